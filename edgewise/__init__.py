@@ -1,0 +1,1 @@
+"""Graph analytics on every core of a CPU and on NVIDIA GPUs."""

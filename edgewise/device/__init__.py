@@ -1,0 +1,19 @@
+"""The only room that knows Numba, CUDA and CuPy.
+
+Everything above writes plain Python functions over arrays:
+
+* :func:`~edgewise.device.target.device` marks a function that other kernels may call,
+* :class:`~edgewise.device.loop.each` turns a body for one index into a parallel loop,
+* :class:`~edgewise.device.lanes.each_row` turns a body for one row into a thread, warp or block per row,
+* :mod:`~edgewise.device.atomics` names the atomic operations,
+* :mod:`~edgewise.device.arrays` says where arrays live and moves them.
+
+The place of the arrays decides where a loop runs: NumPy arrays on all CPU cores, CuPy arrays on their GPU.
+"""
+
+from edgewise.device.atomics import cas, fetch_add, fetch_min, load, store
+from edgewise.device.lanes import each_row
+from edgewise.device.loop import each
+from edgewise.device.target import device
+
+__all__ = ["cas", "device", "each", "each_row", "fetch_add", "fetch_min", "load", "store"]

@@ -1,0 +1,166 @@
+"""Where an array lives, and making and moving arrays there.
+
+A *place* is a string: ``"cpu"`` (NumPy) or ``"cuda:0"``, ``"cuda:1"`` ... (CuPy).  Under the CUDA simulator
+the one GPU's arrays are NumPy arrays of the class :class:`Simulated`, which marks their place and nothing
+else.
+"""
+
+import numpy as np
+
+from edgewise.device.target import SIMULATED
+from edgewise.errors import DeviceError, OutOfMemoryError
+
+
+class Simulated(np.ndarray):
+    """An array "on" the simulated GPU."""
+
+
+def place_of(*arguments) -> str:
+    """Place of the arrays among ``arguments``; they must agree."""
+    places = {_place(a) for a in arguments if hasattr(a, "dtype") and getattr(a, "ndim", 0)}
+    if len(places) > 1:
+        raise DeviceError(f"arrays lie in several places ({', '.join(sorted(places))}); move them to one")
+    return places.pop() if places else "cpu"
+
+
+def _place(array) -> str:
+    if isinstance(array, Simulated):
+        return "cuda:0"
+    if isinstance(array, np.ndarray):
+        return "cpu"
+    return f"cuda:{array.device.id}"
+
+
+def resolve(place: str) -> str:
+    """Normalise a place given by a user: ``cuda`` means ``cuda:0``, ``auto`` a GPU if there is one.
+
+    Raises
+    ------
+    DeviceError
+        The place is unknown, or there is no such GPU.
+    """
+    if place == "auto":
+        return "cuda:0" if gpu_count() else "cpu"
+    if place == "cpu":
+        return "cpu"
+    kind, _, number = place.partition(":")
+    if kind != "cuda" or not (number == "" or number.isdigit()):
+        raise DeviceError(f"device {place!r} is unknown; use cpu, cuda, cuda:N or auto")
+    count = gpu_count()
+    if int(number or 0) >= count:
+        raise DeviceError(
+            f"device {place!r} is not there ({count} usable GPUs: {why_no_gpu() or 'numbered from 0'}); "
+            "use device='cpu', or install edgewise[cuda13] or edgewise[cuda12] to match the driver"
+        )
+    return f"cuda:{int(number or 0)}"
+
+
+def gpu_count() -> int:
+    """Number of usable GPUs; 0 when CuPy, the compiler or the driver is missing."""
+    return 0 if why_no_gpu() else (1 if SIMULATED else _cupy().cuda.runtime.getDeviceCount())
+
+
+def why_no_gpu() -> str | None:
+    """Reason why no GPU can be used, or ``None``."""
+    if SIMULATED:
+        return None
+    try:
+        import cupy
+        import numba_cuda  # noqa: F401
+    except ImportError as missing:
+        return f"{missing.name} is not installed"
+    try:
+        return None if cupy.cuda.runtime.getDeviceCount() else "the driver reports no GPU"
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"driver: {error}"
+
+
+def _cupy():
+    import cupy
+
+    return cupy
+
+
+def namespace(array_or_place):
+    """The module (NumPy or CuPy) whose functions work on these arrays."""
+    place = array_or_place if isinstance(array_or_place, str) else place_of(array_or_place)
+    return np if place == "cpu" or SIMULATED else _cupy()
+
+
+def empty(count, dtype, place="cpu"):
+    """Uninitialised one-dimensional array of ``count`` items."""
+    if place == "cpu":
+        return np.empty(count, dtype)
+    if SIMULATED:
+        return np.empty(count, dtype).view(Simulated)
+    with on(place):
+        return _cupy().empty(count, dtype)
+
+
+def full(count, value, dtype, place="cpu"):
+    """Array of ``count`` times ``value``."""
+    array = empty(count, dtype, place)
+    array.fill(value)
+    return array
+
+
+def zeros(count, dtype, place="cpu"):
+    """Array of ``count`` zeros."""
+    return np.zeros(count, dtype) if place == "cpu" else full(count, 0, dtype, place)
+
+
+def move(array, place):
+    """``array`` in ``place``; itself where it is there already."""
+    here = place_of(array)
+    if here == place:
+        return array
+    if SIMULATED:
+        return array.view(np.ndarray) if place == "cpu" else array.copy().view(Simulated)
+    if place == "cpu":
+        return _cupy().asnumpy(array)
+    with on(place):
+        try:
+            return _cupy().asarray(array)
+        except _cupy().cuda.memory.OutOfMemoryError:
+            raise out_of_memory(array.nbytes, place) from None
+
+
+class on:
+    """Context in which new CUDA arrays and launches go to ``place``."""
+
+    def __init__(self, place):
+        self.guard = None if place == "cpu" or SIMULATED else _cupy().cuda.Device(int(place[5:]))
+
+    def __enter__(self):
+        if self.guard:
+            self.guard.__enter__()
+
+    def __exit__(self, *raised):
+        if self.guard:
+            self.guard.__exit__(*raised)
+
+
+def synchronize(place):
+    """Wait until everything asked of ``place`` is done."""
+    if place != "cpu" and not SIMULATED:
+        with on(place):
+            _cupy().cuda.get_current_stream().synchronize()
+
+
+def free_memory(place) -> int:
+    """Bytes that can still be allocated in ``place``."""
+    if place == "cpu" or SIMULATED:
+        import psutil
+
+        return psutil.virtual_memory().available
+    with on(place):
+        pool = _cupy().get_default_memory_pool()
+        return _cupy().cuda.runtime.memGetInfo()[0] + pool.free_bytes()
+
+
+def out_of_memory(needed: int, place: str) -> OutOfMemoryError:
+    """The error for an allocation of ``needed`` bytes that failed in ``place``."""
+    return OutOfMemoryError(
+        f"{place} has too little memory: {needed:,} bytes needed, {free_memory(place):,} free; "
+        "use device='cpu' or a smaller graph"
+    )

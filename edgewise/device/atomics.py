@@ -1,0 +1,181 @@
+"""Atomic operations on one array element: one name on every target.
+
+The Python bodies below are the semantics.  They run as they stand in the interpreter and in the CUDA
+simulator (under one lock); the CPU compiler replaces them by LLVM's atomic instructions, the CUDA compiler
+by the hardware's.  Each returns the value held before.
+"""
+
+from threading import Lock
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import make_array
+
+from edgewise.device.target import SIMULATED, on_cuda
+
+_one_at_a_time = Lock()
+
+
+def cas(array, index, expected, value):
+    """Compare and swap: if ``array[index] == expected`` write ``value``; return what was there."""
+    with _one_at_a_time:
+        held = array[index]
+        if held == expected:
+            array[index] = value
+        return held
+
+
+def fetch_min(array, index, value):
+    """Lower ``array[index]`` to ``value`` if that is smaller; return what was there."""
+    with _one_at_a_time:
+        held = array[index]
+        if value < held:
+            array[index] = value
+        return held
+
+
+def fetch_add(array, index, value):
+    """Add ``value`` to ``array[index]``; return what was there."""
+    with _one_at_a_time:
+        held = array[index]
+        array[index] = held + array.dtype.type(value)
+        return held
+
+
+def load(array, index):
+    """Read ``array[index]`` afresh from memory, never from a register."""
+    return array[index]
+
+
+def store(array, index, value):
+    """Write ``array[index]`` so that every later :func:`load` sees it."""
+    array[index] = value
+
+
+def _element_pointer(context, builder, array_type, array, index):
+    data = make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [index])
+
+
+@intrinsic
+def _cpu_cas(_, array, index, expected, value):
+    def emit(context, builder, signature, arguments):
+        pointer = _element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        pair = builder.cmpxchg(pointer, arguments[2], arguments[3], "acq_rel", "acquire")
+        return builder.extract_value(pair, 0)
+
+    return array.dtype(array, types.intp, array.dtype, array.dtype), emit
+
+
+def _read_modify_write(signed, unsigned):
+    @intrinsic
+    def operation(_, array, index, value):
+        name = signed if getattr(array.dtype, "signed", True) else unsigned
+
+        def emit(context, builder, signature, arguments):
+            pointer = _element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+            return builder.atomic_rmw(name, pointer, arguments[2], "acq_rel")
+
+        return array.dtype(array, types.intp, array.dtype), emit
+
+    return operation
+
+
+_cpu_fetch_min = _read_modify_write("min", "umin")
+_cpu_fetch_add = _read_modify_write("add", "add")
+
+
+@intrinsic
+def _cpu_load(_, array, index):
+    def emit(context, builder, signature, arguments):
+        pointer = _element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        align = context.get_abi_sizeof(pointer.type.pointee)
+        return builder.load_atomic(pointer, "acquire", align)
+
+    return array.dtype(array, types.intp), emit
+
+
+@intrinsic
+def _cpu_store(_, array, index, value):
+    def emit(context, builder, signature, arguments):
+        pointer = _element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        align = context.get_abi_sizeof(pointer.type.pointee)
+        builder.store_atomic(arguments[2], pointer, "release", align)
+        return cgutils.get_null_value(ir.LiteralStructType([]))
+
+    return types.void(array, types.intp, array.dtype), emit
+
+
+@overload(cas)
+def _cas_on_cpu(array, index, expected, value):
+    def swap(array, index, expected, value):
+        return _cpu_cas(array, np.intp(index), array.dtype.type(expected), array.dtype.type(value))
+
+    return swap
+
+
+@overload(fetch_min)
+def _fetch_min_on_cpu(array, index, value):
+    return lambda array, index, value: _cpu_fetch_min(array, np.intp(index), array.dtype.type(value))
+
+
+@overload(fetch_add)
+def _fetch_add_on_cpu(array, index, value):
+    return lambda array, index, value: _cpu_fetch_add(array, np.intp(index), array.dtype.type(value))
+
+
+@overload(load)
+def _load_on_cpu(array, index):
+    return lambda array, index: _cpu_load(array, np.intp(index))
+
+
+@overload(store)
+def _store_on_cpu(array, index, value):
+    return lambda array, index, value: _cpu_store(array, np.intp(index), array.dtype.type(value))
+
+
+def _register_on_cuda():
+    """Map each name to the instruction Numba's CUDA target offers for it."""
+    if SIMULATED:
+        return
+    from numba import cuda
+    from numba.cuda.extending import overload as overload_on_cuda
+
+    @overload_on_cuda(cas)
+    def cas_on_cuda(array, index, expected, value):
+        kind = array.dtype
+
+        def swap(array, index, expected, value):
+            return cuda.atomic.cas(array, index, kind(expected), kind(value))
+
+        return swap
+
+    @overload_on_cuda(fetch_min)
+    def fetch_min_on_cuda(array, index, value):
+        kind = array.dtype
+        return lambda array, index, value: cuda.atomic.min(array, index, kind(value))
+
+    @overload_on_cuda(fetch_add)
+    def fetch_add_on_cuda(array, index, value):
+        kind = array.dtype
+        return lambda array, index, value: cuda.atomic.add(array, index, kind(value))
+
+    @overload_on_cuda(load)
+    def load_on_cuda(array, index):
+        kind = array.dtype
+        return lambda array, index: cuda.atomic.cas(array, index, kind(0), kind(0))
+
+    @overload_on_cuda(store)
+    def store_on_cuda(array, index, value):
+        kind = array.dtype
+
+        def exchange(array, index, value):
+            cuda.atomic.exch(array, index, kind(value))
+
+        return exchange
+
+
+on_cuda(_register_on_cuda)

@@ -1,0 +1,65 @@
+"""``@each_row``: one body for one row, run by a thread, a warp or a block of a GPU.
+
+    @each_row
+    def row_sum(row, lane, lanes, offsets, values, sums):
+        for entry in range(offsets[row] + lane, offsets[row + 1], lanes):
+            fetch_add(sums, row, values[entry])
+
+    row_sum(n, offsets, values, sums, width="warp")
+
+``lane`` counts from 0 to ``lanes - 1`` within the team that shares the row.  On the CPU, and for
+``width="thread"``, a row has one lane.  The three widths are those of Baltzakis' label propagation.
+"""
+
+from functools import update_wrapper
+
+from edgewise.device import arrays as places
+from edgewise.device import launch
+from edgewise.device.loop import each
+from edgewise.device.target import device
+from edgewise.errors import OptionError
+
+WARP = 32
+WIDTHS = ("thread", "warp", "block")
+
+
+class each_row:
+    """Turn ``body(row, lane, lanes, *arguments)`` into a loop over rows ``loop(rows, *arguments, width=)``.
+
+    The lanes of a row run at the same time and in no order; they meet only through atomics.
+    """
+
+    def __init__(self, body):
+        self.body = device(body)
+        self.name = f"{body.__module__}.{body.__qualname__}"
+        update_wrapper(self, body)
+        self.alone = each(_one_lane(body))
+        self.teams = {
+            "warp": launch.Kernel(f"{self.name}.warp", lambda: _grid().warp_a_row(body), lanes=WARP),
+            "block": launch.Kernel(f"{self.name}.block", lambda: _grid().block_a_row(body), lanes=launch.BLOCK),
+        }
+
+    def __call__(self, rows, *arguments, width="thread"):
+        if width not in WIDTHS:
+            raise OptionError(f"width={width!r} is unknown; use one of {', '.join(WIDTHS)}")
+        if rows <= 0:
+            return
+        if width == "thread" or places.place_of(*arguments) == "cpu":
+            self.alone(rows, *arguments)
+        else:
+            self.teams[width](int(rows), arguments)
+
+
+def _one_lane(body):
+    def row_alone(row, *arguments):
+        body(row, 0, 1, *arguments)
+
+    row_alone.__module__, row_alone.__qualname__ = body.__module__, f"{body.__qualname__}.thread"
+    return row_alone
+
+
+
+def _grid():
+    from edgewise.device import grid
+
+    return grid

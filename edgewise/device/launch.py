@@ -1,0 +1,169 @@
+"""CUDA kernels: compiled to PTX by Numba, loaded and launched through CuPy's driver calls.
+
+Numba compiles a kernel without a GPU, so the same text is checked in CI and run on the device, and it is
+kept on disk as text.  Launching goes straight to ``cuLaunchKernel`` with a parameter block filled in place,
+since a solver on a GPU lasts tenths of a millisecond and runs several kernels.
+"""
+
+import re
+from contextlib import contextmanager
+from functools import cache as memoize
+from types import SimpleNamespace
+
+import numpy as np
+
+from edgewise.device import cache
+from edgewise.device.target import SIMULATED, cuda_compiler
+
+#: Threads a block; few registers a thread, so that many blocks hide the latency of random reads.
+BLOCK = 256
+#: Blocks a launch may have in the first dimension.
+MOST_BLOCKS = 2**31 - 1
+#: What a one-dimensional array is to a kernel: meminfo, parent, items, item size, data, shape, stride.
+WORDS_PER_ARRAY = 7
+
+
+class Kernel:
+    """A CUDA kernel ``(count, arguments)``, compiled for each set of argument types when first launched.
+
+    Parameters
+    ----------
+    name : str
+        Unique name, under which the PTX is kept.
+    source : callable
+        Returns the Python function to compile; called when first needed.
+    lanes : int
+        Threads that share one item of ``count``.
+    """
+
+    def __init__(self, name, source, lanes=1):
+        self.name, self.source, self.lanes = name, source, lanes
+        self.loaded = {}
+        self.simulated = None
+
+    def __call__(self, count, arguments):
+        blocks = min(-(-count * self.lanes // BLOCK), MOST_BLOCKS)
+        if SIMULATED:
+            self._simulate(blocks, count, arguments)
+            return
+        import cupy
+
+        key = (cupy.cuda.device.get_device_id(), *map(_kind, arguments))
+        ready = self.loaded.get(key)
+        if ready is None:
+            ready = self.loaded[key] = _Loaded(self, arguments)
+        ready.launch(blocks, count, arguments)
+
+    def _simulate(self, blocks, count, arguments):
+        if self.simulated is None:
+            self.simulated = cuda_compiler().jit(self.source())
+        plain = tuple(a.view(np.ndarray) if isinstance(a, np.ndarray) else a for a in arguments)
+        self.simulated[blocks, BLOCK](count, plain)
+
+    def ptx(self, kinds, capability):
+        """PTX text for argument types ``kinds`` (see :func:`_kind`) and a compute capability."""
+        label = f"{self.name}-{'-'.join(kinds)}-sm{capability[0]}{capability[1]}-{_compiler_version()}.ptx"
+        text = cache.load_text(label)
+        if text is None:
+            cache.announce()
+            text = _compile(self.source(), kinds, capability)
+            cache.keep_text(label, text)
+        return text
+
+
+class _Loaded:
+    """A kernel in the current device's memory, with a parameter block of its own."""
+
+    def __init__(self, kernel, arguments):
+        import cupy
+
+        kinds = tuple(map(_kind, arguments))
+        text = kernel.ptx(kinds, _capability(cupy.cuda.device.get_device_id()))
+        self.module = cupy.cuda.function.Module()
+        self.module.load(text.encode())
+        self.function = self.module.get_function(entry_name(text)).ptr
+        words = 1 + sum(WORDS_PER_ARRAY if kind.endswith("[]") else 1 for kind in kinds)
+        self.block = np.zeros(words, np.int64)
+        self.pointers = self.block.ctypes.data + 8 * np.arange(words, dtype=np.int64)
+        self.address = self.pointers.ctypes.data
+        self.launch_kernel = cupy.cuda.driver.launchKernel
+        self.stream = cupy.cuda.get_current_stream
+
+    def launch(self, blocks, count, arguments):
+        words = [count]
+        for argument in arguments:
+            words.extend(_words(argument))
+        self.block[:] = words
+        self.launch_kernel(
+            self.function, blocks, 1, 1, BLOCK, 1, 1, 0, self.stream().ptr, self.address, 0
+        )
+
+
+def _words(argument):
+    """The 8-byte words by which Numba passes ``argument`` to a kernel."""
+    if hasattr(argument, "dtype") and argument.ndim:
+        size, item = argument.size, argument.itemsize
+        return 0, 0, size, item, argument.data.ptr, size, item
+    if isinstance(argument, (float, np.floating)):
+        return (int(np.float64(argument).view(np.int64)),)
+    return (int(argument),)
+
+
+def _kind(argument):
+    """Name of an argument's type: ``uint32[]`` for an array, ``int64`` or ``float64`` for a number."""
+    if hasattr(argument, "dtype") and argument.ndim:
+        return f"{argument.dtype.name}[]"
+    return "float64" if isinstance(argument, (float, np.floating)) else "int64"
+
+
+def _compile(function, kinds, capability):
+    from numba import types
+
+    cuda = cuda_compiler()
+    signature = (types.int64, types.Tuple([_numba_type(kind) for kind in kinds]))
+    with _compiling_for(capability):
+        text, _ = cuda.compile(
+            function, signature, device=False, abi="numba", cc=capability, output="ptx"
+        )
+    return text
+
+
+@contextmanager
+def _compiling_for(capability):
+    """Let Numba take ``capability`` for the current device's: it asks one for device functions."""
+    from numba.cuda import dispatcher
+
+    asked = dispatcher.get_current_device
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = asked
+
+
+def _numba_type(kind):
+    from numba import from_dtype, types
+
+    if kind.endswith("[]"):
+        return types.Array(from_dtype(np.dtype(kind[:-2])), 1, "C")
+    return getattr(types, kind)
+
+
+def entry_name(text):
+    """Name of the one kernel in a PTX text."""
+    return re.search(r"\.entry\s+([\w$]+)", text).group(1)
+
+
+@memoize
+def _capability(device_id):
+    import cupy
+
+    capability = cupy.cuda.Device(device_id).compute_capability
+    return int(capability[:-1]), int(capability[-1])
+
+
+@memoize
+def _compiler_version():
+    from importlib.metadata import version
+
+    return version("numba-cuda")
