@@ -1,1 +1,46 @@
-"""Graph analytics on every core of a CPU and on NVIDIA GPUs."""
+"""Graph analytics on every core of a CPU and on NVIDIA GPUs.
+
+Importing edgewise imports nothing heavy: each public name brings its room when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+#: Where each public name lives; an empty attribute means the module itself.
+_HOMES = {
+    "Graph": ("edgewise.graph", "Graph"),
+    "connected_components": ("edgewise.components", "connected_components"),
+    "errors": ("edgewise.errors", ""),
+    "generate": ("edgewise.build.generate", ""),
+    "read": ("edgewise.files", "read"),
+    "warmup": ("edgewise.warm", "warmup"),
+    "write": ("edgewise.files", "write"),
+}
+
+__all__ = ["Graph", "__version__", "connected_components", "errors", "generate", "read", "warmup", "write"]
+
+if TYPE_CHECKING:
+    from edgewise import errors as errors
+    from edgewise.build import generate as generate
+    from edgewise.components import connected_components as connected_components
+    from edgewise.files import read as read
+    from edgewise.files import write as write
+    from edgewise.graph import Graph as Graph
+    from edgewise.warm import warmup as warmup
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _HOMES[name]
+    value = import_module(module)
+    if attribute:
+        value = getattr(value, attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_HOMES})
