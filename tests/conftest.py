@@ -1,0 +1,75 @@
+"""Which tests run on which engine, and where the real graphs are.
+
+==============  ==========================  ==================================================
+engine          chosen by                   runs
+==============  ==========================  ==================================================
+CPU JIT         nothing                     every test; ``gpu`` needs a GPU, ``ptx`` a compiler
+interpreter     ``NUMBA_DISABLE_JIT=1``     tests marked ``interpreter``
+CUDA simulator  ``NUMBA_ENABLE_CUDASIM=1``  tests marked ``simulator``
+==============  ==========================  ==================================================
+"""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Before anything imports edgewise: no notices among the dots, and kernels kept apart from the user's.
+os.environ.setdefault("EDGEWISE_QUIET", "1")
+os.environ.setdefault("EDGEWISE_CACHE_DIR", str(ROOT / ".pytest_cache" / "kernels"))
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+settings.register_profile(
+    "edgewise",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("edgewise")
+
+
+def engine():
+    """Name of the engine that this process runs on."""
+    if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"):
+        return "simulator"
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return "interpreter"
+    return "jit"
+
+
+def pytest_report_header():
+    return f"engine: {engine()}"
+
+
+def pytest_collection_modifyitems(config, items):
+    here = engine()
+    if here != "jit":
+        meant = [item for item in items if item.get_closest_marker(here)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(meant)])
+        items[:] = meant
+        return
+    gpu = _reason_for_no_gpu() if any(item.get_closest_marker("gpu") for item in items) else None
+    for item in items:
+        if gpu and item.get_closest_marker("gpu"):
+            item.add_marker(pytest.mark.skip(reason=f"needs a GPU: {gpu}"))
+        if item.get_closest_marker("ptx") and find_spec("numba_cuda") is None:
+            item.add_marker(pytest.mark.skip(reason="needs the CUDA compiler: numba-cuda is not installed"))
+
+
+def _reason_for_no_gpu():
+    from edgewise.device import arrays
+
+    return arrays.why_no_gpu()
+
+
+@pytest.fixture(scope="session")
+def data():
+    """Folder of real graphs: ``$EDGEWISE_TEST_DATA``, or ``../shared/data`` beside the checkout."""
+    folder = Path(os.environ.get("EDGEWISE_TEST_DATA") or ROOT.parent / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip("real graphs are absent: set EDGEWISE_TEST_DATA to their folder")
+    return folder
