@@ -5,6 +5,8 @@ the one GPU's arrays are NumPy arrays of the class :class:`Simulated`, which mar
 else.
 """
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from edgewise.device.target import SIMULATED
@@ -138,6 +140,21 @@ class on:
     def __exit__(self, *raised):
         if self.guard:
             self.guard.__exit__(*raised)
+
+
+@contextmanager
+def guard(place):
+    """Work on ``place``; say in bytes what was missing where memory runs out."""
+    with on(place):
+        try:
+            yield
+        except MemoryError as error:
+            if isinstance(error, OutOfMemoryError):
+                raise
+            raise OutOfMemoryError(
+                f"{place} ran out of memory ({error}; {free_memory(place):,} bytes free); use a smaller graph"
+                + ("" if place == "cpu" else " or device='cpu'")
+            ) from error
 
 
 def synchronize(place):

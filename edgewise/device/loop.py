@@ -62,14 +62,17 @@ class each:
 
 
 def _cpu_loop(body, name):
+    @device
+    def run_chunk(start, stop, arguments):
+        for index in range(start, stop):
+            body(index, *arguments)
+
     def loop(count, chunk, workers, counter, arguments):
         for _ in prange(workers):
             start = fetch_add(counter, 0, chunk)
             while start < count:
-                for index in range(start, min(start + chunk, count)):
-                    body(index, *arguments)
+                run_chunk(start, min(start + chunk, count), arguments)
                 start = fetch_add(counter, 0, chunk)
 
     compiled = njit(parallel=True, nogil=True)(loop)
     return compiled if INTERPRETED or SIMULATED else cache.keep(compiled, name)
-

@@ -17,13 +17,17 @@ SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 #: A CUDA compiler is installed (this says nothing about a GPU).
 HAS_CUDA_COMPILER = find_spec("numba_cuda") is not None
 
+#: Device functions own no array, so they need not count references: counting is atomic, and would cost more
+#: than most bodies do.  Hence they must not allocate.
+NO_COUNTING = {"_nrt": False}
+
 _waiting_for_cuda: list = []
 _cuda_ready = False
 
 
 def device(function):
     """Make ``function`` callable from CPU and CUDA kernels; it stays a plain Python function."""
-    register_jitable(function)
+    register_jitable(**NO_COUNTING)(function)
     on_cuda(lambda: _register_for_cuda(function))
     return function
 

@@ -1,0 +1,1 @@
+"""From edge lists to graphs: numbering ids, sorting into rows, merging, generating."""

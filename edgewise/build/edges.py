@@ -1,0 +1,175 @@
+"""Checking, merging and converting edge lists and rows, wherever their arrays lie."""
+
+import numpy as np
+
+from edgewise.build.csr import rows_from_edges
+from edgewise.device import arrays
+from edgewise.errors import GraphError, OptionError
+from edgewise.graph import MOST_UINT32, index_type
+from edgewise.primitives import pack
+
+WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
+
+
+def ends(sources, targets, n_vertices):
+    """Turn the two columns of an edge list into vertex numbers.
+
+    Returns
+    -------
+    columns : tuple of two index arrays
+    n_vertices : int
+    ids : array or None
+    """
+    sources, targets = _column(sources, "sources"), _column(targets, "targets")
+    if len(sources) != len(targets):
+        raise GraphError(f"{len(sources)} sources but {len(targets)} targets; give one of each for every edge")
+    if n_vertices is None:
+        from edgewise.build import ids
+
+        sources, targets, names, count = ids.number(sources, targets)
+        return (sources, targets), count, names
+    if n_vertices < 0:
+        raise GraphError(f"n_vertices={n_vertices} is negative")
+    columns = [_numbers(column, n_vertices, name) for column, name in ((sources, "sources"), (targets, "targets"))]
+    return tuple(columns), int(n_vertices), None
+
+
+def _column(values, name):
+    """An array of integers or strings out of whatever the caller has."""
+    if hasattr(values, "__cuda_array_interface__"):
+        import cupy
+
+        values = cupy.asarray(values)
+    elif hasattr(values, "chunks") or hasattr(values, "buffers"):
+        return values if not _is_arrow_integer(values) else np.asarray(values)
+    elif not isinstance(values, np.ndarray):
+        values = np.from_dlpack(values) if hasattr(values, "__dlpack__") else np.asarray(values)
+    if values.ndim != 1:
+        raise GraphError(f"{name} has {values.ndim} dimensions; give one value for every edge")
+    if values.size == 0 and values.dtype == np.float64:
+        values = values.astype(np.int64)
+    if values.dtype.kind not in "iuUOT":
+        raise GraphError(f"{name} has type {values.dtype}; ids are integers or strings")
+    return values
+
+
+def _is_arrow_integer(values):
+    import pyarrow as pa
+
+    return pa.types.is_integer(values.type) and not values.null_count
+
+
+def _numbers(column, n_vertices, name):
+    """Vertex numbers of the right type, after looking at every one of them."""
+    if getattr(column, "dtype", np.dtype(object)).kind not in "iu":
+        raise GraphError(f"{name} are not integers, yet n_vertices is given; leave it out for external ids")
+    if len(column):
+        least, most = int(column.min()), int(column.max())
+        if least < 0 or most >= n_vertices:
+            bad = int((column < 0).argmax() if least < 0 else (column >= n_vertices).argmax())
+            raise GraphError(
+                f"{name}[{bad}] is {int(column[bad])}; vertex numbers run from 0 to {n_vertices - 1} (n_vertices - 1)"
+            )
+    return arrays.namespace(column).ascontiguousarray(column.astype(index_type(n_vertices), copy=False))
+
+
+def weights_like(weights, beside):
+    """Weights as an array beside ``beside``, or ``None``."""
+    if weights is None:
+        return None
+    xp = arrays.namespace(beside)
+    weights = xp.ascontiguousarray(xp.asarray(weights))
+    if weights.shape != beside.shape:
+        raise GraphError(f"weights have shape {weights.shape}; {beside.shape} is needed, one for each edge")
+    if weights.dtype.kind not in "iuf":
+        raise GraphError(f"weights have type {weights.dtype}; use integers or floats")
+    if weights.dtype.name not in WEIGHT_TYPES:
+        if weights.dtype == np.uint64 and len(weights) and int(weights.max()) > np.iinfo(np.int64).max:
+            raise GraphError("weights beyond 2**63 - 1 do not fit; use float64")
+        weights = weights.astype(np.float32 if weights.dtype.kind == "f" else np.int64)
+    return weights
+
+
+def simplify(sources, targets, weights, count, directed, self_loops, repeated):
+    """Drop self-loops and merge repeated edges, as asked; return (sources, targets, weights)."""
+    if self_loops == "drop":
+        sources, targets, weights = pack(sources != targets, sources, targets, weights)
+    if repeated == "keep":
+        return sources, targets, weights
+    if count > MOST_UINT32:
+        raise OptionError(f"merging repeated edges needs fewer than {MOST_UINT32 + 1} vertices")
+    xp = arrays.namespace(sources)
+    if not directed:
+        sources, targets = xp.minimum(sources, targets), xp.maximum(sources, targets)
+    keys = (sources.astype(np.uint64) << np.uint64(32)) | targets
+    if weights is None:
+        keys = xp.unique(keys)
+    else:
+        keys, first, inverse = xp.unique(keys, return_index=True, return_inverse=True)
+        weights = _merge(xp, weights, first, inverse.reshape(-1), repeated)
+    return (keys >> np.uint64(32)).astype(sources.dtype), keys.astype(sources.dtype), weights
+
+
+def _merge(xp, weights, first, inverse, repeated):
+    if repeated == "first":
+        return weights[first]
+    if repeated == "sum":
+        kind = np.int64 if weights.dtype.kind == "i" else np.float64
+        merged = xp.zeros(len(first), kind)
+        xp.add.at(merged, inverse, weights.astype(kind))
+        return merged
+    merged = weights[first]
+    (xp.minimum if repeated == "min" else xp.maximum).at(merged, inverse, weights)
+    return merged
+
+
+def rows(offsets, neighbours):
+    """Offsets and neighbours of the right types, after checking that they are rows."""
+    offsets, neighbours = _column(offsets, "offsets"), _column(neighbours, "neighbours")
+    if "iu" not in {"iu" if a.dtype.kind in "iu" else "" for a in (offsets, neighbours)} or len(offsets) == 0:
+        raise GraphError("offsets and neighbours are integer arrays, and offsets has at least one entry")
+    offsets = offsets.astype(np.int64, copy=False)
+    falling = offsets[1:] < offsets[:-1]
+    if len(offsets) > 1 and bool(falling.any()):
+        row = int(falling.argmax())
+        raise GraphError(f"offsets fall from {int(offsets[row])} to {int(offsets[row + 1])} at row {row}")
+    if int(offsets[0]) != 0 or int(offsets[-1]) != len(neighbours):
+        raise GraphError(
+            f"offsets run from {int(offsets[0])} to {int(offsets[-1])}; they must run from 0 to {len(neighbours)}"
+        )
+    return offsets, _numbers(neighbours, len(offsets) - 1, "neighbours")
+
+
+def row_numbers(offsets, kind):
+    """Row of every entry."""
+    xp = arrays.namespace(offsets)
+    return xp.repeat(xp.arange(len(offsets) - 1, dtype=kind), _counts(offsets))
+
+
+def _counts(offsets):
+    counts = offsets[1:] - offsets[:-1]
+    return counts if arrays.namespace(offsets) is np else counts.tolist()
+
+
+def edges_from_rows(offsets, neighbours, weights, directed):
+    """Edge list of rows; of an undirected graph the entries whose neighbour is not below the row."""
+    sources = row_numbers(offsets, neighbours.dtype)
+    if directed:
+        return sources, neighbours, weights
+    return pack(sources <= neighbours, sources, neighbours, weights)
+
+
+def check_symmetric(graph):
+    """Raise unless every edge of the undirected ``graph`` stands in the rows of both its ends."""
+    offsets, neighbours, _ = graph._rows
+    sources = row_numbers(offsets, neighbours.dtype)
+    back_offsets, back, _ = rows_from_edges(graph.n_vertices, neighbours, sources, False)
+    same_offsets, there, _ = rows_from_edges(graph.n_vertices, sources, neighbours, False)
+    different = back != there if bool((back_offsets == same_offsets).all()) else None
+    if different is not None and not bool(different.any()):
+        return
+    xp = arrays.namespace(offsets)
+    forward = set(zip(sources.tolist(), neighbours.tolist(), strict=True)) if xp is np and len(sources) < 10**6 else ()
+    lonely = next((edge for edge in sorted(forward) if edge[::-1] not in forward), None)
+    where = f"vertex {lonely[0]} lists {lonely[1]} but not the other way round" if lonely else "some edge is in one row"
+    raise GraphError(f"the rows are not symmetric: {where}; pass directed=True or both directions")

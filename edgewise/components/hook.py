@@ -1,0 +1,68 @@
+"""Hook and compress, as Groute does it: Hellås (2018), Algorithms 3 to 7.
+
+A few rounds of *Hook-non-atomic* write the smaller parent over the larger without asking who else does; writes may
+be lost, and the pass after it makes up for them.  *Hook-atomic* then joins every edge with compare-and-swap.
+After each pass the trees are compressed, after the first rounds only below a bound: the largest vertex that
+has an edge.
+
+Lost writes lose nothing but their own edge only while every written vertex is a root that stood alone or at
+the top of a star; that is so because every round starts from compressed trees.
+"""
+
+from edgewise.components.trees import compress, singletons
+from edgewise.device import arrays, cas, each
+
+ITERATIONS = 1
+
+
+@each
+def hook_non_atomic(edge, parent, sources, targets):
+    """Algorithm 4: write the smaller parent over the larger."""
+    one, other = parent[sources[edge]], parent[targets[edge]]
+    if one < other:
+        parent[other] = one
+    elif other < one:
+        parent[one] = other
+
+
+@each
+def hook_atomic(edge, parent, sources, targets):
+    """Algorithm 5: hook the larger root under the smaller, climbing until it holds."""
+    one, other = parent[sources[edge]], parent[targets[edge]]
+    while one != other:
+        high, low = max(one, other), min(one, other)
+        held = cas(parent, high, high, low)
+        if held == high or held == low:
+            return
+        one, other = parent[held], parent[low]
+
+
+def hook(vertices, sources, targets, iterations=ITERATIONS):
+    """Label the components of an edge list.
+
+    Parameters
+    ----------
+    vertices : int
+    sources, targets : (m,) index arrays in one place
+    iterations : int
+        Rounds of Hook-non-atomic before Hook-atomic.
+
+    Returns
+    -------
+    (vertices,) index array
+        Smallest vertex of each vertex's component.
+    """
+    edges = len(sources)
+    parent = singletons(vertices, sources)
+    bound = _bound(sources, targets) if iterations else 0
+    for _ in range(iterations):
+        hook_non_atomic(edges, parent, sources, targets)
+        compress(bound, parent)
+    hook_atomic(edges, parent, sources, targets)
+    compress(vertices, parent)
+    return parent
+
+
+def _bound(sources, targets):
+    """One more than the largest vertex with an edge."""
+    return 1 + max(int(sources.max()), int(targets.max())) if len(sources) else 0
