@@ -1,0 +1,107 @@
+"""The command line: ``edgewise components pairs.parquet -o clusters.parquet`` and its neighbours.
+
+One page a subcommand, and only the page that is asked for is imported, so that help and mistyped names
+answer at once.  Whatever goes wrong ends in one line on standard error and an exit status:
+
+====  =========================================================================
+0     done
+1     a fault of edgewise itself (``EDGEWISE_DEBUG=1`` shows the traceback)
+2     wrong input, option or file, or no such device
+130   interrupted with Ctrl-C; nothing half-written is left
+141   the reader of standard output went away
+====  =========================================================================
+"""
+
+import os
+import sys
+import traceback
+from importlib import import_module
+
+import typer
+
+import edgewise
+from edgewise.errors import EdgewiseError
+
+#: Subcommands and what the overview says of them; each is a page of this room.
+PAGES = {
+    "components": "Put every id of a file of pairs into its cluster.",
+    "generate": "Make a graph of a known family and write it.",
+    "convert": "Read a graph in one format and write it in another.",
+    "info": "Say what edgewise runs on, or what a graph file holds.",
+    "warmup": "Compile the kernels now, so that later runs start at once.",
+}
+
+
+def main(arguments=None):
+    """Run the command line and leave with its exit status."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments) -> int:
+    """Run the command line; return its exit status."""
+    arguments = list(arguments)
+    if arguments in ([], ["generate"]):  # a group alone
+        arguments.append("--help")
+    try:
+        status = _command(arguments).main(arguments, prog_name="edgewise", standalone_mode=False)
+        sys.stdout.flush()
+        return int(status or 0)
+    except (KeyboardInterrupt, typer.Abort):
+        return _say("interrupted", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except EdgewiseError as error:
+        return _say(error, 2)
+    except Exception as error:
+        return _unexpected(error)
+
+
+def _command(arguments):
+    """The command tree: the page that is asked for in full, the others by name only."""
+    app = typer.Typer(name="edgewise", pretty_exceptions_enable=False)
+    app.callback()(overview)
+    words = _words_to_complete() or arguments
+    asked = next((word for word in words if word in PAGES), None)
+    for name, gist in PAGES.items():
+        if name == asked:
+            import_module(f"edgewise.command.{name}").add(app, name, gist)
+        else:
+            app.command(name, help=gist)(lambda: None)
+    return typer.main.get_command(app)
+
+
+def _words_to_complete():
+    """What stands on the line while a shell asks how it may go on."""
+    if "_EDGEWISE_COMPLETE" not in os.environ:
+        return []
+    return (os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")).split()
+
+
+def overview(
+    version: bool = typer.Option(False, "--version", help="Say the version and leave.", is_eager=True),
+):
+    """Graph analytics on every CPU core and on NVIDIA GPUs."""
+    if version:
+        print(f"edgewise {edgewise.__version__}")
+        raise typer.Exit
+
+
+def _unexpected(error):
+    if hasattr(error, "format_message"):  # a mistake in the options, found by typer
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "edgewise"
+        return _say(f"{error.format_message()} (see {command} --help)", 2)
+    if os.environ.get("EDGEWISE_DEBUG", "0") not in ("", "0"):
+        traceback.print_exc()
+    if isinstance(error, MemoryError):
+        return _say("this machine has too little memory for the job", 2)
+    if isinstance(error, OSError):
+        return _say(f"{error.filename or 'a file'}: {error.strerror or error}", 2)
+    return _say(f"unexpected {type(error).__name__}: {error} (EDGEWISE_DEBUG=1 shows where)", 1)
+
+
+def _say(problem, status):
+    line = " ".join(str(problem).split())
+    print(f"edgewise: {line}", file=sys.stderr, flush=True)
+    return status

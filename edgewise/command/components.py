@@ -1,0 +1,112 @@
+"""``edgewise components``: a file of pairs in, a table of clusters out."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import edgewise
+from edgewise.command import options, report
+from edgewise.command.outputs import check_output
+from edgewise.command.stages import seconds, stages
+from edgewise.components import METHODS
+from edgewise.device import arrays, threads
+
+Method = StrEnum("Method", {name: name for name in ("auto", *METHODS)})
+
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Table to write (Parquet, CSV or Arrow); shown in part if left out."),
+]
+Plot = Annotated[Path | None, typer.Option(help="Picture of the component sizes to draw (.png, .svg, .pdf).")]
+Verify = Annotated[bool, typer.Option("--verify", help="Check the clusters against the pairs.")]
+
+
+def add(app, name, gist):
+    """Put the subcommand into ``app``."""
+    app.command(name, help=gist)(components)
+
+
+def components(
+    pairs: options.Input,
+    source: options.Source = None,
+    target: options.Target = None,
+    weight: options.Weight = None,
+    where: options.Where = None,
+    null: options.Null = "error",
+    format: options.Format = None,
+    directed: options.Directed = None,
+    one_based: options.OneBased = None,
+    output: Output = None,
+    plot: Plot = None,
+    verify: Verify = False,
+    method: Annotated[Method, typer.Option(help="How to compute.")] = Method.auto,
+    device: options.Device = "auto",
+    thread_count: options.Threads = None,
+    profile: options.Profile = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+):
+    """Read pairs, cluster them, and write or show the table."""
+    check_output(output, pairs)
+    check_output(plot, pairs)
+    threads.use(thread_count)
+    place = arrays.resolve(device)
+    reading = options.reading(source, target, weight, where, null, format, directed, one_based)
+    with stages(quiet or json, lambda: arrays.synchronize(place)) as (stage, clock):
+        with stage("read", f"reading {pairs}"):
+            graph = edgewise.read(pairs, **reading)
+        with stage("compute", f"clustering on {place}"):
+            result = edgewise.connected_components(graph.to(place), method=method.value)
+            result.count  # noqa: B018 -- counted here, so that writing is only writing
+        if verify:
+            with stage("verify", "checking every pair"):
+                result.verify()
+        if output is not None:
+            with stage("write", f"writing {output}"):
+                result.write(output)
+        if plot is not None:
+            with stage("plot", f"drawing {plot}"):
+                result.plot(plot)
+    _tell(result, clock, output, plot, verify, json=json, quiet=quiet)
+    if profile:
+        report.profile(clock)
+
+
+def _tell(result, clock, output, plot, verify, *, json, quiet):
+    if json:
+        report.as_json(_facts(result, clock, output, plot, verify))
+        return
+    if output is None:
+        report.table(result.to_frame())
+    if not quiet:
+        print(_closing_line(result, clock, output))
+
+
+def _facts(result, clock, output, plot, verify):
+    graph = result.graph
+    return {
+        "vertices": graph.n_vertices,
+        "edges": graph.n_edges,
+        "components": result.count,
+        "largest": result.largest,
+        "method": result.method,
+        "device": graph.place,
+        "threads": threads.count() if graph.place == "cpu" else None,
+        "verified": verify,
+        "seconds": seconds(clock),
+        "output": None if output is None else str(output),
+        "plot": None if plot is None else str(plot),
+        "version": edgewise.__version__,
+    }
+
+
+def _closing_line(result, clock, output):
+    graph = result.graph
+    where = report.counted(threads.count(), "thread") + " of the CPU" if graph.place == "cpu" else graph.place
+    return (
+        f"{report.counted(graph.n_vertices, 'vertex')}, {report.counted(graph.n_edges, 'edge')}: "
+        f"{report.counted(result.count, 'component')}, the largest of {result.largest:,}; "
+        f"{report.times(clock)} ({result.method}, {where})" + (f" -> {output}" if output else "")
+    )

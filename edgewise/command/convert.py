@@ -1,0 +1,72 @@
+"""``edgewise convert``: one graph format to another."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import edgewise
+from edgewise.command import options, report
+from edgewise.command.outputs import check_output
+from edgewise.command.stages import seconds, stages
+
+Output = Annotated[Path, typer.Argument(help="File to write; its ending says the format.", metavar="OUT")]
+To = Annotated[str | None, typer.Option("--to", help="Format to write, whatever the ending.")]
+
+
+def add(app, name, gist):
+    """Put the subcommand into ``app``."""
+    app.command(name, help=gist)(convert)
+
+
+def convert(
+    graph: options.Input,
+    output: Output,
+    source: options.Source = None,
+    target: options.Target = None,
+    weight: options.Weight = None,
+    where: options.Where = None,
+    null: options.Null = "error",
+    format: options.Format = None,
+    directed: options.Directed = None,
+    one_based: options.OneBased = None,
+    to: To = None,
+    profile: options.Profile = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+):
+    """Read a graph and write it."""
+    check_output(output, graph)
+    reading = options.reading(source, target, weight, where, null, format, directed, one_based)
+    with stages(quiet or json) as (stage, clock):
+        with stage("read", f"reading {graph}"):
+            read = edgewise.read(graph, **reading)
+        with stage("write", f"writing {output}"):
+            edgewise.write(read, output, format=to)
+    tell(read, clock, output, json=json, quiet=quiet)
+    if profile:
+        report.profile(clock)
+
+
+def tell(graph, clock, output, *, json, quiet):
+    """Say what graph was written where."""
+    if json:
+        report.as_json(graph_facts(graph) | {"seconds": seconds(clock), "output": str(output)})
+    elif not quiet:
+        print(
+            f"{report.counted(graph.n_vertices, 'vertex')}, {report.counted(graph.n_edges, 'edge')}; "
+            f"{report.times(clock)} -> {output}"
+        )
+
+
+def graph_facts(graph) -> dict:
+    """The facts of a graph that cost nothing to know."""
+    return {
+        "vertices": graph.n_vertices,
+        "edges": graph.n_edges,
+        "directed": graph.directed,
+        "weights": None if graph.weights is None else str(graph.weights.dtype),
+        "ids": "vertex numbers"
+        if graph.ids is None
+        else str(getattr(graph.ids, "type", None) or graph.ids.dtype),
+    }

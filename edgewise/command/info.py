@@ -1,0 +1,99 @@
+"""``edgewise info``: what edgewise runs on, or what a graph file holds."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import edgewise
+from edgewise.command import options, report
+from edgewise.command.convert import graph_facts
+
+PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "numba-cuda", "cupy-cuda13x", "cupy-cuda12x", "matplotlib")
+
+File = Annotated[Path | None, typer.Argument(help="Graph file to look into.")]
+
+
+def add(app, name, gist):
+    """Put the subcommand into ``app``."""
+    app.command(name, help=gist)(info)
+
+
+def info(
+    file: File = None,
+    source: options.Source = None,
+    target: options.Target = None,
+    weight: options.Weight = None,
+    where: options.Where = None,
+    null: options.Null = "error",
+    format: options.Format = None,
+    directed: options.Directed = None,
+    one_based: options.OneBased = None,
+    json: options.Json = False,
+):
+    """Print versions, cores, GPUs and the cache folder; with a file, the facts of its graph."""
+    if file is None:
+        facts = _machine()
+    else:
+        reading = options.reading(source, target, weight, where, null, format, directed, one_based)
+        facts = _graph(edgewise.read(file, **reading))
+    if json:
+        report.as_json(facts)
+        return
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        print(f"{name:<{width}}  {_words(value)}")
+
+
+def _words(value):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return "; ".join(value) or "none"
+    return f"{value:,}" if isinstance(value, int | float) else str(value)
+
+
+def _machine():
+    import psutil
+
+    from edgewise.device import arrays, cache, threads
+
+    reason = arrays.why_no_gpu()
+    return {
+        "edgewise": edgewise.__version__,
+        "python": platform.python_version(),
+        **{package: _version(package) for package in PACKAGES},
+        "cores": os.cpu_count(),
+        "threads": threads.count(),
+        "memory": f"{psutil.virtual_memory().total / 2**30:.1f} GiB",
+        "gpus": [f"none ({reason})"] if reason else [_gpu(n) for n in range(arrays.gpu_count())],
+        "kernels": str(cache.folder() or "not kept: no folder can be written; set EDGEWISE_CACHE_DIR"),
+    }
+
+
+def _version(package):
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _gpu(number):
+    from edgewise.device import arrays
+
+    runtime = arrays.namespace(f"cuda:{number}").cuda.runtime
+    facts = runtime.getDeviceProperties(number)
+    return f"cuda:{number} {facts['name'].decode()}, {facts['totalGlobalMem'] / 2**30:.0f} GiB"
+
+
+def _graph(graph):
+    degrees = graph.degrees()
+    return graph_facts(graph) | {
+        "self-loops": int((graph.sources == graph.targets).sum()),
+        "isolated vertices": int((degrees == 0).sum()),
+        "mean degree": round(float(degrees.mean()), 3) if graph.n_vertices else 0.0,
+        "largest degree": int(degrees.max()) if graph.n_vertices else 0,
+    }

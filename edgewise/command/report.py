@@ -1,0 +1,54 @@
+"""What a command prints when it is done: a table, a closing line, or one JSON object."""
+
+import json
+import sys
+
+from edgewise.timer import Scope
+
+#: Rows of a table that are shown when it is not written to a file.
+SHOWN_ROWS = 10
+#: What each step is called in the closing line.
+PAST = {
+    "read": "read",
+    "make": "made",
+    "compute": "computed",
+    "verify": "verified",
+    "write": "wrote",
+    "plot": "drew",
+}
+
+
+def as_json(facts: dict):
+    """Print ``facts`` as one JSON object."""
+    print(json.dumps(facts))
+
+
+def table(frame, rows=SHOWN_ROWS):
+    """Print the first rows of an Arrow table, numbers to the right."""
+    head = frame.slice(0, rows)
+    columns = [[name, *map(str, head[name].to_pylist())] for name in head.column_names]
+    widths = [max(map(len, column)) for column in columns]
+    text = [isinstance(column[0].as_py(), str) for column in head.columns if len(column)]
+    for row in zip(*columns):
+        cells = (
+            c.ljust(w) if t else c.rjust(w) for c, w, t in zip(row, widths, text or [True] * len(widths))
+        )
+        print("  ".join(cells).rstrip())
+    if frame.num_rows > rows:
+        print(f"... {frame.num_rows - rows:,} more rows")
+
+
+def times(clock: Scope) -> str:
+    """The seconds of each step in words: ``read 1.20 s, computed 0.04 s, wrote 0.31 s``."""
+    return ", ".join(f"{PAST.get(name, name)} {scope.seconds:.2f} s" for name, scope in clock.inside.items())
+
+
+def profile(clock: Scope):
+    """Print the tree of scopes to standard error."""
+    print(clock, file=sys.stderr)
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 vertex``, ``2,000 vertices``."""
+    plural = {"vertex": "vertices"}.get(noun, f"{noun}s")
+    return f"{number:,} {noun if number == 1 else plural}"

@@ -1,0 +1,20 @@
+"""``edgewise warmup``: compile before the first job, not during it."""
+
+import edgewise
+from edgewise.command import options, report
+from edgewise.command.stages import seconds, stages
+
+
+def add(app, name, gist):
+    """Put the subcommand into ``app``."""
+    app.command(name, help=gist)(warmup)
+
+
+def warmup(device: options.Device = "auto", json: options.Json = False, quiet: options.Quiet = False):
+    """Compile and keep the kernels of the main job."""
+    with stages(quiet or json) as (stage, clock), stage("compile", f"compiling for {device}"):
+        place = edgewise.warmup(device=device)
+    if json:
+        report.as_json({"device": place, "seconds": seconds(clock)})
+    elif not quiet:
+        print(f"kernels for {place} are ready; {clock['compile'].seconds:.1f} s")

@@ -1,0 +1,56 @@
+"""Compiling ahead: the main job on tiny graphs, so that its kernels are on disk before they are wanted."""
+
+import tempfile
+from pathlib import Path
+
+
+def warmup(*, device: str = "auto") -> str:
+    """Compile and keep the kernels of the main job, pairs in and clusters out.
+
+    Runs every method of :func:`edgewise.connected_components` on tiny graphs of integer ids and of string
+    ids, from arrays and from files.  Kernels are kept on disk until edgewise changes.
+
+    Parameters
+    ----------
+    device : str
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one).
+
+    Returns
+    -------
+    str
+        The device that is ready.
+
+    Raises
+    ------
+    DeviceError
+        The device is not there.
+    """
+    from edgewise.device import arrays
+
+    place = arrays.resolve(device)
+    with tempfile.TemporaryDirectory(prefix="edgewise-") as folder:
+        for graph in _tiny_graphs(Path(folder)):
+            _run_all_methods(graph.to(place))
+    return place
+
+
+def _tiny_graphs(folder):
+    """Graphs of each kind of id, from arrays and from each kind of file."""
+    from edgewise.files import read, write
+    from edgewise.graph import Graph
+
+    numbers = Graph.from_edges([0, 1, 3], [1, 2, 4], n_vertices=5)
+    yield numbers
+    for column in ([10, 20, 40], [20, 30, 50]), (["a", "b", "d"], ["b", "c", "e"]):
+        yield Graph.from_edges(*column)
+    for ending in ("parquet", "csv", "el"):
+        file = folder / f"pairs.{ending}"
+        write(numbers, file)
+        yield read(file)
+
+
+def _run_all_methods(graph):
+    from edgewise.components import METHODS, connected_components
+
+    for method in METHODS:
+        connected_components(graph, method=method).to_frame()
