@@ -48,7 +48,7 @@ def run(arguments) -> int:
         return int(status or 0)
     except (KeyboardInterrupt, typer.Abort):
         return _say("interrupted", 130)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # typer leaves in this way, and only for this reason
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except EdgewiseError as error:
@@ -91,7 +91,7 @@ def _unexpected(error):
     if hasattr(error, "format_message"):  # a mistake in the options, found by typer
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "edgewise"
-        return _say(f"{error.format_message()} (see {command} --help)", 2)
+        return _say(f"{error.format_message().rstrip('.')} (see {command} --help)", 2)
     if os.environ.get("EDGEWISE_DEBUG", "0") not in ("", "0"):
         traceback.print_exc()
     if isinstance(error, MemoryError):

@@ -47,7 +47,7 @@ def _subcommand(make):
 
 
 def _parameters(make):
-    """Parameters of ``make``: required ones as arguments, the others as options, with the docstring's text."""
+    """Parameters of ``make`` with its docstring's text: required ones as arguments, others as options."""
     told = _told(inspect.getdoc(make))
     for parameter in inspect.signature(make, eval_str=True).parameters.values():
         required = parameter.default is inspect.Parameter.empty

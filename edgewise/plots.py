@@ -1,0 +1,112 @@
+"""Pictures of results (matplotlib, installed by ``edgewise[plot]``)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from edgewise.errors import FileError, OptionError
+
+if TYPE_CHECKING:
+    from edgewise.result import Components
+
+_INK, _BARS, _GRID = "#33373d", "#2f6db3", "#d9dce1"
+
+
+def sizes(result: "Components", path: str | Path) -> None:
+    """Draw how many components there are of each size, both on logarithmic axes.
+
+    Sizes are counted in spans that double: 1, 2-3, 4-7 and so on.
+
+    Parameters
+    ----------
+    result : Components
+    path : path-like
+        Picture to write; its ending (.png, .svg, .pdf) says the format.
+
+    Raises
+    ------
+    OptionError
+        Matplotlib is not installed, or does not know the ending.
+    FileError
+        The file cannot be written.
+    """
+    figure_class = _figure_class()
+    largest = result.largest
+    counts = _doubling_counts(np.asarray(result.on_host().sizes()))
+    figure = figure_class(figsize=(7, 4), layout="constrained")
+    axes = figure.add_subplot()
+    starts = 2 ** np.arange(len(counts))
+    axes.bar(starts, counts, width=starts * 0.92, align="edge", color=_BARS)
+    _dress(axes, starts, counts)
+    axes.set_title(_title(result, largest), loc="left", fontsize=11, color=_INK)
+    _save(figure, Path(path))
+
+
+def require() -> None:
+    """Raise :class:`~edgewise.errors.OptionError` unless pictures can be drawn."""
+    _figure_class()
+
+
+def _figure_class():
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise OptionError("pictures need matplotlib, which is absent; pip install 'edgewise[plot]'") from None
+    return Figure
+
+
+def _doubling_counts(sizes):
+    """Number of components of 1, 2-3, 4-7, ... vertices."""
+    exponents = np.frexp(sizes)[1] - 1  # exact, unlike a logarithm
+    return np.bincount(exponents, minlength=1)
+
+
+def _dress(axes, starts, counts):
+    axes.set_xlim(starts[0] * 0.9, starts[-1] * 2.1)
+    axes.set_ylim(0.7, max(counts.max(), 10) * 2.2)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.minorticks_off()
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.set_xlabel("vertices of a component", color=_INK)
+    axes.set_ylabel("components", color=_INK)
+    axes.grid(axis="y", color=_GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    for start, count in zip(starts, counts):
+        if count:
+            middle = start * 2**0.5, count
+            axes.annotate(_short(count), middle, (0, 3), textcoords="offset points", ha="center", fontsize=8)
+
+
+def _short(count):
+    """At most five characters, so that neighbouring bars' counts stay apart."""
+    for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if count >= 10 * size:
+            return f"{count / size:.0f} {unit}"
+    return f"{count:,}"
+
+
+def _title(result, largest):
+    if result.count == 0:
+        return "no components: the graph is empty"
+    noun = "component" if result.count == 1 else "components"
+    share = f"{largest / result.graph.n_vertices:.1%} of the vertices"
+    return f"{result.count:,} {noun}, the largest of {largest:,} ({share})"
+
+
+def _save(figure, path):
+    ending = path.suffix.lstrip(".").lower()
+    known = figure.canvas.get_supported_filetypes()
+    if ending not in known:
+        raise OptionError(f"{path}: pictures are not written as {ending!r}; use .png, .svg or .pdf")
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        figure.savefig(draft, format=ending, dpi=150)
+        draft.replace(path)
+    except OSError as error:
+        raise FileError(path, f"cannot be written ({error.strerror}); choose another place") from None
+    finally:
+        draft.unlink(missing_ok=True)
