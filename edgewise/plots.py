@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from edgewise.errors import FileError, OptionError
+from edgewise.errors import OptionError
+from edgewise.files.whole import whole
 
 if TYPE_CHECKING:
     from edgewise.result import Components
@@ -102,11 +103,5 @@ def _save(figure, path):
     known = figure.canvas.get_supported_filetypes()
     if ending not in known:
         raise OptionError(f"{path}: pictures are not written as {ending!r}; use .png, .svg or .pdf")
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        figure.savefig(draft, format=ending, dpi=150)
-        draft.replace(path)
-    except OSError as error:
-        raise FileError(path, f"cannot be written ({error.strerror}); choose another place") from None
-    finally:
-        draft.unlink(missing_ok=True)
+    with whole(path) as part:
+        figure.savefig(part, format=ending, dpi=150)

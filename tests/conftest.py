@@ -48,9 +48,8 @@ def pytest_report_header():
 def pytest_collection_modifyitems(config, items):
     here = engine()
     if here != "jit":
-        meant = [item for item in items if item.get_closest_marker(here)]
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(meant)])
-        items[:] = meant
+        config.hook.pytest_deselected(items=[item for item in items if not item.get_closest_marker(here)])
+        items[:] = [item for item in items if item.get_closest_marker(here)]
         return
     gpu = _reason_for_no_gpu() if any(item.get_closest_marker("gpu") for item in items) else None
     for item in items:

@@ -13,6 +13,8 @@ def check_output(path: Path | None, source: Path | None = None):
     folder = path.parent
     if path.is_dir():
         raise FileError(path, "is a folder; name a file in it")
+    if path.exists() and not path.is_file():  # a device or a pipe
+        return
     if not folder.is_dir():
         raise FileError(path, f"the folder {folder} is not there; make it first")
     if not os.access(folder, os.W_OK):

@@ -1,0 +1,62 @@
+# make demo    cluster a generated file of pairs and show the table
+# make test    every check and every test that needs no GPU
+# make docs    the documentation, in docs/_build/html
+#
+# Each makes the virtual environment it needs.  Nothing is assumed but make and a Python from 3.11 on.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+PIP = -m pip install --quiet --disable-pip-version-check
+
+DEMO = demo
+RUN = .venv-demo/bin/edgewise
+TEST = .venv-test/bin
+
+.PHONY: demo test lint types imports engine-simulator engine-interpreter engine-cpu docs clean
+
+demo: .venv-demo/ready
+	@mkdir -p $(DEMO)
+	$(RUN) generate pairs 200000 -o $(DEMO)/pairs.parquet
+	$(RUN) components $(DEMO)/pairs.parquet --where 'score >= 0.9' -o $(DEMO)/clusters.parquet --verify
+	$(RUN) components $(DEMO)/pairs.parquet --where 'score >= 0.9'
+	@echo "The pairs are in $(DEMO)/pairs.parquet, the clusters in $(DEMO)/clusters.parquet."
+
+test: lint types imports engine-simulator engine-interpreter engine-cpu
+
+lint: .venv-test/ready
+	$(TEST)/ruff check .
+	$(TEST)/ruff format --check .
+
+types: .venv-test/ready
+	$(TEST)/mypy
+
+imports: .venv-test/ready
+	$(TEST)/lint-imports --no-cache
+
+engine-simulator: .venv-test/ready
+	NUMBA_ENABLE_CUDASIM=1 $(TEST)/python -m pytest -q -m simulator
+
+engine-interpreter: .venv-test/ready
+	NUMBA_DISABLE_JIT=1 $(TEST)/python -m pytest -q -m interpreter
+
+engine-cpu: .venv-test/ready
+	NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 2 ] && echo $$n || echo 2)} \
+		$(TEST)/python -m pytest -q --durations=10
+
+docs: .venv-docs/ready
+	.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html."
+
+clean:
+	rm -rf .venv-demo .venv-test .venv-docs $(DEMO) docs/_build docs/api/generated build dist .pytest_cache
+
+.venv-demo/ready: WHAT = .
+.venv-test/ready: WHAT = '.[test]'
+.venv-docs/ready: WHAT = '.[docs]'
+
+.venv-%/ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "edgewise needs Python 3.11 or newer; none found (set PYTHON=...)"; exit 1; }
+	@echo "making the virtual environment .venv-$* ..."
+	@$(PYTHON) -m venv --clear .venv-$*
+	@.venv-$*/bin/python $(PIP) --editable $(WHAT)
+	@touch $@

@@ -1,0 +1,203 @@
+"""The rules of the house, as far as a machine can check them."""
+
+import ast
+import doctest
+import inspect
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import edgewise
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = sorted((ROOT / "edgewise").rglob("*.py"))
+HEAVY = (
+    "cupy",
+    "matplotlib",
+    "networkx",
+    "numba",
+    "numba_cuda",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "rich",
+    "scipy",
+)
+#: Where packages may be imported that the rest of the house must not know.
+AT_HOME = {
+    "numba": ("device", "primitives"),
+    "numba_cuda": ("device", "primitives"),
+    "llvmlite": ("device", "primitives"),
+    "cupy": ("device", "primitives"),
+    "typer": ("command",),
+    "rich": ("command",),
+    "matplotlib": ("plots.py",),
+    "networkx": ("networkx.py",),
+}
+MOST_LINES_A_PAGE, MOST_LINES_A_FUNCTION = 250, 60
+
+
+def cpu_seconds(statement):
+    """Least CPU seconds of three fresh processes, and the heavy modules they imported."""
+    script = f"""
+import sys, time
+start = time.process_time()
+{statement}
+spent = time.process_time() - start
+print(spent, *[name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
+"""
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        ).stderr.split()
+        for _ in range(3)
+    ]
+    return min(float(seconds) for seconds, *_ in runs), runs[0][1:]
+
+
+def test_import_is_quick_and_light():
+    seconds, heavy = cpu_seconds("import edgewise; dir(edgewise); edgewise.errors")
+    assert heavy == []
+    assert seconds < 0.3
+
+
+def test_help_is_quick_and_light():
+    seconds, heavy = cpu_seconds("from edgewise.command import run; run(['--help'])")
+    assert set(heavy) <= {"rich"}
+    assert seconds < 0.5
+
+
+def test_public_names_are_listed_and_there():
+    assert set(edgewise.__all__) <= set(dir(edgewise))
+    for name in edgewise.__all__:
+        assert getattr(edgewise, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        edgewise.nothing  # noqa: B018
+
+
+def imported(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_packages_stay_at_home(source):
+    room = source.relative_to(ROOT / "edgewise").parts[0]
+    for name in imported(ast.parse(source.read_text())):
+        assert room in AT_HOME.get(name.partition(".")[0], (room,)), f"{name} is imported in {source}"
+
+
+def test_imports_run_one_way():
+    lint = shutil.which("lint-imports", path=str(Path(sys.executable).parent)) or shutil.which("lint-imports")
+    if lint is None:
+        pytest.skip("import-linter is not installed")
+    done = subprocess.run([lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def without_docstring(node):
+    """Lines of a module, class or function less those of docstrings inside."""
+    lines = node.end_lineno - node.lineno + 1
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(inner):
+            lines -= inner.body[0].end_lineno - inner.body[0].lineno + 1
+    return lines
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_page_is_a_page(source):
+    tree = ast.parse(source.read_text())
+    nodes = [node for node in tree.body if not isinstance(node, ast.Expr)]
+    assert sum(map(without_docstring, nodes)) <= MOST_LINES_A_PAGE
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            assert without_docstring(node) <= MOST_LINES_A_FUNCTION, f"{node.name} is longer than a page"
+
+
+def public_callables():
+    for name in edgewise.__all__:
+        thing = getattr(edgewise, name)
+        if inspect.isfunction(thing):
+            yield name, thing
+        elif inspect.isclass(thing):
+            yield from methods(name, thing)
+    for name in edgewise.generate.__all__:
+        yield f"generate.{name}", getattr(edgewise.generate, name)
+    from edgewise.result import Components
+
+    yield from methods("Components", Components)
+
+
+def methods(name, kind):
+    yield name, kind
+    for attribute, value in vars(kind).items():
+        if attribute.startswith("_"):
+            continue
+        value = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
+        if callable(value):
+            yield f"{name}.{attribute}", value
+
+
+def section(docstring, title):
+    found = re.search(rf"^{title}\n-+\n(.*?)(?=^\w[\w ]*\n-+$|\Z)", docstring, re.DOTALL | re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def test_public_names_are_documented():
+    wanting = []
+    for name, thing in public_callables():
+        text = inspect.getdoc(thing)
+        if not text:
+            wanting.append(f"{name}: no docstring")
+            continue
+        if inspect.isclass(thing):
+            continue
+        told = re.findall(r"^\*{0,2}(\w[\w, *]*)(?: :|$)", section(text, "Parameters"), re.MULTILINE)
+        names = {word.strip(" *") for line in told for word in line.split(",")}
+        asked = [p for p in inspect.signature(thing).parameters if p not in ("self", "cls")]
+        if len(asked) > 1:
+            wanting += [f"{name}: parameter {p} is not described" for p in asked if p not in names]
+    assert wanting == []
+
+
+def test_everything_after_the_data_is_keyword_only():
+    data = {"self", "cls", "graph", "path", "sources", "targets", "offsets", "neighbours", "matrix", "frame"}
+    data |= {"source", "target", "graph_or_table", "place", "vertices"}
+    for name, thing in public_callables():
+        if inspect.isclass(thing) or name.startswith("generate."):
+            continue
+        for parameter in inspect.signature(thing).parameters.values():
+            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+                assert parameter.name in data, f"{name}({parameter.name}) can be given by position"
+
+
+MODULES = [m.name for m in pkgutil.walk_packages(edgewise.__path__, "edgewise.")]
+MODULES = [name for name in MODULES if name not in ("edgewise.__main__", "edgewise.device.grid")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_run(name):
+    failures, _ = doctest.testmod(import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert failures == 0
+
+
+def test_no_path_of_a_machine_in_the_tree():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    somewhere = re.compile("/wo" + r"rk/|/ro" + r"ot/|/ho" + r"me/\w")
+    for name in listed.stdout.splitlines():
+        try:
+            text = (ROOT / name).read_text()
+        except (UnicodeDecodeError, FileNotFoundError):
+            continue
+        assert not somewhere.search(text), f"{name} names a folder of one machine"
