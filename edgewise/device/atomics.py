@@ -37,6 +37,15 @@ def fetch_min(array, index, value):
         return held
 
 
+def fetch_max(array, index, value):
+    """Raise ``array[index]`` to ``value`` if that is larger; return what was there."""
+    with _one_at_a_time:
+        held = array[index]
+        if value > held:
+            array[index] = value
+        return held
+
+
 def fetch_add(array, index, value):
     """Add ``value`` to ``array[index]``; return what was there."""
     with _one_at_a_time:
@@ -85,6 +94,7 @@ def _read_modify_write(signed, unsigned):
 
 
 _cpu_fetch_min = _read_modify_write("min", "umin")
+_cpu_fetch_max = _read_modify_write("max", "umax")
 _cpu_fetch_add = _read_modify_write("add", "add")
 
 
@@ -122,6 +132,11 @@ def _fetch_min_on_cpu(array, index, value):
     return lambda array, index, value: _cpu_fetch_min(array, np.intp(index), array.dtype.type(value))
 
 
+@overload(fetch_max)
+def _fetch_max_on_cpu(array, index, value):
+    return lambda array, index, value: _cpu_fetch_max(array, np.intp(index), array.dtype.type(value))
+
+
 @overload(fetch_add)
 def _fetch_add_on_cpu(array, index, value):
     return lambda array, index, value: _cpu_fetch_add(array, np.intp(index), array.dtype.type(value))
@@ -157,6 +172,11 @@ def _register_on_cuda():
     def fetch_min_on_cuda(array, index, value):
         kind = array.dtype
         return lambda array, index, value: cuda.atomic.min(array, index, kind(value))
+
+    @overload_on_cuda(fetch_max)
+    def fetch_max_on_cuda(array, index, value):
+        kind = array.dtype
+        return lambda array, index, value: cuda.atomic.max(array, index, kind(value))
 
     @overload_on_cuda(fetch_add)
     def fetch_add_on_cuda(array, index, value):

@@ -19,6 +19,29 @@ def thread_an_index(body):
     return loop
 
 
+def thread_some_indices(body, fetch):
+    """Every thread takes four indices a block apart; all their reads are under way before the first body."""
+
+    def loop(count, arguments):
+        width = cuda.blockDim.x
+        first = cuda.blockIdx.x * width * 4 + cuda.threadIdx.x
+        second, third, fourth, last = first + width, first + 2 * width, first + 3 * width, count - 1
+        one = fetch(min(first, last), *arguments)
+        two = fetch(min(second, last), *arguments)
+        three = fetch(min(third, last), *arguments)
+        four = fetch(min(fourth, last), *arguments)
+        if first < count:
+            body(first, one, *arguments)
+        if second < count:
+            body(second, two, *arguments)
+        if third < count:
+            body(third, three, *arguments)
+        if fourth < count:
+            body(fourth, four, *arguments)
+
+    return loop
+
+
 def warp_a_row(body):
     """Every warp takes a row; a lane is a thread's number in its warp."""
 

@@ -17,6 +17,8 @@ from edgewise.device.target import SIMULATED, cuda_compiler
 
 #: Threads a block; few registers a thread, so that many blocks hide the latency of random reads.
 BLOCK = 256
+#: Indices a thread serves where their reads are started ahead (see :mod:`edgewise.device.grid`).
+AHEAD = 4
 #: Blocks a launch may have in the first dimension.
 MOST_BLOCKS = 2**31 - 1
 #: What a one-dimensional array is to a kernel: meminfo, parent, items, item size, data, shape, stride.
@@ -34,15 +36,17 @@ class Kernel:
         Returns the Python function to compile; called when first needed.
     lanes : int
         Threads that share one item of ``count``.
+    ahead : int
+        Items that one thread serves.
     """
 
-    def __init__(self, name, source, lanes=1):
-        self.name, self.source, self.lanes = name, source, lanes
+    def __init__(self, name, source, lanes=1, ahead=1):
+        self.name, self.source, self.lanes, self.ahead = name, source, lanes, ahead
         self.loaded = {}
         self.simulated = None
 
     def __call__(self, count, arguments):
-        blocks = min(-(-count * self.lanes // BLOCK), MOST_BLOCKS)
+        blocks = min(-(-count * self.lanes // (BLOCK * self.ahead)), MOST_BLOCKS)
         if SIMULATED:
             self._simulate(blocks, count, arguments)
             return
@@ -78,7 +82,7 @@ class _Loaded:
         import cupy
 
         kinds = tuple(map(_kind, arguments))
-        text = kernel.ptx(kinds, _capability(cupy.cuda.device.get_device_id()))
+        text = _for_driver(kernel.ptx(kinds, _capability(cupy.cuda.device.get_device_id())))
         self.module = cupy.cuda.function.Module()
         self.module.load(text.encode())
         self.function = self.module.get_function(entry_name(text)).ptr
@@ -160,6 +164,21 @@ def _capability(device_id):
 
     capability = cupy.cuda.Device(device_id).compute_capability
     return int(capability[:-1]), int(capability[-1])
+
+
+def _for_driver(text):
+    """``text`` with a PTX version that the driver reads: it may be older than the compiler.
+
+    The kernels use no instruction younger than PTX 7.0, so a lower version holds.
+    """
+    import cupy
+
+    driver = cupy.cuda.runtime.driverGetVersion()
+    newest = driver // 1000 - 4, driver % 1000 // 10
+    major, minor = map(int, re.search(r"\.version (\d+)\.(\d+)", text).groups())
+    if (major, minor) <= newest:
+        return text
+    return re.sub(r"\.version \d+\.\d+", ".version %d.%d" % newest, text, count=1)
 
 
 @memoize

@@ -7,11 +7,19 @@
     scale(len(values), values, 2.0)     # NumPy array: all cores; CuPy array: its GPU
 
 The arrays travel as one tuple, because CUDA kernels take no ``*args``.  On the CPU the cores take chunks
-from a shared counter, so that uneven bodies and busy neighbours even out.  On a GPU there is one thread
-for each index.
+from a shared counter, so that uneven bodies and busy neighbours even out.
+
+On a GPU there is one thread for each index.  A body that mostly waits for a few reads can name them:
+
+    @each.ahead(lambda v, parent: parent[v])
+    def jump(v, above, parent):
+        parent[v] = parent[above]
+
+Then a thread serves ``launch.AHEAD`` indices and starts all their reads before the first body, since four
+bytes a thread in flight fill only a quarter of an H200's memory bandwidth.
 """
 
-from functools import update_wrapper
+from functools import partial, update_wrapper
 
 import numpy as np
 from numba import get_num_threads, njit, prange
@@ -34,31 +42,51 @@ class each:
     body : function
         Called once for every index ``0 <= index < count`` (an int64), in any order and at once.  Arguments
         are one-dimensional contiguous arrays in one place, integers or floats.
+    fetch : function, optional
+        ``fetch(index, *arguments)`` reads what the body will need; the body then takes its value second.
+        It must tolerate that other bodies write meanwhile.
+    least_chunk : int
+        Fewest indices a core takes at a time; less for bodies that last microseconds.
     """
 
-    def __init__(self, body):
-        self.body = device(body)
+    def __init__(self, body, fetch=None, least_chunk=LEAST_CHUNK):
+        self.body, self.fetch, self.least_chunk = device(body), fetch, least_chunk
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
-        self.cpu = _cpu_loop(body, self.name)
-        self.cuda = launch.Kernel(self.name, self._cuda_source)
+        whole = body if fetch is None else _in_one(body, device(fetch))
+        self.cpu = _cpu_loop(whole, self.name)
+        self.cuda = launch.Kernel(self.name, self._cuda_source, ahead=1 if fetch is None else launch.AHEAD)
+
+    @classmethod
+    def ahead(cls, fetch):
+        """Decorator for a body that takes what ``fetch`` has read as its second argument."""
+        return partial(cls, fetch=fetch)
 
     def __call__(self, count, *arguments):
         if count <= 0:
             return
-        place = places.place_of(*arguments)
-        if place != "cpu":
+        if places.place_of(*arguments) != "cpu":
             self.cuda(int(count), arguments)
             return
         workers = get_num_threads()
-        chunk = max(LEAST_CHUNK, count // (workers * CHUNKS_PER_CORE))
+        chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
         self.cpu(int(count), chunk, workers, np.zeros(1, np.int64), arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid
 
-        return grid.thread_an_index(self.body)
+        if self.fetch is None:
+            return grid.thread_an_index(self.body)
+        return grid.thread_some_indices(self.body, self.fetch)
+
+
+def _in_one(body, fetch):
+    @device
+    def fetch_and_run(index, *arguments):
+        body(index, fetch(index, *arguments), *arguments)
+
+    return fetch_and_run
 
 
 def _cpu_loop(body, name):

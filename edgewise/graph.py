@@ -1,0 +1,325 @@
+"""The graph: an edge list, compressed sparse rows (CSR), or both, in one place.
+
+Either form is derived from the other when first asked for and then kept.  Vertices are numbers
+``0 .. n_vertices - 1`` inside; ids of the outside world (strings, 64-bit integers, gaps) exist only in
+:attr:`Graph.ids`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from edgewise.errors import GraphError, OptionError
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+#: Largest number of vertices whose numbers are uint32 (the last value marks "none").
+MOST_UINT32 = 2**32 - 2
+REPEATED = ("keep", "first", "sum", "min", "max")
+
+
+def index_type(n_vertices: int) -> type:
+    """Type of vertex numbers: uint32 where they fit, else int64."""
+    return np.uint32 if n_vertices <= MOST_UINT32 else np.int64
+
+
+class Graph:
+    """A directed or undirected graph, with optional weights and external ids.
+
+    Make one with :meth:`from_edges`, :meth:`from_csr`, :meth:`from_scipy`, :meth:`from_frame` or
+    :func:`edgewise.read`.
+
+    Attributes
+    ----------
+    n_vertices : int
+    directed : bool
+    ids : array or None
+        External id of each vertex (int64, uint64 or an Arrow string array, on the host); ``None`` where the
+        ids are the vertex numbers.
+    vertex_weights : (n_vertices,) or (n_vertices, k) array, or None
+    """
+
+    def __init__(self, n_vertices, *, edges=None, rows=None, directed=False, ids=None, vertex_weights=None):
+        self.n_vertices, self.directed = int(n_vertices), bool(directed)
+        self.ids, self.vertex_weights = ids, vertex_weights
+        self._edges, self._rows = edges, rows
+
+    @classmethod
+    def from_edges(
+        cls,
+        sources: Any,
+        targets: Any,
+        *,
+        weights: Any = None,
+        n_vertices: int | None = None,
+        directed: bool = False,
+        self_loops: str = "keep",
+        repeated: str = "keep",
+    ) -> Graph:
+        """Make a graph of an edge list.
+
+        Parameters
+        ----------
+        sources, targets : (m,) array-like
+            The ends of each edge: integers, or strings (NumPy or Arrow).  Anything with ``__dlpack__`` or
+            ``__cuda_array_interface__`` is taken where it lies.
+        weights : (m,) array-like, optional
+            Integers or floats.
+        n_vertices : int, optional
+            Given: the ends are vertex numbers below it.  Left out: the ends are external ids; integers are
+            numbered in ascending order, strings in order of first appearance (row by row, source first).
+        directed : bool
+        self_loops : {'keep', 'drop'}
+        repeated : {'keep', 'first', 'sum', 'min', 'max'}
+            What becomes of several edges between the same ends (in either direction if undirected): kept, or
+            merged into one with that weight.  Merged edges come in ascending order.
+
+        Raises
+        ------
+        GraphError
+            Unequal lengths, a type that is no id, a number outside ``0 .. n_vertices - 1``.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "b", "d"], ["b", "c", "e"])
+        >>> graph.n_vertices, graph.n_edges
+        (5, 3)
+        """
+        from edgewise.build import edges as building
+
+        if self_loops not in ("keep", "drop"):
+            raise OptionError(f"self_loops={self_loops!r} is unknown; use 'keep' or 'drop'")
+        if repeated not in REPEATED:
+            raise OptionError(f"repeated={repeated!r} is unknown; use one of {', '.join(REPEATED)}")
+        columns, count, ids = building.ends(sources, targets, n_vertices)
+        weights = building.weights_like(weights, columns[0])
+        merged = building.simplify(*columns, weights, count, directed, self_loops, repeated)
+        return cls(count, edges=merged, directed=directed, ids=ids)
+
+    @classmethod
+    def from_csr(
+        cls,
+        offsets: Any,
+        neighbours: Any,
+        *,
+        weights: Any = None,
+        directed: bool = False,
+        ids: Any = None,
+        vertex_weights: Any = None,
+    ) -> Graph:
+        """Make a graph of compressed sparse rows.
+
+        Parameters
+        ----------
+        offsets : (n + 1,) integer array-like
+            Row ``v`` holds the entries ``offsets[v]`` to ``offsets[v + 1] - 1``.
+        neighbours : (entries,) integer array-like
+            If undirected, every edge stands in the rows of both its ends (a self-loop once).
+        weights : (entries,) array-like, optional
+        directed : bool
+        ids : (n,) array, optional
+            External ids.
+        vertex_weights : (n,) or (n, k) array, optional
+
+        Raises
+        ------
+        GraphError
+            Offsets that are not ascending from 0 to the number of entries, a neighbour out of range, or an
+            undirected graph with an edge that stands in one row only.
+        """
+        from edgewise.build import edges as building
+
+        offsets, neighbours = building.rows(offsets, neighbours)
+        weights = building.weights_like(weights, neighbours)
+        graph = cls(
+            len(offsets) - 1,
+            rows=(offsets, neighbours, weights),
+            directed=directed,
+            ids=ids,
+            vertex_weights=vertex_weights,
+        )
+        if not directed:
+            building.check_symmetric(graph)
+        return graph
+
+    @classmethod
+    def from_scipy(cls, matrix: scipy.sparse.sparray, *, directed: bool | None = None) -> Graph:
+        """Make a graph of a square SciPy sparse matrix; stored zeros are edges.
+
+        Parameters
+        ----------
+        matrix : sparse matrix or array, (n, n)
+        directed : bool, optional
+            By default, whether the pattern or the values are unsymmetric.  ``False`` for an unsymmetric matrix
+            joins ``i`` and ``j`` wherever either entry is stored.
+
+        Raises
+        ------
+        GraphError
+            The matrix is not square, or complex.
+        """
+        from edgewise.build import matrix as building
+
+        return building.from_scipy(cls, matrix, directed)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        source: str | None = None,
+        target: str | None = None,
+        *,
+        weight: str | None = None,
+        where: str | None = None,
+        null: str = "error",
+        directed: bool = False,
+    ) -> Graph:
+        """Make a graph of a table with one edge a row.
+
+        Parameters
+        ----------
+        frame : table
+            Anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB ...) or a mapping of columns.
+        source, target : str
+            Columns with the ids of the ends.
+        weight : str, optional
+            Column with the weights.
+        where : str, optional
+            Condition on the columns, such as ``"score >= 0.9"``; other rows are left out.
+        null : {'error', 'drop'}
+            What to do with rows that lack an end.
+        directed : bool
+
+        Raises
+        ------
+        GraphError
+            A missing column, a wrong type, a null id.
+        """
+        from edgewise.build import frame as building
+
+        return building.from_frame(cls, frame, source, target, weight, where, null, directed)
+
+    @property
+    def sources(self):
+        """One end of each edge: (n_edges,) vertex numbers."""
+        return self._edge_list()[0]
+
+    @property
+    def targets(self):
+        """The other end of each edge: (n_edges,) vertex numbers."""
+        return self._edge_list()[1]
+
+    @property
+    def weights(self):
+        """Weight of each edge: (n_edges,) array, or ``None``."""
+        return self._edge_list()[2]
+
+    @property
+    def offsets(self):
+        """CSR offsets: (n_vertices + 1,) int64 array."""
+        return self._csr()[0]
+
+    @property
+    def neighbours(self):
+        """CSR entries: vertex numbers, each row ascending where edgewise built it."""
+        return self._csr()[1]
+
+    @property
+    def csr_weights(self):
+        """Weight of each CSR entry, or ``None``."""
+        return self._csr()[2]
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the CSR form is there already."""
+        return self._rows is not None
+
+    @property
+    def has_edges(self) -> bool:
+        """Whether the edge list is there already."""
+        return self._edges is not None
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges (of an undirected graph: each once)."""
+        if self._edges is None and self.directed:
+            return len(self._rows[1])
+        return len(self._edge_list()[0])
+
+    @property
+    def place(self) -> str:
+        """Where the arrays lie: ``"cpu"``, ``"cuda:0"`` ..."""
+        from edgewise.device import arrays
+
+        return arrays.place_of((self._edges or self._rows)[0])
+
+    def degrees(self):
+        """Number of CSR entries of each vertex: (n_vertices,) int64 array."""
+        return self.offsets[1:] - self.offsets[:-1]
+
+    def to(self, place: str) -> Graph:
+        """Return the graph with its arrays in ``place`` ("cpu", "cuda", "cuda:1"); itself if they are there.
+
+        Raises
+        ------
+        DeviceError, OutOfMemoryError
+        """
+        from edgewise.device import arrays
+
+        place = arrays.resolve(place)
+        if place == self.place:
+            return self
+
+        def moved(form):
+            return None if form is None else tuple(None if a is None else arrays.move(a, place) for a in form)
+
+        return Graph(
+            self.n_vertices,
+            edges=moved(self._edges),
+            rows=moved(self._rows),
+            directed=self.directed,
+            ids=self.ids,
+            vertex_weights=self.vertex_weights,
+        )
+
+    def ids_of(self, vertices):
+        """External ids of an array of vertex numbers (on the host)."""
+        from edgewise.device import arrays
+
+        vertices = arrays.move(vertices, "cpu")
+        if self.ids is None:
+            return vertices.astype(np.int64)
+        return self.ids[vertices] if isinstance(self.ids, np.ndarray) else self.ids.take(vertices)
+
+    def _edge_list(self):
+        if self._edges is None:
+            from edgewise.build import edges as building
+
+            self._edges = building.edges_from_rows(*self._rows, self.directed)
+        return self._edges
+
+    def _csr(self):
+        if self._rows is None:
+            from edgewise.build.csr import rows_from_edges
+
+            sources, targets, weights = self._edges
+            offsets, neighbours, edges = rows_from_edges(
+                self.n_vertices, sources, targets, not self.directed, weights is not None
+            )
+            self._rows = offsets, neighbours, None if weights is None else weights[edges]
+        return self._rows
+
+    def __repr__(self):
+        kind = "directed" if self.directed else "undirected"
+        forms = " and ".join(name for name, form in (("edges", self._edges), ("rows", self._rows)) if form)
+        return f"<Graph: {kind}, {self.n_vertices:,} vertices, held as {forms} on {self.place}>"
+
+
+def check_same_graph(graph: Graph, count: int, what: str) -> None:
+    """Raise :class:`GraphError` unless ``graph`` has ``count`` vertices, as a result of it must."""
+    if graph.n_vertices != count:
+        raise GraphError(f"{what} has {count} vertices, the graph {graph.n_vertices}; pass the graph it came from")
