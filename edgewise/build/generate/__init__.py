@@ -1,0 +1,46 @@
+"""Graph families made from a seed: the same graph, bit for bit, on every core and every GPU.
+
+Every random decision is a function of the seed and an index (see :mod:`~edgewise.build.generate.random`),
+so edges are made independently of each other, in parallel, where the graph is wanted:
+
+>>> import edgewise as ew
+>>> ew.generate.rmat(16, edge_factor=8, seed=1).n_edges
+524288
+
+Generated graphs have fewer than 2**32 - 1 vertices.
+"""
+
+from collections.abc import Callable
+
+from edgewise.build.generate.components import components
+from edgewise.build.generate.delaunay import delaunay
+from edgewise.build.generate.grid import grid
+from edgewise.build.generate.mesh import mesh2d
+from edgewise.build.generate.named import NAMED, named
+from edgewise.build.generate.pairs import pairs
+from edgewise.build.generate.paths import paths
+from edgewise.build.generate.replicate import replicate
+from edgewise.build.generate.rgg import rgg
+from edgewise.build.generate.rmat import rmat
+from edgewise.build.generate.scale_free import scale_free
+from edgewise.build.generate.stencil import stencil3d
+from edgewise.build.generate.uniform import uniform
+from edgewise.build.generate.weights import with_weights
+
+#: Families by name.  Each takes its sizes, then options by keyword, ``seed`` and ``device`` among them, and
+#: returns a Graph (``pairs`` a table).
+FAMILIES: dict[str, Callable] = {
+    "components": components,
+    "delaunay": delaunay,
+    "grid": grid,
+    "mesh2d": mesh2d,
+    "pairs": pairs,
+    "paths": paths,
+    "rgg": rgg,
+    "rmat": rmat,
+    "scale_free": scale_free,
+    "stencil3d": stencil3d,
+    "uniform": uniform,
+}
+
+__all__ = [*FAMILIES, "FAMILIES", "NAMED", "named", "replicate", "with_weights"]
