@@ -30,6 +30,8 @@ PAGES = {
     "info": "Say what edgewise runs on, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
 }
+#: Exit status after Ctrl-C, as shells have it.
+INTERRUPTED = 130
 
 
 def main(arguments=None):
@@ -45,9 +47,9 @@ def run(arguments) -> int:
     try:
         status = _command(arguments).main(arguments, prog_name="edgewise", standalone_mode=False)
         sys.stdout.flush()
-        return int(status or 0)
-    except (KeyboardInterrupt, typer.Abort):
-        return _say("interrupted", 130)
+        return _say("interrupted", INTERRUPTED) if status == INTERRUPTED else int(status or 0)
+    except (KeyboardInterrupt, typer.Abort):  # older versions of typer abort, newer ones give the status
+        return _say("interrupted", INTERRUPTED)
     except (BrokenPipeError, SystemExit):  # typer leaves in this way, and only for this reason
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
@@ -78,13 +80,18 @@ def _words_to_complete():
     return (os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")).split()
 
 
-def overview(
-    version: bool = typer.Option(False, "--version", help="Say the version and leave.", is_eager=True),
-):
-    """Graph analytics on every CPU core and on NVIDIA GPUs."""
-    if version:
+def _say_version(asked: bool):
+    if asked:
         print(f"edgewise {edgewise.__version__}")
         raise typer.Exit
+
+
+def overview(
+    version: bool = typer.Option(
+        False, "--version", help="Say the version and leave.", is_eager=True, callback=_say_version
+    ),
+):
+    """Graph analytics on every CPU core and on NVIDIA GPUs."""
 
 
 def _unexpected(error):

@@ -106,7 +106,7 @@ def _closing_line(result, clock, output):
     graph = result.graph
     where = report.counted(threads.count(), "thread") + " of the CPU" if graph.place == "cpu" else graph.place
     return (
-        f"{report.counted(graph.n_vertices, 'vertex')}, {report.counted(graph.n_edges, 'edge')}: "
+        f"{report.graph_in_words(graph)}: "
         f"{report.counted(result.count, 'component')}, the largest of {result.largest:,}; "
         f"{report.times(clock)} ({result.method}, {where})" + (f" -> {output}" if output else "")
     )

@@ -43,20 +43,12 @@ def convert(
             read = edgewise.read(graph, **reading)
         with stage("write", f"writing {output}"):
             edgewise.write(read, output, format=to)
-    tell(read, clock, output, json=json, quiet=quiet)
+    if json:
+        report.as_json(graph_facts(read) | {"seconds": seconds(clock), "output": str(output)})
+    elif not quiet:
+        print(f"{report.graph_in_words(read)}; {report.times(clock)} -> {output}")
     if profile:
         report.profile(clock)
-
-
-def tell(graph, clock, output, *, json, quiet):
-    """Say what graph was written where."""
-    if json:
-        report.as_json(graph_facts(graph) | {"seconds": seconds(clock), "output": str(output)})
-    elif not quiet:
-        print(
-            f"{report.counted(graph.n_vertices, 'vertex')}, {report.counted(graph.n_edges, 'edge')}; "
-            f"{report.times(clock)} -> {output}"
-        )
 
 
 def graph_facts(graph) -> dict:

@@ -1,18 +1,21 @@
-"""``edgewise generate FAMILY``: the options of each family are those of its Python function."""
+"""``edgewise generate FAMILY``: the options of each family are those of its Python function.
+
+A graph that a function takes becomes a file to read, and the graph or table that it makes is written.
+"""
 
 import inspect
 import re
-from functools import wraps
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import edgewise
-from edgewise.command import options
-from edgewise.command.convert import tell
+from edgewise.command import options, report
+from edgewise.command.convert import graph_facts
 from edgewise.command.outputs import check_output
-from edgewise.command.stages import stages
+from edgewise.command.stages import seconds, stages
+from edgewise.graph import Graph
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="File to write; its ending says the format.")]
 
@@ -22,23 +25,26 @@ def add(app, name, gist):
     families = typer.Typer()
     for family in edgewise.generate.__all__:
         make = getattr(edgewise.generate, family)
-        gist_of_family = inspect.getdoc(make).partition("\n")[0]
-        families.command(family.replace("_", "-"), help=gist_of_family)(_subcommand(make))
+        if callable(make):
+            gist_of_family = _plain(inspect.getdoc(make).partition("\n")[0])
+            families.command(family.replace("_", "-"), help=gist_of_family)(_subcommand(make))
     app.add_typer(families, name=name, help=gist)
 
 
 def _subcommand(make):
     """The function behind ``edgewise generate FAMILY``: makes a graph as ``make`` does, and writes it."""
 
-    @wraps(make)
     def generate(output, json=False, quiet=False, **arguments):
-        check_output(output)
+        check_output(output, arguments.get("graph"))
         with stages(quiet or json) as (stage, clock):
-            with stage("make", f"making a {make.__name__} graph"):
-                graph = make(**arguments)
+            if "graph" in arguments:
+                with stage("read", f"reading {arguments['graph']}"):
+                    arguments["graph"] = edgewise.read(arguments["graph"])
+            with stage("make", f"making {make.__name__}"):
+                made = make(**arguments)
             with stage("write", f"writing {output}"):
-                edgewise.write(graph, output)
-        tell(graph, clock, output, json=json, quiet=quiet)
+                edgewise.write(made, output)
+        _tell(made, clock, output, json=json, quiet=quiet)
 
     parameters = [*_parameters(make), *_ours()]
     generate.__signature__ = inspect.Signature(parameters)
@@ -49,11 +55,19 @@ def _subcommand(make):
 def _parameters(make):
     """Parameters of ``make`` with its docstring's text: required ones as arguments, others as options."""
     told = _told(inspect.getdoc(make))
-    for parameter in inspect.signature(make, eval_str=True).parameters.values():
-        required = parameter.default is inspect.Parameter.empty
-        how = typer.Argument if required else typer.Option
-        annotation = Annotated[parameter.annotation, how(help=told.get(parameter.name, ""))]
-        yield parameter.replace(annotation=annotation, kind=inspect.Parameter.KEYWORD_ONLY)
+    for parameter in inspect.signature(make).parameters.values():
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            how = typer.Argument if parameter.default is parameter.empty else typer.Option
+            annotation = Annotated[_kind(parameter, make), how(help=told.get(parameter.name, ""))]
+            yield parameter.replace(annotation=annotation, kind=parameter.KEYWORD_ONLY)
+
+
+def _kind(parameter, make):
+    """Type of a parameter.  A return type may name what is not imported, so it is not looked at."""
+    kind = parameter.annotation
+    if isinstance(kind, str):
+        kind = eval(kind, inspect.unwrap(make).__globals__)
+    return Path if kind is Graph else kind
 
 
 def _ours():
@@ -70,7 +84,23 @@ def _told(docstring):
     for line in section.group(1).splitlines() if section else ():
         if line.startswith(" "):
             for name in names:
-                told[name] = f"{told.get(name, '')} {line.strip()}".strip()
+                told[name] = _plain(f"{told.get(name, '')} {line.strip()}".strip())
         elif line:
             names = [name.strip() for name in line.partition(" : ")[0].split(",")]
     return told
+
+
+def _plain(text):
+    """``text`` without reStructuredText's marks."""
+    return re.sub(r":\w+:(?=`)|`", "", text)
+
+
+def _tell(made, clock, output, *, json, quiet):
+    """Say what was made and written, a graph or a table of pairs."""
+    is_graph = isinstance(made, Graph)
+    if json:
+        facts = graph_facts(made) if is_graph else {"rows": made.num_rows, "columns": made.column_names}
+        report.as_json(facts | {"seconds": seconds(clock), "output": str(output)})
+    elif not quiet:
+        gist = report.graph_in_words(made) if is_graph else report.counted(made.num_rows, "row")
+        print(f"{gist}; {report.times(clock)} -> {output}")

@@ -52,3 +52,8 @@ def counted(number: int, noun: str) -> str:
     """``1 vertex``, ``2,000 vertices``."""
     plural = {"vertex": "vertices"}.get(noun, f"{noun}s")
     return f"{number:,} {noun if number == 1 else plural}"
+
+
+def graph_in_words(graph) -> str:
+    """``5 vertices, 3 edges``."""
+    return f"{counted(graph.n_vertices, 'vertex')}, {counted(graph.n_edges, 'edge')}"
