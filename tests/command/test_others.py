@@ -1,0 +1,96 @@
+"""``generate``, ``convert``, ``info`` and ``warmup``."""
+
+import json
+
+import pyarrow.parquet
+import pytest
+
+import edgewise as ew
+from edgewise.command import run
+
+
+def test_generate_writes_the_graph_that_python_makes(tmp_path, capsys):
+    output = tmp_path / "grid.gr"
+    assert run(["generate", "grid", "6", "--columns", "7", "-o", str(output), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    graph = ew.generate.grid(6, 7)
+    assert (facts["vertices"], facts["edges"]) == (graph.n_vertices, graph.n_edges) == (42, 71)
+    assert ew.read(output).n_edges == 71
+
+
+def test_generate_pairs(tmp_path, capsys):
+    output = tmp_path / "pairs.parquet"
+    assert run(["generate", "pairs", "500", "--seed", "3", "-o", str(output)]) == 0
+    assert pyarrow.parquet.read_table(output).equals(ew.generate.pairs(500, seed=3))
+    assert capsys.readouterr().out.startswith("500 rows; made ")
+
+
+def test_generate_from_a_graph(tmp_path, capsys):
+    one, three = tmp_path / "one.npz", tmp_path / "three.npz"
+    assert run(["generate", "grid", "5", "-o", str(one), "-q"]) == 0
+    assert run(["generate", "replicate", str(one), "3", "-o", str(three), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["vertices"] == 75
+
+
+@pytest.mark.parametrize(
+    "family", [name for name in ew.generate.__all__ if callable(getattr(ew.generate, name))]
+)
+def test_every_family_has_help(family, capsys):
+    assert run(["generate", family.replace("_", "-"), "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "--output" in out
+    assert "`" not in out
+
+
+def test_generate_refuses_what_python_refuses(tmp_path, capsys):
+    assert run(["generate", "rmat", "99", "-o", str(tmp_path / "x.npz")]) == 2
+    assert capsys.readouterr().err.startswith("edgewise: scale=99 is out of range")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_convert(tmp_path, capsys):
+    edges, metis = tmp_path / "edges.txt", tmp_path / "graph.graph"
+    edges.write_text("0 1\n1 2\n3 4\n")
+    assert run(["convert", str(edges), str(metis)]) == 0
+    assert capsys.readouterr().out.startswith("5 vertices, 3 edges; read ")
+    assert ew.read(metis).n_edges == 3
+
+
+def test_info_about_the_machine(capsys):
+    assert run(["info"]) == 0
+    text = capsys.readouterr().out
+    assert run(["info", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["edgewise"] == ew.__version__
+    assert facts["gpus"]
+    assert [line.split()[0] for line in text.splitlines()] == list(facts)
+
+
+def test_info_about_a_file(pairs, capsys):
+    assert run(["info", str(pairs), "--source", "left_id", "--target", "right_id", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["vertices"], facts["edges"], facts["directed"]) == (7, 5, False)
+    assert (facts["self-loops"], facts["isolated vertices"], facts["largest degree"]) == (0, 0, 2)
+
+
+def test_warmup(capsys):
+    assert run(["warmup", "--device", "cpu", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["device"] == "cpu"
+
+
+def test_warmup_leaves_nothing_to_compile(tmp_path):
+    """A process after ``warmup`` gives no notice of compiling."""
+    import os
+    import subprocess
+    import sys
+
+    fresh = os.environ | {"EDGEWISE_CACHE_DIR": str(tmp_path / "kernels"), "EDGEWISE_QUIET": "0"}
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("a,b\nx,y\ny,z\n")
+
+    def edgewise(*arguments):
+        command = [sys.executable, "-m", "edgewise", *arguments]
+        return subprocess.run(command, env=fresh, capture_output=True, text=True, check=True).stderr
+
+    assert "compiling" in edgewise("warmup", "--device", "cpu")
+    assert edgewise("components", str(pairs), "--device", "cpu") == ""

@@ -1,0 +1,58 @@
+"""Pictures are drawn for any result, whole or not at all."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise import plots
+from edgewise.errors import FileError, OptionError
+
+
+def components(n, *edges):
+    sources, targets = zip(*edges) if edges else ((), ())
+    graph = ew.Graph.from_edges(np.array(sources, np.int64), np.array(targets, np.int64), n_vertices=n)
+    return ew.connected_components(graph)
+
+
+@pytest.mark.parametrize("ending", ("png", "svg", "pdf"))
+def test_sizes(ending, tmp_path):
+    path = tmp_path / f"sizes.{ending}"
+    components(9, (0, 1), (1, 2), (3, 4)).plot(str(path))
+    assert path.stat().st_size > 1000
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("n", (0, 1, 5))
+def test_sizes_of_graphs_without_edges(n, tmp_path):
+    plots.sizes(components(n), tmp_path / "sizes.png")
+    assert (tmp_path / "sizes.png").exists()
+
+
+def test_sizes_are_counted_in_doubling_spans():
+    assert plots._doubling_counts(np.array([1, 1, 2, 3, 4, 7, 8])).tolist() == [2, 2, 2, 1]
+    assert plots._doubling_counts(np.zeros(0, np.int64)).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("count", "short"), [(7, "7"), (9_999, "9,999"), (12_345, "12 k"), (34_567_890, "35 M")]
+)
+def test_counts_are_shown_short(count, short):
+    assert plots._short(count) == short
+
+
+def test_unknown_ending(tmp_path):
+    with pytest.raises(OptionError, match=r"use \.png"):
+        plots.sizes(components(2), tmp_path / "sizes.xlsx")
+
+
+def test_unwritable_place(tmp_path):
+    with pytest.raises(FileError, match="nowhere"):
+        plots.sizes(components(2), tmp_path / "nowhere" / "sizes.png")
+
+
+def test_without_matplotlib(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(OptionError, match=r"edgewise\[plot\]"):
+        plots.sizes(components(2), tmp_path / "sizes.png")
