@@ -16,7 +16,8 @@ from edgewise.build.generate.components import components
 from edgewise.build.generate.delaunay import delaunay
 from edgewise.build.generate.grid import grid
 from edgewise.build.generate.mesh import mesh2d
-from edgewise.build.generate.named import NAMED, named
+from edgewise.build.generate.named import NAMED as NAMED
+from edgewise.build.generate.named import named
 from edgewise.build.generate.pairs import pairs
 from edgewise.build.generate.paths import paths
 from edgewise.build.generate.replicate import replicate
@@ -43,4 +44,4 @@ FAMILIES: dict[str, Callable] = {
     "uniform": uniform,
 }
 
-__all__ = [*FAMILIES, "FAMILIES", "NAMED", "named", "replicate", "with_weights"]
+__all__ = [*FAMILIES, "named", "replicate", "with_weights"]
