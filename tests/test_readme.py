@@ -1,0 +1,53 @@
+"""What the README says is what the code does."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from edgewise.command import PAGES
+from edgewise.components import METHODS
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text()
+PAGES_OF_TEXT = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def table_of_methods():
+    """The table of methods as the README must show it."""
+    rows = [("Method", "What it does", "Reads", "Source")]
+    rows += [(f"`{name}`", m.summary, m.reads, m.source) for name, m in METHODS.items()]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], "| --- | --- | --- | --- |", *lines[1:]])
+
+
+def test_table_of_methods_is_the_code_s():
+    shown = README.partition("<!-- methods -->\n")[2].partition("\n<!-- /methods -->")[0]
+    assert shown == table_of_methods()
+
+
+def commands(path):
+    for line in re.findall(r"^\$ (edgewise .*)$", path.read_text(), re.MULTILINE):
+        yield shlex.split(line, comments=True)
+
+
+@pytest.mark.parametrize("path", PAGES_OF_TEXT, ids=lambda path: path.name)
+def test_commands_shown_are_commands(path, capsys):
+    """Every subcommand and option in a console block is one that the help knows."""
+    from edgewise.command import run
+
+    for _, *words in commands(path):
+        pages = [word for word in words if word in PAGES]
+        family = words[1:2] if words[:1] == ["generate"] and not words[1:2] == ["--help"] else []
+        assert pages or words[0] in ("--help", "--version"), words
+        assert run([*pages[:1], *family, "--help"]) == 0
+        told = capsys.readouterr().out
+        for option in (word.partition("=")[0] for word in words if word.startswith("--")):
+            assert option in told, f"{option} of {shlex.join(words)}"
+
+
+@pytest.mark.parametrize("path", PAGES_OF_TEXT, ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    for goal in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", path.read_text()):
+        assert (path.parent / goal).exists(), f"{path.name} links to {goal}"
