@@ -125,7 +125,7 @@ def kernels():
 
 @pytest.mark.ptx
 @pytest.mark.skipif(find_spec("numba_cuda") is None, reason="needs the CUDA compiler")
-@pytest.mark.parametrize(("page", "loop", "kinds"), list(kernels()), ids=str)
+@pytest.mark.parametrize(("page", "loop", "kinds"), [pytest.param(*k, id=k[0] + k[1]) for k in kernels()])
 def test_kernels_compile_for_gpus(page, loop, kinds):
     from importlib import import_module
 

@@ -25,7 +25,7 @@ def order(count: int, seed: int, wanted: bool = True) -> tuple[int, int]:
     """Return ``(bits, key)`` of a random order of ``count`` numbers; 0 bits leave all in their places."""
     if not wanted:
         return 0, 0
-    return max(2, (count - 1).bit_length()), int(words(seed, 0, 0, SHUFFLE)[0])
+    return max(count - 1, 0).bit_length(), int(words(seed, 0, 0, SHUFFLE)[0])
 
 
 @device
