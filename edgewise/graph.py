@@ -46,6 +46,8 @@ class Graph:
         self.n_vertices, self.directed = int(n_vertices), bool(directed)
         self.ids, self.vertex_weights = ids, vertex_weights
         self._edges, self._rows = edges, rows
+        #: What rooms have found out about the graph and keep with it, by name.
+        self.kept: dict[str, Any] = {}
 
     @classmethod
     def from_edges(
@@ -322,4 +324,6 @@ class Graph:
 def check_same_graph(graph: Graph, count: int, what: str) -> None:
     """Raise :class:`GraphError` unless ``graph`` has ``count`` vertices, as a result of it must."""
     if graph.n_vertices != count:
-        raise GraphError(f"{what} has {count} vertices, the graph {graph.n_vertices}; pass the graph it came from")
+        raise GraphError(
+            f"{what} has {count} vertices, the graph {graph.n_vertices}; pass the graph it came from"
+        )

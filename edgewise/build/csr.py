@@ -14,7 +14,9 @@ from edgewise.device import arrays, device, each, fetch_add
 from edgewise.primitives import exclusive_scan
 
 #: Gaps of Shell's sort (Ciura 2001), largest first, continued by a factor of 2.25.
-GAPS = np.array([1412643, 627841, 279041, 124018, 55119, 24497, 10887, 4839, 2150, 956, 425, 189, 84, 37, 16, 7, 3, 1])
+GAPS = np.array(
+    [1412643, 627841, 279041, 124018, 55119, 24497, 10887, 4839, 2150, 956, 425, 189, 84, 37, 16, 7, 3, 1]
+)
 NO_EDGES = np.empty(0, np.int64)
 
 

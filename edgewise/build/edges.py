@@ -22,7 +22,9 @@ def ends(sources, targets, n_vertices):
     """
     sources, targets = _column(sources, "sources"), _column(targets, "targets")
     if len(sources) != len(targets):
-        raise GraphError(f"{len(sources)} sources but {len(targets)} targets; give one of each for every edge")
+        raise GraphError(
+            f"{len(sources)} sources but {len(targets)} targets; give one of each for every edge"
+        )
     if n_vertices is None:
         from edgewise.build import ids
 
@@ -30,7 +32,9 @@ def ends(sources, targets, n_vertices):
         return (sources, targets), count, names
     if n_vertices < 0:
         raise GraphError(f"n_vertices={n_vertices} is negative")
-    columns = [_numbers(column, n_vertices, name) for column, name in ((sources, "sources"), (targets, "targets"))]
+    columns = [
+        _numbers(column, n_vertices, name) for column, name in ((sources, "sources"), (targets, "targets"))
+    ]
     return tuple(columns), int(n_vertices), None
 
 
@@ -169,7 +173,15 @@ def check_symmetric(graph):
     if different is not None and not bool(different.any()):
         return
     xp = arrays.namespace(offsets)
-    forward = set(zip(sources.tolist(), neighbours.tolist(), strict=True)) if xp is np and len(sources) < 10**6 else ()
+    forward = (
+        set(zip(sources.tolist(), neighbours.tolist(), strict=True))
+        if xp is np and len(sources) < 10**6
+        else ()
+    )
     lonely = next((edge for edge in sorted(forward) if edge[::-1] not in forward), None)
-    where = f"vertex {lonely[0]} lists {lonely[1]} but not the other way round" if lonely else "some edge is in one row"
+    where = (
+        f"vertex {lonely[0]} lists {lonely[1]} but not the other way round"
+        if lonely
+        else "some edge is in one row"
+    )
     raise GraphError(f"the rows are not symmetric: {where}; pass directed=True or both directions")

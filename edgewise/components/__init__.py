@@ -14,9 +14,11 @@ from time import perf_counter
 from edgewise.components.afforest import afforest
 from edgewise.components.choose import choose
 from edgewise.components.hook import hook
+from edgewise.components.hook_sample import hook_sample
 from edgewise.components.neighbour import first_neighbour
 from edgewise.components.rem import rem
 from edgewise.components.rem_sequential import rem_sequential
+from edgewise.components.rows import rows_of
 from edgewise.device import arrays
 from edgewise.errors import OptionError
 from edgewise.graph import Graph
@@ -30,7 +32,7 @@ class Method:
     """One way to find the components: what it reads, what it is, where it comes from."""
 
     run: Callable
-    reads: str  # "edges": (vertices, sources, targets); "rows": (vertices, offsets, neighbours), symmetric
+    reads: str  # "edges": (vertices, sources, targets); "rows": (vertices, rows), symmetric
     summary: str
     source: str
     options: tuple[str, ...] = ()
@@ -44,6 +46,13 @@ METHODS = {
     ),
     "afforest": Method(
         afforest, "rows", "join a few neighbours, then skip the giant", "Sutton et al. 2018", ("rounds",)
+    ),
+    "hook-sample": Method(
+        hook_sample,
+        "rows",
+        "plain hooks as the sample, then skip the giant",
+        "after Hellås 2018, 4.2.1",
+        ("rounds",),
     ),
     "first-neighbour": Method(
         first_neighbour, "rows", "hang below a smaller neighbour, then every edge once", "ECL-CC, 2018"
@@ -105,21 +114,9 @@ def _timed(method, name, graph, options):
             raise OptionError(f"method {name} has no option {option!r} (it has: {known})")
         if value != int(value) or value < 0:
             raise OptionError(f"{option}={value!r} must be a whole number, 0 or more")
-    views = _edges(graph) if method.reads == "edges" else _rows(graph)
+    views = (graph.sources, graph.targets) if method.reads == "edges" else (rows_of(graph),)
     arrays.synchronize(graph.place)
     start = perf_counter()
     labels = method.run(graph.n_vertices, *views, **options)
     arrays.synchronize(graph.place)
     return labels, perf_counter() - start
-
-
-def _edges(graph):
-    return graph.sources, graph.targets
-
-
-def _rows(graph):
-    if not graph.directed:
-        return graph.offsets, graph.neighbours
-    from edgewise.build.csr import rows_from_edges
-
-    return rows_from_edges(graph.n_vertices, graph.sources, graph.targets, True)[:2]

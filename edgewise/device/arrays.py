@@ -6,6 +6,7 @@ else.
 """
 
 from contextlib import contextmanager
+from functools import cache
 
 import numpy as np
 
@@ -19,18 +20,26 @@ class Simulated(np.ndarray):
 
 def place_of(*arguments) -> str:
     """Place of the arrays among ``arguments``; they must agree."""
-    places = {_place(a) for a in arguments if hasattr(a, "dtype") and getattr(a, "ndim", 0)}
-    if len(places) > 1:
-        raise DeviceError(f"arrays lie in several places ({', '.join(sorted(places))}); move them to one")
-    return places.pop() if places else "cpu"
+    found = None
+    for argument in arguments:
+        if not getattr(argument, "ndim", 0):
+            continue
+        place = _place(argument)
+        if found is not None and place != found:
+            raise DeviceError(f"arrays lie in several places ({found}, {place}); move them to one")
+        found = place
+    return found or "cpu"
 
 
 def _place(array) -> str:
-    if isinstance(array, Simulated):
-        return "cuda:0"
     if isinstance(array, np.ndarray):
-        return "cpu"
-    return f"cuda:{array.device.id}"
+        return "cuda:0" if isinstance(array, Simulated) else "cpu"
+    return _cuda_place(array.data.device_id)
+
+
+@cache
+def _cuda_place(number):
+    return f"cuda:{number}"
 
 
 def resolve(place: str) -> str:

@@ -36,7 +36,9 @@ class each_row:
         self.alone = each(_one_lane(body))
         self.teams = {
             "warp": launch.Kernel(f"{self.name}.warp", lambda: _grid().warp_a_row(body), lanes=WARP),
-            "block": launch.Kernel(f"{self.name}.block", lambda: _grid().block_a_row(body), lanes=launch.BLOCK),
+            "block": launch.Kernel(
+                f"{self.name}.block", lambda: _grid().block_a_row(body), lanes=launch.BLOCK
+            ),
         }
 
     def __call__(self, rows, *arguments, width="thread"):
@@ -56,7 +58,6 @@ def _one_lane(body):
 
     row_alone.__module__, row_alone.__qualname__ = body.__module__, f"{body.__qualname__}.thread"
     return row_alone
-
 
 
 def _grid():

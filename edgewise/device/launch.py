@@ -5,6 +5,7 @@ kept on disk as text.  Launching goes straight to ``cuLaunchKernel`` with a para
 since a solver on a GPU lasts tenths of a millisecond and runs several kernels.
 """
 
+import ctypes
 import re
 from contextlib import contextmanager
 from functools import cache as memoize
@@ -21,8 +22,6 @@ BLOCK = 256
 AHEAD = 4
 #: Blocks a launch may have in the first dimension.
 MOST_BLOCKS = 2**31 - 1
-#: What a one-dimensional array is to a kernel: meminfo, parent, items, item size, data, shape, stride.
-WORDS_PER_ARRAY = 7
 
 
 class Kernel:
@@ -50,13 +49,12 @@ class Kernel:
         if SIMULATED:
             self._simulate(blocks, count, arguments)
             return
-        import cupy
-
-        key = (cupy.cuda.device.get_device_id(), *map(_kind, arguments))
-        ready = self.loaded.get(key)
+        words, kinds = _flatten(count, arguments)
+        device_id = _current_device()
+        ready = self.loaded.get((device_id, kinds))
         if ready is None:
-            ready = self.loaded[key] = _Loaded(self, arguments)
-        ready.launch(blocks, count, arguments)
+            ready = self.loaded[device_id, kinds] = _Loaded(self, arguments, device_id)
+        ready.launch(blocks, words)
 
     def _simulate(self, blocks, count, arguments):
         if self.simulated is None:
@@ -76,41 +74,53 @@ class Kernel:
 
 
 class _Loaded:
-    """A kernel in the current device's memory, with a parameter block of its own."""
+    """A kernel in one device's memory, with a parameter block of its own."""
 
-    def __init__(self, kernel, arguments):
+    def __init__(self, kernel, arguments, device_id):
         import cupy
 
-        kinds = tuple(map(_kind, arguments))
-        text = _for_driver(kernel.ptx(kinds, _capability(cupy.cuda.device.get_device_id())))
+        text = _for_driver(kernel.ptx(tuple(map(_kind, arguments)), _capability(device_id)))
         self.module = cupy.cuda.function.Module()
         self.module.load(text.encode())
         self.function = self.module.get_function(entry_name(text)).ptr
-        words = 1 + sum(WORDS_PER_ARRAY if kind.endswith("[]") else 1 for kind in kinds)
-        self.block = np.zeros(words, np.int64)
-        self.pointers = self.block.ctypes.data + 8 * np.arange(words, dtype=np.int64)
-        self.address = self.pointers.ctypes.data
+        words = len(_flatten(0, arguments)[0])
+        self.block = (ctypes.c_int64 * words)()
+        first = ctypes.addressof(self.block)
+        self.pointers = (ctypes.c_int64 * words)(*range(first, first + 8 * words, 8))
+        self.address = ctypes.addressof(self.pointers)
         self.launch_kernel = cupy.cuda.driver.launchKernel
         self.stream = cupy.cuda.get_current_stream
 
-    def launch(self, blocks, count, arguments):
-        words = [count]
-        for argument in arguments:
-            words.extend(_words(argument))
+    def launch(self, blocks, words):
         self.block[:] = words
-        self.launch_kernel(
-            self.function, blocks, 1, 1, BLOCK, 1, 1, 0, self.stream().ptr, self.address, 0
-        )
+        self.launch_kernel(self.function, blocks, 1, 1, BLOCK, 1, 1, 0, self.stream().ptr, self.address, 0)
 
 
-def _words(argument):
-    """The 8-byte words by which Numba passes ``argument`` to a kernel."""
-    if hasattr(argument, "dtype") and argument.ndim:
-        size, item = argument.size, argument.itemsize
-        return 0, 0, size, item, argument.data.ptr, size, item
-    if isinstance(argument, (float, np.floating)):
-        return (int(np.float64(argument).view(np.int64)),)
-    return (int(argument),)
+def _flatten(count, arguments):
+    """The 8-byte words by which Numba passes the arguments, and a cheap key of their types.
+
+    An array is passed as meminfo, parent, items, item size, data, shape and stride.
+    """
+    words, kinds = [count], []
+    for argument in arguments:
+        if hasattr(argument, "data") and argument.ndim:
+            size, kind = argument.size, argument.dtype
+            words += (0, 0, size, kind.itemsize, argument.data.ptr, size, kind.itemsize)
+            kinds.append(kind.num)
+        elif isinstance(argument, float):
+            words.append(int(np.float64(argument).view(np.int64)))
+            kinds.append("f")
+        else:
+            words.append(int(argument))
+            kinds.append("i")
+    return words, tuple(kinds)
+
+
+def _current_device():
+    global _current_device
+    from cupy.cuda.device import get_device_id as _current_device
+
+    return _current_device()
 
 
 def _kind(argument):
@@ -126,9 +136,7 @@ def _compile(function, kinds, capability):
     cuda = cuda_compiler()
     signature = (types.int64, types.Tuple([_numba_type(kind) for kind in kinds]))
     with _compiling_for(capability):
-        text, _ = cuda.compile(
-            function, signature, device=False, abi="numba", cc=capability, output="ptx"
-        )
+        text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=capability, output="ptx")
     return text
 
 

@@ -1,0 +1,65 @@
+"""The rows a method reads, and what ``auto`` wants to know of them; both kept with the graph."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays
+
+#: A GPU gives a row longer than this to a block instead of a thread.
+LONG_ROW = 1024
+#: Entries looked at to judge how local the ids are, and how near a neighbour counts as near.
+SAMPLED, NEAR = 4096, 1 / 64
+
+
+class Rows(NamedTuple):
+    """Symmetric CSR rows.
+
+    ``hubs`` are the vertices whose row is longer than ``longest`` entries; none on the CPU, where a core takes
+    long rows in its stride.
+    """
+
+    offsets: Any
+    neighbours: Any
+    hubs: Any
+    longest: int
+
+
+def rows_of(graph):
+    """Symmetric rows of ``graph``, made once and kept."""
+    rows = graph.kept.get("rows")
+    if rows is None:
+        rows = graph.kept["rows"] = _rows(graph)
+    return rows
+
+
+def _rows(graph):
+    if graph.directed:
+        from edgewise.build.csr import rows_from_edges
+
+        offsets, neighbours, _ = rows_from_edges(graph.n_vertices, graph.sources, graph.targets, True)
+    else:
+        offsets, neighbours = graph.offsets, graph.neighbours
+    if arrays.place_of(offsets) == "cpu":
+        return Rows(offsets, neighbours, np.empty(0, neighbours.dtype), 2**62)
+    xp = arrays.namespace(offsets)
+    hubs = xp.flatnonzero(offsets[1:] - offsets[:-1] > LONG_ROW).astype(neighbours.dtype)
+    return Rows(offsets, neighbours, hubs, LONG_ROW)
+
+
+def is_local(graph):
+    """Whether most neighbours have close numbers, judged once by a sample of the rows."""
+    if "local" not in graph.kept:
+        graph.kept["local"] = _is_local(graph, rows_of(graph))
+    return graph.kept["local"]
+
+
+def _is_local(graph, rows):
+    entries = len(rows.neighbours)
+    if not entries:
+        return True
+    xp = arrays.namespace(rows.offsets)
+    sample = xp.arange(min(SAMPLED, entries), dtype=np.int64) * entries // min(SAMPLED, entries)
+    owner = xp.searchsorted(rows.offsets, sample, side="right") - 1
+    distance = xp.abs(rows.neighbours[sample].astype(np.int64) - owner)
+    return bool((distance <= graph.n_vertices * NEAR).mean() > 0.5)
