@@ -1,0 +1,83 @@
+"""DIMACS: ``.gr`` of the 9th challenge (shortest paths), ``.max`` (maximum flow), ``.col`` (colouring).
+
+Lines that begin with ``c`` are comments, ``p kind n m`` announces ``n`` vertices and ``m`` edges, and each of
+these is ``a source target weight`` (arcs) or ``e source target`` (edges), counted from one.  See
+http://www.diag.uniroma1.it/challenge9/format.shtml.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from edgewise.errors import FileError
+from edgewise.files.columns import read_columns
+from edgewise.files.counted import check_count
+from edgewise.files.layout import Layout
+from edgewise.files.lines import Columns, numbers_from_one, whole_weights, write_columns
+from edgewise.files.record import Edges, numbered_from_one
+
+TITLE = "DIMACS"
+#: Letter and number of fields of the edge lines of each kind of problem.
+KINDS = {"sp": ("a", 4), "max": ("a", 4), "edge": ("e", 3), "col": ("e", 3)}
+
+
+def read(source, options) -> Edges:
+    """Read a DIMACS graph; arcs are directed, edges are not."""
+    options.only("DIMACS", "weight")
+    number, kind, vertices, edges = _problem(source)
+    letter, columns = KINDS[kind]
+    layout = Layout(
+        columns=columns,
+        ends=(1, 2),
+        weight=3 if columns == 4 else None,
+        letter=letter,
+        skip=number,
+        comments=b"cn",
+        least=1,
+        most=vertices,
+    )
+    sources, targets, weights = read_columns(source, replace(layout, clean=kind != "sp"))
+    check_count(source, edges, len(sources), number)
+    if options.weight is False:
+        weights = None
+    one = np.int64(1)
+    return Edges(sources - one, targets - one, weights, vertices, letter == "a", numbered_from_one(vertices))
+
+
+def _problem(source):
+    """Number, kind and counts of the ``p`` line."""
+    for number, line in enumerate(source.lines(), 1):
+        words = line.decode("latin-1").split()
+        if not words or words[0].startswith("c"):
+            continue
+        if (
+            words[0] != "p"
+            or len(words) != 4
+            or words[1] not in KINDS
+            or not (words[2] + words[3]).isdecimal()
+        ):
+            known = ", ".join(KINDS)
+            raise FileError(source.path, f"the first row must be 'p kind n m' with a kind of {known}", number)
+        return number, words[1], int(words[2]), int(words[3])
+    raise FileError(source.path, "the line 'p sp n m' is missing; is this DIMACS?")
+
+
+def write(graph, stream) -> None:
+    """Write a shortest-path problem; of an undirected graph both arcs, without weights all 1."""
+    import pyarrow as pa
+
+    weights = whole_weights(stream.path, graph.weights, "DIMACS .gr")
+
+    def make(part):
+        sources, targets = numbers_from_one(graph.sources[part]), numbers_from_one(graph.targets[part])
+        values = np.ones(len(sources), np.int64) if weights is None else weights[part]
+        if not graph.directed:
+            back = sources != targets
+            sources, targets = np.append(sources, targets[back]), np.append(targets, sources[back])
+            values = np.append(values, values[back])
+        return [pa.repeat("a", len(sources)), sources, targets, values]
+
+    loops = int((graph.sources == graph.targets).sum())
+    arcs = graph.n_edges if graph.directed else 2 * graph.n_edges - loops
+    stream.write(f"p sp {graph.n_vertices} {arcs}\n".encode())
+    write_columns(stream, Columns(graph.n_edges, make), " ")

@@ -1,0 +1,179 @@
+"""The formats: one line each, and the way from a path to the page that knows its format."""
+
+import io
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+
+from edgewise.errors import FileError, OptionError
+from edgewise.files.record import Edges, Rows
+from edgewise.files.streams import SUFFIXES, Source, reading
+from edgewise.files.whole import whole, writing
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: page and functions that read and write it, and the suffixes it is written under."""
+
+    page: str
+    reader: str | None = "read"
+    writer: str | None = None
+    suffixes: tuple[str, ...] = ()
+    graphs_only: bool = True
+
+
+FORMATS = {
+    "arrow": Format("tables", "read", "tables_out.write_arrow", (".arrow", ".feather", ".ipc"), False),
+    "csv": Format("tables", "read_csv", "tables_out.write_csv", (".csv",), False),
+    "dimacs": Format("dimacs", "read", "dimacs.write", (".gr",)),
+    "el": Format("edgelist", "read", "edgelist.write", (".el", ".wel", ".txt", ".edges", ".edgelist")),
+    "el1": Format("edgelist"),
+    "gap": Format("gap", "read", "gap.write", (".sg", ".wsg")),
+    "gml": Format("markup", "read_gml"),
+    "graphml": Format("markup", "read_graphml"),
+    "jlg": Format("julia"),
+    "ldbc": Format("ldbc"),
+    "metis": Format("metis", "read", "metis_out.write", (".graph", ".metis")),
+    "mtx": Format("matrixmarket", "read", "matrixmarket.write", (".mtx",)),
+    "ncol": Format("ncol"),
+    "npz": Format("npz", "read", "npz.write", (".npz",)),
+    "parquet": Format("tables", "read", "tables_out.write_parquet", (".parquet", ".pq"), False),
+    "smat": Format("counted", "read_smat"),
+    "tntp": Format("tntp"),
+    "tsv": Format("tables", "read_csv", "tables_out.write_tsv", (".tsv",), False),
+    "vlg": Format("labelled"),
+}
+#: Other names for the same.
+ALIASES = {
+    "gr": "dimacs",
+    "feather": "arrow",
+    "sg": "gap",
+    "wsg": "gap",
+    "graph": "metis",
+    "csvn": "el",
+    "txt": "el",
+}
+
+
+def named(name: str) -> str:
+    """Name of a format, aliases resolved.
+
+    Raises
+    ------
+    OptionError
+    """
+    name = ALIASES.get(name.lower().lstrip("."), name.lower().lstrip("."))
+    if name not in FORMATS:
+        raise OptionError(f"format {name!r} is unknown; use one of {', '.join(FORMATS)}")
+    return name
+
+
+def read(path, options):
+    """Read a graph from a file; see :func:`edgewise.read`."""
+    from edgewise.files.sniff import sniff
+
+    source = Source(path)
+    name = named(options.format) if options.format else sniff(source, options)
+    reader = getattr(import_module(f"edgewise.files.{FORMATS[name].page}"), FORMATS[name].reader)
+    with reading(source.path):
+        found = reader(source, options)
+        if isinstance(found, Edges | Rows):
+            return found.graph(options.directed)
+        return _redirected(found, options.directed)
+
+
+def _redirected(graph, directed):
+    """The graph with its direction overruled."""
+    if directed is None or directed == graph.directed:
+        return graph
+    edges = graph.sources, graph.targets, graph.weights
+    return type(graph)(
+        graph.n_vertices, edges=edges, directed=directed, ids=graph.ids, vertex_weights=graph.vertex_weights
+    )
+
+
+def write(thing, path, name=None) -> None:
+    """Write a graph, a result or a table to a file; see :func:`edgewise.write`."""
+    from edgewise.graph import Graph
+
+    name = named(name) if name else _by_suffix(path)
+    form = FORMATS[name]
+    if form.writer is None:
+        writable = ", ".join(name for name, form in FORMATS.items() if form.writer)
+        raise OptionError(f"format {name!r} is read only; use one of {writable}")
+    if form.graphs_only and not isinstance(thing, Graph):
+        raise OptionError(
+            f"format {name!r} holds graphs, not a {type(thing).__name__}; use parquet, arrow, csv or tsv"
+        )
+    page, function = form.writer.split(".")
+    writer = getattr(import_module(f"edgewise.files.{page}"), function)
+    thing = thing.to("cpu") if isinstance(thing, Graph) else thing
+    with whole(path) as part, writing(path), sink(part, path) as stream:
+        writer(thing, stream)
+
+
+def suffixes_of(path) -> tuple[str, str | None]:
+    """Lower-case suffix that tells the format of a path, and the compression behind it."""
+    stem, suffix = os.path.splitext(os.fspath(path))
+    compression = SUFFIXES.get(suffix.lower())
+    if compression:
+        suffix = os.path.splitext(stem)[1]
+    return suffix.lower(), compression
+
+
+def _by_suffix(path):
+    suffix, _ = suffixes_of(path)
+    found = next((name for name, form in FORMATS.items() if suffix in form.suffixes), None)
+    if found is None:
+        known = " ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
+        raise FileError(
+            path, f"the ending {suffix or 'is missing and'} says no format; use one of {known}, or format="
+        )
+    return found
+
+
+class Sink(io.RawIOBase):
+    """A stream to write to that knows the path it is for.
+
+    Attributes
+    ----------
+    path : str
+        Where the content will be.
+    suffix : str
+        Lower-case suffix of it, before one that names a compression.
+    """
+
+    def __init__(self, stream, path):
+        self.stream, self.path = stream, os.fspath(path)
+        self.suffix = suffixes_of(path)[0]
+
+    def writable(self):
+        return True
+
+    def write(self, content):
+        content = memoryview(content)
+        self.stream.write(content)
+        return content.nbytes
+
+
+@contextmanager
+def sink(part, path):
+    """Open ``part`` for writing, compressed as the suffix of ``path`` says."""
+    compression = suffixes_of(path)[1]
+    with open(part, "wb") as file:
+        if compression is None:
+            yield Sink(file, path)
+            return
+        with _compressing(file, compression) as stream:
+            yield Sink(stream, path)
+
+
+def _compressing(file, compression):
+    if compression == "xz":
+        import lzma
+
+        return lzma.open(file, "wb")
+    import pyarrow as pa
+
+    return pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), compression)

@@ -1,0 +1,124 @@
+"""GAP benchmark suite ``.sg`` and ``.wsg``: compressed sparse rows as they lie in memory.
+
+All numbers are little-endian: one byte that is 1 if the graph is directed, the number of entries and of
+vertices (64 bits each), the offsets (64 bits), and the entries: 32-bit vertex numbers, in ``.wsg`` each
+followed by a 32-bit weight.  Directed files repeat offsets and entries for the incoming arcs, which
+edgewise derives itself.
+"""
+
+import struct
+
+import numpy as np
+
+from edgewise.errors import FileError
+from edgewise.files.record import Rows
+from edgewise.files.streams import read_fully, reading
+
+TITLE = "GAP serialised graph"
+HEADER = struct.Struct("<?qq")
+MOST = 2**31 - 1
+
+
+def read(source, options) -> Rows:
+    """Read a serialised graph."""
+    options.only("GAP", "weight")
+    with reading(source.path), source.open() as stream:
+        directed, entries, vertices = _header(source, read_fully(stream, HEADER.size))
+        offsets = _array(source, stream, vertices + 1, np.int64)
+        entries = _entries(source, offsets, entries)
+        width = _width(source, directed, vertices, entries)
+        fields = _array(source, stream, entries * width, np.int32).reshape(-1, width)
+    neighbours = np.ascontiguousarray(fields[:, 0])
+    if len(neighbours) and (neighbours.min() < 0 or neighbours.max() >= vertices):
+        raise FileError(source.path, f"a neighbour lies outside 0 .. {vertices - 1}; the file is damaged")
+    weights = np.ascontiguousarray(fields[:, 1]) if width == 2 and options.weight is not False else None
+    return Rows(offsets, neighbours.view(np.uint32), weights, directed)
+
+
+def _header(source, start):
+    if len(start) < HEADER.size or start[0] > 1:
+        raise FileError(source.path, "the header of a GAP graph is damaged; convert the graph again")
+    directed, entries, vertices = HEADER.unpack(start)
+    if not (0 <= vertices <= MOST and entries >= 0):
+        raise FileError(
+            source.path, f"a header with {vertices} vertices and {entries} entries cannot be right"
+        )
+    return directed, entries, vertices
+
+
+def _array(source, stream, count, kind):
+    content = read_fully(stream, count * np.dtype(kind).itemsize)
+    if len(content) < count * np.dtype(kind).itemsize:
+        raise FileError(source.path, "the file ends too early; copy it again")
+    return np.frombuffer(content, np.dtype(kind).newbyteorder("<"))
+
+
+def _entries(source, offsets, promised):
+    """Number of entries; GAP rounds an odd number down when self-loops stand in undirected rows."""
+    rising = bool((offsets[1:] >= offsets[:-1]).all()) and offsets[0] == 0
+    if not rising or int(offsets[-1]) - promised not in (0, 1):
+        raise FileError(source.path, "the offsets do not fit the header; the file is damaged")
+    return int(offsets[-1])
+
+
+def _width(source, directed, vertices, entries):
+    """Numbers an entry: two if the file has weights, which its length tells, or else its name."""
+    lengths = sizes(directed, vertices, entries)
+    length = _length(source)
+    if length in lengths:
+        return 2 if source.suffix == ".wsg" and lengths[0] == lengths[1] else 1 + lengths.index(length)
+    problem = (
+        f"{length} bytes where {lengths[0]} (.sg) or {lengths[1]} (.wsg) are needed; the file is cut off"
+    )
+    raise FileError(source.path, problem)
+
+
+def sizes(directed: bool, vertices: int, entries: int) -> tuple[int, int]:
+    """Bytes of a file without and with weights."""
+    halves = 1 + directed
+    plain, weighted = (halves * (8 * (vertices + 1) + width * entries) for width in (4, 8))
+    return HEADER.size + plain, HEADER.size + weighted
+
+
+def _length(source) -> int:
+    if source.compression is None:
+        return source.size
+    length = 0
+    with source.open() as stream:
+        while part := stream.read(1 << 22):
+            length += len(part)
+    return length
+
+
+def write(graph, stream) -> None:
+    """Write ``.sg``, or ``.wsg`` if the path says so."""
+    if graph.n_vertices > MOST:
+        raise FileError(stream.path, f"GAP graphs have at most {MOST} vertices; write .npz")
+    weighted = stream.suffix == ".wsg"
+    if weighted and graph.weights is None:
+        raise FileError(stream.path, "a .wsg file needs weights; write .sg")
+    stream.write(HEADER.pack(graph.directed, len(graph.neighbours), graph.n_vertices))
+    _write_rows(graph, stream, weighted)
+    if graph.directed:
+        from edgewise.graph import Graph
+
+        back = Graph(graph.n_vertices, edges=(graph.targets, graph.sources, graph.weights), directed=True)
+        _write_rows(back, stream, weighted)
+
+
+def _write_rows(graph, stream, weighted):
+    stream.write(np.ascontiguousarray(graph.offsets, "<i8").data)
+    step = 1 << 22
+    for first in range(0, len(graph.neighbours), step):
+        part = slice(first, first + step)
+        fields = graph.neighbours[part].astype("<i4")
+        if weighted:
+            fields = np.column_stack([fields, _narrow(stream, graph.csr_weights[part])])
+        stream.write(np.ascontiguousarray(fields).data)
+
+
+def _narrow(stream, weights):
+    narrow = weights.astype("<i4")
+    if not np.array_equal(narrow, weights):
+        raise FileError(stream.path, ".wsg has 32-bit whole weights only; write .npz")
+    return narrow

@@ -1,0 +1,75 @@
+"""Writing columns of numbers or names as text, a block at a time and with pyarrow's formatter."""
+
+import numpy as np
+
+from edgewise.errors import FileError
+
+#: Rows formatted at a time.
+BLOCK = 1 << 20
+
+
+def write_columns(stream, columns, delimiter: str, names=None) -> None:
+    """Write columns side by side.
+
+    Parameters
+    ----------
+    stream : writable
+    columns : callable
+        Called with a slice; returns the arrays of those rows.
+    delimiter : str
+    names : list of str, optional
+        First row.
+    """
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    if names is not None:
+        stream.write((delimiter.join(names) + "\n").encode())
+    options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed")
+    for start in range(0, columns.count, BLOCK):
+        arrays = columns(slice(start, min(start + BLOCK, columns.count)))
+        table = pa.table({str(i): array for i, array in enumerate(arrays)})
+        sink = pa.BufferOutputStream()
+        csv.write_csv(table, sink, options)
+        stream.write(sink.getvalue())
+
+
+class Columns:
+    """Columns made a slice at a time, and how many rows they have."""
+
+    def __init__(self, count, make):
+        self.count, self.make = count, make
+
+    def __call__(self, part):
+        return self.make(part)
+
+
+def edge_columns(graph) -> Columns:
+    """Ids of both ends, and the weight if there is one, of every edge."""
+
+    def make(part):
+        ends = [graph.ids_of(graph.sources[part]), graph.ids_of(graph.targets[part])]
+        return ends if graph.weights is None else [*ends, graph.weights[part]]
+
+    return Columns(graph.n_edges, make)
+
+
+def numbers_from_one(vertices) -> np.ndarray:
+    """Vertex numbers as files write them that count from one."""
+    return vertices.astype(np.int64) + 1
+
+
+def whole_weights(path, weights, what: str):
+    """Weights as int64, for formats without fractions.
+
+    Raises
+    ------
+    FileError
+    """
+    if weights is None:
+        return None
+    if weights.dtype.kind == "f" and not (np.mod(weights, 1) == 0).all():
+        raise FileError(
+            path, f"{what} has whole weights only; scale the weights or write .mtx, .txt or .parquet"
+        )
+    return weights.astype(np.int64)

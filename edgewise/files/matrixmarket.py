@@ -1,0 +1,98 @@
+"""Matrix Market ``.mtx``, read by SciPy's parallel reader.
+
+Row ``i`` and column ``j`` of an entry are the ends of an edge.  A file that declares its matrix symmetric,
+or whose entries turn out to be, is an undirected graph.  See Boisvert, Pozo, Remington, "The Matrix Market
+exchange formats", NISTIR 5935 (1996).
+"""
+
+import re
+
+import numpy as np
+
+from edgewise.errors import FileError
+from edgewise.files.counted import matrix_edges
+from edgewise.files.lines import Columns, numbers_from_one, write_columns
+from edgewise.files.record import Edges, numbered_from_one
+from edgewise.files.streams import one_line, reading
+
+TITLE = "Matrix Market"
+LOCATED = re.compile(r"^Line (\d+): (.*)$", re.DOTALL)
+
+
+def read(source, options) -> Edges:
+    """Read a square matrix as a graph; stored zeros are edges, those of a dense matrix are not."""
+    options.only("Matrix Market", "weight")
+    matrix, field = _matrix(source)
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        size = " x ".join(str(extent) for extent in matrix.shape)
+        raise FileError(source.path, f"the matrix is {size}; only a square matrix is a graph")
+    sources, targets, weights = _entries(source, matrix)
+    if field == "pattern" or options.weight is False:
+        weights = None
+    return matrix_edges(sources, targets, weights, matrix.shape[0], numbered_from_one(matrix.shape[0]))
+
+
+def _matrix(source):
+    import scipy.io
+
+    with source.open() as stream, reading(source.path, passing=(ValueError, OverflowError)):
+        start = source.head.split(b"\n", 1)[0].decode("latin-1").split()
+        try:
+            return scipy.io.mmread(Readable(stream), spmatrix=False), start[3].lower() if len(
+                start
+            ) > 3 else ""
+        except (ValueError, OverflowError) as error:
+            raise _located(source.path, error) from error
+
+
+class Readable:
+    """A stream that reads as ended once it is closed: SciPy's reader looks at it again as it is destroyed."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def read(self, count=-1):
+        return b"" if self.stream.closed else self.stream.read(count)
+
+
+def _located(path, error):
+    """SciPy's message with its line number where ours stands."""
+    found = LOCATED.match(str(error))
+    text = one_line(found[2] if found else error).rstrip(".")
+    remedy = "only a square matrix is a graph" if "Vector" in text else "correct the file or fetch it again"
+    return FileError(path, f"{text}; {remedy}", int(found[1]) if found else None)
+
+
+def _entries(source, matrix):
+    """Row, column and value of each entry."""
+    import scipy.sparse
+
+    if not scipy.sparse.issparse(matrix):
+        matrix = scipy.sparse.coo_array(matrix)
+    values = matrix.data
+    if values.dtype.kind == "c":
+        if values.imag.any():
+            raise FileError(
+                source.path, "the values are complex; pass weight=False or write their absolute values"
+            )
+        values = values.real
+    return *matrix.coords, np.ascontiguousarray(values)
+
+
+def write(graph, stream) -> None:
+    """Write the adjacency matrix: of an undirected graph the lower triangle, declared symmetric."""
+    field = "pattern" if graph.weights is None else "real" if graph.weights.dtype.kind == "f" else "integer"
+    symmetry = "general" if graph.directed else "symmetric"
+    size = f"{graph.n_vertices} {graph.n_vertices} {graph.n_edges}"
+    stream.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{size}\n".encode())
+    write_columns(stream, _columns(graph), " ")
+
+
+def _columns(graph):
+    def make(part):
+        rows, columns = numbers_from_one(graph.sources[part]), numbers_from_one(graph.targets[part])
+        if not graph.directed:
+            rows, columns = np.maximum(rows, columns), np.minimum(rows, columns)
+        return [rows, columns] if graph.weights is None else [rows, columns, graph.weights[part]]
+
+    return Columns(graph.n_edges, make)

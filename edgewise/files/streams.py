@@ -1,0 +1,153 @@
+"""Opening files, compressed or not, and turning every way it can fail into one line.
+
+The compression is told by the first bytes, never by the name.  Everything is read as a stream, so that a
+compressed file is at no time in memory as a whole.
+"""
+
+import io
+import os
+import stat
+from contextlib import contextmanager
+from functools import cached_property
+
+from edgewise.errors import EdgewiseError, FileError, GraphError
+
+#: First bytes of what each compressor writes.
+MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
+#: So many bytes are looked at to tell the format.
+HEAD = 1 << 16
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Source:
+    """A file to read: its name, its first bytes, and fresh streams of its decompressed content.
+
+    Attributes
+    ----------
+    path : str
+    stem, suffix : str
+        The path without, and the lower-case suffix before, a suffix that only names a compression.
+    head : bytes
+        First bytes after decompression and a byte order mark.
+    whole : bool
+        Whether ``head`` is everything.
+    """
+
+    def __init__(self, path):
+        self.path = os.fspath(path)
+        with reading(self.path):
+            self.size = _regular_size(self.path)
+            with open(self.path, "rb") as file:
+                self.compression = compression_of(file.read(6))
+        stem, suffix = os.path.splitext(self.path)
+        if suffix.lower() in SUFFIXES:
+            stem, suffix = os.path.splitext(stem)
+        self.stem, self.suffix = stem, suffix.lower()
+
+    def open(self):
+        """Return a new stream of the decompressed bytes; close it after use."""
+        import pyarrow as pa
+
+        if self.compression == "xz":
+            import lzma
+
+            return pa.PythonFile(lzma.open(self.path), mode="r")
+        return pa.input_stream(self.path, compression=self.compression)
+
+    @cached_property
+    def _start(self):
+        with reading(self.path), self.open() as stream:
+            start = read_fully(stream, HEAD + 1)
+        return start
+
+    @property
+    def head(self) -> bytes:
+        return self._start[:HEAD].removeprefix(BYTE_ORDER_MARK)
+
+    @property
+    def whole(self) -> bool:
+        return len(self._start) <= HEAD
+
+    def lines(self) -> list[bytes]:
+        """Lines of the head, without line ends; a line cut off by the end of the head is left out."""
+        lines = self.head.replace(b"\r\n", b"\n").split(b"\n")
+        return lines if self.whole and lines[-1] else lines[:-1]
+
+    def seekable(self):
+        """Return a stream that can seek: the file itself, or its decompressed content in memory."""
+        if self.compression is None:
+            return open(self.path, "rb")
+        with self.open() as stream:
+            return io.BytesIO(stream.read())
+
+
+def compression_of(start: bytes) -> str | None:
+    """Name of the compression whose file starts like this, or ``None``."""
+    return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
+
+
+def read_fully(stream, count: int) -> bytes:
+    """Read ``count`` bytes, or up to the end."""
+    parts, missing = [], count
+    while missing and (part := stream.read(missing)):
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)
+
+
+def _regular_size(path):
+    state = os.stat(path)
+    if stat.S_ISDIR(state.st_mode):
+        raise FileError(path, "is a directory; name a file in it")
+    if not stat.S_ISREG(state.st_mode):
+        raise FileError(path, "is a device or a pipe; save its content to a file first")
+    if state.st_size == 0:
+        raise FileError(path, "is empty; a graph file has at least a header or one edge")
+    return state.st_size
+
+
+@contextmanager
+def reading(path, passing=()):
+    """Turn what goes wrong while ``path`` is read into a :class:`FileError` of one line.
+
+    Errors of the classes ``passing`` go through unchanged.
+    """
+    from zlib import error as ZlibError
+
+    try:
+        yield
+    except passing:
+        raise
+    except GraphError as error:
+        raise FileError(path, str(error)) from error
+    except EdgewiseError:
+        raise
+    except (OSError, EOFError, ZlibError) as error:
+        raise FileError(path, _unreadable(error)) from error
+    except UnicodeDecodeError as error:
+        raise FileError(path, "is not UTF-8 text; convert it, or name the format with format=") from error
+    except ValueError as error:
+        raise FileError(path, one_line(error)) from error
+    except Exception as error:
+        if type(error).__name__ != "LZMAError":
+            raise
+        raise FileError(path, "the compressed data are cut off or damaged; fetch the file again") from error
+
+
+def _unreadable(error):
+    if isinstance(error, FileNotFoundError):
+        return "no such file; check the path"
+    if isinstance(error, PermissionError):
+        return "may not be read; check its permissions"
+    text = one_line(error)
+    if isinstance(error, EOFError) or any(
+        word in text for word in ("Truncated", "inflate", "ompress", "ZSTD", "bz2")
+    ):
+        return f"the compressed data are cut off or damaged ({text}); fetch the file again"
+    return f"cannot be read ({text}); check the disk or the network share"
+
+
+def one_line(error) -> str:
+    """Text of an error, on one line."""
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,172 @@
+"""Tables with one edge a row: Parquet, Arrow IPC (Feather), and CSV with a row of names.
+
+Tables of others go to the streaming reader of :mod:`edgewise.files.pairs`, which numbers ids as they come.
+A graph that edgewise wrote carries what its edges do not say in the metadata of the schema (CSV cannot), so
+that isolated vertices and directions come back.
+"""
+
+import json
+
+from edgewise.errors import FileError, OptionError
+from edgewise.files import edgelist
+from edgewise.files.layout import fields_of
+from edgewise.files.record import Edges, settings
+from edgewise.files.streams import reading
+
+TITLE = "table with one edge a row"
+ALLOWED = ("source", "target", "weight", "where", "null")
+MARK = b"edgewise"
+NAMES = ("source", "target", "weight")
+#: Rows in each batch that is written.
+BLOCK = 1 << 20
+
+
+def read(source, options):
+    """Read a Parquet or Arrow file."""
+    options.only("a table", *ALLOWED)
+    if source.compression is not None:
+        raise FileError(
+            source.path, f"is a table inside {source.compression}; decompress it (tables compress inside)"
+        )
+    with reading(source.path):
+        schema = _schema(source)
+    asked = options.source or options.where or options.weight or options.null != "error"
+    if not asked and MARK in (schema.metadata or {}):
+        return _ours(source, json.loads(schema.metadata[MARK]))
+    import pyarrow.types as kinds
+
+    numeric = [kinds.is_integer(field.type) or kinds.is_floating(field.type) for field in schema]
+    return _pairs(source, options, schema.names, numeric)
+
+
+def read_csv(source, options):
+    """Read a text table; one of plain integers takes the quick way of edge lists."""
+    sample = edgelist.look(source)
+    named = options.names_columns or options.where
+    if not named and options.ids is None and sample.rows and not _first_names(sample):
+        return edgelist.read(source, options)
+    options.only("a table", "header", *ALLOWED)
+    if options.header is False:
+        raise OptionError("columns have names only if there is a header; leave header= out or give positions")
+    lines = [line for line in source.lines() if line.strip()]
+    if not lines:
+        raise FileError(source.path, "the row of names is missing; a table needs one")
+    names = fields_of(lines[0], _delimiter(lines[0]))
+    row = sample.rows[1] if len(sample.rows) > 1 else []
+    return _pairs(source, options, names, [edgelist.INTEGER.fullmatch(x) or _is_float(x) for x in row])
+
+
+def _first_names(sample):
+    """Whether the ids of the first row under the header are names."""
+    rows = sample.rows[1:2] or sample.rows
+    return not all(edgelist.INTEGER.fullmatch(field) for field in rows[0][:2])
+
+
+def _delimiter(line):
+    return next((mark for mark in edgelist.DELIMITERS if mark.encode() in line), " ")
+
+
+def _is_float(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _pairs(source, options, names, numeric):
+    """Hand the chosen columns to the streaming reader."""
+    from edgewise.files.pairs import read_pairs
+
+    ends = _ends(source, options, names)
+    weight = None if options.weight is False else _name(options.weight, names)
+    if options.weight is None and options.source is None and len(names) == 3 and all(numeric[2:3]):
+        weight = names[2] if len(numeric) > 2 else None
+    for name in (*ends, weight):
+        if name is not None and name not in names:
+            problem = f"no column {name!r}; there are {', '.join(names)}"
+            raise FileError(source.path, f"{problem}: choose with source=, target= and weight=")
+    return read_pairs(
+        source.path,
+        *ends,
+        weight=weight,
+        where=options.where,
+        null=options.null,
+        progress=options.progress,
+    )
+
+
+def _ends(source, options, names):
+    if options.source is not None:
+        return _name(options.source, names), _name(options.target, names)
+    if set(NAMES[:2]) <= set(names):
+        return NAMES[:2]
+    if len(names) < 2:
+        raise FileError(
+            source.path, f"only one column ({', '.join(names)}); a table of edges needs two ids in each row"
+        )
+    if len(names) > 3:
+        problem = f"{len(names)} columns: {', '.join(names[:12])}"
+        raise FileError(source.path, f"{problem}; choose the ends with source= and target=")
+    return names[0], names[1]
+
+
+def _name(column, names):
+    """Name of a column given by name or position."""
+    if column is None or column in names or not str(column).isdecimal() or int(column) >= len(names):
+        return column
+    return names[int(column)]
+
+
+def _schema(source):
+    if source.head.startswith(b"PAR1"):
+        import pyarrow.parquet as parquet
+
+        return parquet.read_schema(source.path)
+    with source.open() as stream:
+        return _arrow_reader(source, stream).schema
+
+
+def _arrow_reader(source, stream):
+    """Reader of an Arrow file, or stream, or Feather file."""
+    import pyarrow.ipc as ipc
+
+    return ipc.open_file(stream) if source.head.startswith(b"ARROW1") else ipc.open_stream(stream)
+
+
+def _ours(source, facts) -> Edges:
+    """A graph that edgewise wrote."""
+    with reading(source.path):
+        table = _whole_table(source)
+    columns = [table.column(name) for name in table.column_names]
+    if facts["numbered"] or not str(columns[0].type).endswith("string"):
+        columns[:2] = [column.to_numpy() for column in columns[:2]]
+    weights = columns[2].to_numpy() if len(columns) > 2 else None
+    vertices = facts["vertices"] if facts["numbered"] else None
+    return Edges(*columns[:2], weights, vertices, bool(facts["directed"]))
+
+
+def _whole_table(source):
+    if source.head.startswith(b"PAR1"):
+        import pyarrow.parquet as parquet
+
+        return parquet.read_table(source.path)
+    with source.open() as stream:
+        return _arrow_reader(source, stream).read_all()
+
+
+def edge_table(graph, part):
+    """Table of some edges of a graph."""
+    import pyarrow as pa
+
+    from edgewise.files.lines import edge_columns
+
+    arrays = edge_columns(graph)(part)
+    table = pa.table(dict(zip(NAMES, arrays, strict=False)))
+    return table.replace_schema_metadata({MARK: json.dumps(settings(graph)).encode()})
+
+
+def edge_tables(graph):
+    """Tables of the edges of a graph, a block at a time, at least one."""
+    for start in range(0, max(graph.n_edges, 1), BLOCK):
+        yield edge_table(graph, slice(start, min(start + BLOCK, graph.n_edges)))
