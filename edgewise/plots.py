@@ -32,29 +32,32 @@ def sizes(result: "Components", path: str | Path) -> None:
     FileError
         The file cannot be written.
     """
-    figure_class = _figure_class()
+    check(path)
+    figure = _figure()
     largest = result.largest
     counts = _doubling_counts(np.asarray(result.on_host().sizes()))
-    figure = figure_class(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
     starts = 2 ** np.arange(len(counts))
     axes.bar(starts, counts, width=starts * 0.92, align="edge", color=_BARS)
     _dress(axes, starts, counts)
     axes.set_title(_title(result, largest), loc="left", fontsize=11, color=_INK)
-    _save(figure, Path(path))
+    with whole(path) as part:
+        figure.savefig(part, format=Path(path).suffix.lstrip(".").lower(), dpi=150)
 
 
-def require() -> None:
-    """Raise :class:`~edgewise.errors.OptionError` unless pictures can be drawn."""
-    _figure_class()
+def check(path: str | Path) -> None:
+    """Raise :class:`~edgewise.errors.OptionError` unless a picture can be drawn into such a file."""
+    ending = Path(path).suffix.lstrip(".").lower()
+    if ending not in _figure().canvas.get_supported_filetypes():
+        raise OptionError(f"{path}: pictures are not written as {ending!r}; use .png, .svg or .pdf")
 
 
-def _figure_class():
+def _figure():
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise OptionError("pictures need matplotlib, which is absent; pip install 'edgewise[plot]'") from None
-    return Figure
+    return Figure(figsize=(7, 4), layout="constrained")
 
 
 def _doubling_counts(sizes):
@@ -96,12 +99,3 @@ def _title(result, largest):
     noun = "component" if result.count == 1 else "components"
     share = f"{largest / result.graph.n_vertices:.1%} of the vertices"
     return f"{result.count:,} {noun}, the largest of {largest:,} ({share})"
-
-
-def _save(figure, path):
-    ending = path.suffix.lstrip(".").lower()
-    known = figure.canvas.get_supported_filetypes()
-    if ending not in known:
-        raise OptionError(f"{path}: pictures are not written as {ending!r}; use .png, .svg or .pdf")
-    with whole(path) as part:
-        figure.savefig(part, format=ending, dpi=150)

@@ -13,6 +13,7 @@ answer at once.  Whatever goes wrong ends in one line on standard error and an e
 """
 
 import os
+import re
 import sys
 import traceback
 from importlib import import_module
@@ -54,7 +55,7 @@ def run(arguments) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except EdgewiseError as error:
-        return _say(error, 2)
+        return _say(_in_options(str(error)), 2)
     except Exception as error:
         return _unexpected(error)
 
@@ -106,6 +107,15 @@ def _unexpected(error):
     if isinstance(error, OSError):
         return _say(f"{error.filename or 'a file'}: {error.strerror or error}", 2)
     return _say(f"unexpected {type(error).__name__}: {error} (EDGEWISE_DEBUG=1 shows where)", 1)
+
+
+def _in_options(message):
+    """The message with Python's arguments, such as ``one_based=``, as the options that they are here."""
+    return re.sub(
+        r"\b(source|target|weight|where|null|format|directed|one_based|header|ids|device|method)=(\b|(?=['\"]))?",
+        lambda found: f"--{found[1].replace('_', '-')}" + (" " if found[2] is not None else ""),
+        message,
+    )
 
 
 def _say(problem, status):

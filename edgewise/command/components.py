@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 import edgewise
+from edgewise import plots
 from edgewise.command import options, report
-from edgewise.command.outputs import check_output
+from edgewise.command.outputs import check_output, check_place
 from edgewise.command.stages import seconds, stages
 from edgewise.components import METHODS
 from edgewise.device import arrays, threads
@@ -28,16 +29,10 @@ def add(app, name, gist):
     app.command(name, help=gist)(components)
 
 
+@options.with_reading
 def components(
     pairs: options.Input,
-    source: options.Source = None,
-    target: options.Target = None,
-    weight: options.Weight = None,
-    where: options.Where = None,
-    null: options.Null = "error",
-    format: options.Format = None,
-    directed: options.Directed = None,
-    one_based: options.OneBased = None,
+    reading,
     output: Output = None,
     plot: Plot = None,
     verify: Verify = False,
@@ -49,11 +44,9 @@ def components(
     quiet: options.Quiet = False,
 ):
     """Read pairs, cluster them, and write or show the table."""
-    check_output(output, pairs)
-    check_output(plot, pairs)
+    _check(pairs, output, plot)
     threads.use(thread_count)
     place = arrays.resolve(device)
-    reading = options.reading(source, target, weight, where, null, format, directed, one_based)
     with stages(quiet or json, lambda: arrays.synchronize(place)) as (stage, clock):
         with stage("read", f"reading {pairs}"):
             graph = edgewise.read(pairs, **reading)
@@ -72,6 +65,14 @@ def components(
     _tell(result, clock, output, plot, verify, json=json, quiet=quiet)
     if profile:
         report.profile(clock)
+
+
+def _check(pairs, output, plot):
+    if output is not None:
+        check_output(output, source=pairs, table=True)
+    if plot is not None:
+        plots.check(plot)
+        check_place(plot, pairs)
 
 
 def _tell(result, clock, output, plot, verify, *, json, quiet):

@@ -7,11 +7,20 @@ import typer
 
 import edgewise
 from edgewise.command import options, report
-from edgewise.command.outputs import check_output
+from edgewise.command.outputs import check_output, check_place
 from edgewise.command.stages import seconds, stages
 
 Output = Annotated[Path, typer.Argument(help="File to write; its ending says the format.", metavar="OUT")]
 To = Annotated[str | None, typer.Option("--to", help="Format to write, whatever the ending.")]
+SelfLoops = Annotated[
+    str, typer.Option(metavar="keep|drop", help="What becomes of edges from a vertex to itself.")
+]
+Repeated = Annotated[
+    str,
+    typer.Option(
+        metavar="keep|first|sum|min|max", help="What becomes of several edges between two vertices."
+    ),
+]
 
 
 def add(app, name, gist):
@@ -19,25 +28,24 @@ def add(app, name, gist):
     app.command(name, help=gist)(convert)
 
 
+@options.with_reading
 def convert(
     graph: options.Input,
     output: Output,
-    source: options.Source = None,
-    target: options.Target = None,
-    weight: options.Weight = None,
-    where: options.Where = None,
-    null: options.Null = "error",
-    format: options.Format = None,
-    directed: options.Directed = None,
-    one_based: options.OneBased = None,
+    reading,
     to: To = None,
+    self_loops: SelfLoops = "keep",
+    repeated: Repeated = "keep",
     profile: options.Profile = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):
     """Read a graph and write it."""
-    check_output(output, graph)
-    reading = options.reading(source, target, weight, where, null, format, directed, one_based)
+    if to is None:
+        check_output(output, source=graph)
+    else:
+        check_place(output, graph)
+    reading |= {"self_loops": self_loops, "repeated": repeated}
     with stages(quiet or json) as (stage, clock):
         with stage("read", f"reading {graph}"):
             read = edgewise.read(graph, **reading)

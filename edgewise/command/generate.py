@@ -35,7 +35,7 @@ def _subcommand(make):
     """The function behind ``edgewise generate FAMILY``: makes a graph as ``make`` does, and writes it."""
 
     def generate(output, json=False, quiet=False, **arguments):
-        check_output(output, arguments.get("graph"))
+        check_output(output, source=arguments.get("graph"), table=make is edgewise.generate.pairs)
         with stages(quiet or json) as (stage, clock):
             if "graph" in arguments:
                 with stage("read", f"reading {arguments['graph']}"):
@@ -46,10 +46,7 @@ def _subcommand(make):
                 edgewise.write(made, output)
         _tell(made, clock, output, json=json, quiet=quiet)
 
-    parameters = [*_parameters(make), *_ours()]
-    generate.__signature__ = inspect.Signature(parameters)
-    generate.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return generate
+    return options.with_parameters(generate, [*_parameters(make), *_ours()])
 
 
 def _parameters(make):
@@ -59,7 +56,7 @@ def _parameters(make):
         if parameter.kind is not parameter.VAR_KEYWORD:
             how = typer.Argument if parameter.default is parameter.empty else typer.Option
             annotation = Annotated[_kind(parameter, make), how(help=told.get(parameter.name, ""))]
-            yield parameter.replace(annotation=annotation, kind=parameter.KEYWORD_ONLY)
+            yield parameter.replace(annotation=annotation)
 
 
 def _kind(parameter, make):

@@ -22,24 +22,10 @@ def add(app, name, gist):
     app.command(name, help=gist)(info)
 
 
-def info(
-    file: File = None,
-    source: options.Source = None,
-    target: options.Target = None,
-    weight: options.Weight = None,
-    where: options.Where = None,
-    null: options.Null = "error",
-    format: options.Format = None,
-    directed: options.Directed = None,
-    one_based: options.OneBased = None,
-    json: options.Json = False,
-):
+@options.with_reading
+def info(reading, file: File = None, json: options.Json = False):
     """Print versions, cores, GPUs and the cache folder; with a file, the facts of its graph."""
-    if file is None:
-        facts = _machine()
-    else:
-        reading = options.reading(source, target, weight, where, null, format, directed, one_based)
-        facts = _graph(edgewise.read(file, **reading))
+    facts = _machine() if file is None else _graph(edgewise.read(file, **reading))
     if json:
         report.as_json(facts)
         return

@@ -1,44 +1,45 @@
 """Arguments and options that several subcommands share."""
 
+import inspect
+from functools import wraps
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-_COLUMNS = "Columns and rows of the input"
-_RUN = "How to run"
+_INPUT = "The input"
+_RUN = "The run"
+
+
+def _about_input(*names, **how):
+    return typer.Option(*names, rich_help_panel=_INPUT, **how)
+
 
 Input = Annotated[
     Path, typer.Argument(metavar="FILE", help="File of pairs, or of a graph in any format edgewise reads.")
 ]
-Source = Annotated[str | None, typer.Option(help="Column of one end.", rich_help_panel=_COLUMNS)]
-Target = Annotated[str | None, typer.Option(help="Column of the other end.", rich_help_panel=_COLUMNS)]
-Weight = Annotated[str | None, typer.Option(help="Column of the weights.", rich_help_panel=_COLUMNS)]
-Where = Annotated[
-    str | None,
-    typer.Option(
-        help="Keep only rows for which this holds, such as 'score >= 0.9'.", rich_help_panel=_COLUMNS
-    ),
-]
-Null = Annotated[
-    str,
-    typer.Option(
-        metavar="error|drop", help="What to do with rows that lack an end.", rich_help_panel=_COLUMNS
-    ),
-]
-Format = Annotated[
-    str | None, typer.Option(help="Format of the input; found out by default.", rich_help_panel=_COLUMNS)
-]
-Directed = Annotated[
-    bool | None,
-    typer.Option("--directed/--undirected", help="Take pairs as arrows or not.", rich_help_panel=_COLUMNS),
-]
-OneBased = Annotated[
-    bool | None,
-    typer.Option(
-        "--one-based/--zero-based", help="What vertex numbers start from.", rich_help_panel=_COLUMNS
-    ),
-]
+
+#: Options of :func:`edgewise.read`; those left out are left to it.
+READING = {
+    "source": Annotated[str | None, _about_input(help="Column of one end, by name or position from 0 on.")],
+    "target": Annotated[str | None, _about_input(help="Column of the other end.")],
+    "weight": Annotated[str | None, _about_input(help="Column of the weights.")],
+    "where": Annotated[str | None, _about_input(help="Keep only rows such as 'score >= 0.9'.")],
+    "null": Annotated[
+        str | None, _about_input(metavar="error|drop", help="What to do with rows that lack an end.")
+    ],
+    "format": Annotated[str | None, _about_input(help="Format, if the content misleads.")],
+    "directed": Annotated[
+        bool | None, _about_input("--directed/--undirected", help="What the file does not say.")
+    ],
+    "one_based": Annotated[
+        bool | None, _about_input("--one-based/--zero-based", help="Ids are vertex numbers from 1 or 0 on.")
+    ],
+    "header": Annotated[
+        bool | None, _about_input("--header/--no-header", help="Whether the first row names the columns.")
+    ],
+    "ids": Annotated[str | None, _about_input(metavar="string|integer", help="What the ids of rows are.")],
+}
 
 Device = Annotated[
     str, typer.Option(metavar="auto|cpu|cuda|cuda:N", help="Where to compute.", rich_help_panel=_RUN)
@@ -54,15 +55,26 @@ Quiet = Annotated[
 ]
 
 
-def reading(source, target, weight, where, null, format, directed, one_based) -> dict:
-    """The options given for the input, as keyword arguments of :func:`edgewise.read`."""
-    chosen = {
-        "source": source,
-        "target": target,
-        "weight": weight,
-        "where": where,
-        "format": format,
-        "directed": directed,
-        "one_based": one_based,
-    }
-    return {"null": null} | {name: value for name, value in chosen.items() if value is not None}
+def with_reading(function):
+    """Give a subcommand the options of the input; ``function`` gets those that were used as ``reading``."""
+
+    @wraps(function)
+    def subcommand(**given):
+        reading = {name: given.pop(name) for name in READING}
+        return function(reading={name: v for name, v in reading.items() if v is not None}, **given)
+
+    own = [p for p in inspect.signature(function).parameters.values() if p.name != "reading"]
+    return with_parameters(subcommand, [*own, *map(_optional, READING, READING.values())])
+
+
+def with_parameters(function, parameters):
+    """Let ``function``, which takes anything by name, show these parameters to typer."""
+    function.__signature__ = inspect.Signature(
+        [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters]
+    )
+    function.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return function
+
+
+def _optional(name, annotation):
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=None)
