@@ -31,7 +31,10 @@ def order(count: int, seed: int, wanted: bool = True) -> tuple[int, int]:
 @device
 def shuffled(number, count, bits, key):
     """New place of ``number``, as uint64."""
-    here = scramble(np.uint64(number), bits, key)
+    here = np.uint64(number)
+    if bits == 0:
+        return here
+    here = scramble(here, bits, key)
     while here >= np.uint64(count):
         here = scramble(here, bits, key)
     return here
@@ -40,7 +43,10 @@ def shuffled(number, count, bits, key):
 @device
 def restored(place, count, bits, key):
     """The number whose new place is ``place``, as uint64."""
-    here = unscramble(np.uint64(place), bits, key)
+    here = np.uint64(place)
+    if bits == 0:
+        return here
+    here = unscramble(here, bits, key)
     while here >= np.uint64(count):
         here = unscramble(here, bits, key)
     return here
