@@ -45,12 +45,16 @@ def read_smat(source, options) -> Edges:
     layout = replace(lay_out(source, sample, options, first=1), least=0, most=vertices - 1)
     sources, targets, weights = read_columns(source, layout)
     check_count(source, count, len(sources), sample.skip + 1)
-    return matrix_edges(sources, targets, weights, vertices)
+    return matrix_edges(sources, targets, weights, vertices, directed=options.directed)
 
 
-def matrix_edges(sources, targets, weights, vertices, ids=None) -> Edges:
-    """Entries of a square matrix as edges: undirected, each once, if the matrix is symmetric."""
-    if not is_symmetric(sources, targets, weights):
+def matrix_edges(sources, targets, weights, vertices, ids=None, directed=None) -> Edges:
+    """Entries of a square matrix, or arcs, as edges.
+
+    If every one stands in both directions with the same weight, and the caller did not ask for ``directed``,
+    the graph is undirected and has each edge once.
+    """
+    if directed or not is_symmetric(sources, targets, weights):
         return Edges(sources, targets, weights, vertices, True, ids)
     lower = sources >= targets
     weights = None if weights is None else weights[lower]

@@ -11,7 +11,7 @@ import numpy as np
 
 from edgewise.errors import FileError
 from edgewise.files.columns import read_columns
-from edgewise.files.counted import check_count
+from edgewise.files.counted import check_count, matrix_edges
 from edgewise.files.layout import Layout
 from edgewise.files.lines import Columns, numbers_from_one, whole_weights, write_columns
 from edgewise.files.record import Edges, numbered_from_one
@@ -22,7 +22,7 @@ KINDS = {"sp": ("a", 4), "max": ("a", 4), "edge": ("e", 3), "col": ("e", 3)}
 
 
 def read(source, options) -> Edges:
-    """Read a DIMACS graph; arcs are directed, edges are not."""
+    """Read a DIMACS graph; arcs are directed unless all of them stand in both directions, edges are not."""
     options.only("DIMACS", "weight")
     number, kind, vertices, edges = _problem(source)
     letter, columns = KINDS[kind]
@@ -40,8 +40,10 @@ def read(source, options) -> Edges:
     check_count(source, edges, len(sources), number)
     if options.weight is False:
         weights = None
-    one = np.int64(1)
-    return Edges(sources - one, targets - one, weights, vertices, letter == "a", numbered_from_one(vertices))
+    one, ids = np.int64(1), numbered_from_one(vertices)
+    if letter == "e":
+        return Edges(sources - one, targets - one, weights, vertices, False, ids)
+    return matrix_edges(sources - one, targets - one, weights, vertices, ids, options.directed)
 
 
 def _problem(source):

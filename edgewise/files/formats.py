@@ -109,6 +109,8 @@ def write(thing, path, name=None) -> None:
     page, function = form.writer.split(".")
     writer = getattr(import_module(f"edgewise.files.{page}"), function)
     thing = thing.to("cpu") if isinstance(thing, Graph) else thing
+    if name in ("parquet", "arrow") and suffixes_of(path)[1]:
+        raise FileError(path, f"{name} is compressed inside; leave the last ending out")
     with whole(path) as part, writing(path), sink(part, path) as stream:
         writer(thing, stream)
 

@@ -1,4 +1,4 @@
-"""LDBC Graphalytics: vertices in ``name.v`` (an id a line), edges in ``name.e``, facts in ``name.properties``.
+"""LDBC Graphalytics: vertices in ``name.v`` (an id each), edges in ``name.e``, facts in ``name.properties``.
 
 Either of the first two names the graph.  The properties, if they are there, tell whether it is directed.  See
 Iosup et al., "The LDBC Graphalytics benchmark", arXiv:2011.15028, section 2.

@@ -8,7 +8,7 @@ from edgewise.errors import FileError
 BLOCK = 1 << 20
 
 
-def write_columns(stream, columns, delimiter: str, names=None) -> None:
+def write_columns(stream, columns, delimiter: str) -> None:
     """Write columns side by side.
 
     Parameters
@@ -17,21 +17,39 @@ def write_columns(stream, columns, delimiter: str, names=None) -> None:
     columns : callable
         Called with a slice; returns the arrays of those rows.
     delimiter : str
-    names : list of str, optional
-        First row.
+    """
+    import pyarrow as pa
+
+    for start in range(0, columns.count, BLOCK):
+        arrays = columns(slice(start, min(start + BLOCK, columns.count)))
+        table = pa.table({str(i): array for i, array in enumerate(arrays)})
+        stream.write(formatted(table, delimiter))
+
+
+def formatted(table, delimiter: str):
+    """Text of a table without its names; names stand in quotes only where one of the block needs them.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        A column is of a type that text cannot hold.
     """
     import pyarrow as pa
     import pyarrow.csv as csv
 
-    if names is not None:
-        stream.write((delimiter.join(names) + "\n").encode())
-    options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed")
-    for start in range(0, columns.count, BLOCK):
-        arrays = columns(slice(start, min(start + BLOCK, columns.count)))
-        table = pa.table({str(i): array for i, array in enumerate(arrays)})
-        sink = pa.BufferOutputStream()
-        csv.write_csv(table, sink, options)
-        stream.write(sink.getvalue())
+    try:
+        return _formatted(csv, table, delimiter, "none")
+    except pa.ArrowInvalid:
+        return _formatted(csv, table, delimiter, "needed")
+
+
+def _formatted(csv, table, delimiter, quoting):
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quoting)
+    csv.write_csv(table, sink, options)
+    return sink.getvalue()
 
 
 class Columns:

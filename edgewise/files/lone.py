@@ -1,7 +1,7 @@
 """Edge lists that end in rows of a single id: isolated vertices, or a file that was cut off.
 
-One such row may be what is left of an edge, so it is an error.  Several cannot come from a cut: if all of them
-stand at the end, and none of their ids occurs in an edge, they are isolated vertices.
+One such row may be what is left of an edge, so it is an error.  Several cannot come from a cut: if all of
+them stand at the end, and none of their ids occurs in an edge, they are isolated vertices.
 """
 
 from dataclasses import replace

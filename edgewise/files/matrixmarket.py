@@ -29,7 +29,8 @@ def read(source, options) -> Edges:
     sources, targets, weights = _entries(source, matrix)
     if field == "pattern" or options.weight is False:
         weights = None
-    return matrix_edges(sources, targets, weights, matrix.shape[0], numbered_from_one(matrix.shape[0]))
+    ids = numbered_from_one(matrix.shape[0])
+    return matrix_edges(sources, targets, weights, matrix.shape[0], ids, options.directed)
 
 
 def _matrix(source):

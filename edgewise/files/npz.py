@@ -66,7 +66,7 @@ def _scipy(source, options, file):
     if matrix.shape[0] != matrix.shape[1]:
         raise FileError(source.path, f"the matrix has shape {matrix.shape}; only a square matrix is a graph")
     weights = None if options.weight is False or matrix.dtype.kind == "b" else matrix.data
-    return matrix_edges(matrix.row, matrix.col, weights, matrix.shape[0])
+    return matrix_edges(matrix.row, matrix.col, weights, matrix.shape[0], directed=options.directed)
 
 
 def _stored_ids(archive, names):

@@ -3,6 +3,7 @@
 from itertools import chain
 
 from edgewise.errors import FileError, OptionError
+from edgewise.files.lines import formatted
 
 TITLE = "table"
 
@@ -72,14 +73,12 @@ def write_tsv(thing, stream) -> None:
 
 def _text(thing, stream, delimiter):
     import pyarrow as pa
-    import pyarrow.csv as csv
 
     first, tables = _first(thing)
-    options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed")
     stream.write((delimiter.join(_quoted(name, delimiter) for name in first.column_names) + "\n").encode())
     try:
         for table in tables:
-            csv.write_csv(table, stream, options)
+            stream.write(formatted(table, delimiter))
     except pa.ArrowInvalid as error:
         raise FileError(stream.path, f"text cannot hold such a column ({error}); write .parquet") from error
 
