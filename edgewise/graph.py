@@ -307,12 +307,14 @@ class Graph:
     def _csr(self):
         if self._rows is None:
             from edgewise.build.csr import rows_from_edges
+            from edgewise.device import arrays
 
             sources, targets, weights = self._edges
-            offsets, neighbours, edges = rows_from_edges(
-                self.n_vertices, sources, targets, not self.directed, weights is not None
-            )
-            self._rows = offsets, neighbours, None if weights is None else weights[edges]
+            with arrays.guard(self.place):
+                offsets, neighbours, edges = rows_from_edges(
+                    self.n_vertices, sources, targets, not self.directed, weights is not None
+                )
+                self._rows = offsets, neighbours, None if weights is None else weights[edges]
         return self._rows
 
     def __repr__(self):

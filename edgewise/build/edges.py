@@ -74,15 +74,15 @@ def _numbers(column, n_vertices, name):
             raise GraphError(
                 f"{name}[{bad}] is {int(column[bad])}; vertex numbers run from 0 to {n_vertices - 1} (n_vertices - 1)"
             )
-    return arrays.namespace(column).ascontiguousarray(column.astype(index_type(n_vertices), copy=False))
+    return arrays.contiguous(column.astype(index_type(n_vertices), copy=False))
 
 
 def weights_like(weights, beside):
     """Weights as an array beside ``beside``, or ``None``."""
     if weights is None:
         return None
-    xp = arrays.namespace(beside)
-    weights = xp.ascontiguousarray(xp.asarray(weights))
+    weights = weights if hasattr(weights, "dtype") else np.asarray(weights)
+    weights = arrays.contiguous(arrays.move(weights, arrays.place_of(beside)))
     if weights.shape != beside.shape:
         raise GraphError(f"weights have shape {weights.shape}; {beside.shape} is needed, one for each edge")
     if weights.dtype.kind not in "iuf":
@@ -107,23 +107,29 @@ def simplify(sources, targets, weights, count, directed, self_loops, repeated):
         sources, targets = xp.minimum(sources, targets), xp.maximum(sources, targets)
     keys = (sources.astype(np.uint64) << np.uint64(32)) | targets
     if weights is None:
-        keys = xp.unique(keys)
+        keys.sort()
     else:
-        keys, first, inverse = xp.unique(keys, return_index=True, return_inverse=True)
-        weights = _merge(xp, weights, first, inverse.reshape(-1), repeated)
+        order = xp.argsort(keys, kind="stable")
+        keys, weights = keys[order], weights[order]
+    begins = arrays.full(len(keys), True, np.bool_, arrays.place_of(sources))
+    begins[1:] = keys[1:] != keys[:-1]
+    if weights is not None:
+        weights = _merge(xp, weights, begins, repeated)
+    keys = keys[begins]
     return (keys >> np.uint64(32)).astype(sources.dtype), keys.astype(sources.dtype), weights
 
 
-def _merge(xp, weights, first, inverse, repeated):
+def _merge(xp, weights, begins, repeated):
+    """One weight for each run of equal edges; ``begins`` marks where runs begin."""
+    merged = weights[begins]
     if repeated == "first":
-        return weights[first]
-    if repeated == "sum":
-        kind = np.int64 if weights.dtype.kind == "i" else np.float64
-        merged = xp.zeros(len(first), kind)
-        xp.add.at(merged, inverse, weights.astype(kind))
         return merged
-    merged = weights[first]
-    (xp.minimum if repeated == "min" else xp.maximum).at(merged, inverse, weights)
+    run = xp.cumsum(begins) - 1
+    if repeated == "sum":
+        merged = xp.zeros(len(merged), np.int64 if weights.dtype.kind == "i" else np.float64)
+        xp.add.at(merged, run, weights.astype(merged.dtype))
+    else:
+        (xp.minimum if repeated == "min" else xp.maximum).at(merged, run, weights)
     return merged
 
 

@@ -120,6 +120,11 @@ def zeros(count, dtype, place="cpu"):
     return np.zeros(count, dtype) if place == "cpu" else full(count, 0, dtype, place)
 
 
+def contiguous(array):
+    """``array`` as one run of memory; itself where it is that already."""
+    return array if array.flags.c_contiguous else array.copy()
+
+
 def move(array, place):
     """``array`` in ``place``; itself where it is there already."""
     here = place_of(array)

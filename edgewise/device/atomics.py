@@ -8,9 +8,7 @@ by the hardware's.  Each returns the value held before.
 from threading import Lock
 
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
@@ -114,7 +112,7 @@ def _cpu_store(_, array, index, value):
         pointer = _element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
         align = context.get_abi_sizeof(pointer.type.pointee)
         builder.store_atomic(arguments[2], pointer, "release", align)
-        return cgutils.get_null_value(ir.LiteralStructType([]))
+        return context.get_dummy_value()
 
     return types.void(array, types.intp, array.dtype), emit
 

@@ -16,8 +16,8 @@ import numpy as np
 from edgewise.device import cache
 from edgewise.device.target import SIMULATED, cuda_compiler
 
-#: Threads a block; few registers a thread, so that many blocks hide the latency of random reads.
-BLOCK = 256
+#: Threads a block (the simulator starts a Python thread for each).
+BLOCK = 64 if SIMULATED else 256
 #: Indices a thread serves where their reads are started ahead (see :mod:`edgewise.device.grid`).
 AHEAD = 4
 #: Blocks a launch may have in the first dimension.

@@ -1,0 +1,112 @@
+"""Every method on every engine labels every small graph as the oracle does."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import edgewise as ew
+from edgewise.components import METHODS
+from edgewise.components.check import oracle
+from edgewise.device.target import SIMULATED
+from edgewise.errors import DeviceError, GraphError, OptionError, VerificationError
+from tests.zoo import ZOO
+
+pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
+PLACE = "cuda" if SIMULATED else "cpu"
+NAMES = ["auto", *METHODS]
+
+
+def labels_of(name, vertices, sources, targets, place=PLACE, **options):
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices).to(place)
+    return ew.connected_components(graph, method=name, **options).on_host().labels.tolist()
+
+
+@pytest.mark.parametrize("shape", ZOO)
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_are_the_oracles(name, shape):
+    assert labels_of(name, *ZOO[shape]) == oracle(*ZOO[shape])
+
+
+@pytest.mark.parametrize("iterations", [0, 1, 2, 4])
+def test_hook_with_any_number_of_plain_rounds(iterations):
+    for shape in ("grid", "sparse", "star from its last"):
+        assert labels_of("hook", *ZOO[shape], iterations=iterations) == oracle(*ZOO[shape])
+
+
+@pytest.mark.parametrize("name", ["afforest", "hook-sample"])
+@pytest.mark.parametrize("rounds", [0, 1, 3])
+def test_sampling_with_any_number_of_rounds(name, rounds):
+    for shape in ("grid", "dense", "two cliques"):
+        assert labels_of(name, *ZOO[shape], rounds=rounds) == oracle(*ZOO[shape])
+
+
+def test_result_counts_sizes_and_verifies():
+    graph = ew.Graph.from_edges([0, 1, 5], [1, 2, 6], n_vertices=8).to(PLACE)
+    result = ew.connected_components(graph).verify().on_host()
+    assert result.count == 5
+    assert result.roots.tolist() == [0, 3, 4, 5, 7]
+    assert result.sizes().tolist() == [3, 1, 1, 2, 1]
+    assert result.largest == 3
+
+
+def test_directed_edges_count_both_ways():
+    graph = ew.Graph.from_edges([2, 2], [0, 1], n_vertices=3, directed=True).to(PLACE)
+    for name in METHODS:
+        assert ew.connected_components(graph, method=name).on_host().labels.tolist() == [0, 0, 0]
+
+
+def test_unknown_names_are_refused():
+    graph = ew.Graph.from_edges([0], [1], n_vertices=2)
+    with pytest.raises(OptionError, match="method 'rems' is unknown; use auto or one of rem,"):
+        ew.connected_components(graph, method="rems")
+    with pytest.raises(OptionError, match="method rem has no option 'rounds'"):
+        ew.connected_components(graph, method="rem", rounds=2)
+    with pytest.raises(OptionError, match="name the method"):
+        ew.connected_components(graph, rounds=2)
+    with pytest.raises(OptionError, match="whole number"):
+        ew.connected_components(graph, method="hook", iterations=-1)
+    with pytest.raises(DeviceError, match="device 'tpu' is unknown"):
+        ew.connected_components(graph, device="tpu")
+
+
+@pytest.mark.parametrize(
+    "labels, complaint",
+    [
+        ([0, 0, 0, 3], "edge 1 joins"),
+        ([0, 0, 0, 0], "the labels say 1 components, there are 2"),
+        ([0, 2, 2, 2], "vertex 1 is larger"),
+        ([0, 0, 1, 2], "not a member"),
+    ],
+)
+def test_verifier_rejects(labels, complaint):
+    from edgewise.components.check import verify
+
+    sources, targets = ([0, 2], [1, 3]) if "edge" in complaint else ([0, 2], [1, 3])
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=4)
+    with pytest.raises(VerificationError, match=complaint):
+        verify(graph, np.array(labels, np.uint32))
+
+
+def test_verifier_wants_the_same_graph():
+    result = ew.connected_components(ew.Graph.from_edges([0], [1], n_vertices=2))
+    with pytest.raises(GraphError, match="2 vertices, the graph 3"):
+        result.verify(ew.Graph.from_edges([0], [1], n_vertices=3))
+
+
+@st.composite
+def edge_lists(draw):
+    vertices = draw(st.integers(1, 40))
+    ends = st.lists(st.integers(0, vertices - 1), min_size=0, max_size=60)
+    sources = draw(ends)
+    targets = draw(st.lists(st.integers(0, vertices - 1), min_size=len(sources), max_size=len(sources)))
+    return vertices, np.array(sources, np.int64), np.array(targets, np.int64)
+
+
+@given(edge_lists())
+def test_methods_agree_on_made_up_graphs(graph):
+    if SIMULATED:  # a minute of Python threads would add nothing to the zoo
+        return
+    expected = oracle(*graph)
+    for name in METHODS:
+        assert labels_of(name, *graph) == expected

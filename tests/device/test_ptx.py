@@ -1,0 +1,47 @@
+"""Every kernel that the methods and builders launch compiles to PTX without a GPU."""
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.components import METHODS
+from edgewise.device import lanes, launch, loop
+from tests.zoo import ZOO
+
+pytestmark = pytest.mark.ptx
+CAPABILITIES = [(8, 0), (9, 0)]
+
+
+@pytest.fixture(scope="module")
+def launched():
+    """Every kernel with the argument types it was launched with, learnt from runs on the CPU."""
+    seen = {}
+    with pytest.MonkeyPatch.context() as patch:
+        run, run_rows = loop.each.__call__, lanes.each_row.__call__
+
+        def spy(self, count, *arguments):
+            seen[self.cuda.name, tuple(map(launch._kind, arguments))] = self.cuda
+            return run(self, count, *arguments)
+
+        def spy_rows(self, rows, *arguments, width="thread"):
+            for team in self.teams.values():
+                seen[team.name, tuple(map(launch._kind, arguments))] = team
+            return run_rows(self, rows, *arguments, width=width)
+
+        patch.setattr(loop.each, "__call__", spy)
+        patch.setattr(lanes.each_row, "__call__", spy_rows)
+        for kind in (np.uint32, np.int64):
+            vertices, sources, targets = ZOO["dense"]
+            graph = ew.Graph(vertices, edges=(sources.astype(kind), targets.astype(kind), None))
+            for name in METHODS:
+                ew.connected_components(graph, method=name).verify()
+    return seen
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES)
+def test_kernels_compile(launched, capability):
+    assert len(launched) > 20
+    for (name, kinds), kernel in launched.items():
+        text = kernel.ptx(kinds, capability)
+        assert launch.entry_name(text), name
+        assert f".target sm_{capability[0]}{capability[1]}" in text, name
