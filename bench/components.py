@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +27,11 @@ from edgewise.build.csr import rows_from_edges
 from edgewise.components import METHODS
 from edgewise.components.choose import choose
 from edgewise.components.rows import is_local, rows_of
+from edgewise.device import threads as thread_count
 
 #: Streaming floor in ms: 4 bytes an entry of the rows and 28 a vertex, at 4.3 TB/s.
 FLOORS = {"rmat22": 0.15, "uniform22": 0.15, "road4096": 0.16, "road4096-shuffled": 0.16, "rgg21": 0.04}
-#: Peers on one H200 in ms, November 2026: ECL-CC, Afforest, Groute Hook and Rem, the better of two plain probes.
+#: Peers on one H200 in ms, November 2026: ECL-CC, Afforest, Groute's Hook and Rem, the better plain probe.
 PEERS = {
     "rmat22": (2.11, 2.29, 4.10, 1.06, 0.63),
     "uniform22": (3.66, 7.99, 4.69, 1.87, 0.76),
@@ -44,48 +46,59 @@ RUNS = 9
 def gpu(names):
     import cupy
 
-    rows = []
-    for name in names or FLOORS:
-        graph, made = wall(lambda: ew.generate.named(name, device="cuda"), cupy)
-        _, built = wall(lambda: graph.offsets, cupy)
-        build = event_times(
-            lambda: rows_from_edges(graph.n_vertices, graph.sources, graph.targets, True), cupy, 3
-        )
-        rate = len(graph.neighbours) / record.spread(build)["median"] / 1e6
-        _, judged = wall(lambda: (rows_of(graph), is_local(graph)), cupy)
-        chosen, expected = choose(graph), None
-        print(f"{name}: {graph}, COO to CSR {rate:.1f} G entries/s, auto takes {chosen}", flush=True)
-        for method in METHODS:
-            if method == "rem-sequential":
-                continue
-            labels, compiled = wall(lambda: run(method, graph), cupy)
-            expected = labels if expected is None else expected
-            right = bool((labels == expected).all())
-            figures = record.spread(event_times(lambda: run(method, graph), cupy))
-            whole = record.spread(
-                [wall(lambda: ew.connected_components(graph, method=method), cupy)[1] for _ in range(RUNS)]
-            )
-            row = {
-                "graph": name, "method": method, "auto": method == chosen, "right": right, "ms": figures,
-                "call_ms": 1e3 * whole["median"], "floor_ms": FLOORS[name], "x_floor": figures["median"] / FLOORS[name],
-                "first_s": compiled, "generate_s": made, "rows_s": built, "judge_s": judged, "coo_to_csr_g_per_s": rate,
-            }  # fmt: skip
-            rows.append(row)
-            print(
-                f"  {'*' if row['auto'] else ' '} {method:16s} {figures['median']:8.3f} ms ({figures['least']:.3f} to "
-                f"{figures['largest']:.3f})  {row['x_floor']:5.1f} x floor  call {row['call_ms']:.3f} ms  "
-                f"{'right' if right else 'WRONG'}",
-                flush=True,
-            )
-        del graph, expected, labels
+    rows = [row for name in names or FLOORS for row in gpu_graph(name, cupy)]
     best = {row["graph"]: row["ms"]["median"] for row in rows if row["auto"]}
-    over = np.exp(np.mean([np.log(PEERS[name][0] / best[name]) for name in best]))
+    over = float(np.exp(np.mean([np.log(PEERS[name][0] / best[name]) for name in best])))
     for name, ms in best.items():
         print(
             f"{name:18s} auto {ms:.3f} ms, best peer {min(PEERS[name])} ms, {ms / FLOORS[name]:.1f} x floor"
         )
     print(f"geometric mean over ECL-CC: {over:.2f}")
-    record.write("components-gpu", rows, over_ecl_cc=float(over))
+    record.write("components-gpu", rows, over_ecl_cc=over)
+
+
+def gpu_graph(name, cupy):
+    graph, made = wall(lambda: ew.generate.named(name, device="cuda"), cupy)
+    _, built = wall(lambda: graph.offsets, cupy)
+    edges = (graph.n_vertices, graph.sources, graph.targets, True)
+    build = record.spread(event_times(lambda: rows_from_edges(*edges), cupy, 3))["median"]
+    _, judged = wall(lambda: (rows_of(graph), is_local(graph)), cupy)
+    facts = {
+        "graph": name,
+        "floor_ms": FLOORS[name],
+        "generate_s": made,
+        "rows_s": built,
+        "judge_s": judged,
+        "coo_to_csr_g_per_s": len(graph.neighbours) / build / 1e6,
+    }
+    print(f"{name}: {graph}, COO to CSR {facts['coo_to_csr_g_per_s']:.1f} G entries/s", flush=True)
+    expected = run("rem", graph)
+    return [
+        gpu_method(method, graph, expected, facts, cupy) for method in METHODS if method != "rem-sequential"
+    ]
+
+
+def gpu_method(method, graph, expected, facts, cupy):
+    labels, first = wall(lambda: run(method, graph), cupy)
+    ms = record.spread(event_times(lambda: run(method, graph), cupy))
+    calls = [wall(lambda: ew.connected_components(graph, method=method), cupy)[1] for _ in range(RUNS)]
+    row = {
+        **facts,
+        "method": method,
+        "auto": method == choose(graph),
+        "right": bool((labels == expected).all()),
+        "ms": ms,
+        "call_ms": 1e3 * record.spread(calls)["median"],
+        "x_floor": ms["median"] / facts["floor_ms"],
+        "first_s": first,
+    }
+    print(
+        f"  {'*' if row['auto'] else ' '} {method:16s} {ms['median']:8.3f} ms ({ms['least']:.3f} to "
+        f"{ms['largest']:.3f})  {row['x_floor']:5.1f} x floor  call {row['call_ms']:.3f} ms  "
+        f"{'right' if row['right'] else 'WRONG'}",
+        flush=True,
+    )
+    return row
 
 
 def run(method, graph):
@@ -133,47 +146,43 @@ def cpu(names, threads, peers):
 
 
 def cpu_graph(name, graph, threads, peers, folder):
-    import numba
-
-    rows, file = [], folder / "graph.sg"
+    file = folder / "graph.sg"
     if os.environ.get("GAPBS"):
         ew.write(graph, file)
-    for count in threads:
-        numba.set_num_threads(count)
-        chosen = choose(graph)
-        actions = {method: (lambda method=method: run(method, graph)) for method in METHODS}
-        times = {method: [] for method in ("gapbs", *actions)}
-        expected = actions["rem-sequential"]()
-        for method, action in actions.items():
-            assert np.array_equal(action(), expected), (name, method)
-        for _ in range(4):
-            times["gapbs"] += gapbs(file, count) if os.environ.get("GAPBS") else []
-            for method, action in actions.items():
-                times[method] += [seconds(action) for _ in range(3)]
-        if count == 1 or peers == "all":
-            times.update({peer: peer_times(peer, graph, count) for peer in PYTHON_PEERS} if peers else {})
-        base = min(times["gapbs"], default=None)
-        for method, spent in times.items():
-            if spent:
-                ms = record.spread([1e3 * t for t in spent])
-                ratio = ms["least"] / 1e3 / base if base else None
-                rows.append(
-                    {
-                        "graph": name,
-                        "threads": count,
-                        "method": method,
-                        "auto": method == chosen,
-                        "ms": ms,
-                        "ratio": ratio,
-                    }
-                )
-        print(
-            name,
-            f"{count} threads:",
-            " ".join(cell(row) for row in rows if row["threads"] == count),
-            flush=True,
-        )
+    return [row for count in threads for row in cpu_threads(name, graph, count, peers, file)]
+
+
+def cpu_threads(name, graph, count, peers, file):
+    thread_count.use(count)
+    chosen = choose(graph)
+    times = {"gapbs": [], **{method: [] for method in METHODS}}
+    expected = run("rem-sequential", graph)
+    for method in METHODS:
+        assert np.array_equal(run(method, graph), expected), (name, method)
+    for _ in range(4):
+        times["gapbs"] += gapbs(file, count) if os.environ.get("GAPBS") else []
+        for method in METHODS:
+            times[method] += [seconds(partial(run, method, graph)) for _ in range(3)]
+    if peers == "all" or (peers == "one" and count == 1):
+        times.update({peer: peer_times(peer, graph, count) for peer in PYTHON_PEERS})
+    rows = [
+        {
+            "graph": name,
+            "threads": count,
+            "method": method,
+            "auto": method == chosen,
+            **figures(spent, times["gapbs"]),
+        }
+        for method, spent in times.items()
+        if spent
+    ]
+    print(name, f"{count} threads:", " ".join(map(cell, rows)), flush=True)
     return rows
+
+
+def figures(spent, base):
+    ms = record.spread([1e3 * t for t in spent])
+    return {"ms": ms, "ratio": ms["least"] / 1e3 / min(base) if base else None}
 
 
 def cell(row):

@@ -156,8 +156,8 @@ class Graph:
         ----------
         matrix : sparse matrix or array, (n, n)
         directed : bool, optional
-            By default, whether the pattern or the values are unsymmetric.  ``False`` for an unsymmetric matrix
-            joins ``i`` and ``j`` wherever either entry is stored.
+            By default, whether the pattern or the values are unsymmetric.  ``False`` for an unsymmetric
+            matrix joins ``i`` and ``j`` wherever either entry is stored.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class Graph:
         Parameters
         ----------
         frame : table
-            Anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB ...) or a mapping of columns.
+            Anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB ...) or a dict of columns.
         source, target : str
             Columns with the ids of the ends.
         weight : str, optional

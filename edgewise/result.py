@@ -38,7 +38,7 @@ class Components:
 
     @property
     def labels(self):
-        """Smallest vertex number of each vertex's component: (n_vertices,) int32 or int64, where the graph is."""
+        """Smallest vertex number of each vertex's component: (n_vertices,) int32 or int64 array."""
         if self._labels.dtype == np.uint32 and len(self._labels) <= MOST_INT32:
             return self._labels.view(np.int32)
         return self._labels.astype(np.int64, copy=False)

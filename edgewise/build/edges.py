@@ -41,9 +41,7 @@ def ends(sources, targets, n_vertices):
 def _column(values, name):
     """An array of integers or strings out of whatever the caller has."""
     if hasattr(values, "__cuda_array_interface__"):
-        import cupy
-
-        values = cupy.asarray(values)
+        values = arrays.adopt(values)
     elif hasattr(values, "chunks") or hasattr(values, "buffers"):
         return values if not _is_arrow_integer(values) else np.asarray(values)
     elif not isinstance(values, np.ndarray):

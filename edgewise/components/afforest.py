@@ -1,8 +1,8 @@
 """Afforest: join a few neighbours of every vertex, then skip the giant (Sutton, Ben-Nun & Barak, IPDPS 2018).
 
-Two neighbours of each vertex gather most of a large component.  A vote over a small sample of the labels then
-names it, and its vertices' rows, nearly all of the graph, are never read: an edge that leaves the giant is seen
-from its other end.  That needs symmetric rows.
+Two neighbours of each vertex gather most of a large component.  A vote over a small sample of the labels
+then names it, and its vertices' rows, nearly all of the graph, are never read: an edge that leaves the
+giant is seen from its other end.  That needs symmetric rows.
 
 The first neighbour is hooked by a plain write (see :mod:`edgewise.components.neighbour`), the others by Rem's
 algorithm.  The vote stays on the device: no value has to reach the host before the labels do.
@@ -12,7 +12,7 @@ import numpy as np
 
 from edgewise.components.neighbour import hang_below_first
 from edgewise.components.rem import union
-from edgewise.components.trees import compress, new_parents
+from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import arrays, each, each_row, fetch_max
 
 ROUNDS = 2
@@ -93,6 +93,8 @@ def afforest(vertices, rows, rounds=ROUNDS):
         Smallest vertex of each vertex's component.
     """
     offsets, neighbours = rows.offsets, rows.neighbours
+    if not len(neighbours):
+        return singletons(vertices, neighbours)
     parent = new_parents(vertices, neighbours)
     hang_below_first(vertices, parent, offsets, neighbours, len(neighbours))
     for place in range(1, rounds):

@@ -1,16 +1,16 @@
 """Hook and compress, as Groute does it: Hellås (2018), Algorithms 3 to 7.
 
-A few rounds of *Hook-non-atomic* write the smaller parent over the larger without asking who else does; writes may
-be lost, and the pass after it makes up for them.  *Hook-atomic* then joins every edge with compare-and-swap.
-After each pass the trees are compressed, after the first rounds only below a bound: the largest vertex that
-has an edge.
+A few rounds of *Hook-non-atomic* write the smaller parent over the larger without asking who else does;
+writes may be lost, and the pass after it makes up for them.  *Hook-atomic* then joins every edge with
+compare-and-swap.  After each pass the trees are compressed, after the first rounds only below a bound: the
+largest vertex that has an edge.
 
 Lost writes lose nothing but their own edge only while every written vertex is a root that stood alone or at
 the top of a star; that is so because every round starts from compressed trees.
 """
 
 from edgewise.components.trees import compress, singletons
-from edgewise.device import arrays, cas, each
+from edgewise.device import cas, each
 
 ITERATIONS = 1
 
@@ -32,7 +32,7 @@ def hook_atomic(edge, parent, sources, targets):
     while one != other:
         high, low = max(one, other), min(one, other)
         held = cas(parent, high, high, low)
-        if held == high or held == low:
+        if held in (high, low):
             return
         one, other = parent[held], parent[low]
 

@@ -1,16 +1,16 @@
 """Hook-non-atomic as the sample, then skip the giant: for graphs whose ids are local.
 
-Hellås (2018, section 4.2.1) found that one round of plain, unguarded hooks helps on street networks and nowhere
-else.  The cause is the order of the ids: where neighbours have close numbers, few edges compete for the same
-parent, and two plain rounds over two neighbours of each vertex build nearly the whole forest without one
-atomic.  Writes that get lost lose only connections, never add a wrong one, and
+Hellås (2018, section 4.2.1) found that one round of plain, unguarded hooks helps on street networks and
+nowhere else.  The cause is the order of the ids: where neighbours have close numbers, few edges compete for
+the same parent, and two plain rounds over two neighbours of each vertex build nearly the whole forest
+without one atomic.  Writes that get lost lose only connections, never add a wrong one, and
 :func:`~edgewise.components.afforest.finish_outside` makes up for them.
 
 With scattered ids the same rounds are several times slower than Rem's algorithm: use ``afforest`` there.
 """
 
 from edgewise.components.afforest import finish_outside
-from edgewise.components.trees import compress, new_parents
+from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import device, each
 
 ROUNDS = 2
@@ -58,6 +58,8 @@ def hook_sample(vertices, rows, rounds=ROUNDS):
     (vertices,) index array
         Smallest vertex of each vertex's component.
     """
+    if not len(rows.neighbours):
+        return singletons(vertices, rows.neighbours)
     parent, second = new_parents(vertices, rows.neighbours), new_parents(vertices, rows.neighbours)
     hang_below_nearer(vertices, parent, second, rows.offsets, rows.neighbours, len(rows.neighbours))
     compress(vertices, parent)

@@ -1,13 +1,13 @@
 """First smaller neighbour, then every edge once: the scheme of ECL-CC (Jaiganesh & Burtscher, HPDC 2018).
 
-Every vertex starts below a smaller neighbour, with one plain write and no conflict.  Then every edge is looked
-at once, from its larger end, and its ends are joined; here by Rem's algorithm, which beat path halving and
-hooking on every graph measured.  Rows of ascending neighbours give the smallest neighbour at once; other
+Every vertex starts below a smaller neighbour, with one plain write and no conflict.  Then every edge is
+looked at once, from its larger end, and its ends are joined; here by Rem's algorithm, which beat path halving
+and hooking on every graph measured.  Rows of ascending neighbours give the smallest neighbour at once; other
 orders only hook less at the start.
 """
 
 from edgewise.components.rem import union
-from edgewise.components.trees import compress, new_parents
+from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import device, each, each_row
 
 
@@ -60,6 +60,8 @@ def first_neighbour(vertices, rows):
         Smallest vertex of each vertex's component.
     """
     offsets, neighbours, hubs, longest = rows
+    if not len(neighbours):
+        return singletons(vertices, neighbours)
     parent = new_parents(vertices, neighbours)
     hang_below_first(vertices, parent, offsets, neighbours, len(neighbours))
     join_smaller(vertices, parent, offsets, neighbours, longest)

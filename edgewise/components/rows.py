@@ -15,8 +15,8 @@ SAMPLED, NEAR = 4096, 1 / 64
 class Rows(NamedTuple):
     """Symmetric CSR rows.
 
-    ``hubs`` are the vertices whose row is longer than ``longest`` entries; none on the CPU, where a core takes
-    long rows in its stride.
+    ``hubs`` are the vertices whose row is longer than ``longest`` entries; none on the CPU, where a core
+    takes long rows in its stride.
     """
 
     offsets: Any

@@ -18,7 +18,7 @@ def make_singletons(vertex, itself, parent):
 def compress(vertex, seen, parent):
     """Point ``vertex`` at its root (Hellås 2018, Algorithm 6).
 
-    Every step is written down: on a GPU the vertices of a long path climb together, and so double their steps.
+    Every step is written down: on a GPU the vertices of a long path climb together and double their steps.
     """
     above, top = seen
     while above != top:

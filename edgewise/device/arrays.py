@@ -120,6 +120,11 @@ def zeros(count, dtype, place="cpu"):
     return np.zeros(count, dtype) if place == "cpu" else full(count, 0, dtype, place)
 
 
+def adopt(values):
+    """A CuPy array over anything with ``__cuda_array_interface__``, without a copy."""
+    return _cupy().asarray(values)
+
+
 def contiguous(array):
     """``array`` as one run of memory; itself where it is that already."""
     return array if array.flags.c_contiguous else array.copy()

@@ -186,7 +186,7 @@ def _for_driver(text):
     major, minor = map(int, re.search(r"\.version (\d+)\.(\d+)", text).groups())
     if (major, minor) <= newest:
         return text
-    return re.sub(r"\.version \d+\.\d+", ".version %d.%d" % newest, text, count=1)
+    return re.sub(r"\.version \d+\.\d+", f".version {newest[0]}.{newest[1]}", text, count=1)
 
 
 @memoize

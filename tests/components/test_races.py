@@ -5,8 +5,8 @@ from types import FunctionType
 import numpy as np
 import pytest
 
-from edgewise.components.hook import hook_atomic
 from edgewise.components.check import oracle
+from edgewise.components.hook import hook_atomic
 from edgewise.components.rem import union as rem_union
 from tests import jitter
 
