@@ -115,15 +115,16 @@ def _looks_counted(source, vertices, edges, sources, targets):
     """Whether the first row fits as a count; refuses to guess where it fits as an edge too."""
     if edges != len(sources) or edges == 0 or DECLARED.search(source.head):
         return False
-    if _numbering(vertices, sources, targets) is None:
+    short = len(sources) < FEWEST
+    if _numbering(vertices, sources, targets, external=not short) is None:
         return False
-    if len(sources) < FEWEST or (sources == edges).any() or (targets == edges).any():
+    if short or (sources == edges).any() or (targets == edges).any():
         problem = f"the row '{vertices} {edges}' may count vertices and edges or be an edge"
         raise FileError(source.path, f"{problem}; say which with format='el1' or format='el'", 1)
     return True
 
 
-def _numbering(vertices, sources, targets):
+def _numbering(vertices, sources, targets, external=True):
     """First vertex number if the ends are vertex numbers, -1 if they are ``vertices`` ids, else ``None``."""
     if len(sources) == 0:
         return 0
@@ -132,7 +133,7 @@ def _numbering(vertices, sources, targets):
         return 0
     if least >= 1 and most <= vertices:
         return 1
-    return -1 if len(np.unique(np.concatenate([sources, targets]))) == vertices else None
+    return -1 if external and len(np.unique(np.concatenate([sources, targets]))) == vertices else None
 
 
 def _numbered(source, vertices, sources, targets, weights):

@@ -42,13 +42,13 @@ def read(source, options) -> Edges:
     if not sample.rows:
         return _settled(source, options, np.empty(0, np.int64), np.empty(0, np.int64), None)
     header = options.header or (options.header is None and has_names(sample, source.suffix))
-    counts = len(sample.rows) > 1 and len(sample.rows[0]) == 2 and len(sample.rows[1]) == 3 and not header
+    counts = not header and options.source is None and has_count(sample)
     layout = lay_out(source, sample, options, first=1 if header or counts else 0)
     try:
         columns = read_columns(source, layout)
     except FileError as error:
         return read_with_lone(source, layout, error)
-    if options.one_based is None and layout.ids == "int64" and not header:
+    if options.one_based is None and options.source is None and layout.ids == "int64" and not header:
         counted = without_count(source, *columns, options.format, sample.rows[0] if counts else None)
         if counted is not None:
             return counted
@@ -73,6 +73,13 @@ def _each(characters):
 
 def _numeric(fields):
     return len(fields) > 0 and all(INTEGER.fullmatch(field) for field in fields)
+
+
+def has_count(sample: Sample) -> bool:
+    """Whether the first row has two numbers where all others have three fields: it can only be a count."""
+    first, rest = sample.rows[0], sample.rows[1:]
+    lonely = len(rest) == 1 and first[1:] != ["1"]
+    return _numeric(first) and len(first) == 2 and len(rest) > 0 and not lonely and {*map(len, rest)} == {3}
 
 
 def has_names(sample: Sample, suffix: str) -> bool:

@@ -39,7 +39,8 @@ def _header(source, start):
     if len(start) < HEADER.size or start[0] > 1:
         raise FileError(source.path, "the header of a GAP graph is damaged; convert the graph again")
     directed, entries, vertices = HEADER.unpack(start)
-    if not (0 <= vertices <= MOST and entries >= 0):
+    fits = source.compression is not None or sizes(False, vertices, 0)[0] <= source.size
+    if not (0 <= vertices <= MOST and entries >= 0 and fits):
         raise FileError(
             source.path, f"a header with {vertices} vertices and {entries} entries cannot be right"
         )
@@ -47,10 +48,14 @@ def _header(source, start):
 
 
 def _array(source, stream, count, kind):
-    content = read_fully(stream, count * np.dtype(kind).itemsize)
-    if len(content) < count * np.dtype(kind).itemsize:
-        raise FileError(source.path, "the file ends too early; copy it again")
-    return np.frombuffer(content, np.dtype(kind).newbyteorder("<"))
+    array = np.empty(count, np.dtype(kind).newbyteorder("<"))
+    space = memoryview(array).cast("B") if count else memoryview(b"")
+    while space:
+        taken = stream.readinto(space)
+        if not taken:
+            raise FileError(source.path, "the file ends too early; copy it again")
+        space = space[taken:]
+    return array
 
 
 def _entries(source, offsets, promised):

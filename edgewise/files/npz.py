@@ -35,7 +35,8 @@ def read(source, options):
 
 def _from_archive(source, options, archive, file):
     names = set(archive.files)
-    if {"edgewise", "shape"} <= names:
+    ours = ({"sources", "targets"} <= names or {"offsets", "neighbours"} <= names) and "shape" in names
+    if ours:
         return _ours(archive, names, options)
     if {"format", "shape", "data"} <= names:
         return _scipy(source, options, file)

@@ -35,7 +35,11 @@ class Edges:
         """Make the graph; ``directed`` overrules the file."""
         directed = self.directed if directed is None else directed
         graph = Graph.from_edges(
-            self.sources, self.targets, weights=self.weights, n_vertices=self.n_vertices, directed=directed
+            self.sources,
+            self.targets,
+            weights=writable(self.weights),
+            n_vertices=self.n_vertices,
+            directed=directed,
         )
         return with_ids(graph, self.ids)
 
@@ -54,20 +58,29 @@ class Rows:
     def graph(self, directed: bool | None = None) -> Graph:
         """Make the graph; ``directed`` overrules the file."""
         count = len(self.offsets) - 1
-        rows = self.offsets, self.neighbours.astype(index_type(count), copy=False), self.weights
+        neighbours = self.neighbours.astype(index_type(count), copy=False)
+        rows = tuple(writable(array) for array in (self.offsets, neighbours, self.weights))
         graph = Graph(
             count,
             rows=rows,
             directed=self.directed or bool(directed),
-            vertex_weights=self.vertex_weights,
+            vertex_weights=writable(self.vertex_weights),
         )
         if self.directed and directed is False:
             graph = Graph(
                 count,
                 edges=(graph.sources, graph.targets, graph.weights),
-                vertex_weights=self.vertex_weights,
+                vertex_weights=graph.vertex_weights,
             )
         return with_ids(graph, self.ids)
+
+
+def writable(array):
+    """The array in one piece and writable, as kernels are compiled for; copied if it is not."""
+    if array is None:
+        return None
+    array = np.ascontiguousarray(array)
+    return array if array.flags.writeable else array.copy()
 
 
 def with_ids(graph: Graph, ids) -> Graph:

@@ -6,7 +6,6 @@ the rows are counted while they pass.
 
 import numpy as np
 
-from edgewise.files.layout import BLANKS
 from edgewise.files.streams import reading
 from edgewise.files.tidy import BLOCK, NEWLINE, Lines, members, without_comments
 
@@ -67,18 +66,17 @@ class Counter:
 
     def __init__(self, comments: bytes):
         self.comments, self.parts, self.ended = comments, [], True
-        self.apart = members(BLANKS + b"\n")
 
     def __call__(self, text: bytes) -> bytes:
         letters = without_comments(np.frombuffer(text, np.uint8), self.comments)
-        apart = self.apart[letters]
+        apart = letters <= ord(" ")
         begins = ~apart
         begins[1:] &= apart[:-1]
         ends = np.flatnonzero(letters == NEWLINE)
         self.ended = len(letters) == 0 or letters[-1] == NEWLINE
         if not self.ended:
             ends = np.append(ends, len(letters) - 1)
-        self.parts.append(np.diff(np.cumsum(begins)[ends], prepend=0))
+        self.parts.append(np.diff(np.cumsum(begins, dtype=np.int32)[ends], prepend=0))
         return np.where(apart, np.uint8(NEWLINE), letters).tobytes()
 
     def lengths(self) -> np.ndarray:

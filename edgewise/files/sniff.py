@@ -21,7 +21,7 @@ FOREIGN = {
 }
 TEXT = (
     ("mtx", re.compile(rb"\s*%{1,2}MatrixMarket|%%.*\bmatrix\b", re.IGNORECASE)),
-    ("graphml", re.compile(rb"\s*<(\?xml|!--|graphml)(?=.*<graphml)", re.DOTALL)),
+    ("graphml", re.compile(rb"\s*<(?:graphml\b|(?:\?xml|!).*<graphml\b)", re.DOTALL)),
     ("tntp", re.compile(rb"\s*<NUMBER OF |(?=\s*<).*<END OF METADATA>", re.DOTALL)),
     ("gml", re.compile(rb"(?:[^\[\]]*\n)?\s*graph\s*\[")),
     ("vlg", re.compile(rb"t \d+ \d+\s*\n\s*[ve] ")),
@@ -95,7 +95,6 @@ def _is_metis(source):
     lengths = [len(row) for row in rows]
     if source.whole:
         plain = len(words[0]) == 2
-        return (
-            vertices <= len(rows) + 1 and len(set(lengths)) > 1 and (not plain or sum(lengths) == 2 * edges)
-        )
+        rows_fit = vertices <= len(rows) + 1 and not any(lengths[vertices:])
+        return rows_fit and len(set(lengths)) > 1 and (not plain or sum(lengths) == 2 * edges)
     return max(lengths) > 3 and len(set(lengths)) > 2 and vertices > len(rows)

@@ -25,11 +25,27 @@ def tidy(text: bytes, blanks: bytes, comments: bytes) -> bytes:
     comments : bytes
         Lines whose first character is one of these are dropped.
     """
+    foreign = blanks.replace(b" ", b"")
+    if any(text.find(foreign[i : i + 1]) >= 0 for i in range(len(foreign))):
+        text = text.translate(bytes.maketrans(foreign, b" " * len(foreign)))
     letters = np.frombuffer(text, np.uint8)
-    blank = members(blanks)[letters]
-    if blank.any():
-        letters = _squeezed(letters, blank)
-    return without_comments(letters, comments).tobytes()
+    if blanks:
+        letters = _squeezed(letters)
+    if any(text.find(comments[i : i + 1]) >= 0 for i in range(len(comments))):
+        letters = without_comments(letters, comments)
+    return letters.tobytes()
+
+
+def _squeezed(letters):
+    """Drop every space after a space or a line end, then those before a line end."""
+    space = letters == SPACE
+    gap = space | (letters == NEWLINE)
+    space[1:] &= gap[:-1]
+    if space.any():
+        letters = letters[~space]
+    space = letters == SPACE
+    space[:-1] &= letters[1:] == NEWLINE
+    return letters[~space] if space.any() else letters
 
 
 def members(characters: bytes) -> np.ndarray:
@@ -37,17 +53,6 @@ def members(characters: bytes) -> np.ndarray:
     table = np.zeros(256, bool)
     table[list(characters)] = True
     return table
-
-
-def _squeezed(letters, blank):
-    gap = blank | (letters == NEWLINE)
-    repeats = blank.copy()
-    repeats[1:] &= gap[:-1]
-    letters, blank = letters[~repeats], blank[~repeats]
-    letters[blank] = SPACE
-    ends = np.ones(len(letters), bool)
-    ends[:-1] = letters[1:] == NEWLINE
-    return letters[~(blank & ends)]
 
 
 def without_comments(letters: np.ndarray, comments: bytes) -> np.ndarray:

@@ -1,0 +1,219 @@
+"""What edgewise writes it reads, byte for byte the same graph."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import edgewise as ew
+from edgewise.errors import FileError
+
+#: Endings, and what the format cannot hold.
+EXACT = [".txt", ".el", ".parquet", ".arrow", ".npz", ".mtx"]
+PACKED = [".txt.gz", ".el.bz2", ".mtx.xz", ".npz.zst", ".graph.gz", ".sg.xz", ".gr.zst"]
+
+
+def edges_of(graph):
+    """Sorted (end, end, weight) triples; ends of undirected edges in ascending order."""
+    sources, targets = graph.sources.astype(np.int64), graph.targets.astype(np.int64)
+    if not graph.directed:
+        sources, targets = np.minimum(sources, targets), np.maximum(sources, targets)
+    weights = np.ones(len(sources)) if graph.weights is None else graph.weights
+    return sorted(zip(sources.tolist(), targets.tolist(), weights.tolist()))
+
+
+def same(one, other):
+    assert one.n_vertices == other.n_vertices
+    assert one.directed == other.directed
+    assert edges_of(one) == edges_of(other)
+
+
+def sample(directed=False, weights=None, loops=True, seed=0, vertices=40):
+    random = np.random.default_rng(seed)
+    sources, targets = random.integers(0, vertices - 3, (2, 90))
+    if not loops:
+        sources, targets = sources[sources != targets], targets[sources != targets]
+    values = None if weights is None else random.integers(1, 100, len(sources)).astype(weights)
+    if weights == np.float64:
+        values /= 7
+    return ew.Graph.from_edges(sources, targets, weights=values, n_vertices=vertices, directed=directed)
+
+
+@pytest.mark.parametrize("weights", [None, np.int64, np.float64])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("suffix", EXACT)
+def test_formats_that_hold_everything(tmp_path, suffix, directed, weights):
+    graph = sample(directed, weights)
+    ew.write(graph, tmp_path / f"graph{suffix}")
+    back = ew.read(tmp_path / f"graph{suffix}")
+    same(back, graph)
+    assert (back.weights is None) == (weights is None)
+    assert weights is None or back.weights.dtype == weights
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_compressed(tmp_path, suffix):
+    graph = sample(loops=False, weights=np.int64 if suffix[:3] in (".gr", ".tx") else None)
+    ew.write(graph, tmp_path / f"graph{suffix}")
+    same(ew.read(tmp_path / f"graph{suffix}"), graph)
+    (tmp_path / f"graph{suffix}").rename(tmp_path / "graph.dat")
+    if suffix not in (".sg.xz",):
+        same(ew.read(tmp_path / "graph.dat"), graph)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_dimacs(tmp_path, directed):
+    graph = sample(directed, np.int64)
+    ew.write(graph, tmp_path / "a.gr")
+    same(ew.read(tmp_path / "a.gr"), graph)
+    if not directed:
+        arcs = ew.read(tmp_path / "a.gr", directed=True)
+        assert arcs.n_edges == 2 * graph.n_edges - int((graph.sources == graph.targets).sum())
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("suffix", [".sg", ".wsg"])
+def test_gap(tmp_path, suffix, directed):
+    graph = sample(directed, np.int64)
+    ew.write(graph, tmp_path / f"a{suffix}")
+    back = ew.read(tmp_path / f"a{suffix}")
+    if suffix == ".sg":
+        graph = sample(directed)
+        graph = ew.Graph.from_edges(graph.sources, graph.targets, n_vertices=40, directed=directed)
+    assert (back.weights is None) == (suffix == ".sg")
+    same(back, graph)
+    (tmp_path / f"a{suffix}").rename(tmp_path / "a.bin")
+    same(ew.read(tmp_path / "a.bin"), graph)
+
+
+@pytest.mark.parametrize("vertex_weights", [None, 1, 2])
+@pytest.mark.parametrize("weights", [None, np.int64])
+def test_metis(tmp_path, weights, vertex_weights):
+    graph = sample(weights=weights, loops=False)
+    if vertex_weights:
+        shape = (40,) if vertex_weights == 1 else (40, vertex_weights)
+        graph.vertex_weights = np.arange(40 * vertex_weights).reshape(shape)
+    ew.write(graph, tmp_path / "a.graph")
+    back = ew.read(tmp_path / "a.graph")
+    same(back, graph)
+    if vertex_weights:
+        assert back.vertex_weights.tolist() == graph.vertex_weights.tolist()
+    assert ew.read(tmp_path / "a.graph", weight=False).weights is None
+
+
+@pytest.mark.parametrize("suffix", [*EXACT, ".graph", ".gr", ".sg", ".txt.gz"])
+@pytest.mark.parametrize("vertices", [0, 1, 5])
+def test_graphs_without_edges(tmp_path, suffix, vertices):
+    none = np.empty(0, np.int64)
+    ew.write(ew.Graph.from_edges(none, none, n_vertices=vertices), tmp_path / f"a{suffix}")
+    back = ew.read(tmp_path / f"a{suffix}")
+    assert (back.n_vertices, back.n_edges) == (vertices, 0)
+
+
+IDS = {
+    "gaps": ([10, 7, -5, 2**62], [7, 7, 2**62, 10]),
+    "unsigned": ([2**64 - 1, 3], [3, 2**63]),
+    "names": (["b", "a", "Å", "b"], ["a", "c d", "a", 'quo"te,d']),
+}
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".npz", ".txt", ".txt.zst"])
+@pytest.mark.parametrize("kind", IDS)
+def test_external_ids(tmp_path, suffix, kind):
+    columns = [np.array(c, np.uint64 if kind == "unsigned" else None) for c in IDS[kind]]
+    if kind == "names":
+        columns = [pa.array(c) for c in IDS[kind]]
+    graph = ew.Graph.from_edges(*columns)
+    ew.write(graph, tmp_path / f"a{suffix}")
+    back = ew.read(
+        tmp_path / f"a{suffix}", **({"ids": "string"} if ".txt" in suffix and kind == "names" else {})
+    )
+    named = [(g.ids_of(g.sources).tolist(), g.ids_of(g.targets).tolist()) for g in (back, graph)]
+    assert named[0] == named[1]
+
+
+def test_rows_are_stored_as_rows(tmp_path):
+    offsets, neighbours = np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1])
+    graph = ew.Graph.from_csr(offsets, neighbours, weights=np.array([5, 5, 6, 6]))
+    ew.write(graph, tmp_path / "a.npz")
+    back = ew.read(tmp_path / "a.npz")
+    assert back.has_rows and not back.has_edges
+    same(back, graph)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz"])
+def test_text_tables_hold_edges_and_weights(tmp_path, suffix):
+    graph = sample(weights=np.int64)
+    ew.write(graph, tmp_path / f"a{suffix}")
+    back = ew.read(tmp_path / f"a{suffix}", one_based=False)
+    assert edges_of(back) == edges_of(graph)
+
+
+def test_scipy_archives(tmp_path):
+    import scipy.sparse
+
+    matrix = scipy.sparse.coo_array(([1.5, 1.5, 2.0], ([0, 1, 2], [1, 0, 2])), shape=(4, 4))
+    scipy.sparse.save_npz(tmp_path / "a.npz", matrix)
+    graph = ew.read(tmp_path / "a.npz")
+    assert (graph.n_vertices, graph.n_edges, graph.directed) == (4, 2, False)
+    assert ew.read(tmp_path / "a.npz", directed=True).n_edges == 3
+    scipy.sparse.save_npz(tmp_path / "b.npz", matrix.tocsr()[:, :2])
+    with pytest.raises(FileError, match="square"):
+        ew.read(tmp_path / "b.npz")
+
+
+REFUSALS = [
+    (sample(True), ".graph", "undirected"),
+    (sample(), ".graph", "self-loops"),
+    (sample(weights=np.float64, loops=False), ".graph", "whole weights"),
+    (sample(weights=np.float64), ".gr", "whole weights"),
+    (sample(), ".wsg", "needs weights"),
+    (sample(weights=np.float64), ".wsg", "32-bit"),
+    (sample(), ".parquet.gz", "compressed inside"),
+    (sample(), ".what", "says no format"),
+    (sample(), "", "is missing and says no format"),
+]
+
+
+@pytest.mark.parametrize(("graph", "suffix", "message"), REFUSALS)
+def test_what_a_format_cannot_hold(tmp_path, graph, suffix, message):
+    with pytest.raises(FileError, match=message):
+        ew.write(graph, tmp_path / f"a{suffix}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_formats_by_name(tmp_path):
+    graph = sample()
+    ew.write(graph, tmp_path / "a.txt", format="mtx")
+    assert (
+        (tmp_path / "a.txt").read_bytes().startswith(b"%%MatrixMarket matrix coordinate pattern symmetric\n")
+    )
+    same(ew.read(tmp_path / "a.txt"), graph)
+    with pytest.raises(ew.errors.OptionError, match="unknown"):
+        ew.write(graph, tmp_path / "a.txt", format="what")
+    with pytest.raises(ew.errors.OptionError, match="read only"):
+        ew.write(graph, tmp_path / "a.txt", format="tntp")
+    with pytest.raises(ew.errors.OptionError, match="holds graphs"):
+        ew.write(pa.table({"a": [1]}), tmp_path / "a.mtx")
+
+
+ends = st.integers(0, 6)
+
+
+@settings(max_examples=30)
+@given(
+    edges=st.lists(st.tuples(ends, ends, st.integers(-9, 9)), max_size=12),
+    directed=st.booleans(),
+    suffix=st.sampled_from([".txt", ".mtx", ".npz", ".parquet", ".txt.gz", ".sg"]),
+)
+def test_any_small_graph(tmp_path, edges, directed, suffix):
+    sources, targets, weights = np.array(edges, np.int64).reshape(-1, 3).T
+    graph = ew.Graph.from_edges(
+        sources, targets, weights=None if suffix == ".sg" else weights, n_vertices=7, directed=directed
+    )
+    ew.write(graph, tmp_path / f"a{suffix}")
+    back = ew.read(tmp_path / f"a{suffix}", directed=directed)
+    if suffix == ".mtx" and directed:
+        back = ew.read(tmp_path / f"a{suffix}", directed=True)
+    same(back, graph)

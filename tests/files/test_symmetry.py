@@ -1,0 +1,31 @@
+"""Symmetry by a sum of hashes agrees with looking at every arc."""
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgewise.files.symmetry import first_lonely, is_symmetric
+
+end = st.integers(0, 4)
+arcs = st.lists(st.tuples(end, end, st.sampled_from([0, 1, -2, 2**40])), max_size=10)
+
+
+@given(arcs, st.booleans(), st.booleans())
+def test_symmetry(arcs, both, weighted):
+    arcs = arcs + [(v, u, w) for u, v, w in arcs] if both else arcs
+    sources, targets, weights = np.array(arcs, np.int64).reshape(-1, 3).T
+    values = weights if weighted else None
+    keys = Counter((u, v, w if weighted else 0) for u, v, w in arcs)
+    symmetric = all(keys[v, u, w] == count for (u, v, w), count in keys.items())
+    assert is_symmetric(sources, targets, values) == symmetric
+    assert is_symmetric(sources.astype(np.uint32), targets.astype(np.uint32), values) == symmetric
+    lonely = first_lonely(sources, targets, values)
+    assert (lonely is None) == symmetric
+    if lonely:
+        assert any(keys[lonely[::-1] + (w,)] != keys[lonely + (w,)] for w in weights.tolist() + [0])
+
+
+def test_signs_of_zero_are_one_weight():
+    assert is_symmetric(np.array([0, 1]), np.array([1, 0]), np.array([0.0, -0.0]))

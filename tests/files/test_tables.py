@@ -1,0 +1,116 @@
+"""Tables: the columns that are meant, and clusters written."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.ipc
+import pyarrow.parquet
+import pytest
+
+import edgewise as ew
+from edgewise.errors import FileError, OptionError
+from edgewise.files.clusters import write_clusters
+
+TABLE = pa.table({"left": ["a", "b", "d"], "right": ["b", "c", "e"], "score": [0.9, 0.2, 0.8]})
+
+
+def stored(tmp_path, suffix, table=TABLE):
+    path = tmp_path / f"pairs{suffix}"
+    if suffix == ".parquet":
+        pa.parquet.write_table(table, path)
+    elif suffix == ".csv":
+        pa.csv.write_csv(table, path)
+    elif suffix == ".feather":
+        pa.feather.write_feather(table, path)
+    else:
+        with pa.ipc.new_stream(path, table.schema) as writer:
+            writer.write_table(table)
+    return path
+
+
+SUFFIXES = [".parquet", ".csv", ".feather", ".stream"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_first_two_columns_and_a_third_of_numbers(tmp_path, suffix):
+    graph = ew.read(stored(tmp_path, suffix))
+    assert (graph.n_vertices, graph.n_edges, graph.directed) == (5, 3, False)
+    assert graph.ids.to_pylist() == ["a", "b", "c", "d", "e"]
+    assert graph.weights.tolist() == [0.9, 0.2, 0.8]
+    assert ew.read(tmp_path / f"pairs{suffix}", weight=False, directed=True).directed
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_columns_by_name_and_condition(tmp_path, suffix):
+    path = stored(tmp_path, suffix, TABLE.append_column("other", pa.array([1, 2, 3])))
+    graph = ew.read(path, source="right", target="left", weight="other", where="score >= 0.5")
+    assert graph.ids.to_pylist() == ["b", "a", "e", "d"]
+    assert graph.weights.tolist() == [1, 3]
+    with pytest.raises(FileError, match="no column 'what'; there are left, right, score, other"):
+        ew.read(path, source="what", target="left")
+    with pytest.raises(FileError, match="4 columns: left, right, score, other"):
+        ew.read(path)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_missing_ids(tmp_path, suffix):
+    table = pa.table({"left": ["a", None, "d"], "right": ["b", "c", "e"]})
+    path = stored(tmp_path, suffix, table)
+    with pytest.raises(FileError, match="null"):
+        ew.read(path)
+    assert ew.read(path, null="drop").n_edges == 2
+
+
+def test_one_column(tmp_path):
+    for suffix in SUFFIXES:
+        with pytest.raises(FileError, match=r"one column|only one"):
+            ew.read(stored(tmp_path, suffix, TABLE.select(["left"])))
+
+
+def test_tables_of_edgewise_keep_isolated_vertices(tmp_path):
+    graph = ew.Graph.from_edges(np.array([0, 3]), np.array([1, 3]), n_vertices=6, directed=True)
+    for suffix in (".parquet", ".arrow"):
+        ew.write(graph, tmp_path / f"a{suffix}")
+        back = ew.read(tmp_path / f"a{suffix}")
+        assert (back.n_vertices, back.n_edges, back.directed) == (6, 2, True)
+
+
+class Result:
+    """Looks like a result."""
+
+    def __init__(self, ids):
+        self.ids = ids
+
+    def to_frame(self):
+        return pa.table({"id": self.ids, "component": np.zeros(len(self.ids), np.int32)})
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".csv", ".tsv", ".csv.gz"])
+@pytest.mark.parametrize("ids", [["x", 'with "quote"', "a,b", "tab\there"], [5, 7], []])
+def test_clusters(tmp_path, suffix, ids):
+    path = tmp_path / f"clusters{suffix}"
+    write_clusters(path, Result(pa.array(ids, pa.int64() if not ids or ids[0] == 5 else pa.string())))
+    if suffix == ".parquet":
+        table = pa.parquet.read_table(path)
+    elif suffix == ".arrow":
+        table = pa.ipc.open_file(path).read_all()
+    else:
+        parsing = pa.csv.ParseOptions(delimiter="\t" if suffix == ".tsv" else ",")
+        table = pa.csv.read_csv(path, parse_options=parsing)
+    assert table.column_names == ["id", "component"]
+    assert table.column("id").to_pylist() == ids
+
+
+def test_any_table_is_written(tmp_path):
+    import pandas
+
+    ew.write(pandas.DataFrame({"id": ["a"], "component": [0]}), tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text() == "id,component\na,0\n"
+    with pytest.raises(OptionError, match="needed"):
+        ew.write([1, 2], tmp_path / "b.csv")
+    with pytest.raises(OptionError, match="nothing to write"):
+        ew.write(None, tmp_path / "b.csv")
+    with pytest.raises(FileError, match="cannot hold"):
+        ew.write(pa.table({"a": [[1, 2]]}), tmp_path / "b.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
