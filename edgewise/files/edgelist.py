@@ -57,7 +57,7 @@ def read(source, options) -> Edges:
 
 def look(source, comments: bytes = COMMENTS) -> Sample:
     """Split the first rows of a text into fields."""
-    lines, skip = source.lines(), 0
+    lines, skip = source.lines(comments), 0
     while skip < len(lines) and (not lines[skip].strip() or lines[skip][:1] in _each(comments)):
         skip += 1
     rows = [line for line in lines[skip:] if line.strip() and line[:1] not in _each(comments)]

@@ -52,7 +52,7 @@ def read(source, options) -> Rows:
 
 
 def _header(source) -> Header:
-    lines = source.lines()
+    lines = source.lines(COMMENTS)
     skip = next(
         (i for i, line in enumerate(lines) if line.strip() and line[:1] not in COMMENTS), len(lines) - 1
     )

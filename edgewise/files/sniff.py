@@ -23,9 +23,9 @@ TEXT = (
     ("mtx", re.compile(rb"\s*%{1,2}MatrixMarket|%%.*\bmatrix\b", re.IGNORECASE)),
     ("graphml", re.compile(rb"\s*<(?:graphml\b|(?:\?xml|!).*<graphml\b)", re.DOTALL)),
     ("tntp", re.compile(rb"\s*<NUMBER OF |(?=\s*<).*<END OF METADATA>", re.DOTALL)),
-    ("gml", re.compile(rb"(?:[^\[\]]*\n)?\s*graph\s*\[")),
+    ("gml", re.compile(rb"(?:[^\[\]]*\n)?[ \t\r]*graph\s*\[")),
     ("vlg", re.compile(rb"t \d+ \d+\s*\n\s*[ve] ")),
-    ("dimacs", re.compile(rb"(?:c\b[^\n]*\n|\s*\n)*p\s+(?:sp|max|edge|col)\s")),
+    ("dimacs", re.compile(rb"(?:c\b[^\n]*\n|\s)*p\s+(?:sp|max|edge|col)\s")),
     ("jlg", re.compile(rb"\d+,\d+,[ud][,\r\n]")),
 )
 #: Suffixes that decide where the content could be several formats, all of them rows of numbers or names.
@@ -82,7 +82,7 @@ def _rows(source, options):
 
 def _is_metis(source):
     """Whether rows of numbers differ in length as METIS rows do, under a header that fits them."""
-    lines = [line for line in source.lines() if line[:1] != b"%"]
+    lines = [line for line in source.lines(b"%") if line[:1] != b"%"]
     words = [line.split() for line in lines]
     if (
         len(words) < 2

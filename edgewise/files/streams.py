@@ -9,6 +9,7 @@ import os
 import stat
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import islice
 
 from edgewise.errors import EdgewiseError, FileError, GraphError
 
@@ -40,6 +41,7 @@ class Source:
             self.size = _regular_size(self.path)
             with open(self.path, "rb") as file:
                 self.compression = compression_of(file.read(6))
+        self.reach = HEAD
         stem, suffix = os.path.splitext(self.path)
         if suffix.lower() in SUFFIXES:
             stem, suffix = os.path.splitext(stem)
@@ -58,21 +60,29 @@ class Source:
     @cached_property
     def _start(self):
         with reading(self.path), self.open() as stream:
-            start = read_fully(stream, HEAD + 1)
-        return start
+            return read_fully(stream, self.reach + 1)
 
     @property
     def head(self) -> bytes:
-        return self._start[:HEAD].removeprefix(BYTE_ORDER_MARK)
+        return self._start[: self.reach].removeprefix(BYTE_ORDER_MARK)
 
     @property
     def whole(self) -> bool:
-        return len(self._start) <= HEAD
+        return len(self._start) <= self.reach
 
-    def lines(self) -> list[bytes]:
-        """Lines of the head, without line ends; a line cut off by the end of the head is left out."""
-        lines = self.head.replace(b"\r\n", b"\n").split(b"\n")
-        return lines if self.whole and lines[-1] else lines[:-1]
+    def lines(self, comments: bytes = b"") -> list[bytes]:
+        """Lines of the head, without line ends; a line cut off by the end of the head is left out.
+
+        The head grows until it holds two lines that are neither blank nor begin with one of ``comments``.
+        """
+        while True:
+            lines = self.head.replace(b"\r\n", b"\n").split(b"\n")
+            lines = lines if self.whole and lines[-1] else lines[:-1]
+            told = (line for line in lines if line.strip() and line[0] not in comments)
+            if self.whole or len(list(islice(told, 2))) == 2:
+                return lines
+            self.reach *= 16
+            del self._start
 
     def seekable(self):
         """Return a stream that can seek: the file itself, or its decompressed content in memory."""
