@@ -1,4 +1,7 @@
-"""What the README says is what the code does."""
+"""What the README says is what the code does.
+
+``python tests/test_readme.py`` writes the table of methods anew.
+"""
 
 import re
 import shlex
@@ -22,9 +25,12 @@ def table_of_methods():
     return "\n".join([lines[0], "| --- | --- | --- | --- |", *lines[1:]])
 
 
+BEFORE, AFTER = "<!-- methods -->\n", "\n<!-- /methods -->"
+
+
 def test_table_of_methods_is_the_code_s():
-    shown = README.partition("<!-- methods -->\n")[2].partition("\n<!-- /methods -->")[0]
-    assert shown == table_of_methods()
+    shown = README.partition(BEFORE)[2].partition(AFTER)[0]
+    assert shown == table_of_methods(), "run python tests/test_readme.py"
 
 
 def commands(path):
@@ -39,7 +45,7 @@ def test_commands_shown_are_commands(path, capsys):
 
     for _, *words in commands(path):
         pages = [word for word in words if word in PAGES]
-        family = words[1:2] if words[:1] == ["generate"] and words[1:2] != ["--help"] else []
+        family = [word for word in words[1:2] if words[0] == "generate" and word.islower()]
         assert pages or words[0] in ("--help", "--version"), words
         assert run([*pages[:1], *family, "--help"]) == 0
         told = capsys.readouterr().out
@@ -51,3 +57,8 @@ def test_commands_shown_are_commands(path, capsys):
 def test_links_lead_somewhere(path):
     for goal in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", path.read_text()):
         assert (path.parent / goal).exists(), f"{path.name} links to {goal}"
+
+
+if __name__ == "__main__":
+    head, _, rest = README.partition(BEFORE)
+    (ROOT / "README.md").write_text(head + BEFORE + table_of_methods() + AFTER + rest.partition(AFTER)[2])
