@@ -26,7 +26,7 @@ def read(source, options) -> Edges:
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         size = " x ".join(str(extent) for extent in matrix.shape)
         raise FileError(source.path, f"the matrix is {size}; only a square matrix is a graph")
-    sources, targets, weights = _entries(source, matrix)
+    sources, targets, weights = entries_of(source.path, matrix)
     if field == "pattern" or options.weight is False:
         weights = None
     ids = numbered_from_one(matrix.shape[0])
@@ -64,18 +64,21 @@ def _located(path, error):
     return FileError(path, f"{text}; {remedy}", int(found[1]) if found else None)
 
 
-def _entries(source, matrix):
-    """Row, column and value of each entry."""
+def entries_of(path, matrix):
+    """Row, column and value of each entry of a matrix.
+
+    Raises
+    ------
+    FileError
+        A value has an imaginary part.
+    """
     import scipy.sparse
 
-    if not scipy.sparse.issparse(matrix):
-        matrix = scipy.sparse.coo_array(matrix)
+    matrix = scipy.sparse.coo_array(matrix)
     values = matrix.data
     if values.dtype.kind == "c":
         if values.imag.any():
-            raise FileError(
-                source.path, "the values are complex; pass weight=False or write their absolute values"
-            )
+            raise FileError(path, "the values are complex; write their absolute values")
         values = values.real
     return *matrix.coords, np.ascontiguousarray(values)
 

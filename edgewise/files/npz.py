@@ -10,6 +10,7 @@ import numpy as np
 
 from edgewise.errors import FileError
 from edgewise.files.counted import matrix_edges
+from edgewise.files.matrixmarket import entries_of
 from edgewise.files.record import with_ids
 from edgewise.files.streams import reading
 from edgewise.graph import Graph
@@ -63,11 +64,13 @@ def _scipy(source, options, file):
     import scipy.sparse
 
     file.seek(0)
-    matrix = scipy.sparse.load_npz(file).tocoo()
+    matrix = scipy.sparse.load_npz(file)
     if matrix.shape[0] != matrix.shape[1]:
         raise FileError(source.path, f"the matrix has shape {matrix.shape}; only a square matrix is a graph")
-    weights = None if options.weight is False or matrix.dtype.kind == "b" else matrix.data
-    return matrix_edges(matrix.row, matrix.col, weights, matrix.shape[0], directed=options.directed)
+    sources, targets, weights = entries_of(source.path, matrix)
+    if options.weight is False or matrix.dtype.kind == "b":
+        weights = None
+    return matrix_edges(sources, targets, weights, matrix.shape[0], directed=options.directed)
 
 
 def _stored_ids(archive, names):

@@ -50,6 +50,9 @@ def sniff(source, options) -> str:
     if b"\0" in head:
         return _binary(source)
     if not head.strip():
+        source.lines()  # looks further
+        head = source.head
+    if not head.strip():
         raise FileError(
             source.path, "holds nothing but blanks; a graph file has at least a header or one edge"
         )

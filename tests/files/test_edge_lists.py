@@ -207,6 +207,15 @@ def test_rows_that_lack_an_end_can_be_dropped(path):
     assert edges(ew.read(path, null="drop")) == [(1, 2), (6, 7)]
 
 
+def test_long_beginnings(path):
+    path.write_text("\n" * 100_000 + "1 2\n7 1\n")
+    assert edges(ew.read(path)) == [(1, 2), (7, 1)]
+    path.write_text("# comment\n" * 100_000 + "1 2\n7 1\n")
+    assert edges(ew.read(path)) == [(1, 2), (7, 1)]
+    path.write_text("%\n" * 100_000 + "2 1\n2\n1\n")
+    assert ew.read(path, format="metis").n_edges == 1
+
+
 def test_not_text(path):
     path.write_bytes(b"a b\n\xff\xfe c\n")
     with pytest.raises(FileError, match=r":2: .*UTF-8"):
