@@ -1,0 +1,41 @@
+"""Arrays that grow at the end."""
+
+import numpy as np
+
+
+class Growing:
+    """A one-dimensional array that doubles when it is full.
+
+    Memory that was never written takes no room in the machine, so doubling costs what is used, not what is
+    reserved.
+
+    Attributes
+    ----------
+    array : array
+        What has been reserved.
+    used : int
+        How much of it is in use.
+    """
+
+    def __init__(self, dtype, expected=0):
+        self.array, self.used = np.empty(max(int(expected), 1024), dtype), 0
+
+    def room(self, count, spare=0):
+        """Take ``count`` more items into use and return them, to be written; ``spare`` more are reserved."""
+        self.used += count
+        if self.used + spare > len(self.array):
+            size = max(self.used + spare, 2 * len(self.array))
+            self._move(np.empty(size, self.array.dtype), self.used - count)
+        return self.array[self.used - count : self.used]
+
+    def widen(self, dtype):
+        """Change to a type that holds larger numbers."""
+        self._move(np.empty(len(self.array), dtype), self.used)
+
+    def _move(self, array, count):
+        array[:count] = self.array[:count]
+        self.array = array
+
+    def taken(self):
+        """Return the items in use."""
+        return self.array[: self.used]
