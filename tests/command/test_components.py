@@ -1,6 +1,7 @@
 """``edgewise components``: pairs in, clusters out."""
 
 import json
+import os
 
 import pyarrow.csv
 import pyarrow.parquet
@@ -111,6 +112,7 @@ def test_mistakes_name_what_is_there(pairs, options, words, capsys, tmp_path):
 
 
 @pytest.mark.simulator
+@pytest.mark.skipif("NUMBA_ENABLE_CUDASIM" not in os.environ, reason="needs the simulator's engine")
 def test_on_the_simulated_gpu(pairs, capsys):
     assert run(["components", str(pairs), *COLUMNS, "--device", "cuda", "--json", "--verify"]) == 0
     facts = json.loads(capsys.readouterr().out)
