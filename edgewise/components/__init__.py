@@ -17,6 +17,7 @@ from edgewise.components.hook import hook
 from edgewise.components.hook_sample import hook_sample
 from edgewise.components.neighbour import first_neighbour
 from edgewise.components.rem import rem
+from edgewise.components.rem_sample import rem_sample
 from edgewise.components.rem_sequential import rem_sequential
 from edgewise.components.rows import rows_of
 from edgewise.device import arrays
@@ -47,6 +48,13 @@ METHODS = {
     "afforest": Method(
         afforest, "rows", "join a few neighbours, then skip the giant", "Sutton et al. 2018", ("rounds",)
     ),
+    "rem-sample": Method(
+        rem_sample,
+        "rows",
+        "Rem by plain writes as the sample, then skip the giant",
+        "after Alg. 1",
+        ("rounds",),
+    ),
     "hook-sample": Method(
         hook_sample,
         "rows",
@@ -71,9 +79,10 @@ def connected_components(
     method : str
         A name in ``METHODS``, or ``"auto"``: chosen by density, locality of the ids and device.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the graph lies.
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
+        graph lies.
     **options : int
-        Options of the method: ``iterations`` of ``hook``, ``rounds`` of ``afforest``.
+        Options of the method: ``iterations`` of ``hook``, ``rounds`` of the methods that sample.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from edgewise.components.rows import is_local
 from edgewise.device import threads
 
 #: Entries a vertex from which reading only some rows beats reading every edge.
-DENSE = 8
+DENSE_ON_CPU, DENSE_ON_GPU = 5, 8
 
 
 def choose(graph):
@@ -18,9 +18,9 @@ def choose(graph):
     by_edges = "rem" if on_gpu or threads.count() > 1 else "rem-sequential"
     if not graph.has_rows or graph.directed or not graph.n_vertices:
         return by_edges
-    dense = len(graph.neighbours) >= DENSE * graph.n_vertices
-    if on_gpu and is_local(graph):
+    entries = len(graph.neighbours) / graph.n_vertices
+    if not on_gpu:
+        return "rem-sample" if entries >= DENSE_ON_CPU or not graph.has_edges else by_edges
+    if is_local(graph):
         return "hook-sample"
-    if dense:
-        return "afforest"
-    return "first-neighbour" if on_gpu or not graph.has_edges else by_edges
+    return "afforest" if entries >= DENSE_ON_GPU else "first-neighbour"

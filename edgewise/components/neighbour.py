@@ -27,7 +27,7 @@ def hang_below_first(vertex, seen, parent, offsets, neighbours, entries):
 
 @each
 def join_smaller(vertex, parent, offsets, neighbours, longest):
-    """Join ``vertex`` with its smaller neighbours but the first, unless its row is too long for one thread."""
+    """Join ``vertex`` with its smaller neighbours but the first, unless its row is too long."""
     first, end = offsets[vertex], offsets[vertex + 1]
     if end - first <= longest:
         for entry in range(first + 1, end):

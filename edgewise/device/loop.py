@@ -30,7 +30,7 @@ from edgewise.device.atomics import fetch_add
 from edgewise.device.target import INTERPRETED, SIMULATED, device
 
 #: Chunks a core takes on the average, and the fewest indices worth a trip to the counter.
-CHUNKS_PER_CORE = 16
+CHUNKS_PER_CORE = 4
 LEAST_CHUNK = 512
 
 

@@ -34,7 +34,7 @@ def test_hook_with_any_number_of_plain_rounds(iterations):
         assert labels_of("hook", *ZOO[shape], iterations=iterations) == oracle(*ZOO[shape])
 
 
-@pytest.mark.parametrize("name", ["afforest", "hook-sample"])
+@pytest.mark.parametrize("name", ["afforest", "rem-sample", "hook-sample"])
 @pytest.mark.parametrize("rounds", [0, 1, 3])
 def test_sampling_with_any_number_of_rounds(name, rounds):
     for shape in ("grid", "dense", "two cliques"):
