@@ -161,6 +161,7 @@ def _settled(source, options, sources, targets, weights) -> Edges:
             one = np.int64(1)
             return Edges(sources - one, targets - one, weights, vertices, False, numbered_from_one(vertices))
         return Edges(sources, targets, weights, vertices)
+    numbered = numbered and isinstance(sources, np.ndarray)
     return Edges(sources, targets, weights, vertices if numbered else None, bool(directed))
 
 

@@ -6,10 +6,10 @@ that isolated vertices and directions come back.
 """
 
 import json
+from dataclasses import replace
 
 from edgewise.errors import FileError, OptionError
 from edgewise.files import edgelist
-from edgewise.files.layout import fields_of
 from edgewise.files.record import Edges, settings
 from edgewise.files.streams import reading
 
@@ -40,20 +40,37 @@ def read(source, options):
 
 
 def read_csv(source, options):
-    """Read a text table; one of plain integers takes the quick way of edge lists."""
+    """Read a text table; one of plain integers, or with ``ids=`` given, takes the way of edge lists."""
     sample = edgelist.look(source)
-    named = options.names_columns or options.where
-    if not named and options.ids is None and sample.rows and not _first_names(sample):
+    if not (options.names_columns or options.where) and sample.rows and not _first_names(sample):
         return edgelist.read(source, options)
-    options.only("a table", "header", *ALLOWED)
     if options.header is False:
         raise OptionError("columns have names only if there is a header; leave header= out or give positions")
-    lines = [line for line in source.lines() if line.strip()]
-    if not lines:
-        raise FileError(source.path, "the row of names is missing; a table needs one")
-    names = fields_of(lines[0], _delimiter(lines[0]))
+    names = _header(source)
+    if options.ids is not None and not options.where:
+        return edgelist.read(source, _by_position(source, options, names))
+    options.only("a table", "header", *ALLOWED)
     row = sample.rows[1] if len(sample.rows) > 1 else []
-    return _pairs(source, options, names, [edgelist.INTEGER.fullmatch(x) or _is_float(x) for x in row])
+    return _pairs(source, options, names, [_is_number(field) for field in row])
+
+
+def _header(source) -> list[str]:
+    """Names of the columns of a text table."""
+    import csv
+
+    line = next((line for line in source.lines() if line.strip()), None)
+    if line is None:
+        raise FileError(source.path, "the row of names is missing; a table needs one")
+    mark = next((mark for mark in edgelist.DELIMITERS if mark.encode() in line), " ")
+    return [name.strip() for name in next(csv.reader([line.decode("utf-8")], delimiter=mark))]
+
+
+def _by_position(source, options, names):
+    """The options with columns given by position."""
+    ends, weight = _chosen(source, options, names)
+    weight = False if weight is None else names.index(weight)
+    first, second = (names.index(name) for name in ends)
+    return replace(options, source=first, target=second, weight=weight, header=True)
 
 
 def _first_names(sample):
@@ -62,11 +79,7 @@ def _first_names(sample):
     return not all(edgelist.INTEGER.fullmatch(field) for field in rows[0][:2])
 
 
-def _delimiter(line):
-    return next((mark for mark in edgelist.DELIMITERS if mark.encode() in line), " ")
-
-
-def _is_float(text):
+def _is_number(text):
     try:
         float(text)
     except ValueError:
@@ -78,14 +91,7 @@ def _pairs(source, options, names, numeric):
     """Hand the chosen columns to the streaming reader."""
     from edgewise.files.pairs import read_pairs
 
-    ends = _ends(source, options, names)
-    weight = None if options.weight is False else _name(options.weight, names)
-    if options.weight is None and options.source is None and len(names) == 3 and all(numeric[2:3]):
-        weight = names[2] if len(numeric) > 2 else None
-    for name in (*ends, weight):
-        if name is not None and name not in names:
-            problem = f"no column {name!r}; there are {', '.join(names)}"
-            raise FileError(source.path, f"{problem}: choose with source=, target= and weight=")
+    ends, weight = _chosen(source, options, names, len(numeric) > 2 and numeric[2])
     return read_pairs(
         source.path,
         *ends,
@@ -94,6 +100,19 @@ def _pairs(source, options, names, numeric):
         null=options.null,
         progress=options.progress,
     )
+
+
+def _chosen(source, options, names, third=False):
+    """Names of the ends and of the weight; ``third`` tells whether a third column can be one."""
+    ends = _ends(source, options, names)
+    weight = None if options.weight is False else _name(options.weight, names)
+    if third and options.weight is None and options.source is None and len(names) == 3:
+        weight = names[2]
+    for name in (*ends, weight):
+        if name is not None and name not in names:
+            problem = f"no column {name!r}; there are {', '.join(names)}"
+            raise FileError(source.path, f"{problem}: choose with source=, target= and weight=")
+    return ends, weight
 
 
 def _ends(source, options, names):

@@ -55,7 +55,7 @@ def whole(path):
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with whole(folder + "/a.txt") as part:
     ...         _ = part.write_text("all of it")
-    ...     open(folder + "/a.txt").read()
+    ...     Path(folder, "a.txt").read_text()
     'all of it'
     """
     with writing(path):

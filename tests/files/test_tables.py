@@ -114,3 +114,12 @@ def test_any_table_is_written(tmp_path):
     with pytest.raises(FileError, match="cannot hold"):
         ew.write(pa.table({"a": [[1, 2]]}), tmp_path / "b.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_ids_of_text_tables_as_names(tmp_path):
+    (tmp_path / "a.csv").write_text('kind,"from, here",to,score\nx,007,7,2\ny,7,08,3\n')
+    chosen = {"source": "from, here", "target": "to", "ids": "string"}
+    graph = ew.read(tmp_path / "a.csv", **chosen)
+    assert graph.ids.to_pylist() == ["007", "7", "08"]
+    assert graph.weights is None
+    assert ew.read(tmp_path / "a.csv", weight="score", **chosen).weights.tolist() == [2, 3]
