@@ -141,7 +141,7 @@ def _by_radix_sort(vertices, sources, targets, both, with_edges):
 @each
 def _unpack_entries(entry, keys, entries, vertices, neighbours, offsets):
     """Write the neighbour, and the offsets of all rows that begin at this entry."""
-    before = np.int64(-1) if not entry else np.int64(keys[entry - 1] >> np.uint64(32))
+    before = np.int64(keys[entry - 1] >> np.uint64(32)) if entry > 0 else np.int64(-1)
     row = np.int64(vertices) if entry == entries else np.int64(keys[entry] >> np.uint64(32))
     if entry < entries:
         neighbours[entry] = keys[entry] & np.uint64(0xFFFFFFFF)

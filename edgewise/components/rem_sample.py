@@ -1,8 +1,8 @@
 """Rem's algorithm without atomics on a sample, then skip the giant.
 
-Sequential Rem (see :mod:`~edgewise.components.rem_sequential`) is twice as fast as the parallel one on the same
-core: a compare-and-swap stops the processor from running ahead.  So the sample, the first neighbours of each
-vertex, is joined by plain writes from all threads at once.  Two threads that write one parent lose a
+Sequential Rem (see :mod:`~edgewise.components.rem_sequential`) is twice as fast as the parallel one on the
+same core: a compare-and-swap stops the processor from running ahead.  So the sample, the first neighbours of
+each vertex, is joined by plain writes from all threads at once.  Two threads that write one parent lose a
 connection, but never make a wrong one: a parent only ever names a smaller vertex of its own component.
 :func:`~edgewise.components.afforest.finish_outside` makes up for what was lost.
 """
