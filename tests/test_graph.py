@@ -11,7 +11,6 @@ from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError
 
 PLACE = "cuda" if SIMULATED else "cpu"
-engines = [pytest.mark.interpreter, pytest.mark.simulator]
 
 
 def edges_of(graph):
@@ -104,10 +103,11 @@ def test_dropping_self_loops_and_merging_without_weights():
     assert edges_of(graph) == [(0, 1)]
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(-9, 9)), max_size=40),
-    st.booleans(),
-)
+EDGES = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(-9, 9)), max_size=40)
+
+
+@pytest.mark.interpreter
+@given(EDGES, st.booleans())
 def test_rows_and_edges_hold_the_same(edges, directed):
     sources, targets, weights = np.array(edges, np.int64).reshape(-1, 3).T
     graph = ew.Graph.from_edges(sources, targets, weights=weights, n_vertices=13, directed=directed)
@@ -120,9 +120,6 @@ def test_rows_and_edges_hold_the_same(edges, directed):
     assert [row[:2] for row in rows] == sorted(row[:2] for row in rows)
     back = ew.Graph.from_csr(graph.offsets, graph.neighbours, weights=graph.csr_weights, directed=directed)
     assert back.n_edges == graph.n_edges
-
-
-test_rows_and_edges_hold_the_same = pytest.mark.interpreter(test_rows_and_edges_hold_the_same)
 
 
 @pytest.mark.simulator

@@ -26,9 +26,5 @@ def _table(frame):
         except (pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
             raise GraphError(f"the table cannot be read as Arrow: {str(error).splitlines()[0]}") from None
     kind = type(frame).__name__
-    hint = (
-        "; call .collect() on it first"
-        if kind == "LazyFrame"
-        else ", such as a pandas, polars or Arrow table"
-    )
-    raise GraphError(f"{kind} is no table: __arrow_c_stream__ or a dict of columns is needed{hint}")
+    hint = "call .collect() first" if kind == "LazyFrame" else "pandas, polars and Arrow tables do"
+    raise GraphError(f"{kind} is no table: it needs __arrow_c_stream__ or to be a dict of columns; {hint}")
