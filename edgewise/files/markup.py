@@ -31,17 +31,22 @@ def _read(source, options, parse):
     except ImportError as error:
         problem = "GML and GraphML are read through NetworkX, which is not installed; pip install networkx"
         raise FileError(source.path, problem) from error
-    from xml.etree.ElementTree import ParseError
-
-    try:
-        with reading(source.path, passing=Exception), source.seekable() as stream, warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # about attributes, which are not read
-            graph = parse(nx, stream)
-    except ParseError as error:
-        raise FileError(source.path, one_line(error), error.position[0]) from error
-    except (nx.NetworkXException, ValueError, KeyError, TypeError, IndexError) as error:
-        raise FileError(source.path, f"not read by NetworkX ({one_line(error)}); correct the file") from error
+    with reading(source.path), source.seekable() as stream:
+        graph = _parsed(source.path, lambda: parse(nx, stream))
     return _edges(source, graph, options.weight)
+
+
+def _parsed(path, parse):
+    """What NetworkX makes of the file; a malformed one makes it raise almost anything."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about attributes, which are not read
+            return parse()
+    except (OSError, EOFError, MemoryError):
+        raise
+    except Exception as error:
+        line = getattr(error, "position", (None,))[0]
+        raise FileError(path, f"not read by NetworkX ({one_line(error)}); correct the file", line) from error
 
 
 def _edges(source, graph, wanted):

@@ -47,13 +47,21 @@ def _matrix(source):
 
 
 class Readable:
-    """A stream that reads as ended once it is closed: SciPy's reader looks at it again as it is destroyed."""
+    """A stream as SciPy's reader needs it.
+
+    It ends in a line end, for without one a blank behind the last value makes SciPy 1.17 run past its buffer;
+    and once closed it reads as ended, because the reader looks again when it is destroyed.
+    """
 
     def __init__(self, stream):
-        self.stream = stream
+        self.stream, self.ended = stream, False
 
     def read(self, count=-1):
-        return b"" if self.stream.closed else self.stream.read(count)
+        if self.stream.closed or self.ended:
+            return b""
+        content = self.stream.read(count)
+        self.ended = not content
+        return content or b"\n"
 
 
 def _located(path, error):

@@ -32,7 +32,7 @@ def read(source, options):
         schema = _schema(source)
     asked = options.source or options.where or options.weight or options.null != "error"
     if not asked and MARK in (schema.metadata or {}):
-        return _ours(source, json.loads(schema.metadata[MARK]))
+        return _ours(source, _facts(source, schema.metadata))
     import pyarrow.types as kinds
 
     numeric = [kinds.is_integer(field.type) or kinds.is_floating(field.type) for field in schema]
@@ -163,6 +163,16 @@ def _ours(source, facts) -> Edges:
     weights = columns[2].to_numpy() if len(columns) > 2 else None
     vertices = facts["vertices"] if facts["numbered"] else None
     return Edges(*columns[:2], weights, vertices, bool(facts["directed"]))
+
+
+def _facts(source, metadata) -> dict:
+    """What edgewise wrote into the metadata."""
+    try:
+        facts = json.loads(metadata[MARK])
+        return {name: int(facts[name]) for name in ("vertices", "directed", "numbered")}
+    except (ValueError, KeyError, TypeError) as error:
+        problem = "the metadata of edgewise are damaged; name the columns with source= and target="
+        raise FileError(source.path, problem) from error
 
 
 def _whole_table(source):

@@ -47,6 +47,8 @@ def _number(source, lines, name):
 def _layout(row, header, options, source, line):
     names = [name.strip() for name in re.split(rb"[\t;]", header.lstrip(b"~ \t"))]
     count = len(fields_of(row, " ", BLANKS))
+    if count < 2:
+        raise FileError(source.path, "a link needs its two nodes at least; correct the row below", line)
     weight = _weight([name.decode("latin-1") for name in names if name][:count], options.weight, source, line)
     return Layout(
         columns=count, weight=weight, weights="float64", clean=True, blanks=BLANKS, comments=b"~", least=1
