@@ -1,0 +1,120 @@
+"""Write the tables of the documentation from the results.
+
+    python bench/tables.py
+
+Every ``<!-- bench: NAME -->`` ... ``<!-- /bench -->`` in README.md and docs/*.md is filled with the table of
+that name.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import components
+import record
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def results(name):
+    return json.loads((record.RESULTS / f"{name}.json").read_text())
+
+
+def table(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def gpu_methods():
+    """Milliseconds of every method on the GPU graphs."""
+    rows = results("components-gpu")["rows"]
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    body = []
+    for graph in dict.fromkeys(row["graph"] for row in rows):
+        found = {row["method"]: row for row in rows if row["graph"] == graph}
+        auto = next(row for row in found.values() if row["auto"])
+        cells = [bold(f"{found[m]['ms']['median']:.3f}", found[m]["auto"]) for m in methods]
+        body.append([graph, *cells, f"{auto['x_floor']:.1f}", f"{auto['coo_to_csr_g_per_s']:.1f}"])
+    return table(["graph", *methods, "auto / floor", "COO to CSR, G entries/s"], body)
+
+
+def gpu_peers():
+    """`auto` beside the peers of the GPU table."""
+    rows = [row for row in results("components-gpu")["rows"] if row["auto"]]
+    header = [
+        "graph",
+        "edgewise `auto`",
+        "ECL-CC",
+        "Afforest GPU",
+        "Groute Hook",
+        "Groute Rem",
+        "plain Numba probe",
+    ]
+    body = [
+        [row["graph"], bold(f"{row['ms']['median']:.3f}", True), *components.PEERS[row["graph"]]]
+        for row in rows
+    ]
+    return table(header, body)
+
+
+def cpu():
+    """Milliseconds of `auto` and its peers on the CPU graphs."""
+    rows = results("components-cpu")["rows"]
+    others = ["networkit", "scipy", "igraph", "rustworkx"]
+    body = []
+    for graph in dict.fromkeys(row["graph"] for row in rows):
+        for count in sorted({row["threads"] for row in rows}):
+            found = {row["method"]: row for row in rows if row["graph"] == graph and row["threads"] == count}
+            auto = next(row for row in found.values() if row["auto"])
+            peers = [least(found.get(peer)) for peer in others]
+            body.append(
+                [
+                    graph,
+                    count,
+                    auto["method"],
+                    bold(least(auto), True),
+                    least(found["gapbs"]),
+                    f"{auto['ratio']:.2f}",
+                ]
+                + peers
+            )
+    return table(["graph", "threads", "method", "`auto`", "GAPBS", "ratio", *others], body)
+
+
+def pairs():
+    """Seconds and memory from file to file."""
+    rows = results("pairs-cpu")["rows"]
+    header = ["from file to file", "seconds (median)", "peak memory, MB"]
+    return table(
+        header, [[row["method"], f"{row['seconds']['median']:.1f}", f"{row['peak_mb']:.0f}"] for row in rows]
+    )
+
+
+def least(row):
+    return f"{row['ms']['least']:.1f}" if row else ""
+
+
+def bold(text, yes):
+    return f"**{text}**" if yes else text
+
+
+TABLES = {"gpu-methods": gpu_methods, "gpu-peers": gpu_peers, "cpu": cpu, "pairs": pairs}
+
+
+def fill(path):
+    text = path.read_text()
+
+    def replace(match):
+        return f"<!-- bench: {match[1]} -->\n{TABLES[match[1]]()}\n<!-- /bench -->"
+
+    filled = re.sub(r"<!-- bench: ([\w-]+) -->.*?<!-- /bench -->", replace, text, flags=re.DOTALL)
+    if filled != text:
+        path.write_text(filled)
+        print(f"{path.name}: tables written")
+
+
+if __name__ == "__main__":
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        fill(page)
+    sys.exit()
