@@ -13,7 +13,6 @@ from edgewise.errors import FileError
 from edgewise.files.record import Edges, numbered_from_one
 from edgewise.files.symmetry import is_symmetric
 
-TITLE = "edge list after an 'n m' line (el1) or an 'n n m' line (smat)"
 #: In shorter lists a first edge looks like a count too easily.
 FEWEST = 16
 #: A comment that counts edges, as SNAP writes them: then no row does.

@@ -16,7 +16,6 @@ from edgewise.files.layout import Layout
 from edgewise.files.lines import Columns, numbers_from_one, whole_weights, write_columns
 from edgewise.files.record import Edges, numbered_from_one
 
-TITLE = "DIMACS"
 #: Letter and number of fields of the edge lines of each kind of problem.
 KINDS = {"sp": ("a", 4), "max": ("a", 4), "edge": ("e", 3), "col": ("e", 3)}
 

@@ -18,7 +18,6 @@ from edgewise.files.layout import Layout, fields_of
 from edgewise.files.lone import read_with_lone
 from edgewise.files.record import Edges, numbered_from_one, settings
 
-TITLE = "edge list"
 COMMENTS = b"#%"
 #: Comment that edgewise writes, so that isolated vertices and directions come back.
 SETTINGS = re.compile(rb"^[#%]\s*edgewise: vertices=(\d+) directed=([01]) numbered=([01])", re.MULTILINE)

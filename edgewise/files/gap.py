@@ -14,7 +14,6 @@ from edgewise.errors import FileError
 from edgewise.files.record import Rows
 from edgewise.files.streams import read_fully, reading
 
-TITLE = "GAP serialised graph"
 HEADER = struct.Struct("<?qq")
 MOST = 2**31 - 1
 

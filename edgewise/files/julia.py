@@ -8,8 +8,6 @@ from edgewise.files.counted import check_count
 from edgewise.files.layout import Layout
 from edgewise.files.record import Edges, numbered_from_one
 
-TITLE = "Graphs.jl"
-
 
 def read(source, options) -> Edges:
     """Read a graph that Graphs.jl wrote."""

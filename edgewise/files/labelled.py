@@ -11,8 +11,6 @@ from edgewise.files.counted import check_count
 from edgewise.files.layout import Layout
 from edgewise.files.record import Edges
 
-TITLE = "vertex-labelled graph"
-
 
 def read(source, options) -> Edges:
     """Read a vertex-labelled graph."""

@@ -16,8 +16,6 @@ from edgewise.files.layout import Layout
 from edgewise.files.record import Edges
 from edgewise.files.streams import SUFFIXES, Source
 
-TITLE = "LDBC Graphalytics"
-
 
 def sibling(source, suffix: str) -> str | None:
     """Path of the file of the same graph with another suffix, compressed or not."""

@@ -9,7 +9,6 @@ from edgewise.errors import FileError
 from edgewise.files.record import Edges
 from edgewise.files.streams import one_line, reading
 
-TITLE = "GML or GraphML"
 #: Attributes taken as weight, the first that every edge has.
 WEIGHTS = ("weight", "value")
 

@@ -15,7 +15,6 @@ from edgewise.files.lines import Columns, numbers_from_one, write_columns
 from edgewise.files.record import Edges, numbered_from_one
 from edgewise.files.streams import one_line, reading
 
-TITLE = "Matrix Market"
 LOCATED = re.compile(r"^Line (\d+): (.*)$", re.DOTALL)
 
 

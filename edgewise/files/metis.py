@@ -15,7 +15,6 @@ from edgewise.files.record import Rows, numbered_from_one
 from edgewise.files.rows import line_of_row, read_rows
 from edgewise.files.symmetry import first_lonely, is_symmetric
 
-TITLE = "METIS graph"
 COMMENTS = b"%"
 
 

@@ -10,7 +10,6 @@ from edgewise.errors import FileError
 from edgewise.files.record import Edges
 from edgewise.files.rows import line_of_row, read_rows
 
-TITLE = "NCOL"
 COMMENTS = b"#"
 
 

@@ -15,7 +15,6 @@ from edgewise.files.record import with_ids
 from edgewise.files.streams import reading
 from edgewise.graph import Graph
 
-TITLE = "NumPy archive"
 VERSION = 1
 
 
@@ -24,11 +23,11 @@ def read(source, options):
     options.only(".npz", "weight")
     from zipfile import BadZipFile
 
-    with reading(source.path, passing=BadZipFile), source.seekable() as file:
+    with reading(source.path, passing=(BadZipFile, RuntimeError)), source.seekable() as file:
         try:
             with np.load(file, allow_pickle=False) as archive:
                 return _from_archive(source, options, archive, file)
-        except BadZipFile as error:
+        except (BadZipFile, RuntimeError) as error:  # RuntimeError: encrypted, or packed in a way unknown
             raise FileError(
                 source.path, f"the archive is cut off or damaged ({error}); copy it again"
             ) from error

@@ -13,7 +13,6 @@ from edgewise.files import edgelist
 from edgewise.files.record import Edges, settings
 from edgewise.files.streams import reading
 
-TITLE = "table with one edge a row"
 ALLOWED = ("source", "target", "weight", "where", "null")
 MARK = b"edgewise"
 NAMES = ("source", "target", "weight")

@@ -5,8 +5,6 @@ from itertools import chain
 from edgewise.errors import FileError, OptionError
 from edgewise.files.lines import formatted
 
-TITLE = "table"
-
 
 def as_tables(thing):
     """Turn what a caller calls a table into Arrow tables, at least one.

@@ -15,7 +15,6 @@ from edgewise.files.counted import check_count
 from edgewise.files.layout import Layout, fields_of
 from edgewise.files.record import Edges, numbered_from_one
 
-TITLE = "TNTP road network"
 BLANKS = b" \t\r;"
 WEIGHT = "length"
 
