@@ -48,8 +48,8 @@ def components(
     threads.use(thread_count)
     place = arrays.resolve(device)
     with stages(quiet or json, lambda: arrays.synchronize(place)) as (stage, clock):
-        with stage("read", f"reading {pairs}"):
-            graph = edgewise.read(pairs, **reading)
+        with stage("read", f"reading {pairs}") as progress:
+            graph = edgewise.read(pairs, progress=progress, **reading)
         with stage("compute", f"clustering on {place}"):
             result = edgewise.connected_components(graph.to(place), method=method.value)
             result.count  # noqa: B018 -- counted here, so that writing is only writing

@@ -47,8 +47,8 @@ def convert(
         check_place(output, graph)
     reading |= {"self_loops": self_loops, "repeated": repeated}
     with stages(quiet or json) as (stage, clock):
-        with stage("read", f"reading {graph}"):
-            read = edgewise.read(graph, **reading)
+        with stage("read", f"reading {graph}") as progress:
+            read = edgewise.read(graph, progress=progress, **reading)
         with stage("write", f"writing {output}"):
             edgewise.write(read, output, format=to)
     if json:

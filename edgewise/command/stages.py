@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import contextmanager
+from functools import partial
 
 from edgewise.timer import recording, timer
 
@@ -10,16 +11,17 @@ from edgewise.timer import recording, timer
 def stages(quiet=False, settle=None):
     """Context that gives ``stage`` and the clock's outermost scope.
 
-    ``with stage("read", "reading pairs.csv"):`` adds its time to the scope ``read`` and shows the text beside
-    a running clock.  In a pipe, or with ``quiet``, nothing is shown.
+    ``with stage("read", "reading pairs.csv") as progress:`` adds its time to the scope ``read`` and shows the
+    text beside a running clock; ``progress(done, total)`` moves a bar.  In a pipe, or with ``quiet``, nothing
+    is shown.
     """
     with _display(quiet) as show, recording("edgewise", settle) as clock:
 
         @contextmanager
         def stage(name, doing):
-            show(doing)
+            show(description=doing, completed=0, total=None)
             with timer(name):
-                yield
+                yield lambda done, total: show(completed=done, total=total)
 
         yield stage, clock
 
@@ -27,15 +29,15 @@ def stages(quiet=False, settle=None):
 @contextmanager
 def _display(quiet):
     if quiet or not sys.stderr.isatty():
-        yield lambda text: None
+        yield lambda **_: None
         return
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=None)
-        yield lambda text: progress.update(task, description=text)
+        yield partial(progress.update, task)
 
 
 def seconds(clock) -> dict:
