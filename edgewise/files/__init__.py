@@ -19,7 +19,7 @@ __all__ = ["read", "write"]
 
 
 def read(
-    path: str | PathLike,
+    path: str | PathLike | list,
     *,
     source: str | int | None = None,
     target: str | int | None = None,
@@ -42,9 +42,10 @@ def read(
 
     Parameters
     ----------
-    path : path-like
+    path : path-like, or list of them
         Edge list, table (Parquet, Arrow, CSV), Matrix Market, METIS, DIMACS, GAP, ``.npz``, LDBC, GML,
-        GraphML, TNTP or one of a few more; the docs list them.
+        GraphML, TNTP or one of a few more; the docs list them.  Several tables with the same columns: a
+        folder, a pattern such as ``"pairs/*.parquet"``, or a list.
     source, target : str or int, optional
         Columns with the ends of each edge: names in tables, positions from 0 on in rows without names.  By
         default the first two, if there are no more than three columns.

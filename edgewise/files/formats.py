@@ -70,9 +70,13 @@ def named(name: str) -> str:
 
 
 def read(path, options):
-    """Read a graph from a file; see :func:`edgewise.read`."""
+    """Read a graph from a file, or from several tables; see :func:`edgewise.read`."""
     from edgewise.files.sniff import sniff
 
+    if _means_several(path):
+        from edgewise.files.tables import read_several
+
+        return _redirected(read_several(path, options), options.directed)
     source = Source(path)
     name = named(options.format) if options.format else sniff(source, options)
     reader = getattr(import_module(f"edgewise.files.{FORMATS[name].page}"), FORMATS[name].reader)
@@ -81,6 +85,13 @@ def read(path, options):
         if isinstance(found, Edges | Rows):
             return found.graph(options.directed)
         return _redirected(found, options.directed)
+
+
+def _means_several(path) -> bool:
+    """Whether a path is a list of paths, a folder, or a pattern."""
+    if isinstance(path, list | tuple) or os.path.isdir(path):
+        return True
+    return not os.path.exists(path) and bool(set("*?[") & set(os.fspath(path)))
 
 
 def _redirected(graph, directed):

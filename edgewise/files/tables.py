@@ -20,8 +20,22 @@ NAMES = ("source", "target", "weight")
 BLOCK = 1 << 20
 
 
-def read(source, options):
-    """Read a Parquet or Arrow file."""
+def read_several(path, options):
+    """Read a folder, a pattern or a list of tables with the same columns, the first of which tells how."""
+    from edgewise.files.pairs import parts_of
+    from edgewise.files.sniff import sniff
+    from edgewise.files.streams import Source
+
+    parts = parts_of(path)
+    first = Source(parts[0])
+    kind = sniff(first, options)
+    if len(parts) > 1 and kind not in ("parquet", "arrow", "csv"):
+        raise FileError(first.path, "of several files each must be a table; join the others into one file")
+    return (read_csv if kind == "csv" else read)(first, options, parts)
+
+
+def read(source, options, parts=None):
+    """Read a Parquet or Arrow file, or the ``parts`` that it is the first of."""
     options.only("a table", *ALLOWED)
     if source.compression is not None:
         raise FileError(
@@ -30,27 +44,27 @@ def read(source, options):
     with reading(source.path):
         schema = _schema(source)
     asked = options.source or options.where or options.weight or options.null != "error"
-    if not asked and MARK in (schema.metadata or {}):
+    if not asked and not parts and MARK in (schema.metadata or {}):
         return _ours(source, _facts(source, schema.metadata))
     import pyarrow.types as kinds
 
     numeric = [kinds.is_integer(field.type) or kinds.is_floating(field.type) for field in schema]
-    return _pairs(source, options, schema.names, numeric)
+    return _pairs(parts or source.path, source, options, schema.names, numeric)
 
 
-def read_csv(source, options):
+def read_csv(source, options, parts=None):
     """Read a text table; one of plain integers, or with ``ids=`` given, takes the way of edge lists."""
     sample = edgelist.look(source)
-    if not (options.names_columns or options.where) and sample.rows and not _first_names(sample):
+    if not (parts or options.names_columns or options.where) and sample.rows and not _first_names(sample):
         return edgelist.read(source, options)
     if options.header is False:
         raise OptionError("columns have names only if there is a header; leave header= out or give positions")
     names = _header(source)
-    if options.ids is not None and not options.where:
+    if options.ids is not None and not (parts or options.where):
         return edgelist.read(source, _by_position(source, options, names))
     options.only("a table", "header", *ALLOWED)
     row = sample.rows[1] if len(sample.rows) > 1 else []
-    return _pairs(source, options, names, [_is_number(field) for field in row])
+    return _pairs(parts or source.path, source, options, names, [_is_number(field) for field in row])
 
 
 def _header(source) -> list[str]:
@@ -86,13 +100,13 @@ def _is_number(text):
     return True
 
 
-def _pairs(source, options, names, numeric):
+def _pairs(path, source, options, names, numeric):
     """Hand the chosen columns to the streaming reader."""
     from edgewise.files.pairs import read_pairs
 
     ends, weight = _chosen(source, options, names, len(numeric) > 2 and numeric[2])
     return read_pairs(
-        source.path,
+        path,
         *ends,
         weight=weight,
         where=options.where,

@@ -64,7 +64,7 @@ def test_compressed_formats_cut_off(tmp_path, packer, kind):
 
 def test_nothing_there(tmp_path):
     assert "no such file" in message(tmp_path / "a.txt")
-    assert "is a directory" in message(tmp_path)
+    assert "no file of pairs" in message(tmp_path)
     (tmp_path / "a.txt").write_bytes(b"")
     assert "is empty" in message(tmp_path / "a.txt")
     (tmp_path / "a.txt").write_bytes(b" \n\n")

@@ -123,3 +123,21 @@ def test_ids_of_text_tables_as_names(tmp_path):
     assert graph.ids.to_pylist() == ["007", "7", "08"]
     assert graph.weights is None
     assert ew.read(tmp_path / "a.csv", weight="score", **chosen).weights.tolist() == [2, 3]
+
+
+def test_several_tables(tmp_path):
+    folder = tmp_path / "pairs"
+    folder.mkdir()
+    pa.parquet.write_table(TABLE, folder / "part-0.parquet")
+    pa.parquet.write_table(TABLE.slice(1), folder / "part-1.parquet")
+    for path in (folder, f"{folder}/*.parquet", sorted(folder.iterdir())):
+        graph = ew.read(path, directed=True)
+        assert (graph.n_vertices, graph.n_edges, graph.directed) == (5, 5, True)
+    with pytest.raises(OptionError, match="means nothing"):
+        ew.read(folder, one_based=True)
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text("1 2\n")
+    with pytest.raises(FileError, match="each must be a table"):
+        ew.read(f"{tmp_path}/*.txt")
+    with pytest.raises(FileError, match="no file of pairs"):
+        ew.read(f"{tmp_path}/*.nothing")
