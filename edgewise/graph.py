@@ -97,9 +97,9 @@ class Graph:
             raise OptionError(f"self_loops={self_loops!r} is unknown; use 'keep' or 'drop'")
         if repeated not in REPEATED:
             raise OptionError(f"repeated={repeated!r} is unknown; use one of {', '.join(REPEATED)}")
-        columns, count, ids = building.ends(sources, targets, n_vertices)
-        weights = building.weights_like(weights, columns[0])
-        merged = building.simplify(*columns, weights, count, directed, self_loops, repeated)
+        ends, count, ids = building.ends(sources, targets, n_vertices)
+        edges = (*ends, building.weights_like(weights, ends[0]))
+        merged = building.simplify(edges, count, directed, self_loops, repeated)
         return cls(count, edges=merged, directed=directed, ids=ids)
 
     @classmethod

@@ -92,8 +92,9 @@ def weights_like(weights, beside):
     return weights
 
 
-def simplify(sources, targets, weights, count, directed, self_loops, repeated):
-    """Drop self-loops and merge repeated edges, as asked; return (sources, targets, weights)."""
+def simplify(edges, count, directed, self_loops, repeated):
+    """Drop self-loops and merge repeated edges, as asked; ``edges`` is (sources, targets, weights)."""
+    sources, targets, weights = edges
     if self_loops == "drop":
         sources, targets, weights = pack(sources != targets, sources, targets, weights)
     if repeated == "keep":

@@ -1,5 +1,7 @@
 """Every method on every engine labels every small graph as the oracle does."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from edgewise.errors import DeviceError, GraphError, OptionError, VerificationEr
 from tests.zoo import ZOO
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
-PLACE = "cuda" if SIMULATED else "cpu"
+PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 NAMES = ["auto", *METHODS]
 
 
