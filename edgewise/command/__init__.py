@@ -21,6 +21,7 @@ from importlib import import_module
 import typer
 
 import edgewise
+from edgewise.command import keyboard
 from edgewise.errors import EdgewiseError
 
 #: Subcommands and what the overview says of them; each is a page of this room.
@@ -37,7 +38,8 @@ INTERRUPTED = 130
 
 def main(arguments=None):
     """Run the command line and leave with its exit status."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    keyboard.watch()
+    keyboard.leave(run(sys.argv[1:] if arguments is None else arguments))
 
 
 def run(arguments) -> int:

@@ -4,6 +4,7 @@ import sys
 from contextlib import contextmanager
 from functools import partial
 
+from edgewise.command import keyboard
 from edgewise.timer import recording, timer
 
 
@@ -19,9 +20,15 @@ def stages(quiet=False, settle=None):
 
         @contextmanager
         def stage(name, doing):
+            keyboard.obey()
             show(description=doing, completed=0, total=None)
+
+            def progress(done, total):
+                keyboard.obey()
+                show(completed=done, total=total)
+
             with timer(name):
-                yield lambda done, total: show(completed=done, total=total)
+                yield progress
 
         yield stage, clock
 

@@ -1,0 +1,56 @@
+"""A Ctrl-C that something swallows stops the command at its next step."""
+
+import signal
+import sys
+import time
+
+import pytest
+
+from edgewise.command import keyboard
+from edgewise.command.stages import stages
+
+
+@pytest.fixture
+def pressed(monkeypatch):
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(keyboard, "_pressed", False)
+    monkeypatch.setattr(keyboard, "AGAIN", 0.2)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    keyboard.watch()
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    yield
+    with pytest.raises(KeyboardInterrupt):  # once more, since nothing ended
+        time.sleep(10)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    time.sleep(0.4)
+    signal.signal(signal.SIGINT, before)
+
+
+def test_the_next_step_is_not_begun(pressed):
+    begun = []
+    with pytest.raises(KeyboardInterrupt), stages() as (stage, _), stage("write", "writing"):
+        begun.append("write")
+    assert begun == []
+
+
+def test_reading_stops_at_the_next_batch(monkeypatch):
+    monkeypatch.setattr(keyboard, "_pressed", False)
+    with pytest.raises(KeyboardInterrupt), stages() as (stage, _), stage("read", "reading") as progress:
+        progress(1, 2)
+        monkeypatch.setattr(keyboard, "_pressed", True)
+        progress(2, 2)
+
+
+def test_the_compiler_is_not_disturbed(monkeypatch):
+    def callback():
+        return keyboard._is_compiling(sys._getframe())
+
+    assert not callback()
+    monkeypatch.setitem(callback.__globals__, "__name__", "llvmlite.binding")
+    assert callback()
+
+
+def test_nothing_pressed(monkeypatch):
+    monkeypatch.setattr(keyboard, "_pressed", False)
+    keyboard.obey()
