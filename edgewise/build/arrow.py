@@ -41,14 +41,16 @@ class ColumnNumbers:
     ----------
     left, right : pyarrow.DataType
         Types of the columns.  If both are UTF-8 strings, so are the ids; else they are bytes.
+    expected : int
+        Number of rows, as far as is known.
     """
 
-    def __init__(self, left, right):
+    def __init__(self, left, right, expected=0):
         import pyarrow as pa
 
         both = is_utf8(value_type(left)) and is_utf8(value_type(right))
         self.kind, self.wide = (pa.string(), pa.large_string()) if both else (pa.binary(), pa.large_binary())
-        self.strings = StringNumbers()
+        self.strings = StringNumbers(2 * expected)
 
     def add(self, left, right, sources, targets):
         """Number a batch of pairs.

@@ -1,13 +1,15 @@
 """Arrays that grow at the end."""
 
+from contextlib import suppress
+
 import numpy as np
 
 
 class Growing:
     """A one-dimensional array that doubles when it is full.
 
-    Memory that was never written takes no room in the machine, so doubling costs what is used, not what is
-    reserved.
+    Memory that was never written takes no room in the machine, so reserving too much costs nothing, and
+    doubling what is used.
 
     Attributes
     ----------
@@ -18,7 +20,8 @@ class Growing:
     """
 
     def __init__(self, dtype, expected=0):
-        self.array, self.used = np.empty(max(int(expected), 1024), dtype), 0
+        self.array, self.used = np.empty(1024, dtype), 0
+        self.reserve(int(expected))
 
     def room(self, count, spare=0):
         """Take ``count`` more items into use and return them, to be written; ``spare`` more are reserved."""
@@ -27,6 +30,12 @@ class Growing:
             size = max(self.used + spare, 2 * len(self.array))
             self._move(np.empty(size, self.array.dtype), self.used - count)
         return self.array[self.used - count : self.used]
+
+    def reserve(self, count):
+        """Reserve room for ``count`` items in all, if there is that much address space."""
+        if count > len(self.array):
+            with suppress(MemoryError):
+                self._move(np.empty(count, self.array.dtype), self.used)
 
     def widen(self, dtype):
         """Change to a type that holds larger numbers."""

@@ -79,7 +79,7 @@ def number_strings(sources, targets):
     ----------
     sources, targets : (m,) pyarrow Array or ChunkedArray of strings or bytes, without nulls
     """
-    numbers = ColumnNumbers(sources.type, targets.type)
+    numbers = ColumnNumbers(sources.type, targets.type, len(sources))
     columns = np.empty(len(sources), np.uint32), np.empty(len(targets), np.uint32)
     done = 0
     with timer("number ids"):

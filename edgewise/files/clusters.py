@@ -3,8 +3,11 @@
 from edgewise.files import formats
 
 
-def write_clusters(path, result, *, format: str | None = None) -> None:
-    """Write a result's table to a Parquet, Arrow, CSV or TSV file, whole or not at all.
+def write_clusters(path, result, *, format: str | None = None, representative: bool = False) -> None:
+    """Write the clusters to a Parquet, Arrow, CSV or TSV file, whole or not at all.
+
+    The file has columns ``id`` and ``component`` (smallest vertex number of the component, which is the row
+    of its first member, counted from 0).
 
     Parameters
     ----------
@@ -12,9 +15,51 @@ def write_clusters(path, result, *, format: str | None = None) -> None:
     result : Components, or anything with ``to_frame()``
     format : str, optional
         By default what the suffix says.
+    representative : bool
+        Add a column ``representative``: the id of the component's first member.
 
     Raises
     ------
     FileError
     """
+    if hasattr(result, "graph") and hasattr(result, "labels"):
+        result = clusters_table(result.graph.ids, result.labels, representative=representative)
     formats.write(result, path, format)
+
+
+def clusters_table(ids, labels, *, representative: bool = False):
+    """Table of the clusters, over the arrays given and without a copy of them.
+
+    Parameters
+    ----------
+    ids : (n,) Arrow or NumPy array, or None
+        ``None`` where the ids are ``0 .. n - 1``.
+    labels : (n,) int32 or int64 array
+        On the host or a GPU.
+
+    Returns
+    -------
+    pyarrow.Table
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from edgewise.device import arrays
+
+    labels = arrow_array(arrays.move(labels, "cpu"))
+    ids = arrow_array(np.arange(len(labels), dtype=np.int64) if ids is None else ids)
+    columns = {"id": ids, "component": labels}
+    if representative:
+        columns["representative"] = ids.take(labels)
+    return pa.table(columns)
+
+
+def arrow_array(array):
+    """Arrow array over the memory of a NumPy array (``pyarrow.array`` would import pandas for this)."""
+    import numpy as np
+    import pyarrow as pa
+
+    if not isinstance(array, np.ndarray):
+        return array
+    array = np.ascontiguousarray(array)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [None, pa.py_buffer(array)])

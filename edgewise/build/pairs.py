@@ -1,0 +1,165 @@
+"""Batches of a table with one pair a row, made into an edge list while they come.
+
+Nothing is kept of a batch but vertex numbers, weights and ids not met before, so that a table larger than
+memory can be read.
+"""
+
+import numpy as np
+
+from edgewise.build.arrow import BATCH_ROWS, ColumnNumbers, is_text
+from edgewise.build.growing import Growing
+from edgewise.build.ids import number_integers
+from edgewise.build.schema import ends_among, id_types, integer_type, weight_type
+from edgewise.build.where import Condition
+from edgewise.errors import GraphError, OptionError
+from edgewise.timer import timer
+
+
+class Pairs:
+    """The pairs met so far.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Of the table.
+    source, target : str, optional
+        Columns with the ids of the ends; see :func:`~edgewise.build.schema.ends_among` for the default.
+    weight : str, optional
+        Column with the weights.
+    where : str, optional
+        Condition on the columns; other rows are left out.
+    null : {'error', 'drop'}
+        What to do with rows that lack an end or a weight.
+    expected : int
+        Number of rows, as far as is known.
+
+    Attributes
+    ----------
+    columns : list of str
+        Columns that are needed.
+
+    Raises
+    ------
+    GraphError
+        A column is missing or has a type that is no id, or no weight.
+    OptionError
+    """
+
+    def __init__(self, schema, source=None, target=None, weight=None, where=None, null="error", expected=0):
+        if null not in ("error", "drop"):
+            raise OptionError(f"null={null!r} is unknown; use 'error' or 'drop'")
+        self.ends = source, target = ends_among(schema, source, target)
+        self.weight, self.null = weight, null
+        self.condition = None if where is None else Condition(where)
+        self.needed = [source, target] if weight is None else [source, target, weight]
+        self.columns = list(
+            dict.fromkeys([*self.needed, *(self.condition.columns if self.condition else ())])
+        )
+        self.kinds = id_types(schema, self.ends, self.columns)
+        text = is_text(self.kinds[0])
+        self.numbers = ColumnNumbers(*self.kinds, expected) if text else None
+        kinds = [np.uint32 if text else integer_type(kind) for kind in self.kinds]
+        self.sources, self.targets = (Growing(kind, expected) for kind in kinds)
+        self.weights = None if weight is None else Growing(weight_type(schema.field(weight)), expected)
+        self.rows = 0
+
+    def check(self, schema):
+        """Raise :class:`GraphError` unless a further table of this schema goes with the pairs met so far."""
+        kinds = id_types(schema, self.ends, self.columns)
+        if is_text(kinds[0]) != is_text(self.kinds[0]):
+            raise GraphError(
+                f"ids are {kinds[0]}, but {self.kinds[0]} in the file before; convert one of them"
+            )
+
+    def add(self, batch):
+        """Take in a record batch that has the needed columns.
+
+        Raises
+        ------
+        GraphError
+            An end, or a weight, is null.
+        """
+        chosen = self._chosen(batch)
+        self.rows += batch.num_rows
+        for start in range(0, chosen.num_rows, BATCH_ROWS):
+            self._take(chosen.slice(start, BATCH_ROWS))
+
+    def _chosen(self, batch):
+        """The needed columns of the rows that meet the condition and are complete."""
+        import pyarrow.compute as pc
+
+        keep = None if self.condition is None else self.condition.rows(batch)
+        for name in self.needed:
+            if batch.column(name).null_count:
+                here = batch.column(name).is_valid()
+                if self.null == "error":
+                    self._check_complete(name, here, keep)
+                keep = here if keep is None else pc.and_(keep, here)
+        batch = batch.select(self.needed)
+        return batch if keep is None or keep.true_count == len(keep) else batch.filter(keep)
+
+    def _check_complete(self, name, here, keep):
+        """Raise unless the column ``name`` is there in every row to be kept."""
+        import pyarrow.compute as pc
+
+        missing = pc.invert(here) if keep is None else pc.and_not(keep, here)
+        row = missing.index(True).as_py()
+        if row >= 0:
+            raise GraphError(
+                f"{name!r} is null in row {self.rows + row + 1:,}; use null='drop' to leave such out"
+            )
+
+    def _take(self, batch):
+        """Take in rows that are complete."""
+        left, right = (batch.column(name) for name in self.ends)
+        sources, targets = self.sources.room(len(left)), self.targets.room(len(left))
+        if self.numbers is not None:
+            with timer("number ids"):
+                self.numbers.add(left, right, sources, targets)
+        else:
+            sources[:], targets[:] = _integers(left, sources.dtype), _integers(right, targets.dtype)
+        if self.weights is not None:
+            weights = batch.column(self.weight)
+            room = self.weights.room(len(left))
+            room[:] = weights.cast(_arrow_type(room.dtype)).to_numpy(zero_copy_only=False)
+
+    def finish(self):
+        """Return what has been taken in.
+
+        Returns
+        -------
+        sources, targets : (m,) uint32 or int64 arrays
+        weights : (m,) array or None
+        ids : (n,) array or None
+        n_vertices : int
+        """
+        weights = None if self.weights is None else self.weights.taken()
+        sources, targets = self.sources.taken(), self.targets.taken()
+        if self.numbers is None:
+            sources, targets, ids, count = number_integers(sources, targets)
+        else:
+            ids = self.numbers.ids()
+            count = len(ids)
+        return sources, targets, weights, ids, count
+
+
+def _integers(column, kind):
+    """NumPy array of a column of integers, which must fit into ``kind``."""
+    from pyarrow import types
+
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    values = column.to_numpy(zero_copy_only=False)
+    if values.dtype.kind != kind.kind and len(values):
+        limit = np.iinfo(kind)
+        if int(values.min()) < limit.min or int(values.max()) > limit.max:
+            raise GraphError(
+                "ids run from below 0 to beyond 2**63 - 1; give strings, as no integer holds both"
+            )
+    return values
+
+
+def _arrow_type(kind):
+    import pyarrow as pa
+
+    return pa.from_numpy_dtype(kind)
