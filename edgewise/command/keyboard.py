@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from _thread import interrupt_main
-from threading import Timer
+from threading import Timer, main_thread
 
 #: Seconds after which Ctrl-C that had no effect is tried again; longer than tidying up takes.
 AGAIN = 2.0
@@ -48,11 +48,18 @@ def _press(_, frame):
     global _pressed
     _pressed = True
     compiling = _is_compiling(frame)
-    once_more = Timer(SOON if compiling else AGAIN, interrupt_main)
+    once_more = Timer(SOON if compiling else AGAIN, _again)
     once_more.daemon = True
     once_more.start()
     if not compiling:
         raise KeyboardInterrupt
+
+
+def _again():
+    if hasattr(signal, "pthread_kill"):  # wakes a main thread that waits
+        signal.pthread_kill(main_thread().ident, signal.SIGINT)
+    else:
+        interrupt_main()
 
 
 def _is_compiling(frame):
