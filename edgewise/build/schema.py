@@ -77,6 +77,7 @@ def id_types(schema, ends, columns):
 
 
 def integer_type(kind):
+    """Type that integer ids are kept in."""
     from pyarrow import types
 
     return np.uint64 if types.is_uint64(kind) else np.int64

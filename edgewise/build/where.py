@@ -154,6 +154,8 @@ class Condition:
         if isinstance(node, ast.UnaryOp):
             return getattr(pc, SIGNS[type(node.op)])(self._value(node.operand, table))
         pair = _alike(self._value(node.left, table), self._value(node.right, table))
+        if isinstance(node.op, ast.Div):  # Arrow's quotient of integers is an integer
+            pair = [pc.cast(value, "double") if hasattr(value, "type") else float(value) for value in pair]
         return getattr(pc, ARITHMETIC[type(node.op)])(*pair)
 
     def _comparison(self, node, table):

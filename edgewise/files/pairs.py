@@ -105,7 +105,7 @@ def _gather(parts, patient, progress, wanted):
                 pairs, schema = Pairs(table.schema, *wanted, expected=_rows_in(parts, table)), table.schema
             pairs.check(table.schema)
             _take_all(pairs, table, progress)
-    with timer("number ids"):
+    with reading(source.path), timer("number ids"):
         return pairs.finish()
 
 
