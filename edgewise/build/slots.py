@@ -38,7 +38,7 @@ GROUP = 64
 #: Groups that a core takes at a time, at the least.
 LEAST_GROUPS = 16
 #: How far into a string a look-up reads ahead: of short ones, the second cache line too.
-FAR = 16
+FAR = np.uint32(16)
 
 ENTRY = np.uint64(0xFFFFFFFF)
 TAG = np.uint64(0xFFFFFFFF00000000)
@@ -67,12 +67,12 @@ def look_up(group, rows, pairs, starts, text, known, slots, offsets, arena, foun
     ``found`` becomes the number, or ``NEW | slot``.  ``news`` becomes, where a new string appears first, one
     more than its length, and 0 elsewhere; until then it takes what is read ahead, lest that be left out.
     """
-    start = group * GROUP
-    stop = min(start + GROUP, len(starts) - 1)
+    start, stop = np.uint64(group * GROUP), np.uint64(min(group * GROUP + GROUP, len(starts) - 1))
+    height, by_pairs = np.uint64(rows), np.uint64(pairs)
     mask = np.uint64(len(slots) - 1)
     for position in range(start, stop):
-        place = (position >> pairs) + (position & pairs) * rows
-        code = hash_bytes(text, starts[place], starts[place + 1])
+        place = (position >> by_pairs) + (position & by_pairs) * height
+        code = hash_bytes(text, starts[place], starts[place + ONE])
         found[position] = code << HALF | code & mask & ENTRY
     for position in range(start, stop):
         news[position] = slots[found[position] & ENTRY] & ONE
@@ -88,7 +88,7 @@ def look_up(group, rows, pairs, starts, text, known, slots, offsets, arena, foun
     for position in range(start, stop):
         news[position] = 0
         found[position] = find_or_enter(
-            position, rows, pairs, starts, text, known, slots, offsets, arena, found, news
+            position, height, by_pairs, starts, text, known, slots, offsets, arena, found, news
         )
 
 
@@ -97,9 +97,9 @@ def find_or_enter(position, rows, pairs, starts, text, known, slots, offsets, ar
     """Number of a known string, or ``NEW`` and the slot of a new one."""
     mask = np.uint64(len(slots) - 1)
     place = (position >> pairs) + (position & pairs) * rows
-    start, length = starts[place], starts[place + 1] - starts[place]
+    start, length = starts[place], starts[place + ONE] - starts[place]
     slot, tag = found[position] & ENTRY, found[position] & TAG
-    mine = tag | known + np.uint64(position)
+    mine = tag | known + position
     while True:
         slot, held = walk(slots, slot, tag)
         if held == EMPTY:
@@ -113,10 +113,10 @@ def find_or_enter(position, rows, pairs, starts, text, known, slots, offsets, ar
             if offsets[entry + ONE] - there == length and same_bytes(text, start, arena, there, length):
                 return entry
         else:
-            first = np.int64(entry - known)
+            first = entry - known
             other = (first >> pairs) + (first & pairs) * rows
             there = starts[other]
-            if starts[other + 1] - there == length and same_bytes(text, start, text, there, length):
+            if starts[other + ONE] - there == length and same_bytes(text, start, text, there, length):
                 news[position] = length + 1
                 news[max(fetch_min(slots, slot, mine), mine) - (tag | known)] = 0
                 return NEW | slot

@@ -99,7 +99,7 @@ class StringNumbers:
         if len(ends) and ends[-1] > np.iinfo(self.offsets.array.dtype).max:
             self.offsets.widen(np.int64)
         self.offsets.room(len(ends))[:] = ends
-        self.arena.room(int(ends[-1]) - self.arena.used if len(ends) else 0, FAR + 1)
+        self.arena.room(int(ends[-1]) - self.arena.used if len(ends) else 0, int(FAR) + 1)
         self.count += len(ends)
 
     def ids(self, kind):
