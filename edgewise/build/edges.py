@@ -70,7 +70,7 @@ def _numbers(column, n_vertices, name):
         if least < 0 or most >= n_vertices:
             bad = int((column < 0).argmax() if least < 0 else (column >= n_vertices).argmax())
             raise GraphError(
-                f"{name}[{bad}] is {int(column[bad])}; vertex numbers run from 0 to {n_vertices - 1} (n_vertices - 1)"
+                f"{name}[{bad}] is {int(column[bad])}; vertex numbers run from 0 to {n_vertices - 1}"
             )
     return arrays.contiguous(column.astype(index_type(n_vertices), copy=False))
 
@@ -143,9 +143,8 @@ def rows(offsets, neighbours):
         row = int(falling.argmax())
         raise GraphError(f"offsets fall from {int(offsets[row])} to {int(offsets[row + 1])} at row {row}")
     if int(offsets[0]) != 0 or int(offsets[-1]) != len(neighbours):
-        raise GraphError(
-            f"offsets run from {int(offsets[0])} to {int(offsets[-1])}; they must run from 0 to {len(neighbours)}"
-        )
+        run = f"from {int(offsets[0])} to {int(offsets[-1])}"
+        raise GraphError(f"offsets run {run}; they must run from 0 to {len(neighbours)}")
     return offsets, _numbers(neighbours, len(offsets) - 1, "neighbours")
 
 
