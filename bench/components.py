@@ -163,8 +163,8 @@ def cpu_threads(name, graph, count, peers, file):
         times["gapbs"] += gapbs(file, count) if os.environ.get("GAPBS") else []
         for method in METHODS:
             times[method] += [seconds(partial(run, method, graph)) for _ in range(3)]
-    if peers == "all" or (peers == "one" and count == 1):
-        times.update({peer: peer_times(peer, graph, count) for peer in PYTHON_PEERS})
+    for peer in (PYTHON_PEERS if count == 1 else THREADED_PEERS) if peers else ():
+        times[peer] = peer_times(peer, graph, count)
     rows = [
         {
             "graph": name,
@@ -215,7 +215,8 @@ def scipy(graph, threads):
     from scipy.sparse.csgraph import connected_components
 
     ones = np.ones(len(graph.neighbours), np.int8)
-    matrix = csr_array((ones, graph.neighbours.astype(np.int32), graph.offsets.astype(np.int32)))
+    rows = (ones, graph.neighbours.astype(np.int32), graph.offsets.astype(np.int32))
+    matrix = csr_array(rows, shape=(graph.n_vertices, graph.n_vertices))
     return lambda: connected_components(matrix, directed=False)
 
 
@@ -247,6 +248,7 @@ def rustworkx(graph, threads):
 
 
 PYTHON_PEERS = {"scipy": scipy, "networkit": networkit, "igraph": igraph, "rustworkx": rustworkx}
+THREADED_PEERS = ("networkit",)
 
 
 def main():
@@ -256,9 +258,7 @@ def main():
     parser.add_argument("where", choices=["cpu", "gpu"])
     parser.add_argument("graphs", nargs="*")
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
-    parser.add_argument(
-        "--peers", choices=["", "one", "all"], default="", help="Python peers, on 1 thread or all"
-    )
+    parser.add_argument("--peers", action="store_true", help="time Python peers too")
     options = parser.parse_args()
     if options.where == "gpu":
         gpu(options.graphs)
