@@ -1,6 +1,10 @@
 """Writing clusters: one row a vertex, with its id as it came in and its component."""
 
 from edgewise.files import formats
+from edgewise.files.whole import whole, writing
+
+#: Rows of a row group.
+GROUP = 1 << 20
 
 
 def write_clusters(path, result, *, format: str | None = None, representative: bool = False) -> None:
@@ -22,9 +26,27 @@ def write_clusters(path, result, *, format: str | None = None, representative: b
     ------
     FileError
     """
-    if hasattr(result, "graph") and hasattr(result, "labels"):
-        result = clusters_table(result.graph.ids, result.labels, representative=representative)
-    formats.write(result, path, format)
+    if not (hasattr(result, "graph") and hasattr(result, "labels")):
+        formats.write(result, path, format)
+        return
+    table = clusters_table(result.graph.ids, result.labels, representative=representative)
+    suffix, compression = formats.suffixes_of(path)
+    parquet = formats.FORMATS["parquet"].suffixes
+    if compression is None and (format == "parquet" or (format is None and suffix in parquet)):
+        with whole(path) as part, writing(path):
+            _write_parquet(table, part)
+    else:
+        formats.write(table, path, format)
+
+
+def _write_parquet(table, path):
+    """Write the main job's result; a row group at a time is all that it takes in memory."""
+    import pyarrow.parquet as parquet
+
+    # Ids do not repeat: a dictionary would be built in vain.
+    options = {"use_dictionary": False, "compression": "zstd", "compression_level": 1}
+    with parquet.ParquetWriter(path, table.schema, **options) as writer:
+        writer.write_table(table, row_group_size=GROUP)
 
 
 def clusters_table(ids, labels, *, representative: bool = False):

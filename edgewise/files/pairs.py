@@ -67,8 +67,16 @@ def read_pairs(
             break
         except Mismatch:
             continue
+    _give_back_memory()
     sources, targets, weights, ids, count = found
     return Graph(count, edges=(sources, targets, weights), directed=directed, ids=ids)
+
+
+def _give_back_memory():
+    """Return to the system what decoding has left behind in Arrow's pool."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def parts_of(path):
