@@ -67,7 +67,7 @@ class Graph:
         ----------
         sources, targets : (m,) array-like
             The ends of each edge: integers, or strings (NumPy or Arrow).  Anything with ``__dlpack__`` or
-            ``__cuda_array_interface__`` is taken where it lies.
+            ``__cuda_array_interface__`` is taken where it lies; arrays of the right type are kept, not copied.
         weights : (m,) array-like, optional
             Integers or floats.
         n_vertices : int, optional
@@ -292,7 +292,7 @@ class Graph:
         """External ids of an array of vertex numbers (on the host)."""
         from edgewise.device import arrays
 
-        vertices = arrays.move(vertices, "cpu")
+        vertices = np.asarray(arrays.move(vertices, "cpu") if hasattr(vertices, "dtype") else vertices)
         if self.ids is None:
             return vertices.astype(np.int64)
         return self.ids[vertices] if isinstance(self.ids, np.ndarray) else self.ids.take(vertices)
@@ -300,8 +300,10 @@ class Graph:
     def _edge_list(self):
         if self._edges is None:
             from edgewise.build import edges as building
+            from edgewise.device import arrays
 
-            self._edges = building.edges_from_rows(*self._rows, self.directed)
+            with arrays.guard(self.place):
+                self._edges = building.edges_from_rows(*self._rows, self.directed)
         return self._edges
 
     def _csr(self):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_INT32 = 2**31 - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Components:
     """Connected components of a graph.
 
@@ -46,8 +46,10 @@ class Components:
     @cached_property
     def _census(self):
         from edgewise.components.census import census
+        from edgewise.device import arrays
 
-        return census(self._labels)
+        with arrays.guard(arrays.place_of(self._labels)):
+            return census(self.labels)
 
     @property
     def count(self) -> int:

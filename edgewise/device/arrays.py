@@ -24,6 +24,8 @@ def place_of(*arguments) -> str:
     for argument in arguments:
         if not getattr(argument, "ndim", 0):
             continue
+        if argument.size > 1 and argument.strides[-1] != argument.itemsize:
+            raise DeviceError("an array is not contiguous; pass arrays.contiguous(array)")
         place = _place(argument)
         if found is not None and place != found:
             raise DeviceError(f"arrays lie in several places ({found}, {place}); move them to one")
@@ -50,12 +52,14 @@ def resolve(place: str) -> str:
     DeviceError
         The place is unknown, or there is no such GPU.
     """
+    if not isinstance(place, str):
+        raise DeviceError(f"device {place!r} is unknown; use a string: cpu, cuda, cuda:N or auto")
     if place == "auto":
         return "cuda:0" if gpu_count() else "cpu"
     if place == "cpu":
         return "cpu"
     kind, _, number = place.partition(":")
-    if kind != "cuda" or not (number == "" or number.isdigit()):
+    if kind != "cuda" or not (number == "" or number.isdecimal()):
         raise DeviceError(f"device {place!r} is unknown; use cpu, cuda, cuda:N or auto")
     count = gpu_count()
     if int(number or 0) >= count:

@@ -7,17 +7,20 @@ any edit, even in a function that a kernel merely calls, opens a fresh folder, a
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
-#: Folders of other versions that are left when a new one is opened.
+#: Folders of other versions that are left when a new one is opened; only folders of such names are removed.
 KEPT_VERSIONS = 3
+VERSION = "[0-9a-f]{20}"
 
 
 def root() -> Path:
@@ -32,13 +35,13 @@ def root() -> Path:
 @cache
 def folder() -> Path | None:
     """Writable folder for the sources as they are now; ``None`` where nothing can be written."""
-    place = root() / _digest()
     try:
+        place = root() / "kernels" / _digest()
         if not place.exists():
             place.mkdir(parents=True, exist_ok=True)
             _forget_old_versions(place)
         tempfile.TemporaryFile(dir=place).close()
-    except OSError:
+    except (OSError, RuntimeError):  # nowhere to write, or no home
         return None
     return place
 
@@ -53,9 +56,12 @@ def _digest() -> str:
 
 
 def _forget_old_versions(current: Path):
-    others = [place for place in current.parent.iterdir() if place.is_dir() and place != current]
-    others.sort(key=lambda place: place.stat().st_mtime, reverse=True)
-    for place in others[KEPT_VERSIONS:]:
+    ours = [place for place in current.parent.iterdir() if re.fullmatch(VERSION, place.name) and place != current]
+    try:
+        ours.sort(key=lambda place: place.stat().st_mtime, reverse=True)
+    except OSError:  # another process is forgetting too
+        return
+    for place in ours[KEPT_VERSIONS:]:
         shutil.rmtree(place, ignore_errors=True)
 
 
@@ -84,18 +90,35 @@ class _Contents(CompileResultCacheImpl):
         return self.file_name
 
 
+class _Files(IndexDataCacheFile):
+    """Data files named by their signature, so that two processes never write two kernels to one name."""
+
+    def save(self, key, data):
+        name = self._data_name_pattern.replace("{number:d}", hashlib.sha256(repr(key).encode()).hexdigest()[:20])
+        self._save_data(name, data)
+        self._save_index({**self._load_index(), key: name})
+
+
 class _KernelCache(FunctionCache):
-    """One kernel's compiled forms, filed under its full name."""
+    """One kernel's compiled forms, filed under its full name; a fault only means that it is compiled anew."""
 
     def __init__(self, function, name):
         self._impl_class = lambda f: _named(_Contents(f), name)
         super().__init__(function)
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, "digest")
 
     def load_overload(self, sig, target_context):
-        kept = super().load_overload(sig, target_context)
+        try:
+            kept = super().load_overload(sig, target_context)
+        except Exception:
+            kept = None
         if kept is None:
             announce()
         return kept
+
+    def save_overload(self, sig, data):
+        with suppress(Exception):
+            super().save_overload(sig, data)
 
     def _index_key(self, sig, codegen):
         return sig, codegen.magic_tuple()
@@ -106,9 +129,14 @@ def _named(contents, name):
     return contents
 
 
+def is_ours(name: str) -> bool:
+    """Whether a kernel's sources are in the digest; others may change without notice and are not kept."""
+    return name.startswith("edgewise.")
+
+
 def keep(dispatcher, name: str):
     """Keep what ``dispatcher`` (an ``njit`` function) compiles; ``name`` must be unique to it."""
-    if folder() is not None and hasattr(dispatcher, "_cache"):
+    if is_ours(name) and folder() is not None and hasattr(dispatcher, "_cache"):
         dispatcher._cache = _KernelCache(dispatcher.py_func, name)
     return dispatcher
 
@@ -122,16 +150,16 @@ def announce():
 
 def load_text(name: str) -> str | None:
     """Text kept under ``name``, if any."""
-    place = folder()
+    place = folder() if is_ours(name) else None
     try:
         return (place / name).read_text() if place else None
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         return None
 
 
 def keep_text(name: str, text: str):
     """Keep ``text`` under ``name``; whole or not at all."""
-    place = folder()
+    place = folder() if is_ours(name) else None
     if place is None:
         return
     try:

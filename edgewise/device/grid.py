@@ -6,7 +6,9 @@ simulator swaps it there.
 
 from numba import cuda
 
-WARP = 32
+from edgewise.device.launch import AHEAD, WARP
+
+assert AHEAD == 4, "thread_some_indices is written out for four"
 
 
 def thread_an_index(body):

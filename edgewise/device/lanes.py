@@ -19,7 +19,6 @@ from edgewise.device.loop import each
 from edgewise.device.target import device
 from edgewise.errors import OptionError
 
-WARP = 32
 WIDTHS = ("thread", "warp", "block")
 
 
@@ -35,7 +34,7 @@ class each_row:
         update_wrapper(self, body)
         self.alone = each(_one_lane(body))
         self.teams = {
-            "warp": launch.Kernel(f"{self.name}.warp", lambda: _grid().warp_a_row(body), lanes=WARP),
+            "warp": launch.Kernel(f"{self.name}.warp", lambda: _grid().warp_a_row(body), lanes=launch.WARP),
             "block": launch.Kernel(
                 f"{self.name}.block", lambda: _grid().block_a_row(body), lanes=launch.BLOCK
             ),

@@ -9,6 +9,7 @@ import ctypes
 import re
 from contextlib import contextmanager
 from functools import cache as memoize
+from threading import Lock
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,8 +19,10 @@ from edgewise.device.target import SIMULATED, cuda_compiler
 
 #: Threads a block (the simulator starts a Python thread for each).
 BLOCK = 64 if SIMULATED else 256
-#: Indices a thread serves where their reads are started ahead (see :mod:`edgewise.device.grid`).
+#: Indices a thread serves where their reads are started ahead; written out in :mod:`edgewise.device.grid`.
 AHEAD = 4
+#: Threads that share a row of width "warp".
+WARP = 32
 #: Blocks a launch may have in the first dimension.
 MOST_BLOCKS = 2**31 - 1
 
@@ -88,12 +91,15 @@ class _Loaded:
         first = ctypes.addressof(self.block)
         self.pointers = (ctypes.c_int64 * words)(*range(first, first + 8 * words, 8))
         self.address = ctypes.addressof(self.pointers)
+        self.alone = Lock()
         self.launch_kernel = cupy.cuda.driver.launchKernel
         self.stream = cupy.cuda.get_current_stream
 
     def launch(self, blocks, words):
-        self.block[:] = words
-        self.launch_kernel(self.function, blocks, 1, 1, BLOCK, 1, 1, 0, self.stream().ptr, self.address, 0)
+        stream = self.stream().ptr
+        with self.alone:  # the driver copies the block before it returns
+            self.block[:] = words
+            self.launch_kernel(self.function, blocks, 1, 1, BLOCK, 1, 1, 0, stream, self.address, 0)
 
 
 def _flatten(count, arguments):
@@ -107,7 +113,7 @@ def _flatten(count, arguments):
             size, kind = argument.size, argument.dtype
             words += (0, 0, size, kind.itemsize, argument.data.ptr, size, kind.itemsize)
             kinds.append(kind.num)
-        elif isinstance(argument, float):
+        elif isinstance(argument, (float, np.floating)):
             words.append(int(np.float64(argument).view(np.int64)))
             kinds.append("f")
         else:

@@ -20,6 +20,7 @@ bytes a thread in flight fill only a quarter of an H200's memory bandwidth.
 """
 
 from functools import partial, update_wrapper
+from threading import RLock
 
 import numpy as np
 from numba import get_num_threads, njit, prange
@@ -32,6 +33,8 @@ from edgewise.device.target import INTERPRETED, SIMULATED, device
 #: Chunks a core takes on the average, and the fewest indices worth a trip to the counter.
 CHUNKS_PER_CORE = 4
 LEAST_CHUNK = 512
+
+_one_loop = RLock()
 
 
 class each:
@@ -71,7 +74,8 @@ class each:
         workers = get_num_threads()
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
-        self.cpu(int(count), chunk, workers, np.zeros(1, np.int64), arguments)
+        with _one_loop:  # not every threading layer of Numba bears two loops at once
+            self.cpu(int(count), chunk, workers, np.zeros(1, np.int64), arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid

@@ -6,7 +6,6 @@ importing CUDA and nothing needs a driver at import.
 """
 
 import os
-from importlib.util import find_spec
 
 from numba.extending import register_jitable
 
@@ -14,8 +13,6 @@ from numba.extending import register_jitable
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 #: CUDA kernels run in Numba's simulator on the CPU (``NUMBA_ENABLE_CUDASIM=1``).
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
-#: A CUDA compiler is installed (this says nothing about a GPU).
-HAS_CUDA_COMPILER = find_spec("numba_cuda") is not None
 
 #: Device functions own no array, so they need not count references: counting is atomic, and would cost more
 #: than most bodies do.  Hence they must not allocate.
