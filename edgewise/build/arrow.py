@@ -34,6 +34,39 @@ def value_type(kind):
     return kind.value_type if types.is_dictionary(kind) else kind
 
 
+def with_plain_nulls(column):
+    """The column; a dictionary with its nulls among the codes, where filters and counts see them.
+
+    Parameters
+    ----------
+    column : pyarrow Array or ChunkedArray
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    if not types.is_dictionary(column.type):
+        return column
+    if isinstance(column, pa.ChunkedArray):
+        values = without_views(pa.array([], column.type.value_type)).type
+        chunks = [with_plain_nulls(chunk) for chunk in column.chunks]
+        return pa.chunked_array(chunks, pa.dictionary(column.type.index_type, values, column.type.ordered))
+    codes, values = column.indices, without_views(column.dictionary)
+    if values.null_count:
+        codes = pc.if_else(values.is_valid().take(codes), codes, pa.scalar(None, codes.type))
+    return pa.DictionaryArray.from_arrays(codes, values, ordered=column.type.ordered)
+
+
+def without_views(column):
+    """The column; views of strings or bytes as long strings, which Arrow can filter, take and measure."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_string_view(column.type):
+        return column.cast(pa.large_string())
+    return column.cast(pa.large_binary()) if types.is_binary_view(column.type) else column
+
+
 class ColumnNumbers:
     """Numbers the strings of two Arrow columns, batch by batch.
 

@@ -7,7 +7,10 @@ constants.  A row for which a column is null is left out, unless the condition a
 
 import ast
 import re
+import unicodedata
+from operator import add, mul, sub, truediv
 
+from edgewise.build.arrow import with_plain_nulls, without_views
 from edgewise.errors import OptionError
 
 #: Characters of a condition at the most; deeper nesting than that much text allows would exhaust the parser.
@@ -25,10 +28,17 @@ ARITHMETIC = {
     ast.Add: "add_checked",
     ast.Sub: "subtract_checked",
     ast.Mult: "multiply_checked",
-    ast.Div: "divide_checked",
+    ast.Div: "divide",  # of floats: x / 0 is infinite or nan, and no row stops the others
 }
 JOINS = {ast.And: "and_kleene", ast.Or: "or_kleene"}
 SIGNS = {ast.USub: "negate_checked", ast.Not: "invert"}
+#: What is done with two constants before any row is looked at.
+FOLDED = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv}
+#: A string in quotes, left as it is, or a name in backquotes.
+QUOTED = re.compile(
+    r"""(\"""(?:\\.|[^\\])*?\"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`([^`]*)`""",
+    re.DOTALL,
+)
 REMEDY = "compare columns with constants, as in: score >= 0.9 and kind == 'x' (`...` around unusual names)"
 
 
@@ -62,21 +72,28 @@ class Condition:
         self.text, self._names = text, {}
         if not isinstance(text, str) or len(text) > LONGEST:
             raise OptionError(f"where= takes a text of at most {LONGEST} characters")
+        self._stem = "column_"
+        while self._stem in unicodedata.normalize("NFKC", text):  # as the parser normalises names
+            self._stem += "_"
+        found: list[str] = []
         try:
-            self.tree = ast.parse(re.sub("`([^`]*)`", self._plain_name, text.strip()), mode="eval").body
+            self.tree = ast.parse(QUOTED.sub(self._plain_name, text).strip(), mode="eval").body
+            self._check(self.tree, found)
+        except OptionError:
+            raise
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise self._refusal("it is no condition") from None
-        found: list[str] = []
-        self._check(self.tree, found)
         self.columns = list(dict.fromkeys(found))
         if not self.columns:
             raise self._refusal("it compares no column")
 
     def _plain_name(self, match):
-        """Name without odd characters that stands for one in backquotes."""
-        name = f"column_{len(self._names)}_"
-        self._names[name] = match[1]
-        return name
+        """Name without odd characters, found nowhere in the text, that stands for one in backquotes."""
+        if match[2] is None:
+            return match[1]
+        name = f"{self._stem}{len(self._names)}"
+        self._names[name] = match[2]
+        return f" {name} "
 
     def _refusal(self, problem):
         return OptionError(f"where={self.text!r}: {problem}; {REMEDY}")
@@ -129,11 +146,11 @@ class Condition:
 
         try:
             met = self._value(self.tree, table)
-            if not pa.types.is_boolean(met.type):
-                raise self._refusal("it is a value, not a condition")
-            return pc.fill_null(met, False)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
+        except (pa.ArrowException, ArithmeticError, TypeError, ValueError, RecursionError) as error:
             raise self._refusal(" ".join(str(error).split())) from error
+        if not pa.types.is_boolean(met.type):
+            raise self._refusal("it is a value, not a condition")
+        return pc.fill_null(met, False)
 
     def _value(self, node, table):
         """Value of a part of the condition: a column or a constant."""
@@ -152,11 +169,11 @@ class Condition:
                 parts[:2] = [join(*parts[:2])]
             return parts[0]
         if isinstance(node, ast.UnaryOp):
-            return getattr(pc, SIGNS[type(node.op)])(self._value(node.operand, table))
-        pair = _alike(self._value(node.left, table), self._value(node.right, table))
-        if isinstance(node.op, ast.Div):  # Arrow's quotient of integers is an integer
-            pair = [pc.cast(value, "double") if hasattr(value, "type") else float(value) for value in pair]
-        return getattr(pc, ARITHMETIC[type(node.op)])(*pair)
+            value = self._value(node.operand, table)
+            if isinstance(node.op, ast.USub) and _is_number(value):
+                return -value
+            return getattr(pc, SIGNS[type(node.op)])(value)
+        return _reckoned(node.op, self._value(node.left, table), self._value(node.right, table))
 
     def _comparison(self, node, table):
         """Value of ``a < b <= c``: every comparison holds."""
@@ -171,7 +188,7 @@ class Condition:
                 one = pc.invert(one) if isinstance(operator, ast.NotIn) else one
             else:
                 right = self._value(right_node, table)
-                one = getattr(pc, COMPARISONS[type(operator)])(*_alike(left, right))
+                one = _compared(COMPARISONS[type(operator)], left, right)
                 left = right
             met = one if met is None else pc.and_kleene(met, one)
         return met
@@ -179,32 +196,84 @@ class Condition:
 
 def _is_constant(node):
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        node = node.operand
+        return isinstance(node.operand, ast.Constant) and _is_number(node.operand.value)
     return isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float | str)
+
+
+def _is_number(value):
+    """Whether a value is a number of Python's, not a column."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _column(table, name):
     """Column of a table, its dictionary resolved."""
     from pyarrow import types
 
-    column = table.column(name)
+    column = without_views(with_plain_nulls(table.column(name)))
     return column.cast(column.type.value_type) if types.is_dictionary(column.type) else column
 
 
-def _alike(left, right):
-    """Two operands; a constant takes the type of a column of dates or of short floats."""
-    return _as_beside(left, right), _as_beside(right, left)
+def _reckoned(operation, left, right):
+    """Sum, difference, product or quotient of two values."""
+    import pyarrow.compute as pc
+
+    if _is_number(left) and _is_number(right):
+        return FOLDED[type(operation)](left, right)
+    pair = _as_beside(left, right), _as_beside(right, left)
+    if isinstance(operation, ast.Div):  # Arrow's quotient of integers is an integer
+        pair = [_as_double(value) if hasattr(value, "type") else float(value) for value in pair]
+    return getattr(pc, ARITHMETIC[type(operation)])(*pair)
+
+
+def _compared(comparison, left, right):
+    """Outcome of a comparison, right for integers of any size."""
+    import pyarrow.compute as pc
+
+    left, right = (
+        _whole_beside(_as_beside(one, other), other) for one, other in ((left, right), (right, left))
+    )
+    if isinstance(left, float):
+        right = _as_double(right)
+    elif isinstance(right, float):
+        left = _as_double(left)
+    return getattr(pc, comparison)(left, right)
+
+
+def _as_double(value):
+    """A column of doubles; large integers are rounded, which moves none past a fraction."""
+    import pyarrow.compute as pc
+
+    return pc.cast(value, "double", safe=False) if hasattr(value, "type") else value
 
 
 def _as_beside(value, other):
+    """A constant in the type of the column beside it, if that holds dates or floats."""
     import pyarrow as pa
     from pyarrow import types
 
     if hasattr(value, "type") or not hasattr(other, "type"):
         return value
+    if types.is_floating(other.type) and _is_number(value):
+        return pa.scalar(float(value), other.type)
     if types.is_floating(other.type) or types.is_temporal(other.type):
         return pa.scalar(value).cast(other.type)
     return value
+
+
+def _whole_beside(value, other):
+    """A number in the type of the column of integers beside it; infinite if it is beyond all of these."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if not (_is_number(value) and hasattr(other, "type") and types.is_integer(other.type)):
+        return value
+    if isinstance(value, float) and not value.is_integer():
+        return value
+    bits = other.type.bit_width - types.is_signed_integer(other.type)
+    least, beyond = -(1 << bits) if types.is_signed_integer(other.type) else 0, 1 << bits
+    if least <= value < beyond:
+        return pa.scalar(int(value), other.type)
+    return float("inf" if value > 0 else "-inf")
 
 
 def _is_among(column, values):
@@ -213,6 +282,6 @@ def _is_among(column, values):
 
     met = None
     for value in values:
-        one = pc.equal(*_alike(column, value))
+        one = _compared("equal", column, value)
         met = one if met is None else pc.or_kleene(met, one)
     return met

@@ -99,3 +99,104 @@ def test_columns_that_cannot_be_so_compared(text):
     with pytest.raises(OptionError, match="where=") as raised:
         Condition(text).rows(TABLE)
     assert "\n" not in str(raised.value)
+
+
+def met(text, **columns):
+    """Rows of a table that meet a condition."""
+    table = pa.table(columns)
+    return [row for row, one in enumerate(Condition(text).rows(table).to_pylist()) if one]
+
+
+def test_backquotes_inside_strings_are_letters():
+    names = ["`x`", "x", 'a"`x`']
+    assert met("k == '`x`'", k=names) == [0]
+    assert met("k in ('`x`', \"x\") and `odd name` > 0", k=names, **{"odd name": [1, 1, 1]}) == [0, 1]
+    assert met('k == \'a\\"`x`\' or k == """`x`"""', k=names) == [0, 2]
+    assert met("k == 'it\\'s' or `k` == 'x'", k=names) == [1]
+
+
+def test_stand_ins_clash_with_no_column():
+    columns = {"odd name": [1, 2], "column_0_": [2, 1], "column_0": [2, 1], "column__0": [5, 5]}
+    for name in "column_0_", "column_0", "ｃolumn_0":
+        assert met(f"`odd name` > 1 and {name} == 1 and column__0 == 5", **columns) == [1]
+    assert sorted(Condition("`column_0` > column_1").columns) == ["column_0", "column_1"]
+
+
+def test_constants_take_the_type_of_short_floats():
+    column = pa.array([-0.1, 0.2, 0.3], pa.float32())
+    assert met("s == -0.1", s=column) == [0]
+    assert met("s >= -0.1", s=column) == [0, 1, 2]
+    assert met("s == - -0.2 or s == 3 / 10", s=column) == [1, 2]
+    assert met("s in (-0.1, 0.3)", s=column) == [0, 2]
+
+
+def test_division_by_zero_stops_no_other_row():
+    a, b = [1, 1, 0, -1, 2**60], [0, 2, 0, 0, 2**60]
+    assert met("b != 0 and a / b >= 0.5", a=a, b=b) == [1, 4]
+    assert met("a / b >= 0.5", a=a, b=b) == [0, 1, 4]
+    assert met("a / 0 < 0", a=a) == [3]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("w > 5", [1, 2]),
+        ("w >= 9223372036854775808", [1, 2]),
+        ("w == 18446744073709551615.0", []),
+        ("w == 18446744073709551615", [2]),
+        ("w < 18446744073709551616", [0, 1, 2]),
+        ("w < 1e400 and w > -1e400", [0, 1, 2]),
+        ("w > -1 and w != -1", [0, 1, 2]),
+        ("w > 5.5", [1, 2]),
+        ("-0.5 < w <= 5.5", [0]),
+        ("w in (5, -7, 9223372036854775808, 1180591620717411303424)", [0, 1]),
+        ("w not in (5, 0.5)", [1, 2]),
+    ],
+)
+def test_unsigned_integers_of_64_bits(text, rows):
+    assert met(text, w=pa.array([5, 2**63, 2**64 - 1, None], pa.uint64())) == rows
+
+
+def test_integers_beyond_53_bits_are_told_apart():
+    column = pa.array([2**53, 2**53 + 1, -(2**63)])
+    assert met("n == 9007199254740993", n=column) == [1]
+    assert met("n > 9007199254740992.0", n=column) == [1]
+    assert met("n > 0.5", n=column) == [0, 1]
+    assert met("n < 300 and n >= -9223372036854775808", n=column) == [2]
+    assert met("n < 300", n=pa.array([1, 200], pa.uint8())) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "w in (-'a',)",
+        "w in (-True,)",
+        "w == -'a'",
+        "w / 'a' > 1",
+        "w > 1 / 0",
+        "+" * 1900 + "w > 1",
+        "1 " + "+ 1" * 1300 + " < w",
+        "w + 18446744073709551615 > 1",
+        "w * 'a' == 'aa'",
+        "'a' * 99999999999 == 'aa' and w > 1",
+        "w > " + "9" * 3000 + " * 1.0",
+    ],
+)
+def test_what_cannot_be_reckoned_is_refused_in_one_line(text):
+    with pytest.raises(OptionError, match="where=") as raised:
+        met(text, w=pa.array([5, 2**63], pa.uint64()))
+    assert "\n" not in str(raised.value)
+
+
+VIEWS = pa.array(["x", None, "y"]).cast(pa.string_view())
+
+
+@pytest.mark.parametrize(
+    "column",
+    [VIEWS, pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.uint32()), VIEWS)],
+    ids=["views", "dictionary"],
+)
+def test_views_and_nulls_in_dictionaries(column):
+    assert met("k == 'x'", k=column) == [0]
+    assert met("k is None", k=pa.chunked_array([column, column])) == [1, 4]
+    assert met("k == 'x'", k=pa.chunked_array([], column.type)) == []
