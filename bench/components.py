@@ -54,6 +54,8 @@ def gpu(names):
             f"{name:18s} auto {ms:.3f} ms, best peer {min(PEERS[name])} ms, {ms / FLOORS[name]:.1f} x floor"
         )
     print(f"geometric mean over ECL-CC: {over:.2f}")
+    if not all(row["right"] for row in rows):
+        sys.exit("some labels are WRONG")
     record.write("components-gpu", rows, over_ecl_cc=over)
 
 

@@ -87,7 +87,7 @@ def pairs():
     rows = results("pairs-cpu")["rows"]
     header = ["from file to file", "seconds (median)", "peak memory, MB"]
     return table(
-        header, [[row["method"], f"{row['seconds']['median']:.1f}", f"{row['peak_mb']:.0f}"] for row in rows]
+        header, [[row["program"], f"{row['seconds']['median']:.1f}", f"{row['mb']:.0f}"] for row in rows]
     )
 
 

@@ -67,7 +67,7 @@ class Graph:
         ----------
         sources, targets : (m,) array-like
             The ends of each edge: integers, or strings (NumPy or Arrow).  Anything with ``__dlpack__`` or
-            ``__cuda_array_interface__`` is taken where it lies; arrays of the right type are kept, not copied.
+            ``__cuda_array_interface__`` is taken where it lies, and not copied if of the right type.
         weights : (m,) array-like, optional
             Integers or floats.
         n_vertices : int, optional

@@ -76,7 +76,23 @@ class TestFromEdges:
         with pytest.raises(GraphError, match=complaint):
             ew.Graph.from_edges(sources, targets, **options)
 
+    def test_lists_that_arrays_would_bend(self):
+        with pytest.raises(GraphError, match="sources mix strings"):
+            ew.Graph.from_edges([1, "1"], ["x", "y"])
+        with pytest.raises(GraphError, match="64 bits"):
+            ew.Graph.from_edges([2**64, 1], [1, 2])
+        assert ew.Graph.from_edges([2**63, 1], [1, 1]).ids.tolist() == [1, 2**63]
+
+    def test_weights_of_frames(self):
+        pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+        frame = pandas.DataFrame({"a": [0, 1], "b": [1, 2], "w": [0.5, 1.5]})
+        assert ew.Graph.from_edges(frame.a, frame.b, weights=frame.w).weights.tolist() == [0.5, 1.5]
+        with pytest.raises(GraphError, match="null"):
+            ew.Graph.from_edges([0, 1], [1, 2], weights=pyarrow.array([1, None]))
+
     def test_unknown_options(self):
+        with pytest.raises(OptionError, match=r"n_vertices=2\.5"):
+            ew.Graph.from_edges([0], [1], n_vertices=2.5)
         with pytest.raises(OptionError, match="self_loops='no'"):
             ew.Graph.from_edges([0], [1], self_loops="no")
         with pytest.raises(OptionError, match="repeated='mean'"):
@@ -145,14 +161,23 @@ class TestFromCsr:
             ([0, 1], [0, 0], "must run from 0 to 2"),
             ([1, 2], [0], "from 1"),
             ([0, 1], [4], r"neighbours\[0\] is 4"),
-            ([0, 1, 1], [1], "vertex 0 lists 1 but not the other way"),
+            ([0, 1, 1], [1], "not symmetric near the entry that joins 0 and 1"),
             ([], [], "at least one entry"),
             ([0.0, 1.0], [0], "float64"),
+            (["0", "1"], [0], "integer arrays"),
         ],
     )
     def test_refused(self, offsets, neighbours, complaint):
         with pytest.raises(GraphError, match=complaint):
             ew.Graph.from_csr(offsets, neighbours)
+
+    def test_weights_of_both_directions_agree(self):
+        with pytest.raises(GraphError, match="one weight"):
+            ew.Graph.from_csr([0, 1, 2], [1, 0], weights=[5, 9])
+
+    def test_strided_offsets(self):
+        offsets = np.array([0, 9, 1, 9, 2])[::2]
+        assert ew.connected_components(ew.Graph.from_csr(offsets, [1, 0])).count == 1
 
 
 class TestFromScipy:

@@ -11,12 +11,15 @@ path and whatever the number of threads.
 import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_add
+from edgewise.errors import OptionError
 from edgewise.primitives import exclusive_scan
 
-#: Gaps of Shell's sort (Ciura 2001), largest first, continued by a factor of 2.25.
+#: Gaps of Shell's sort, each about 2.25 times the next.
 GAPS = np.array(
     [1412643, 627841, 279041, 124018, 55119, 24497, 10887, 4839, 2150, 956, 425, 189, 84, 37, 16, 7, 3, 1]
 )
+#: Empty rows in a run whose offsets the entry after them writes.
+LONGEST_RUN = 64
 NO_EDGES = np.empty(0, np.int64)
 
 
@@ -114,6 +117,8 @@ def _pack_entries(edge, sources, targets, keys):
 
 
 def _by_radix_sort(vertices, sources, targets, both, with_edges):
+    if vertices > 2**32:
+        raise OptionError(f"rows of {vertices} vertices are beyond what a GPU sorts here; use device='cpu'")
     xp, place, m = arrays.namespace(sources), arrays.place_of(sources), len(sources)
     if both:
         proper = xp.flatnonzero(sources != targets)
@@ -132,18 +137,33 @@ def _by_radix_sort(vertices, sources, targets, both, with_edges):
         keys, edges = keys[order], edges[order]
     else:
         keys.sort()
-    offsets = arrays.empty(vertices + 1, np.int64, place)
+    offsets = arrays.full(vertices + 1, -1, np.int64, place)
     neighbours = arrays.empty(len(keys), sources.dtype, place)
     _unpack_entries(len(keys) + 1, keys, len(keys), vertices, neighbours, offsets)
+    _find_row(vertices + 1, keys, len(keys), offsets)
     return offsets, neighbours, edges
 
 
 @each
 def _unpack_entries(entry, keys, entries, vertices, neighbours, offsets):
-    """Write the neighbour, and the offsets of all rows that begin at this entry."""
+    """Write the neighbour, and the offsets of the rows that begin here, but for a long run of them."""
     before = np.int64(keys[entry - 1] >> np.uint64(32)) if entry > 0 else np.int64(-1)
     row = np.int64(vertices) if entry == entries else np.int64(keys[entry] >> np.uint64(32))
     if entry < entries:
         neighbours[entry] = keys[entry] & np.uint64(0xFFFFFFFF)
-    for started in range(before + 1, row + 1):
+    for started in range(max(before + 1, row + 1 - LONGEST_RUN), row + 1):
         offsets[started] = entry
+
+
+@each
+def _find_row(row, keys, entries, offsets):
+    """Find the first entry of a row in a long run of empty ones by bisection."""
+    if offsets[row] < 0:
+        first, end = np.int64(0), np.int64(entries)
+        while first < end:
+            middle = (first + end) // 2
+            if np.int64(keys[middle] >> np.uint64(32)) < row:
+                first = middle + 1
+            else:
+                end = middle
+        offsets[row] = first

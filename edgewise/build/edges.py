@@ -1,8 +1,9 @@
 """Checking, merging and converting edge lists and rows, wherever their arrays lie."""
 
+import operator
+
 import numpy as np
 
-from edgewise.build.csr import rows_from_edges
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError
 from edgewise.graph import MOST_UINT32, index_type
@@ -21,6 +22,15 @@ def ends(sources, targets, n_vertices):
     ids : array or None
     """
     sources, targets = _column(sources, "sources"), _column(targets, "targets")
+    with arrays.guard(_place(sources)):
+        return _numbered(sources, targets, n_vertices)
+
+
+def _place(column):
+    return "cpu" if hasattr(column, "buffers") or hasattr(column, "chunks") else arrays.place_of(column)
+
+
+def _numbered(sources, targets, n_vertices):
     if len(sources) != len(targets):
         raise GraphError(
             f"{len(sources)} sources but {len(targets)} targets; give one of each for every edge"
@@ -30,12 +40,16 @@ def ends(sources, targets, n_vertices):
 
         sources, targets, names, count = ids.number(sources, targets)
         return (sources, targets), count, names
+    try:
+        n_vertices = operator.index(n_vertices)
+    except TypeError:
+        raise OptionError(f"n_vertices={n_vertices!r} must be a whole number") from None
     if n_vertices < 0:
         raise GraphError(f"n_vertices={n_vertices} is negative")
     columns = [
         _numbers(column, n_vertices, name) for column, name in ((sources, "sources"), (targets, "targets"))
     ]
-    return tuple(columns), int(n_vertices), None
+    return tuple(columns), n_vertices, None
 
 
 def _column(values, name):
@@ -45,7 +59,7 @@ def _column(values, name):
     elif hasattr(values, "chunks") or hasattr(values, "buffers"):
         return values if not _is_arrow_integer(values) else np.asarray(values)
     elif not isinstance(values, np.ndarray):
-        values = np.from_dlpack(values) if hasattr(values, "__dlpack__") else np.asarray(values)
+        values = np.from_dlpack(values) if hasattr(values, "__dlpack__") else _of_list(values, name)
     if values.ndim != 1:
         raise GraphError(f"{name} has {values.ndim} dimensions; give one value for every edge")
     if values.size == 0 and values.dtype == np.float64:
@@ -53,6 +67,19 @@ def _column(values, name):
     if values.dtype.kind not in "iuUOT":
         raise GraphError(f"{name} has type {values.dtype}; ids are integers or strings")
     return values
+
+
+def _of_list(values, name):
+    """An array of a list or series; a mixture of types, or an integer beyond 64 bits, is refused."""
+    array = np.asarray(values)
+    if array.dtype.kind in "US" and not all(isinstance(value, (str, bytes)) for value in values):
+        raise GraphError(f"{name} mix strings with other types; convert them to one")
+    if array.dtype.kind in "fO" and all(isinstance(value, (int, np.integer)) for value in values):
+        try:
+            return np.array(values, np.uint64 if len(values) and max(values) > 2**63 - 1 else np.int64)
+        except OverflowError:
+            raise GraphError(f"{name} do not all fit into 64 bits; give them as strings") from None
+    return array
 
 
 def _is_arrow_integer(values):
@@ -79,7 +106,12 @@ def weights_like(weights, beside):
     """Weights as an array beside ``beside``, or ``None``."""
     if weights is None:
         return None
-    weights = weights if hasattr(weights, "dtype") else np.asarray(weights)
+    if hasattr(weights, "__cuda_array_interface__"):
+        weights = arrays.adopt(weights)
+    elif not isinstance(weights, np.ndarray):
+        if getattr(weights, "null_count", 0):
+            raise GraphError("a weight is null; fill or drop such edges first")
+        weights = np.asarray(weights)
     weights = arrays.contiguous(arrays.move(weights, arrays.place_of(beside)))
     if weights.shape != beside.shape:
         raise GraphError(f"weights have shape {weights.shape}; {beside.shape} is needed, one for each edge")
@@ -88,7 +120,10 @@ def weights_like(weights, beside):
     if weights.dtype.name not in WEIGHT_TYPES:
         if weights.dtype == np.uint64 and len(weights) and int(weights.max()) > np.iinfo(np.int64).max:
             raise GraphError("weights beyond 2**63 - 1 do not fit; use float64")
-        weights = weights.astype(np.float32 if weights.dtype.kind == "f" else np.int64)
+        small = weights.dtype.kind == "f" and weights.itemsize < 4
+        weights = weights.astype(
+            np.float32 if small else np.float64 if weights.dtype.kind == "f" else np.int64
+        )
     return weights
 
 
@@ -135,9 +170,11 @@ def _merge(xp, weights, begins, repeated):
 def rows(offsets, neighbours):
     """Offsets and neighbours of the right types, after checking that they are rows."""
     offsets, neighbours = _column(offsets, "offsets"), _column(neighbours, "neighbours")
-    if "iu" not in {"iu" if a.dtype.kind in "iu" else "" for a in (offsets, neighbours)} or len(offsets) == 0:
+    if any(getattr(a, "dtype", np.dtype(object)).kind not in "iu" for a in (offsets, neighbours)) or not len(
+        offsets
+    ):
         raise GraphError("offsets and neighbours are integer arrays, and offsets has at least one entry")
-    offsets = offsets.astype(np.int64, copy=False)
+    offsets = arrays.contiguous(offsets.astype(np.int64, copy=False))
     falling = offsets[1:] < offsets[:-1]
     if len(offsets) > 1 and bool(falling.any()):
         row = int(falling.argmax())
@@ -150,13 +187,10 @@ def rows(offsets, neighbours):
 
 def row_numbers(offsets, kind):
     """Row of every entry."""
+    if arrays.place_of(offsets) == "cpu":
+        return np.repeat(np.arange(len(offsets) - 1, dtype=kind), np.diff(offsets))
     xp = arrays.namespace(offsets)
-    return xp.repeat(xp.arange(len(offsets) - 1, dtype=kind), _counts(offsets))
-
-
-def _counts(offsets):
-    counts = offsets[1:] - offsets[:-1]
-    return counts if arrays.namespace(offsets) is np else counts.tolist()
+    return xp.searchsorted(offsets[1:], xp.arange(int(offsets[-1])), side="right").astype(kind)
 
 
 def edges_from_rows(offsets, neighbours, weights, directed):
@@ -168,24 +202,27 @@ def edges_from_rows(offsets, neighbours, weights, directed):
 
 
 def check_symmetric(graph):
-    """Raise unless every edge of the undirected ``graph`` stands in the rows of both its ends."""
-    offsets, neighbours, _ = graph._rows
+    """Raise unless every edge of the undirected ``graph`` stands in both rows, with one weight."""
+    offsets, neighbours, weights = graph._rows
     sources = row_numbers(offsets, neighbours.dtype)
-    back_offsets, back, _ = rows_from_edges(graph.n_vertices, neighbours, sources, False)
-    same_offsets, there, _ = rows_from_edges(graph.n_vertices, sources, neighbours, False)
-    different = back != there if bool((back_offsets == same_offsets).all()) else None
-    if different is not None and not bool(different.any()):
-        return
-    xp = arrays.namespace(offsets)
-    forward = (
-        set(zip(sources.tolist(), neighbours.tolist(), strict=True))
-        if xp is np and len(sources) < 10**6
-        else ()
-    )
-    lonely = next((edge for edge in sorted(forward) if edge[::-1] not in forward), None)
-    where = (
-        f"vertex {lonely[0]} lists {lonely[1]} but not the other way round"
-        if lonely
-        else "some edge is in one row"
-    )
-    raise GraphError(f"the rows are not symmetric: {where}; pass directed=True or both directions")
+    there = _sorted_entries(sources, neighbours, weights)
+    back = _sorted_entries(neighbours, sources, weights)
+    for one, other in zip(there, back, strict=True):
+        wrong = one != other
+        if bool(wrong.any()):
+            entry = int(wrong.argmax())
+            ends = f"{int(there[0][entry])} and {int(there[1][entry])}"
+            raise GraphError(
+                f"the rows are not symmetric near the entry that joins {ends}; "
+                "pass directed=True, or both directions with one weight"
+            )
+
+
+def _sorted_entries(sources, targets, weights):
+    """Columns of the entries in one order that depends on nothing but their values."""
+    xp = arrays.namespace(sources)
+    columns = [sources, targets] if weights is None else [sources, targets, weights]
+    order = xp.arange(len(sources))
+    for column in reversed(columns):
+        order = order[xp.argsort(column[order], kind="stable")]
+    return [column[order] for column in columns]

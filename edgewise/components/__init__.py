@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
+import numpy as np
+
 from edgewise.components.afforest import afforest
 from edgewise.components.choose import choose
 from edgewise.components.hook import hook
@@ -104,12 +106,18 @@ def connected_components(
     >>> result.count, result.labels.tolist()
     (2, [0, 0, 0, 3, 3])
     """
-    if device is not None:
-        graph = graph.to(device)
+    if not isinstance(graph, Graph):
+        raise OptionError(
+            f"a Graph is needed, not {type(graph).__name__}; see Graph.from_edges and from_frame"
+        )
     if method != "auto" and method not in METHODS:
         raise OptionError(f"method {method!r} is unknown; use auto or one of {', '.join(METHODS)}")
     if method == "auto" and options:
-        raise OptionError(f"option {next(iter(options))!r} belongs to a method; name the method too")
+        raise OptionError(
+            f"auto has no option {next(iter(options))!r}; name the method it belongs to, if any"
+        )
+    if device is not None:
+        graph = graph.to(device)
     with arrays.guard(graph.place):
         name = choose(graph) if method == "auto" else method
         labels, seconds = _timed(METHODS[name], name, graph, options)
@@ -121,7 +129,7 @@ def _timed(method, name, graph, options):
         if option not in method.options:
             known = ", ".join(method.options) or "none"
             raise OptionError(f"method {name} has no option {option!r} (it has: {known})")
-        if value != int(value) or value < 0:
+        if not isinstance(value, (int, np.integer)) or not 0 <= value < 2**31:
             raise OptionError(f"{option}={value!r} must be a whole number, 0 or more")
     views = (graph.sources, graph.targets) if method.reads == "edges" else (rows_of(graph),)
     arrays.synchronize(graph.place)

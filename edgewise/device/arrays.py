@@ -18,13 +18,13 @@ class Simulated(np.ndarray):
     """An array "on" the simulated GPU."""
 
 
-def place_of(*arguments) -> str:
-    """Place of the arrays among ``arguments``; they must agree."""
+def place_of(*arguments, contiguous=False) -> str:
+    """Place of the arrays among ``arguments``; they must agree, and be contiguous where that is asked."""
     found = None
     for argument in arguments:
         if not getattr(argument, "ndim", 0):
             continue
-        if argument.size > 1 and argument.strides[-1] != argument.itemsize:
+        if contiguous and argument.size > 1 and argument.strides[-1] != argument.itemsize:
             raise DeviceError("an array is not contiguous; pass arrays.contiguous(array)")
         place = _place(argument)
         if found is not None and place != found:

@@ -56,7 +56,9 @@ def _digest() -> str:
 
 
 def _forget_old_versions(current: Path):
-    ours = [place for place in current.parent.iterdir() if re.fullmatch(VERSION, place.name) and place != current]
+    ours = [
+        place for place in current.parent.iterdir() if re.fullmatch(VERSION, place.name) and place != current
+    ]
     try:
         ours.sort(key=lambda place: place.stat().st_mtime, reverse=True)
     except OSError:  # another process is forgetting too
@@ -94,7 +96,9 @@ class _Files(IndexDataCacheFile):
     """Data files named by their signature, so that two processes never write two kernels to one name."""
 
     def save(self, key, data):
-        name = self._data_name_pattern.replace("{number:d}", hashlib.sha256(repr(key).encode()).hexdigest()[:20])
+        name = self._data_name_pattern.replace(
+            "{number:d}", hashlib.sha256(repr(key).encode()).hexdigest()[:20]
+        )
         self._save_data(name, data)
         self._save_index({**self._load_index(), key: name})
 

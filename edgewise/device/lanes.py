@@ -45,7 +45,7 @@ class each_row:
             raise OptionError(f"width={width!r} is unknown; use one of {', '.join(WIDTHS)}")
         if rows <= 0:
             return
-        if width == "thread" or places.place_of(*arguments) == "cpu":
+        if width == "thread" or places.place_of(*arguments, contiguous=True) == "cpu":
             self.alone(rows, *arguments)
         else:
             self.teams[width](int(rows), arguments)

@@ -68,7 +68,7 @@ class each:
     def __call__(self, count, *arguments):
         if count <= 0:
             return
-        if places.place_of(*arguments) != "cpu":
+        if places.place_of(*arguments, contiguous=True) != "cpu":
             self.cuda(int(count), arguments)
             return
         workers = get_num_threads()
