@@ -91,14 +91,19 @@ class ColumnNumbers:
         Parameters
         ----------
         left, right : pyarrow.Array
-            Of one length and without nulls.
+            Of one length, without nulls, and as :func:`with_plain_nulls` makes them.
         sources, targets : uint32 arrays of that length
             What the numbers are written to.
         """
         from pyarrow import types
 
-        if types.is_dictionary(left.type) and types.is_dictionary(right.type):
-            self._add_dictionaries(left, right, sources, targets)
+        left, right = without_views(left), without_views(right)
+        coded = [types.is_dictionary(column.type) for column in (left, right)]
+        if any(coded):  # a dictionary is no smaller for a few rows, so it cannot be halved
+            pair = [
+                column if code else column.dictionary_encode() for column, code in zip((left, right), coded)
+            ]
+            self._add_dictionaries(*pair, sources, targets)
             return
         middle = len(left) // 2
         if middle and left.nbytes + right.nbytes > MOST_BYTES:
@@ -124,7 +129,7 @@ class ColumnNumbers:
         import pyarrow as pa
 
         kind = self.kind if left.nbytes + right.nbytes <= MOST_BYTES else self.wide
-        column = pa.concat_arrays([_plain(left).cast(kind), _plain(right).cast(kind)])
+        column = pa.concat_arrays([left.cast(kind), right.cast(kind)])
         if order is not None:
             column = column.take(pa.array(order))
         _, offsets, text = column.buffers()
@@ -135,13 +140,6 @@ class ColumnNumbers:
     def ids(self):
         """Return the distinct strings in the order of their numbers, as an Arrow array."""
         return self.strings.ids(self.kind)
-
-
-def _plain(column):
-    """The column without a dictionary, and of a type that casts to strings or bytes."""
-    from pyarrow import types
-
-    return column.dictionary_decode() if types.is_dictionary(column.type) else column
 
 
 def _occurring(column, side):

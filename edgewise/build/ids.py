@@ -6,7 +6,7 @@ source before target; both are the same on every device and for every number of 
 
 import numpy as np
 
-from edgewise.build.arrow import BATCH_ROWS, ColumnNumbers, is_text
+from edgewise.build.arrow import BATCH_ROWS, ColumnNumbers, is_text, value_type, with_plain_nulls
 from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.graph import index_type
@@ -47,6 +47,8 @@ def number(sources, targets):
         return _number_on_device(sources, targets)
     sources, targets = _column(sources, "sources"), _column(targets, "targets")
     texts = [not isinstance(column, np.ndarray) for column in (sources, targets)]
+    if not len(sources) and not len(targets) and not all(texts):
+        return number_integers(sources, targets)
     if texts[0] != texts[1]:
         kinds = ["strings" if text else "integers" for text in texts]
         raise GraphError(f"sources are {kinds[0]}, targets are {kinds[1]}; convert one of them to the other")
@@ -125,11 +127,14 @@ def _column(values, name):
         values = _arrow(values, name)
     if isinstance(values, np.ndarray):
         return values
+    values = with_plain_nulls(values)
     if values.null_count:
         null = values.is_null().index(True).as_py()
         raise GraphError(f"{name}[{null}] is null; drop such edges first")
     if is_text(values.type):
         return values
+    if pa.types.is_null(value_type(values.type)):
+        return pa.array([], pa.string())
     if pa.types.is_dictionary(values.type):
         return _column(values.cast(values.type.value_type), name)
     if pa.types.is_integer(values.type):

@@ -6,7 +6,7 @@ memory can be read.
 
 import numpy as np
 
-from edgewise.build.arrow import BATCH_ROWS, ColumnNumbers, is_text
+from edgewise.build.arrow import BATCH_ROWS, ColumnNumbers, is_text, with_plain_nulls, without_views
 from edgewise.build.growing import Growing
 from edgewise.build.ids import number_integers
 from edgewise.build.schema import ends_among, id_types, integer_type, weight_type
@@ -79,10 +79,12 @@ class Pairs:
         GraphError
             An end, or a weight, is null.
         """
-        chosen = self._chosen(batch)
-        self.rows += batch.num_rows
-        for start in range(0, chosen.num_rows, BATCH_ROWS):
-            self._take(chosen.slice(start, BATCH_ROWS))
+        batch = _with_columns(batch, with_plain_nulls)
+        for start in range(0, batch.num_rows, BATCH_ROWS):
+            part = batch.slice(start, BATCH_ROWS)
+            chosen = self._chosen(part)
+            self.rows += part.num_rows
+            self._take(chosen)
 
     def _chosen(self, batch):
         """The needed columns of the rows that meet the condition and are complete."""
@@ -95,7 +97,7 @@ class Pairs:
                 if self.null == "error":
                     self._check_complete(name, here, keep)
                 keep = here if keep is None else pc.and_(keep, here)
-        batch = batch.select(self.needed)
+        batch = _with_columns(batch.select(self.needed), without_views)
         return batch if keep is None or keep.true_count == len(keep) else batch.filter(keep)
 
     def _check_complete(self, name, here, keep):
@@ -141,6 +143,13 @@ class Pairs:
             ids = self.numbers.ids()
             count = len(ids)
         return sources, targets, weights, ids, count
+
+
+def _with_columns(batch, change):
+    """The batch with each of its columns changed."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays([change(column) for column in batch.columns], batch.schema.names)
 
 
 def _integers(column, kind):

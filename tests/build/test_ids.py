@@ -124,6 +124,39 @@ def test_dictionaries_with_unused_and_repeated_values():
     check(lefts, rights, ["b", "a", "b"], ["b", "b", "a"])
 
 
+HIDDEN = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array(["a", None, ""]))
+
+
+def test_nulls_inside_a_dictionary_are_nulls():
+    for column in HIDDEN, pa.chunked_array([HIDDEN.slice(0, 1), HIDDEN.slice(1)]):
+        with pytest.raises(GraphError, match=r"targets\[1\] is null"):
+            number(pa.array(["a", "b", "c"]), column)
+    there = HIDDEN.take(pa.array([2, 0]))
+    check(there, there, ["", "a"], ["", "a"])
+    coded = pa.DictionaryArray.from_arrays(pa.array([0, 2]), pa.array([7, None, 5]))
+    check(coded, coded, [7, 5], [7, 5], order=ascending)
+    with pytest.raises(GraphError, match=r"sources\[0\] is null"):
+        number(coded.__class__.from_arrays(pa.array([1]), coded.dictionary), pa.array([1]))
+
+
+def test_dictionaries_of_views():
+    values = pa.array(["b", "a name too long to be inside", "unused"]).cast(pa.string_view())
+    column = pa.DictionaryArray.from_arrays(pa.array([1, 0, 1], pa.uint32()), values)
+    names = ["a name too long to be inside", "b", "a name too long to be inside"]
+    check(column, pa.chunked_array([column]), names, names)
+    check(column, pa.array(names[::-1]), names, names[::-1])
+
+
+@pytest.mark.parametrize("kind", [pa.null(), pa.string(), pa.int64(), pa.string_view()], ids=str)
+def test_columns_of_no_type_without_rows(kind):
+    for columns in (pa.nulls(0), pa.array([], kind)), (pa.array([], kind), np.array([], object)):
+        sources, targets, ids, count = number(*columns)
+        assert (len(sources), len(targets), count) == (0, 0, 0)
+        assert ids is None or len(ids) == 0
+    with pytest.raises(GraphError, match=r"sources\[0\] is null"):
+        number(pa.nulls(1), pa.array(["a"]))
+
+
 @pytest.mark.parametrize(
     "convert", [np.array, lambda values: np.array(values, object), np.dtypes.StringDType]
 )
@@ -160,6 +193,25 @@ def test_offsets_widen_when_the_text_grows_long(monkeypatch):
     lefts = ["x" * 60 + str(place) for place in range(40)]
     ids = check_strings(lefts, lefts[::-1])[2]
     assert ids.type == pa.large_string()
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=str)
+def test_halves_of_any_kind_are_smaller(monkeypatch, kind):
+    lefts, rights = [f"{place:050d}" for place in range(64)], [f"{place % 9:050d}" for place in range(64)]
+    sizes, add = [], strings.StringNumbers.add
+
+    def add_and_note(self, starts, *rest, **options):
+        sizes.append(len(starts) - 1)
+        return add(self, starts, *rest, **options)
+
+    monkeypatch.setattr(arrow, "MOST_BYTES", 2000)
+    monkeypatch.setattr(strings.StringNumbers, "add", add_and_note)
+    for columns in (
+        (pa.array(lefts).cast(kind), pa.array(rights)),
+        (pa.array(lefts), pa.array(rights).cast(kind)),
+    ):
+        check(*columns, lefts, rights)
+    assert min(sizes) > 8
 
 
 def test_too_many_strings_are_refused(monkeypatch):

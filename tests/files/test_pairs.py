@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 import edgewise as ew
-from edgewise.errors import FileError, OptionError
+from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import pairs as page
 from edgewise.files.ahead import ahead
 from edgewise.files.clusters import clusters_table, write_clusters
@@ -252,6 +252,36 @@ def test_dictionaries_in_the_file(tmp_path):
     for suffix in (".parquet", ".feather"):
         graph = read_pairs(stored(tmp_path, suffix, coded), **ENDS, null="drop", where="kind != 'y'")
         assert edges(graph) == [("a", "b"), ("d", "a")]
+
+
+def test_nulls_inside_a_dictionary():
+    values = pa.array(["a", None, ""]).cast(pa.string_view())
+    for kind in pa.string(), pa.string_view():
+        coded = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.uint32()), values.cast(kind))
+        table = pa.table({"left": coded, "right": pa.array(["x", "y", "z"]).cast(kind)})
+        with pytest.raises(GraphError, match="'left' is null in row 2"):
+            ew.Graph.from_frame(table)
+        assert edges(ew.Graph.from_frame(table, null="drop")) == [("a", "x"), ("", "z")]
+        graph = ew.Graph.from_frame(table, where="left is not None and right != 'x'")
+        assert edges(graph) == [("", "z")]
+    coded = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array([7, None, 9]))
+    table = pa.table({"left": coded, "right": coded})
+    assert edges(ew.Graph.from_frame(table, null="drop")) == [(7, 7), (9, 9)]
+
+
+def test_nulls_of_large_batches_are_counted_from_the_first_row(monkeypatch):
+    monkeypatch.setattr("edgewise.build.pairs.BATCH_ROWS", 4)
+    names = pa.array([f"id {row}" if row != 9 else None for row in range(20)]).cast(pa.string_view())
+    table = pa.table({"left": names, "right": names})
+    with pytest.raises(GraphError, match="'left' is null in row 10;"):
+        ew.Graph.from_frame(table)
+    assert ew.Graph.from_frame(table, null="drop").n_edges == 19
+
+
+@pytest.mark.parametrize("kind", [pa.null(), pa.int64(), pa.string_view()], ids=str)
+def test_a_table_of_no_type_without_rows(kind):
+    graph = ew.Graph.from_frame(pa.table({"left": pa.nulls(0), "right": pa.array([], kind)}))
+    assert (graph.n_vertices, graph.n_edges) == (0, 0)
 
 
 def test_text_needs_no_commas(tmp_path):
