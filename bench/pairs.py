@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -277,6 +278,7 @@ def measure(folder, arguments):
         "ids": ids,
         "components": components,
         "threads": arguments.threads,
+        "peer_versions": {name: version(name) for name in ("pandas", "polars")},
         "fastest_peer": peer["program"],
         "times_faster": peer["seconds"]["median"] / ours["seconds"]["median"],
         "share_of_memory": ours["mb"] / peer["mb"],

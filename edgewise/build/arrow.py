@@ -3,7 +3,10 @@
 import numpy as np
 
 from edgewise.build.strings import StringNumbers
+from edgewise.errors import GraphError
 
+#: Bytes of the two ids of a pair at the most.
+LONGEST = 2**32 - 2
 #: Rows that are numbered at a time, and bytes of strings at the most.
 BATCH_ROWS = 1 << 18
 MOST_BYTES = 1 << 30
@@ -105,8 +108,10 @@ class ColumnNumbers:
             ]
             self._add_dictionaries(*pair, sources, targets)
             return
-        middle = len(left) // 2
-        if middle and left.nbytes + right.nbytes > MOST_BYTES:
+        middle, size = len(left) // 2, left.nbytes + right.nbytes
+        if size > LONGEST and not middle:
+            raise GraphError(f"an id is longer than {LONGEST:,} bytes; shorten such ids")
+        if size > MOST_BYTES and middle:
             for part in slice(0, middle), slice(middle, len(left)):
                 self.add(left[part], right[part], sources[part], targets[part])
             return

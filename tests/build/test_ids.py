@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pyarrow as pa
@@ -182,6 +183,13 @@ def test_batches_of_many_bytes_are_halved(monkeypatch):
     check_strings(["x" * (place % 50) for place in range(40)], ["y" * (place % 90) for place in range(40)])
 
 
+def test_ids_too_long_to_be_counted_are_refused(monkeypatch):
+    monkeypatch.setattr(arrow, "MOST_BYTES", 50)
+    monkeypatch.setattr(arrow, "LONGEST", 100)
+    with pytest.raises(GraphError, match="longer than 100 bytes"):
+        check_strings(["a", "x" * 200, "b"], ["b", "c", "d"])
+
+
 def test_offsets_widen_when_the_text_grows_long(monkeypatch):
     narrow = np.iinfo(np.int32)
 
@@ -320,6 +328,27 @@ def test_any_integers(pairs):
     sources, targets = np.array(pairs, np.int64).T.copy()
     check(sources, targets, order=ascending)
     check(targets, targets[::-1].copy(), order=ascending)
+
+
+@pytest.mark.parametrize("last", [62, 63, 64, 65, 127, 128, 200])
+def test_marks_at_the_ends_of_words(last):
+    values = np.array([0, last, 1, last - 1, last // 2] * 6) + 1000
+    check(values, np.roll(values, 2), order=ascending)
+    check(np.arange(last + 1), np.arange(last + 1), order=ascending)
+
+
+@pytest.mark.skipif(INTERPRETED, reason="too slow in the interpreter")
+def test_marking_takes_twice_the_input_at_most():
+    count = 200_000
+    columns = np.random.default_rng(5).integers(0, 8 * count - 9, (2, count))
+    integers.number_distinct(*columns[:, :9] % 9)
+    tracemalloc.start()
+    sources, targets, ids = integers.number_distinct(*columns)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * columns.nbytes
+    assert np.array_equal(ids[np.stack([sources, targets])], columns)
+    assert np.array_equal(ids, np.unique(columns))
 
 
 def test_sparse_integers_outgrow_the_table(monkeypatch):
