@@ -1,8 +1,9 @@
 """Numbering integer ids in ascending order, on all cores.
 
-Ids that fill a good part of their range are marked in an array over the range, and counted through.  Ids
-that lie far apart go through a table of 64-bit slots (open addressing, linear probing, compare-and-swap);
-the distinct ids are sorted, and every end looks up its number.
+Ids that fill a good part of their range are marked in an array over the range, which is then packed into
+words of 64 bits; the number of an id is the count of marks before its word and below its bit.  Ids that lie
+far apart go through a table of 64-bit slots (open addressing, linear probing, compare-and-swap); the distinct
+ids are sorted, and every end looks up its number.
 
 Ids are compared as distances from the smallest one, which are unsigned whatever the type: the sign bit of
 signed ids is turned over first, so that no subtraction wraps.
@@ -24,6 +25,10 @@ LEAST_SLOTS = 1 << 12
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 ONE, SHIFT = np.uint64(1), np.uint64(32)
 LOW = np.uint64(0xFFFFFFFF)
+#: A word of marks has 1 << WORD bits.
+WORD, BIT = np.uint64(6), np.uint64(63)
+ODD_BITS, EVERY_OTHER_PAIR = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+LOW_HALVES = np.uint64(0x0F0F0F0F0F0F0F0F)
 #: Odd numbers whose products with 32 bits spread neighbours over the table.
 SPREAD, OTHER_SPREAD = np.uint64(0x9E3779B1), np.uint64(0x85EBCA77)
 
@@ -41,11 +46,41 @@ def mark(edge, sources, targets, least, flip, seen):
     seen[distance(targets[edge], least, flip)] = 1
 
 
+@device
+def marks_in(word):
+    """How many bits of a word are set."""
+    word = word - ((word >> ONE) & ODD_BITS)
+    word = (word & EVERY_OTHER_PAIR) + ((word >> np.uint64(2)) & EVERY_OTHER_PAIR)
+    word = (word + (word >> np.uint64(4))) & LOW_HALVES
+    word = word + (word >> np.uint64(8))
+    word = word + (word >> np.uint64(16))
+    return (word + (word >> SHIFT)) & np.uint64(127)
+
+
+@device
+def place(key, words, before):
+    """How many marks lie below a distance."""
+    word = key >> WORD
+    below = (ONE << (key & BIT)) - ONE
+    return np.int64(before[word]) + np.int64(marks_in(words[word] & below))
+
+
 @each
-def count_through(edge, sources, targets, least, flip, ranks, numbers, other_numbers):
-    """Number both ends of an edge by the ranks over the range."""
-    numbers[edge] = ranks[distance(sources[edge], least, flip)]
-    other_numbers[edge] = ranks[distance(targets[edge], least, flip)]
+def count_through(edge, sources, targets, least, flip, words, before, numbers, other_numbers):
+    """Number both ends of an edge by the marks below them."""
+    numbers[edge] = place(distance(sources[edge], least, flip), words, before)
+    other_numbers[edge] = place(distance(targets[edge], least, flip), words, before)
+
+
+@each
+def write_distances(word, words, before, distances):
+    """Write the distances that are marked in a word."""
+    left = words[word]
+    number = np.int64(before[word])
+    while left:
+        rest = left & (left - ONE)
+        distances[number] = (np.uint64(word) << WORD) + marks_in((left ^ rest) - ONE)
+        left, number = rest, number + 1
 
 
 @device
@@ -115,21 +150,36 @@ def number_distinct(sources, targets):
         return _by_sorting(sources, targets)
     number = _by_marking if span <= SPARSEST * 2 * len(sources) else _by_table
     numbers, distances = number(ends, frame, span)
-    return *numbers, (distances + frame[0] ^ flip).view(sources.dtype)
+    distances += frame[0]
+    distances ^= flip
+    return *numbers, distances.view(sources.dtype)
 
 
 def _by_marking(ends, frame, span):
     """Numbers of the ends, and the distances that occur, through an array over the range."""
-    seen = np.zeros(span, np.uint8)
     with timer("mark"):
-        mark(len(ends[0]), *ends, *frame, seen)
-    distances = np.flatnonzero(seen).astype(np.uint64)
-    ranks = np.cumsum(seen, dtype=index_type(len(distances)))
-    ranks -= 1
-    numbers = _unwritten_numbers(ends, ranks)
+        words = _marks(ends, frame, span)
+        sums = np.cumsum(np.bitwise_count(words), dtype=np.int64 if span > LOW else np.uint32)
+        count = int(sums[-1])
+        before = np.zeros(len(words), index_type(count))
+        before[1:] = sums[:-1]
+        del sums
+    numbers = _unwritten_numbers(ends, before)
     with timer("look up"):
-        count_through(len(ends[0]), *ends, *frame, ranks, *numbers)
+        count_through(len(ends[0]), *ends, *frame, words, before, *numbers)
+    distances = np.empty(count, np.uint64)
+    write_distances(len(words), words, before, distances)
     return numbers, distances
+
+
+def _marks(ends, frame, span):
+    """Words with a bit for every value of the range, set where that value occurs.
+
+    The marks are bytes at first, which threads may write without looking at each other.
+    """
+    seen = np.zeros(-(-span // 64) * 64, np.uint8)
+    mark(len(ends[0]), *ends, *frame, seen)
+    return np.packbits(seen, bitorder="little").view("<u8")
 
 
 def _by_table(ends, frame, span):
