@@ -106,6 +106,11 @@ def weights_like(weights, beside):
     """Weights as an array beside ``beside``, or ``None``."""
     if weights is None:
         return None
+    with arrays.guard(arrays.place_of(beside)):
+        return _weights_there(weights, beside)
+
+
+def _weights_there(weights, beside):
     if hasattr(weights, "__cuda_array_interface__"):
         weights = arrays.adopt(weights)
     elif not isinstance(weights, np.ndarray):
@@ -129,7 +134,11 @@ def weights_like(weights, beside):
 
 def simplify(edges, count, directed, self_loops, repeated):
     """Drop self-loops and merge repeated edges, as asked; ``edges`` is (sources, targets, weights)."""
-    sources, targets, weights = edges
+    with arrays.guard(arrays.place_of(edges[0])):
+        return _simplified(*edges, count, directed, self_loops, repeated)
+
+
+def _simplified(sources, targets, weights, count, directed, self_loops, repeated):
     if self_loops == "drop":
         sources, targets, weights = pack(sources != targets, sources, targets, weights)
     if repeated == "keep":
@@ -170,6 +179,11 @@ def _merge(xp, weights, begins, repeated):
 def rows(offsets, neighbours):
     """Offsets and neighbours of the right types, after checking that they are rows."""
     offsets, neighbours = _column(offsets, "offsets"), _column(neighbours, "neighbours")
+    with arrays.guard(_place(neighbours)):
+        return _checked_rows(offsets, neighbours)
+
+
+def _checked_rows(offsets, neighbours):
     if any(getattr(a, "dtype", np.dtype(object)).kind not in "iu" for a in (offsets, neighbours)) or not len(
         offsets
     ):
@@ -203,7 +217,11 @@ def edges_from_rows(offsets, neighbours, weights, directed):
 
 def check_symmetric(graph):
     """Raise unless every edge of the undirected ``graph`` stands in both rows, with one weight."""
-    offsets, neighbours, weights = graph._rows
+    with arrays.guard(graph.place):
+        _check_symmetric(*graph._rows)
+
+
+def _check_symmetric(offsets, neighbours, weights):
     sources = row_numbers(offsets, neighbours.dtype)
     there = _sorted_entries(sources, neighbours, weights)
     back = _sorted_entries(neighbours, sources, weights)

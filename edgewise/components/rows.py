@@ -29,7 +29,8 @@ def rows_of(graph):
     """Symmetric rows of ``graph``, made once and kept."""
     rows = graph.kept.get("rows")
     if rows is None:
-        rows = graph.kept["rows"] = _rows(graph)
+        with arrays.guard(graph.place):
+            rows = graph.kept["rows"] = _rows(graph)
     return rows
 
 

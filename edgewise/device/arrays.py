@@ -125,8 +125,8 @@ def zeros(count, dtype, place="cpu"):
 
 
 def adopt(values):
-    """A CuPy array over anything with ``__cuda_array_interface__``, without a copy."""
-    return _cupy().asarray(values)
+    """A CuPy array over anything with ``__cuda_array_interface__``, without a copy and where it lies."""
+    return values if isinstance(values, _cupy().ndarray) else _cupy().asarray(values)
 
 
 def contiguous(array):

@@ -45,10 +45,11 @@ class each_row:
             raise OptionError(f"width={width!r} is unknown; use one of {', '.join(WIDTHS)}")
         if rows <= 0:
             return
-        if width == "thread" or places.place_of(*arguments, contiguous=True) == "cpu":
+        place = places.place_of(*arguments, contiguous=True)
+        if width == "thread" or place == "cpu":
             self.alone(rows, *arguments)
         else:
-            self.teams[width](int(rows), arguments)
+            self.teams[width](int(rows), arguments, place)
 
 
 def _one_lane(body):

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from edgewise.device import cache
+from edgewise.device import arrays, cache
 from edgewise.device.target import SIMULATED, cuda_compiler
 
 #: Threads a block (the simulator starts a Python thread for each).
@@ -29,6 +29,8 @@ MOST_BLOCKS = 2**31 - 1
 
 class Kernel:
     """A CUDA kernel ``(count, arguments)``, compiled for each set of argument types when first launched.
+
+    Calling it launches it in the place of the arguments, on CuPy's current stream there.
 
     Parameters
     ----------
@@ -47,13 +49,17 @@ class Kernel:
         self.loaded = {}
         self.simulated = None
 
-    def __call__(self, count, arguments):
+    def __call__(self, count, arguments, place):
         blocks = min(-(-count * self.lanes // (BLOCK * self.ahead)), MOST_BLOCKS)
         if SIMULATED:
             self._simulate(blocks, count, arguments)
             return
         words, kinds = _flatten(count, arguments)
-        device_id = _current_device()
+        device_id = int(place[5:])
+        if device_id != _current_device():
+            with arrays.on(place):
+                self(count, arguments, place)
+            return
         ready = self.loaded.get((device_id, kinds))
         if ready is None:
             ready = self.loaded[device_id, kinds] = _Loaded(self, arguments, device_id)

@@ -68,8 +68,9 @@ class each:
     def __call__(self, count, *arguments):
         if count <= 0:
             return
-        if places.place_of(*arguments, contiguous=True) != "cpu":
-            self.cuda(int(count), arguments)
+        place = places.place_of(*arguments, contiguous=True)
+        if place != "cpu":
+            self.cuda(int(count), arguments, place)
             return
         workers = get_num_threads()
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
