@@ -104,12 +104,13 @@ def aligned(left, right):
 
 def _number_on_device(sources, targets):
     """Number integers where they lie; the ids come to the host."""
-    xp = arrays.namespace(sources)
-    wide = [_wide(column) for column in (sources, targets)]
-    ids, numbers = unique(xp.concatenate(_of_one_sign(*wide)))
-    numbers = numbers.astype(index_type(len(ids)))
-    here = numbers[: len(sources)], numbers[len(sources) :]
-    return _without_plain_ids(*here, arrays.move(ids, "cpu"))
+    place = arrays.place_of(sources, targets)
+    with arrays.guard(place):
+        wide = _of_one_sign(_wide(sources), _wide(targets))
+        ids, numbers = unique(arrays.namespace(place).concatenate(wide))
+        numbers = numbers.astype(index_type(len(ids)))
+        ids = arrays.move(ids, "cpu")
+    return _without_plain_ids(numbers[: len(sources)], numbers[len(sources) :], ids)
 
 
 def _without_plain_ids(sources, targets, ids):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tracemalloc
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgewise.build import arrow, integers, slots, strings
+from edgewise.build import arrow, ids, integers, slots, strings
 from edgewise.build.growing import Growing
 from edgewise.build.ids import number
+from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError
 
@@ -300,6 +302,38 @@ def test_both_ends_of_64_bits():
     check(least + 1, most, order=ascending)
     top = np.array([UINT64.max], np.uint64)
     check(top - np.uint64(1), top, order=ascending)
+
+
+def test_integers_of_a_gpu_are_numbered_there(monkeypatch):
+    guarded, distinct = [], ids.unique
+
+    @contextmanager
+    def guard(place):
+        guarded.append(place)
+        yield
+        guarded.append("left")
+
+    def unique(values):
+        guarded.append("unique")
+        return distinct(values)
+
+    monkeypatch.setattr(arrays, "SIMULATED", True)
+    monkeypatch.setattr(arrays, "guard", guard)
+    monkeypatch.setattr(ids, "unique", unique)
+    columns = [arrays.move(np.array(values), "cuda:0") for values in ([9, 3], [3, 5])]
+    sources, targets, found, count = number(*columns)
+    assert guarded == ["cuda:0", "unique", "left"]
+    assert (sources.tolist(), targets.tolist(), found.tolist(), count) == ([2, 0], [0, 1], [3, 5, 9], 3)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(INTERPRETED, reason="there are no GPUs in the interpreter")
+def test_integers_of_the_last_gpu_stay_there():
+    place = f"cuda:{arrays.gpu_count() - 1}"
+    columns = [arrays.move(np.array(values), place) for values in ([9, 3], [3, 5])]
+    sources, targets, found, count = number(*columns)
+    assert arrays.place_of(sources, targets) == place
+    assert (sources.tolist(), targets.tolist(), found.tolist(), count) == ([2, 0], [0, 1], [3, 5, 9], 3)
 
 
 def test_plain_numbers_keep_no_ids():
