@@ -40,6 +40,7 @@ class Graph:
         External id of each vertex (int64, uint64 or an Arrow string array, on the host); ``None`` where the
         ids are the vertex numbers.
     vertex_weights : (n_vertices,) or (n_vertices, k) array, or None
+        On the host.
     """
 
     def __init__(self, n_vertices, *, edges=None, rows=None, directed=False, ids=None, vertex_weights=None):
@@ -93,10 +94,7 @@ class Graph:
         """
         from edgewise.build import edges as building
 
-        if self_loops not in ("keep", "drop"):
-            raise OptionError(f"self_loops={self_loops!r} is unknown; use 'keep' or 'drop'")
-        if repeated not in REPEATED:
-            raise OptionError(f"repeated={repeated!r} is unknown; use one of {', '.join(REPEATED)}")
+        _check_choices(self_loops, repeated)
         ends, count, ids = building.ends(sources, targets, n_vertices)
         edges = (*ends, building.weights_like(weights, ends[0]))
         merged = building.simplify(edges, count, directed, self_loops, repeated)
@@ -259,6 +257,39 @@ class Graph:
 
         return arrays.place_of((self._edges or self._rows)[0])
 
+    def simplified(self, *, self_loops: str = "drop", repeated: str = "first") -> Graph:
+        """Return the graph without self-loops and with repeated edges merged, or either of the two.
+
+        Parameters
+        ----------
+        self_loops : {'keep', 'drop'}
+        repeated : {'keep', 'first', 'sum', 'min', 'max'}
+            As in :meth:`from_edges`.
+
+        Returns
+        -------
+        Graph
+            The same vertices, in the same place.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges([0, 1, 1], [1, 0, 1], weights=[5, 3, 1], n_vertices=2)
+        >>> graph.simplified(repeated="min").weights.tolist()
+        [3]
+        """
+        from edgewise.build import edges as building
+
+        _check_choices(self_loops, repeated)
+        edges = building.simplify(self._edge_list(), self.n_vertices, self.directed, self_loops, repeated)
+        return Graph(
+            self.n_vertices,
+            edges=edges,
+            directed=self.directed,
+            ids=self.ids,
+            vertex_weights=self.vertex_weights,
+        )
+
     def degrees(self):
         """Number of CSR entries of each vertex: (n_vertices,) int64 array."""
         return self.offsets[1:] - self.offsets[:-1]
@@ -323,6 +354,13 @@ class Graph:
         kind = "directed" if self.directed else "undirected"
         forms = " and ".join(name for name, form in (("edges", self._edges), ("rows", self._rows)) if form)
         return f"<Graph: {kind}, {self.n_vertices:,} vertices, held as {forms} on {self.place}>"
+
+
+def _check_choices(self_loops, repeated):
+    if self_loops not in ("keep", "drop"):
+        raise OptionError(f"self_loops={self_loops!r} is unknown; use 'keep' or 'drop'")
+    if repeated not in REPEATED:
+        raise OptionError(f"repeated={repeated!r} is unknown; use one of {', '.join(REPEATED)}")
 
 
 def check_same_graph(graph: Graph, count: int, what: str) -> None:

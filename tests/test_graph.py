@@ -114,6 +114,16 @@ def test_merging(directed, repeated):
     assert graph.weights.tolist() == [pick(groups[edge]) for edge in sorted(groups)]
 
 
+def test_simplified_keeps_the_vertices():
+    graph = ew.Graph.from_edges(["a", "b", "b"], ["b", "a", "b"], weights=[5, 3, 1])
+    simple = graph.simplified(repeated="sum")
+    assert (edges_of(simple), simple.weights.tolist()) == ([(0, 1)], [8])
+    assert simple.ids is graph.ids
+    assert edges_of(graph.simplified(repeated="keep")) == [(0, 1), (1, 0)]
+    with pytest.raises(OptionError, match="repeated='mean'"):
+        graph.simplified(repeated="mean")
+
+
 def test_dropping_self_loops_and_merging_without_weights():
     graph = ew.Graph.from_edges([0, 1, 1], [1, 0, 1], n_vertices=2, self_loops="drop", repeated="first")
     assert edges_of(graph) == [(0, 1)]
