@@ -116,7 +116,7 @@ class ColumnNumbers:
                 self.add(left[part], right[part], sources[part], targets[part])
             return
         numbers = self.strings.add(*self._starts_and_bytes(left, right))
-        sources[:], targets[:] = np.split(numbers, 2)
+        sources[:], targets[:] = numbers[0::2], numbers[1::2]
 
     def _add_dictionaries(self, left, right, sources, targets):
         """Number the values that occur, in the order of their first appearance, and the rows through them."""

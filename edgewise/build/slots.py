@@ -12,12 +12,12 @@ the batch, all sources and then all targets, is ``(position >> pairs) + (positio
 * below ``known`` (the number of strings known before the batch): the number of the string in the arena,
 * else ``known + position``: a new string, first met at that position of the batch, as far as is known.
 
-A batch takes three loops.  :func:`look_up` finds each string, or claims an empty slot for it by
+A batch takes two loops.  :func:`look_up` finds each string, or claims an empty slot for it by
 compare-and-swap; further copies of a new string lower the position in its slot by an atomic minimum.  Which
 thread comes first decides in which slot a string sits and nothing else: the smallest position wins in any
 case.  :func:`settle` gives the new strings, in order of their positions, the next numbers and a place in the
-arena.  :func:`resolve` hands the numbers of new strings to all their copies.  So the numbers are the same
-for every number of threads and every size of batch.
+arena; all their copies then find the numbers in the slots.  So the numbers are the same for every number of
+threads and every size of batch.
 
 Bytes are compared always; strings that merely share a hash stay apart.
 
@@ -133,14 +133,6 @@ def settle(new, positions, rows, pairs, starts, text, known, slots, offsets, are
     start = offsets[number]
     place = (position >> pairs) + (position & pairs) * rows
     copy_bytes(text, starts[place], arena, start, offsets[number + ONE] - start)
-
-
-@each
-def resolve(position, rows, pairs, slots, found, numbers):
-    """Write the number of a string."""
-    number = found[position]
-    place = (position >> pairs) + (position & pairs) * rows
-    numbers[place] = number if number < NEW else slots[number & ENTRY] & ENTRY
 
 
 @each

@@ -3,7 +3,7 @@
 import numpy as np
 
 from edgewise.build.growing import Growing
-from edgewise.build.slots import EMPTY, FAR, GROUP, enter_again, look_up, resolve, settle
+from edgewise.build.slots import EMPTY, ENTRY, FAR, GROUP, NEW, enter_again, look_up, settle
 from edgewise.errors import GraphError
 from edgewise.timer import timer
 
@@ -52,7 +52,7 @@ class StringNumbers:
         Returns
         -------
         (strings,) uint32 array
-            Overwritten by the next call.
+            In the order of positions: of pairs, the source and then the target of each row.
 
         Raises
         ------
@@ -71,8 +71,7 @@ class StringNumbers:
             known = self.offsets.array, self.arena.array, self.found
             settle(len(positions), positions, *batch, *known)
         with timer("resolve"):
-            resolve(count, *batch[:2], self.slots, self.found, self.numbers)
-        return self.numbers[:count]
+            return self._numbers(count)
 
     def _make_room(self, count):
         """Make the table and the notes large enough for a batch of new strings only."""
@@ -86,8 +85,15 @@ class StringNumbers:
             self._take_notes(count)
 
     def _take_notes(self, count):
-        self.found = np.empty(count, np.uint64)
-        self.news, self.numbers = np.empty(count, np.uint32), np.empty(count, np.uint32)
+        self.found, self.news = np.empty(count, np.uint64), np.empty(count, np.uint32)
+
+    def _numbers(self, count):
+        """Numbers of the batch, now that the slots of new strings have theirs."""
+        found = self.found[:count]
+        numbers = found.astype(np.uint32)
+        new = np.flatnonzero(found >= NEW)
+        numbers[new] = self.slots[found[new] & ENTRY]  # the tag is cut off
+        return numbers
 
     def _lengthen(self, news):
         """Make room in the arena for the new strings and say where each of them ends."""
@@ -106,7 +112,7 @@ class StringNumbers:
         """Return the strings in the order of their numbers, as an Arrow array of ``kind``; the last call."""
         import pyarrow as pa
 
-        self.slots = self.found = self.news = self.numbers = None
+        self.slots = self.found = self.news = None
         wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
         kind = kind if self.offsets.array.dtype == np.int32 else wide[kind]
         buffers = [None, pa.py_buffer(self.offsets.taken()), pa.py_buffer(self.arena.taken())]
