@@ -56,7 +56,7 @@ class Kernel:
             return
         words, kinds = _flatten(count, arguments)
         device_id = int(place[5:])
-        if device_id != _current_device():
+        if device_id != _ask_device()():
             with arrays.on(place):
                 self(count, arguments, place)
             return
@@ -128,11 +128,12 @@ def _flatten(count, arguments):
     return words, tuple(kinds)
 
 
-def _current_device():
-    global _current_device
-    from cupy.cuda.device import get_device_id as _current_device
+@memoize
+def _ask_device():
+    """CuPy's function that tells the current device; imported once, since launches are in the hot path."""
+    from cupy.cuda.device import get_device_id
 
-    return _current_device()
+    return get_device_id
 
 
 def _kind(argument):
