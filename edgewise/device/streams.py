@@ -1,0 +1,155 @@
+"""Streams, events, page-locked memory and copies between places: what lets devices work at the same time.
+
+Work given to one stream runs in order; work of different streams, and of different GPUs, may run at once.
+An :class:`Event` marks a point of one stream that another can wait for without the host.  A copy from or to
+page-locked host memory runs beside kernels; a copy between two GPUs goes over their link where the driver
+grants access, and through the host where it does not.
+
+On the CPU and in the simulator all of this happens at once and in order, so code written for GPUs runs there
+unchanged.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from edgewise.device import arrays
+from edgewise.device.target import SIMULATED
+
+
+def _cupy_cuda():
+    import cupy
+
+    return cupy.cuda
+
+
+class Event:
+    """A point in the work of a stream."""
+
+    def __init__(self, event=None):
+        self.event = event
+
+    def synchronize(self):
+        """Let the host wait until the stream has come this far."""
+        if self.event is not None:
+            self.event.synchronize()
+
+
+class Stream:
+    """A queue of work in one place; ``with stream:`` gives it what is launched and copied meanwhile.
+
+    Parameters
+    ----------
+    place : str
+        ``"cpu"`` or ``"cuda:N"``.
+    own : bool
+        A queue of its own; otherwise the one on which everything runs by default.
+    """
+
+    def __init__(self, place, own=True):
+        self.place, self.stream = place, None
+        if place != "cpu" and not SIMULATED:
+            with arrays.on(place):
+                self.stream = _cupy_cuda().Stream(non_blocking=True) if own else _cupy_cuda().Stream.null
+        self.guard = None
+
+    def __enter__(self):
+        if self.stream is not None:
+            self.guard = arrays.on(self.place)
+            self.guard.__enter__()
+            self.stream.__enter__()
+        return self
+
+    def __exit__(self, *raised):
+        if self.stream is not None:
+            self.stream.__exit__(*raised)
+            self.guard.__exit__(*raised)
+
+    def record(self) -> Event:
+        """The point up to which work has been given to the stream."""
+        if self.stream is None:
+            return Event()
+        with arrays.on(self.place):
+            return Event(self.stream.record(_cupy_cuda().Event(disable_timing=True)))
+
+    def wait(self, event: Event):
+        """Let work given from now on wait for ``event``, of whatever place; the host goes on."""
+        if self.stream is not None and event.event is not None:
+            with arrays.on(self.place):
+                self.stream.wait_event(event.event)
+
+    def synchronize(self):
+        """Let the host wait until the stream is empty."""
+        if self.stream is not None:
+            with arrays.on(self.place):
+                self.stream.synchronize()
+
+
+def pinned(count, dtype, place):
+    """Host array from which ``place`` can copy while it computes: page-locked where that is a GPU."""
+    if place == "cpu" or SIMULATED:
+        return np.empty(count, dtype)
+    kind = np.dtype(dtype)
+    memory = _cupy_cuda().alloc_pinned_memory(max(count, 1) * kind.itemsize)
+    return np.frombuffer(memory, kind, count)
+
+
+def copy(target, source, stream=None):
+    """Copy ``source`` into ``target``, arrays of one size and type in any two places.
+
+    Parameters
+    ----------
+    target, source : contiguous arrays
+    stream : Stream, optional
+        Where the copy is queued; one of the GPU's of ``target`` or ``source``.  By default the current one
+        of the target's place (the source's if the target lies on the host).
+
+    Notes
+    -----
+    Between GPUs and from page-locked memory the host does not wait.
+    """
+    to, origin = arrays.place_of(target), arrays.place_of(source)
+    if SIMULATED or (to == "cpu" and origin == "cpu"):
+        target[...] = source
+        return
+    with stream or arrays.on(origin if to == "cpu" else to):
+        cuda = _cupy_cuda()
+        cuda.runtime.memcpyAsync(
+            _address(target, to),
+            _address(source, origin),
+            source.nbytes,
+            cuda.runtime.memcpyDefault,
+            cuda.get_current_stream().ptr,
+        )
+
+
+def _address(array, place):
+    return array.ctypes.data if place == "cpu" else array.data.ptr
+
+
+@cache
+def peer_access(place, other) -> bool:
+    """Whether kernels of ``place`` may read arrays of ``other``; access is switched on where it can be."""
+    if place == other or SIMULATED or (place == "cpu") != (other == "cpu"):
+        return place == other
+    runtime = _cupy_cuda().runtime
+    here, there = int(place[5:]), int(other[5:])
+    if not runtime.deviceCanAccessPeer(here, there):
+        return False
+    with arrays.on(place):
+        try:
+            runtime.deviceEnablePeerAccess(there)
+        except runtime.CUDARuntimeError as error:
+            if "PeerAccessAlreadyEnabled" not in str(error):
+                return False
+    return True
+
+
+def seen_from(place, array):
+    """``array`` of another GPU as one of ``place``, without a copy; needs :func:`peer_access`."""
+    if SIMULATED or arrays.place_of(array) == place:
+        return array
+    import cupy
+
+    memory = cupy.cuda.UnownedMemory(array.data.ptr, array.nbytes, array, int(place[5:]))
+    return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0))
