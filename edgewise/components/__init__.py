@@ -7,8 +7,8 @@ and thread counts give the same labels bit for bit.  Edges count in both directi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
@@ -17,17 +17,21 @@ from edgewise.components.afforest import afforest
 from edgewise.components.choose import choose
 from edgewise.components.hook import hook
 from edgewise.components.hook_sample import hook_sample
+from edgewise.components.merge import MERGES, Merge
 from edgewise.components.neighbour import first_neighbour
+from edgewise.components.propagate import ROWS, propagate
 from edgewise.components.rem import rem
 from edgewise.components.rem_sample import rem_sample
 from edgewise.components.rem_sequential import rem_sequential
 from edgewise.components.rows import rows_of
+from edgewise.components.several import check_forest, check_merge, label_split, split_for, synchronize
 from edgewise.device import arrays
 from edgewise.errors import OptionError
 from edgewise.graph import Graph
 from edgewise.result import Components
+from edgewise.workers import SplitGraph
 
-__all__ = ["METHODS", "Method", "connected_components"]
+__all__ = ["MERGES", "METHODS", "Merge", "Method", "connected_components"]
 
 
 @dataclass(frozen=True)
@@ -38,11 +42,18 @@ class Method:
     reads: str  # "edges": (vertices, sources, targets); "rows": (vertices, rows), symmetric
     summary: str
     source: str
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()  # whole numbers
+    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)  # names, by option
 
 
 METHODS = {
-    "rem": Method(rem, "edges", "splicing union-find with compare-and-swap", "Hellås 2018, Alg. 2"),
+    "rem": Method(
+        rem,
+        "edges",
+        "splicing union-find with compare-and-swap",
+        "Hellås 2018, Alg. 2",
+        ("iterations", "segments", "compress_between"),
+    ),
     "rem-sequential": Method(rem_sequential, "edges", "the same on one core", "Hellås 2018, Alg. 1"),
     "hook": Method(
         hook, "edges", "plain hooks, then atomic hooks, compressing", "Hellås 2018, Alg. 3-7", ("iterations",)
@@ -67,24 +78,44 @@ METHODS = {
     "first-neighbour": Method(
         first_neighbour, "rows", "hang below a smaller neighbour, then every edge once", "ECL-CC, 2018"
     ),
+    "propagate": Method(
+        propagate,
+        "rows",
+        "take the least label of the neighbours until nothing changes",
+        "Baltzakis, label propagation on GPU",
+        choices={"rows": ROWS},
+    ),
 }
 
 
 def connected_components(
-    graph: Graph, *, method: str = "auto", device: str | None = None, **options: int
+    graph: Graph | SplitGraph,
+    *,
+    method: str = "auto",
+    device: str | None = None,
+    devices: str | Sequence[str] | None = None,
+    merge: str = "auto",
+    **options: int | str,
 ) -> Components:
     """Find the (weakly) connected components of a graph.
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or SplitGraph
+        A split graph is solved where it lies, by the devices that hold it.
     method : str
         A name in ``METHODS``, or ``"auto"``: chosen by density, locality of the ids and device.
     device : str, optional
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
         graph lies.
-    **options : int
-        Options of the method: ``iterations`` of ``hook``, ``rounds`` of the methods that sample.
+    devices : str or list of str, optional
+        Several devices that share the edges: ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as
+        ``["cuda:0", "cuda:1"]``; ``"cpu:0"``, ``"cpu:1"`` ... are workers on the CPU.
+    merge : str
+        How what several devices have found is put together: a name in ``MERGES``, or ``"auto"``.
+    **options : int or str
+        Options of the method: ``iterations`` of ``hook`` and ``rem``, ``segments`` and ``compress_between``
+        of ``rem``, ``rounds`` of the methods that sample, ``rows`` of ``propagate``.
 
     Returns
     -------
@@ -106,7 +137,7 @@ def connected_components(
     >>> result.count, result.labels.tolist()
     (2, [0, 0, 0, 3, 3])
     """
-    if not isinstance(graph, Graph):
+    if not isinstance(graph, Graph | SplitGraph):
         raise OptionError(
             f"a Graph is needed, not {type(graph).__name__}; see Graph.from_edges and from_frame"
         )
@@ -116,24 +147,76 @@ def connected_components(
         raise OptionError(
             f"auto has no option {next(iter(options))!r}; name the method it belongs to, if any"
         )
-    if device is not None:
-        graph = graph.to(device)
+    graph = _placed(graph, device, devices, merge)
+    if isinstance(graph, SplitGraph):
+        return _on_several(graph, method, merge, options)
     with arrays.guard(graph.place):
         name = choose(graph) if method == "auto" else method
         labels, seconds = _timed(METHODS[name], name, graph, options)
     return Components(graph, name, seconds, labels)
 
 
+def _placed(graph, device, devices, merge):
+    """The graph where it is to be solved."""
+    split = isinstance(graph, SplitGraph)
+    if device is not None and (devices is not None or split):
+        raise OptionError("device= is for one device; use devices=, and neither for a split graph")
+    if merge != "auto" and devices is None and not split:
+        raise OptionError(f"merge={merge!r} is for several devices; add devices=")
+    check_merge(merge, graph.by if split else None)
+    if devices is not None:
+        return split_for(graph, devices, merge)
+    return graph if device is None else graph.to(device)
+
+
+def _on_several(split, method, merge, options):
+    """Solve a split graph."""
+    used = set()
+
+    def local(graph):
+        name = choose(graph) if method == "auto" else method
+        used.add(name)
+        return _run(METHODS[name], name, graph, options)
+
+    check_forest(merge, method, options)
+    synchronize(split)
+    start = perf_counter()
+    labels, merge = label_split(split, local, merge)
+    synchronize(split)
+    seconds = perf_counter() - start
+    name = " and ".join(sorted(used)) or "rem"
+    return Components(split, name, seconds, labels, devices=split.team.names, merge=merge)
+
+
 def _timed(method, name, graph, options):
-    for option, value in options.items():
-        if option not in method.options:
-            known = ", ".join(method.options) or "none"
-            raise OptionError(f"method {name} has no option {option!r} (it has: {known})")
-        if not isinstance(value, (int, np.integer)) or not 0 <= value < 2**31:
-            raise OptionError(f"{option}={value!r} must be a whole number, 0 or more")
-    views = (graph.sources, graph.targets) if method.reads == "edges" else (rows_of(graph),)
+    _check_options(method, name, options)
+    views = _views(method, graph)
     arrays.synchronize(graph.place)
     start = perf_counter()
     labels = method.run(graph.n_vertices, *views, **options)
     arrays.synchronize(graph.place)
     return labels, perf_counter() - start
+
+
+def _run(method, name, graph, options):
+    _check_options(method, name, options)
+    return method.run(graph.n_vertices, *_views(method, graph), **options)
+
+
+def _views(method, graph):
+    return (graph.sources, graph.targets) if method.reads == "edges" else (rows_of(graph),)
+
+
+def _check_options(method, name, options):
+    for option, value in options.items():
+        if option in method.choices:
+            if value not in method.choices[option]:
+                raise OptionError(
+                    f"{option}={value!r} is unknown; use one of {', '.join(method.choices[option])}"
+                )
+            continue
+        if option not in method.options:
+            known = ", ".join((*method.options, *method.choices)) or "none"
+            raise OptionError(f"method {name} has no option {option!r} (it has: {known})")
+        if not isinstance(value, (int, np.integer)) or not 0 <= value < 2**31:
+            raise OptionError(f"{option}={value!r} must be a whole number, 0 or more")

@@ -7,8 +7,12 @@ exactly one pair to be joined, which the thread keeps, so no edge is ever lost.
 
 This holds only while every thread splices: compressing at the same time would break it.  Hence a separate
 pass of compression at the end.
+
+The thesis also measures rounds of Hook-non-atomic before, which help where ids are local (section 6.3.1), and
+compressing between the segments in which edges come to a GPU, which does not pay (section 6.3.2).
 """
 
+from edgewise.components.hook import hook_non_atomic
 from edgewise.components.trees import compress, singletons
 from edgewise.device import cas, device, each
 
@@ -35,13 +39,19 @@ def unite_edge(edge, parent, sources, targets):
     union(parent, sources[edge], targets[edge])
 
 
-def rem(vertices, sources, targets):
+def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0):
     """Label the components of an edge list.
 
     Parameters
     ----------
     vertices : int
     sources, targets : (m,) index arrays in one place
+    iterations : int
+        Rounds of Hook-non-atomic and Compress before Rem.
+    segments : int
+        Parts in which the edges are joined, one after the other.
+    compress_between : int
+        Whether to compress after each segment.
 
     Returns
     -------
@@ -49,6 +59,19 @@ def rem(vertices, sources, targets):
         Smallest vertex of each vertex's component.
     """
     parent = singletons(vertices, sources)
-    unite_edge(len(sources), parent, sources, targets)
+    edges, segments = len(sources), max(segments, 1)
+    for segment in range(segments):
+        part = slice(segment * edges // segments, (segment + 1) * edges // segments)
+        if segment and (compress_between or iterations):  # plain hooks would tear trees that are no stars
+            compress(vertices, parent)
+        join(vertices, parent, sources[part], targets[part], iterations)
     compress(vertices, parent)
     return parent
+
+
+def join(vertices, parent, sources, targets, iterations=0):
+    """Join the ends of all edges in ``parent``, which must be compressed if there are ``iterations``."""
+    for _ in range(iterations):
+        hook_non_atomic(len(sources), parent, sources, targets)
+        compress(vertices, parent)
+    unite_edge(len(sources), parent, sources, targets)

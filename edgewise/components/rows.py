@@ -1,9 +1,11 @@
 """The rows a method reads, and what ``auto`` wants to know of them; both kept with the graph."""
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.components.lengths import by_length
 from edgewise.device import arrays
 
 #: A GPU gives a row longer than this to a block instead of a thread.
@@ -12,17 +14,24 @@ LONG_ROW = 1024
 SAMPLED, NEAR = 4096, 1 / 64
 
 
-class Rows(NamedTuple):
+class _Rows(NamedTuple):
+    offsets: Any
+    neighbours: Any
+    hubs: Any
+    longest: int
+
+
+class Rows(_Rows):
     """Symmetric CSR rows.
 
     ``hubs`` are the vertices whose row is longer than ``longest`` entries; none on the CPU, where a core
     takes long rows in its stride.
     """
 
-    offsets: Any
-    neighbours: Any
-    hubs: Any
-    longest: int
+    @cached_property
+    def by_length(self):
+        """Rows for a thread, a warp and a block each, told apart once: see :mod:`~.lengths`."""
+        return by_length(self.offsets, self.neighbours)
 
 
 def rows_of(graph):

@@ -11,9 +11,20 @@ Everything above writes plain Python functions over arrays:
 The place of the arrays decides where a loop runs: NumPy arrays on all CPU cores, CuPy arrays on their GPU.
 """
 
-from edgewise.device.atomics import cas, fetch_add, fetch_max, fetch_min, load, store
+from edgewise.device.atomics import cas, fetch_add, fetch_max, fetch_min, fresh, load, store
 from edgewise.device.lanes import each_row
 from edgewise.device.loop import each
 from edgewise.device.target import device
 
-__all__ = ["cas", "device", "each", "each_row", "fetch_add", "fetch_max", "fetch_min", "load", "store"]
+__all__ = [
+    "cas",
+    "device",
+    "each",
+    "each_row",
+    "fetch_add",
+    "fetch_max",
+    "fetch_min",
+    "fresh",
+    "load",
+    "store",
+]

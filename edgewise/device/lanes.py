@@ -9,9 +9,13 @@
 
 ``lane`` counts from 0 to ``lanes - 1`` within the team that shares the row.  On the CPU, and for
 ``width="thread"``, a row has one lane.  The three widths are those of Baltzakis' label propagation.
+
+By default there is a team for every row.  ``@each_row.by(threads=128, crowd=8)`` sets the threads of a block,
+and lets each multiprocessor have at most 8 blocks of width "block", which take rows in turn: starting a block
+costs more than a short row.
 """
 
-from functools import update_wrapper
+from functools import partial, update_wrapper
 
 from edgewise.device import arrays as places
 from edgewise.device import launch
@@ -26,19 +30,32 @@ class each_row:
     """Turn ``body(row, lane, lanes, *arguments)`` into a loop over rows ``loop(rows, *arguments, width=)``.
 
     The lanes of a row run at the same time and in no order; they meet only through atomics.
+
+    Parameters
+    ----------
+    body : function
+    threads : int
+        Threads a block; a multiple of a warp's.
+    crowd : int, optional
+        Blocks a multiprocessor gets at most at width "block".
     """
 
-    def __init__(self, body):
+    def __init__(self, body, threads=launch.BLOCK, crowd=None):
         self.body = device(body)
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
-        self.alone = each(_one_lane(body))
+        threads = min(threads, launch.BLOCK)  # the simulator has fewer
+        self.alone = each(_one_lane(body), threads=threads)
+        warps, blocks = (lambda: _grid().warp_a_row(body)), (lambda: _grid().block_a_row(body))
         self.teams = {
-            "warp": launch.Kernel(f"{self.name}.warp", lambda: _grid().warp_a_row(body), lanes=launch.WARP),
-            "block": launch.Kernel(
-                f"{self.name}.block", lambda: _grid().block_a_row(body), lanes=launch.BLOCK
-            ),
+            "warp": launch.Kernel(f"{self.name}.warp", warps, launch.WARP, threads=threads),
+            "block": launch.Kernel(f"{self.name}.block", blocks, threads, threads=threads, crowd=crowd),
         }
+
+    @classmethod
+    def by(cls, *, threads=launch.BLOCK, crowd=None):
+        """Decorator for a body whose teams have these sizes."""
+        return partial(cls, threads=threads, crowd=crowd)
 
     def __call__(self, rows, *arguments, width="thread"):
         if width not in WIDTHS:

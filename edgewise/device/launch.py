@@ -42,15 +42,23 @@ class Kernel:
         Threads that share one item of ``count``.
     ahead : int
         Items that one thread serves.
+    threads : int
+        Threads a block.
+    crowd : int, optional
+        Blocks a multiprocessor gets at most; the kernel's loop strides over the grid.  By default as many
+        blocks as it takes.
     """
 
-    def __init__(self, name, source, lanes=1, ahead=1):
+    def __init__(self, name, source, lanes=1, ahead=1, threads=BLOCK, crowd=None):
         self.name, self.source, self.lanes, self.ahead = name, source, lanes, ahead
+        self.threads, self.crowd = threads, crowd
         self.loaded = {}
         self.simulated = None
 
     def __call__(self, count, arguments, place):
-        blocks = min(-(-count * self.lanes // (BLOCK * self.ahead)), MOST_BLOCKS)
+        blocks = min(-(-count * self.lanes // (self.threads * self.ahead)), MOST_BLOCKS)
+        if self.crowd is not None:
+            blocks = min(blocks, self.crowd * _processors(place))
         if SIMULATED:
             self._simulate(blocks, count, arguments)
             return
@@ -63,13 +71,13 @@ class Kernel:
         ready = self.loaded.get((device_id, kinds))
         if ready is None:
             ready = self.loaded[device_id, kinds] = _Loaded(self, arguments, device_id)
-        ready.launch(blocks, words)
+        ready.launch(blocks, self.threads, words)
 
     def _simulate(self, blocks, count, arguments):
         if self.simulated is None:
             self.simulated = cuda_compiler().jit(self.source())
         plain = tuple(a.view(np.ndarray) if isinstance(a, np.ndarray) else a for a in arguments)
-        self.simulated[blocks, BLOCK](count, plain)
+        self.simulated[blocks, self.threads](count, plain)
 
     def ptx(self, kinds, capability):
         """PTX text for argument types ``kinds`` (see :func:`_kind`) and a compute capability."""
@@ -101,11 +109,11 @@ class _Loaded:
         self.launch_kernel = cupy.cuda.driver.launchKernel
         self.stream = cupy.cuda.get_current_stream
 
-    def launch(self, blocks, words):
+    def launch(self, blocks, threads, words):
         stream = self.stream().ptr
         with self.alone:  # the driver copies the block before it returns
             self.block[:] = words
-            self.launch_kernel(self.function, blocks, 1, 1, BLOCK, 1, 1, 0, stream, self.address, 0)
+            self.launch_kernel(self.function, blocks, 1, 1, threads, 1, 1, 0, stream, self.address, 0)
 
 
 def _flatten(count, arguments):
@@ -185,6 +193,16 @@ def _capability(device_id):
 
     capability = cupy.cuda.Device(device_id).compute_capability
     return int(capability[:-1]), int(capability[-1])
+
+
+@memoize
+def _processors(place):
+    """Multiprocessors of the GPU ``place``."""
+    if SIMULATED:
+        return 1
+    import cupy
+
+    return cupy.cuda.Device(int(place[5:])).attributes["MultiProcessorCount"]
 
 
 def _for_driver(text):

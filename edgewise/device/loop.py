@@ -50,15 +50,18 @@ class each:
         It must tolerate that other bodies write meanwhile.
     least_chunk : int
         Fewest indices a core takes at a time; less for bodies that last microseconds.
+    threads : int
+        Threads a block on a GPU.
     """
 
-    def __init__(self, body, fetch=None, least_chunk=LEAST_CHUNK):
+    def __init__(self, body, fetch=None, least_chunk=LEAST_CHUNK, threads=launch.BLOCK):
         self.body, self.fetch, self.least_chunk = device(body), fetch, least_chunk
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
         whole = body if fetch is None else _in_one(body, device(fetch))
         self.cpu = _cpu_loop(whole, self.name)
-        self.cuda = launch.Kernel(self.name, self._cuda_source, ahead=1 if fetch is None else launch.AHEAD)
+        ahead = 1 if fetch is None else launch.AHEAD
+        self.cuda = launch.Kernel(self.name, self._cuda_source, ahead=ahead, threads=threads)
 
     @classmethod
     def ahead(cls, fetch):

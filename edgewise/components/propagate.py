@@ -1,0 +1,89 @@
+"""Label propagation: every vertex takes the least label among its neighbours, until nothing changes.
+
+Baltzakis runs it on a GPU in three widths: a thread, a warp or a block of 128 threads reads the row of a
+vertex, finds the least label in it and lowers the vertex's own.  One body does all three here.  A label that
+has been lowered is read by whoever comes later in the round, so labels run far ahead along ascending ids.
+The rounds end when one has changed nothing.
+
+A label moves along edges only, so there are as many rounds as the longest of the shortest paths has steps,
+less what running ahead saves.  That makes the method slow where union-find is not: it is here to be compared
+with, and for graphs of small diameter.
+
+The host learns of a change every few rounds.  Each round has a flag that says whether the round before it
+changed anything; a round that finds its flag down does nothing, so rounds asked for in vain cost a launch.
+"""
+
+import numpy as np
+
+from edgewise.components.trees import singletons
+from edgewise.device import arrays, each_row, fetch_min, fresh
+
+#: Threads a block, and blocks of width "block" a multiprocessor, as in the document.
+THREADS, CROWD = 128, 8
+#: Rounds that are asked for at once on a GPU: at first, and at most.
+FIRST, MOST = 4, 32
+ROWS = ("auto", "thread", "warp", "block")
+
+
+@each_row.by(threads=THREADS, crowd=CROWD)
+def lower(item, lane, lanes, chosen, labels, offsets, neighbours, flags, turn, shared):
+    """Lower the label of a row to the least of its neighbours' labels.
+
+    Labels only ever fall, so a lane need not know what the others have found: each lowers the label as far as
+    it can.  ``shared`` says that labels are read past the processor's own cache, where those lowered
+    elsewhere in this round are seen.
+    """
+    if flags[turn] == 0:
+        return
+    row = chosen[item] if len(chosen) else item
+    least = labels[row]
+    for entry in range(offsets[row] + lane, offsets[row + 1], lanes):
+        label = fresh(labels, neighbours[entry]) if shared else labels[neighbours[entry]]
+        if label < least:
+            least = label
+    if least < labels[row]:
+        if lanes == 1:
+            labels[row] = least
+        else:
+            fetch_min(labels, row, least)
+        if flags[turn + 1] == 0:  # many writes to one place are slow
+            flags[turn + 1] = 1
+
+
+def propagate(vertices, symmetric, rows="auto", shared=1):
+    """Label the components of symmetric rows.
+
+    Parameters
+    ----------
+    vertices : int
+    symmetric : edgewise.components.rows.Rows
+    rows : {'auto', 'thread', 'warp', 'block'}
+        What reads a row on a GPU; ``auto`` goes by its length.  On the CPU it is a thread.
+    shared : int
+        Whether labels are read past the processors' own caches.
+
+    Returns
+    -------
+    (vertices,) index array
+        Smallest vertex of each vertex's component.
+    """
+    return propagated(vertices, symmetric, rows, shared)[0]
+
+
+def propagated(vertices, symmetric, rows="auto", shared=1):
+    """Labels as :func:`propagate` gives them, and the number of rounds, the last of which changed nothing."""
+    labels = singletons(vertices, symmetric.neighbours)
+    bins = symmetric.by_length if rows == "auto" else [(rows, symmetric.neighbours[:0])]
+    place = arrays.place_of(labels)
+    done, batch = 0, 1 if place == "cpu" else FIRST
+    while True:
+        flags = arrays.zeros(batch + 1, np.int32, place)
+        flags[:1] = 1
+        for turn in range(batch):
+            for width, chosen in bins:
+                arguments = (chosen, labels, symmetric.offsets, symmetric.neighbours, flags, turn, shared)
+                lower(len(chosen) or vertices, *arguments, width=width)
+        changed = arrays.move(flags, "cpu")[1:]
+        if not changed.all():
+            return labels, done + int(changed.argmin()) + 1
+        done, batch = done + batch, batch if place == "cpu" else min(2 * batch, MOST)

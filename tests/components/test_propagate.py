@@ -1,0 +1,127 @@
+"""Label propagation at every width, rows told apart by length, and rounds of plain hooks before Rem."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import edgewise as ew
+from edgewise.components import lengths
+from edgewise.components.check import oracle
+from edgewise.components.propagate import ROWS, propagated
+from edgewise.components.rows import rows_of
+from edgewise.device import arrays
+from edgewise.device.target import SIMULATED
+from edgewise.errors import OptionError
+from tests.components.test_components import PLACE, edge_lists, labels_of
+from tests.zoo import ZOO
+
+pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
+ON_GPU = "cuda" in os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
+
+
+@pytest.fixture
+def short_bins(monkeypatch):
+    """Bounds so low that small graphs have rows for all three widths."""
+    monkeypatch.setattr(lengths, "SHORT", 2)
+    monkeypatch.setattr(lengths, "MIDDLE", 5)
+    monkeypatch.setattr(lengths, "NEXT_TO_NOTHING", 0)
+
+
+def wheel():
+    """Rows of one entry and of two, one of five, one of eight, and a vertex alone."""
+    sources = [9, 9, 9, 9, 9, 9, 9, 9, 4, 4, 4, 4, 0, 1]
+    targets = [0, 1, 2, 3, 4, 5, 6, 7, 5, 6, 7, 3, 8, 10]
+    return 12, np.array(sources), np.array(targets)
+
+
+@pytest.mark.parametrize("width", ROWS)
+@pytest.mark.parametrize("shape", ["empty", "isolated", "path, reversed ids", "star from its last", "dense"])
+def test_every_width(shape, width):
+    if width in ("warp", "block") and SIMULATED and shape.startswith("path"):
+        pytest.skip("thousands of Python threads would add nothing to the star")
+    assert labels_of("propagate", *ZOO[shape], rows=width) == oracle(*ZOO[shape])
+
+
+@pytest.mark.parametrize("shape", ["wheel", "star from its last", "two cliques and a bridge", "sparse"])
+def test_rows_of_all_lengths(shape, short_bins):
+    graph = wheel() if shape == "wheel" else ZOO[shape]
+    assert labels_of("propagate", *graph) == oracle(*graph)
+
+
+def test_bins_hold_every_row_with_entries_once(short_bins):
+    graph = graph_of(*wheel())
+    bins = rows_of(graph).by_length
+    assert bins is rows_of(graph).by_length
+    if graph.place == "cpu":
+        assert [width for width, _ in bins] == ["thread"]
+        return
+    assert [width for width, _ in bins] == ["block", "warp", "thread"]
+    chosen = [np.asarray(arrays.move(rows, "cpu")).tolist() for _, rows in bins]
+    assert sorted(row for rows in chosen for row in rows) == list(range(11))
+    degrees = np.asarray(arrays.move(graph.degrees(), "cpu"))
+    assert all(degrees[row] > 5 for row in chosen[0])
+    assert all(2 < degrees[row] <= 5 for row in chosen[1])
+    assert all(0 < degrees[row] <= 2 for row in chosen[2])
+
+
+@pytest.mark.skipif(not ON_GPU, reason="the CPU has one width")
+@pytest.mark.parametrize(
+    ("degree", "width"), [(lengths.SHORT, "thread"), (lengths.SHORT + 1, "warp"), (30, "warp")]
+)
+def test_one_width_where_one_bin_holds_nearly_everything(degree, width):
+    n = 4 * degree
+    ring = np.arange(n)
+    graph = graph_of(n, np.repeat(ring, degree // 2), (np.repeat(ring, degree // 2) + step(n, degree)) % n)
+    ((found, chosen),) = rows_of(graph).by_length
+    assert (found, len(chosen)) == (width if degree % 2 == 0 else "thread", 0)
+
+
+def step(n, degree):
+    return np.tile(np.arange(1, degree // 2 + 1), n)
+
+
+def graph_of(vertices, sources, targets):
+    return ew.Graph.from_edges(sources, targets, n_vertices=vertices).to(PLACE)
+
+
+def test_rounds_are_counted_to_the_first_without_a_change():
+    apart = graph_of(5, [0], [0])
+    assert propagated(5, rows_of(apart))[1] == 1
+    if not ON_GPU:
+        star = graph_of(*ZOO["star from its last"])
+        assert (
+            propagated(20, rows_of(star))[1] == 3
+        )  # the hub comes last: it learns, tells, and nothing happens
+
+
+@pytest.mark.parametrize("shared", [0, 1])
+def test_labels_read_through_either_cache(shared):
+    graph = graph_of(*ZOO["sparse"])
+    labels, _ = propagated(graph.n_vertices, rows_of(graph), "thread", shared)
+    assert arrays.move(labels, "cpu").tolist() == oracle(*ZOO["sparse"])
+
+
+def test_unknown_rows_are_refused():
+    with pytest.raises(OptionError, match="rows='grid' is unknown; use one of auto, thread, warp, block"):
+        labels_of("propagate", *ZOO["grid"], rows="grid")
+    with pytest.raises(OptionError, match=r"no option 'iterations' \(it has: rows\)"):
+        labels_of("propagate", *ZOO["grid"], iterations=1)
+
+
+@given(edge_lists(), st.sampled_from(ROWS))
+def test_made_up_graphs(graph, width):
+    if SIMULATED:
+        pytest.skip("a minute of Python threads would add nothing to the zoo")
+    assert labels_of("propagate", *graph, rows=width) == oracle(*graph)
+
+
+@pytest.mark.parametrize("segments", [1, 3])
+@pytest.mark.parametrize("iterations", [0, 2])
+@pytest.mark.parametrize("compress_between", [0, 1])
+def test_rem_after_plain_hooks_and_in_segments(iterations, segments, compress_between):
+    options = {"iterations": iterations, "segments": segments, "compress_between": compress_between}
+    for shape in ("grid", "sparse", "star from its last"):
+        assert labels_of("rem", *ZOO[shape], **options) == oracle(*ZOO[shape])
