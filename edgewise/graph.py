@@ -16,6 +16,8 @@ from edgewise.errors import GraphError, OptionError
 if TYPE_CHECKING:
     import scipy.sparse
 
+    from edgewise.workers.split import SplitGraph
+
 #: Largest number of vertices whose numbers are uint32 (the last value marks "none").
 MOST_UINT32 = 2**32 - 2
 REPEATED = ("keep", "first", "sum", "min", "max")
@@ -318,6 +320,39 @@ class Graph:
             ids=self.ids,
             vertex_weights=self.vertex_weights,
         )
+
+    def split(self, devices: Any, *, by: str = "auto") -> SplitGraph:
+        """Spread the edges over several devices, where they then stay.
+
+        Parameters
+        ----------
+        devices : str or list of str
+            ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as ``["cuda:0", "cuda:1"]``; ``"cpu:0"``,
+            ``"cpu:1"`` ... are workers on the CPU.
+        by : {'auto', 'edges', 'range'}
+            Equal shares of the edges, or ranges of vertices with the edges inside them; ``'auto'`` takes
+            ranges where they would cut at most 2 % of the edges.
+
+        Returns
+        -------
+        SplitGraph
+            For :func:`edgewise.connected_components`.  Weights stay behind.
+
+        Raises
+        ------
+        DeviceError, OutOfMemoryError
+            A device is not there, named twice, or too small.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges([0, 1, 3], [1, 2, 4], n_vertices=5)
+        >>> ew.connected_components(graph.split(["cpu:0", "cpu:1"])).labels.tolist()
+        [0, 0, 0, 3, 3]
+        """
+        from edgewise.workers.split import split
+
+        return split(self, devices, by)
 
     def ids_of(self, vertices):
         """External ids of an array of vertex numbers (on the host)."""

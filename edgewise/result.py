@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ from edgewise.graph import Graph, check_same_graph
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from edgewise.workers import SplitGraph
 
 #: Labels of so many vertices are shown as int32, which every table library knows.
 MOST_INT32 = 2**31 - 1
@@ -28,13 +30,19 @@ class Components:
     method : str
         Name of the method that found them.
     seconds : float
-        Time of the method alone.
+        Time of the method alone, and of the merge if several devices took part.
+    devices : tuple of str
+        The devices that took part, if there were several.
+    merge : str or None
+        How what they found was put together.
     """
 
-    graph: Graph = field(repr=False)
+    graph: Graph | SplitGraph = field(repr=False)
     method: str
     seconds: float
     _labels: Any = field(repr=False)
+    devices: tuple[str, ...] = ()
+    merge: str | None = None
 
     @property
     def labels(self):
@@ -74,7 +82,7 @@ class Components:
         """Return the result with its labels, and its graph, on the host."""
         from edgewise.device import arrays
 
-        return Components(self.graph.to("cpu"), self.method, self.seconds, arrays.move(self._labels, "cpu"))
+        return replace(self, graph=self.graph.to("cpu"), _labels=arrays.move(self._labels, "cpu"))
 
     def to_frame(self) -> pyarrow.Table:
         """Return a table with one row a vertex, in vertex order.
@@ -99,7 +107,7 @@ class Components:
 
         write_clusters(path, self)
 
-    def verify(self, graph: Graph | None = None) -> Components:
+    def verify(self, graph: Graph | SplitGraph | None = None) -> Components:
         """Check the labels against the graph and return the result.
 
         Raises

@@ -17,6 +17,8 @@ from edgewise.errors import DeviceError, OutOfMemoryError
 class Simulated(np.ndarray):
     """An array "on" the simulated GPU."""
 
+    __array_priority__ = 1  # what is made of several is one too
+
 
 def place_of(*arguments, contiguous=False) -> str:
     """Place of the arrays among ``arguments``; they must agree, and be contiguous where that is asked."""
@@ -143,11 +145,27 @@ def move(array, place):
         return array.view(np.ndarray) if place == "cpu" else array.copy().view(Simulated)
     if place == "cpu":
         return _cupy().asnumpy(array)
-    with on(place):
-        try:
+    try:
+        if here != "cpu":
+            return _from_gpu_to_gpu(array, here, place)
+        with on(place):
             return _cupy().asarray(array)
-        except _cupy().cuda.memory.OutOfMemoryError:
-            raise out_of_memory(array.nbytes, place) from None
+    except _cupy().cuda.memory.OutOfMemoryError:
+        raise out_of_memory(array.nbytes, place) from None
+
+
+def _from_gpu_to_gpu(array, here, place):
+    """A copy in ``place``, made once ``here`` has done its work so far, and before it does more."""
+    current = _cupy().cuda.get_current_stream
+    with on(here):
+        ready = current().record()
+    with on(place):
+        current().wait_event(ready)
+        moved = array.copy()
+        copied = current().record()
+    with on(here):
+        current().wait_event(copied)
+    return moved
 
 
 class on:

@@ -10,11 +10,14 @@ unchanged.
 """
 
 from functools import cache
+from threading import local
 
 import numpy as np
 
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
+
+_kept = local()
 
 
 def _cupy_cuda():
@@ -153,3 +156,66 @@ def seen_from(place, array):
 
     memory = cupy.cuda.UnownedMemory(array.data.ptr, array.nbytes, array, int(place[5:]))
     return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+def current(place) -> Stream:
+    """The stream on which ``place`` gets its work at the moment."""
+    stream = Stream("cpu")
+    if place != "cpu" and not SIMULATED:
+        stream.place, stream.stream = place, _cupy_cuda().get_current_stream(int(place[5:]))
+    return stream
+
+
+def follow(place, other):
+    """Let what ``place`` is given from now on wait for all that ``other`` has been given so far."""
+    if place == other or "cpu" in (place, other) or SIMULATED:
+        return
+    event = _event(other)
+    current(other).stream.record(event)
+    current(place).stream.wait_event(event)
+
+
+def _event(place):
+    """The thread's event for marks that are waited for at once, and then used again."""
+    events = _kept.__dict__.setdefault("events", {})
+    if place not in events:
+        with arrays.on(place):
+            events[place] = _cupy_cuda().Event(disable_timing=True)
+    return events[place]
+
+
+def arrive(place, road: Stream):
+    """Let ``place`` go on once what ``road`` has been given is done."""
+    if place == "cpu":
+        road.synchronize()
+    else:
+        current(place).wait(road.record())
+
+
+def bring_into(target, source):
+    """Copy ``source`` into ``target``, in order with what either place is given before and after."""
+    to, origin = arrays.place_of(target), arrays.place_of(source)
+    follow(to if to != "cpu" else origin, origin)
+    copy(target, source)
+    if to == "cpu":
+        current(origin).synchronize()
+    else:
+        follow(origin, to)
+
+
+def bring(array, place):
+    """``array`` in ``place``, in the order of :func:`bring_into`; itself where it is there already."""
+    if arrays.place_of(array) == place:
+        return array
+    there = arrays.empty(len(array), array.dtype, place)
+    bring_into(there, array)
+    return there
+
+
+def is_pinned(array) -> bool:
+    """Whether a GPU can copy this host array as it lies, because its memory is page-locked."""
+    if SIMULATED or arrays.place_of(array) != "cpu" or not arrays.gpu_count():
+        return False
+    runtime = _cupy_cuda().runtime
+    attributes = runtime.pointerGetAttributes(array.ctypes.data)
+    return attributes.type == runtime.memoryTypeHost

@@ -1,0 +1,107 @@
+"""A binary tree of meetings: in each round half of the workers send all their labels to the other half.
+
+Hellås (2018), sections 4.2.4 and 5.2.2, with *Rem-merge* (Algorithm 12) or *Hook-merge*: a received label
+is an edge between its vertex and the vertex it names.  Labels come in chunks, as in Groute, so that a chunk
+is joined while the next is under way.  Where most vertices are still alone, only the others are sent, as
+pairs.
+
+Every round moves and joins as many labels as there are vertices, whatever the number of workers: so this
+pays only while a worker has many more edges than the graph has vertices.
+"""
+
+from itertools import pairwise as neighbours
+
+from edgewise.components.merge.changed import changed, send_pairs, unite_pairs
+from edgewise.components.rem import union
+from edgewise.components.trees import compress
+from edgewise.device import arrays, cas, each, streams
+from edgewise.workers.topology import rounds
+
+#: Chunks of a transfer.
+CHUNKS = 8
+#: Share of vertices with another label below which pairs are sent; a pair is twice as long as a label.
+FEW = 0.4
+
+
+@each.ahead(lambda index, parent, first, received: received[index])
+def unite_received_by_rem(index, label, parent, first, received):
+    """Join a vertex with the label another worker gave it."""
+    if label != first + index:
+        union(parent, first + index, label)
+
+
+@each.ahead(lambda index, parent, first, received: received[index])
+def unite_received_by_hook(index, label, parent, first, received):
+    """The same with Hook-atomic (Algorithm 5)."""
+    if label == first + index:
+        return
+    one, other = parent[first + index], parent[label]
+    while one != other:
+        high, low = max(one, other), min(one, other)
+        held = cas(parent, high, high, low)
+        if held in (high, low):
+            return
+        one, other = parent[held], parent[low]
+
+
+def pairwise_rem(team, parents):
+    """Merge labels round by round with Rem's algorithm; see :func:`pairwise`."""
+    return pairwise(team, parents, unite_received_by_rem)
+
+
+def pairwise_hook(team, parents):
+    """Merge labels round by round with Hook-atomic; see :func:`pairwise`."""
+    return pairwise(team, parents, unite_received_by_hook)
+
+
+def pairwise(team, parents, unite):
+    """Merge labels round by round.
+
+    Parameters
+    ----------
+    team : Team
+    parents : list of (n,) index arrays
+        Compressed labels, one array a worker, in its place.  They are overwritten.
+    unite : loop
+        Joins a chunk of received labels.
+
+    Returns
+    -------
+    (n,) index array
+        Compressed labels in the place of the first worker.
+    """
+    for pairs in rounds(team.places):
+        for receiver, sender in pairs:
+            _meet(parents[receiver], parents[sender], unite)
+    return parents[0]
+
+
+def _meet(parent, sent, unite):
+    """Join what another worker found into ``parent``."""
+    vertices = len(parent)
+    few = changed(sent, None, int(FEW * vertices))
+    if few is not None:
+        unite_pairs(parent, *send_pairs(few, arrays.place_of(parent)))
+    else:
+        _stream(parent, sent, unite)
+    compress(vertices, parent)
+
+
+def _stream(parent, sent, unite):
+    here, there = arrays.place_of(parent), arrays.place_of(sent)
+    vertices = len(parent)
+    if here == there:
+        unite(vertices, parent, 0, sent)
+        return
+    received = arrays.empty(vertices, sent.dtype, here)
+    road = streams.Stream(here if here != "cpu" else there)
+    road.wait(streams.current(there).record())
+    road.wait(streams.current(here).record())
+    marks = [vertices * chunk // CHUNKS for chunk in range(CHUNKS + 1)]
+    for start, stop in neighbours(marks):
+        if start == stop:
+            continue
+        streams.copy(received[start:stop], sent[start:stop], road)
+        streams.arrive(here, road)
+        unite(stop - start, parent, start, received[start:stop])
+    streams.current(there).wait(road.record())

@@ -1,0 +1,89 @@
+"""Which devices take part: from what a user writes to a list of workers."""
+
+from typing import NamedTuple
+
+from edgewise.device import arrays
+from edgewise.errors import DeviceError
+
+#: More CPU workers than any machine has cores are a slip of the pen.
+MOST_CPU_WORKERS = 256
+
+
+class Worker(NamedTuple):
+    """One device of a team.
+
+    Attributes
+    ----------
+    name : str
+        ``"cuda:1"`` or ``"cpu:0"``; unique in its team.
+    place : str
+        Where its arrays lie; ``"cpu"`` for every CPU worker.
+    """
+
+    name: str
+    place: str
+
+
+class Team(tuple[Worker, ...]):
+    """The workers of a job, in order; results end up with the first."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the workers."""
+        return tuple(worker.name for worker in self)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Place of each worker."""
+        return tuple(worker.place for worker in self)
+
+
+def team_of(devices) -> Team:
+    """Team that a user's words stand for.
+
+    Parameters
+    ----------
+    devices : str or sequence of str
+        ``"all"`` (every GPU), ``"cpu+cuda"`` (every GPU and a CPU worker), or devices such as ``"cuda:0"``,
+        ``"cpu:1"``, as a list or with commas between.
+
+    Returns
+    -------
+    Team
+
+    Raises
+    ------
+    DeviceError
+        A device is unknown, not there, or given twice; ``"all"`` without a GPU; no device at all.
+    """
+    if isinstance(devices, Team):
+        return devices
+    if isinstance(devices, str):
+        named = [word.strip() for word in devices.split(",")]
+    elif isinstance(devices, list | tuple):
+        named = devices
+    else:
+        raise DeviceError(f"devices={devices!r} is neither a string nor a list; use 'all' or ['cuda:0', ...]")
+    workers = [worker for name in named for worker in _workers(name)]
+    if not workers:
+        raise DeviceError("devices= names no device; use 'all' or ['cuda:0', ...]")
+    for place, worker in enumerate(workers):
+        if worker in workers[:place]:
+            raise DeviceError(f"device {worker.name!r} is given twice; name every device once")
+    return Team(workers)
+
+
+def _workers(name):
+    """The workers one word stands for."""
+    if name in ("all", "cpu+cuda", "cuda+cpu"):
+        gpus = [Worker(f"cuda:{number}", f"cuda:{number}") for number in range(arrays.gpu_count())]
+        if not gpus:
+            raise DeviceError(f"devices={name!r} needs a GPU ({arrays.why_no_gpu()}); use ['cpu:0', 'cpu:1']")
+        return gpus if name == "all" else [*gpus, Worker("cpu:0", "cpu")]
+    kind, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
+    if kind != "cpu":
+        place = arrays.resolve(name)
+        return [Worker("cpu:0" if place == "cpu" else place, place)]
+    if colon and not (number.isascii() and number.isdecimal() and int(number) < MOST_CPU_WORKERS):
+        raise DeviceError(f"device {name!r} is unknown; CPU workers are cpu:0 to cpu:{MOST_CPU_WORKERS - 1}")
+    return [Worker(f"cpu:{int(number or 0)}", "cpu")]

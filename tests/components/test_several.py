@@ -1,0 +1,96 @@
+"""Several workers label as one does, whatever the split, the merge and the method."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import edgewise as ew
+from edgewise.components import MERGES, METHODS
+from edgewise.components.check import oracle
+from edgewise.components.merge import merge_labels
+from edgewise.device.target import SIMULATED
+from edgewise.errors import DeviceError, OptionError
+from edgewise.workers import team_of
+from edgewise.workers.topology import all_access
+from tests.workers.test_workers import TEAMS
+from tests.zoo import ZOO
+
+pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
+FEW = ("empty", "isolated", "path, reversed ids", "two cliques and a bridge", "sparse")
+SHAPES = FEW if SIMULATED else ZOO
+
+
+@pytest.mark.parametrize("team", TEAMS, ids=str)
+@pytest.mark.parametrize("merge", ["auto", *MERGES])
+def test_every_merge_gives_the_oracles_labels(team, merge):
+    for shape in SHAPES:
+        vertices, sources, targets = ZOO[shape]
+        graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
+        if merge == "peer" and not all_access(team_of(team)):
+            with pytest.raises(DeviceError, match="cannot read the memory of"):
+                ew.connected_components(graph, devices=team, merge=merge)
+            continue
+        result = ew.connected_components(graph, devices=team, merge=merge).on_host()
+        assert result.labels.tolist() == oracle(vertices, sources, targets), shape
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_on_shares_and_ranges(method):
+    for shape in ("sparse", "grid"):
+        vertices, sources, targets = ZOO[shape]
+        graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
+        for by in ("edges", "range"):
+            split = graph.split(TEAMS[1], by=by)
+            result = ew.connected_components(split, method=method)
+            assert result.on_host().labels.tolist() == oracle(vertices, sources, targets)
+            assert (result.devices, result.method) == (split.team.names, method)
+            assert result.merge in MERGES
+            result.verify()
+
+
+@given(st.data())
+def test_made_up_graphs_in_made_up_shares(data):
+    if SIMULATED:
+        pytest.skip("a minute of Python threads would add nothing to the zoo")
+    vertices = data.draw(st.integers(1, 40))
+    ends = data.draw(st.lists(st.tuples(*[st.integers(0, vertices - 1)] * 2), max_size=80))
+    sources, targets = np.array(ends, np.int64).reshape(-1, 2).T
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
+    team = [f"cpu:{number}" for number in range(data.draw(st.integers(2, 5)))]
+    expected = oracle(vertices, sources, targets)
+    for merge in MERGES:
+        assert ew.connected_components(graph, devices=team, merge=merge).labels.tolist() == expected, merge
+
+
+def test_labels_of_workers_are_merged():
+    team = team_of(TEAMS[1])
+    for merge in ("auto", *(name for name, found in MERGES.items() if found.merges == "labels")):
+        parents = [
+            ew.connected_components(ew.Graph.from_edges(*ends, n_vertices=6).to(place))._labels
+            for place, *ends in zip(team.places, ([1, 4], [0, 2]), ([2, 5], [3, 1]))
+        ]
+        merged = merge_labels(team, parents, merge)
+        assert [int(label) for label in merged] == [0, 1, 1, 0, 4, 4] or len(team) == 1
+
+
+def test_merge_wants_the_split_it_is_for():
+    graph = ew.Graph.from_edges([0], [1], n_vertices=2)
+    split = graph.split("cpu:0,cpu:1", by="edges")
+    for arguments, complaint in (
+        ({"merge": "best"}, "merge 'best' is unknown; use auto or one of pairwise-rem"),
+        ({"merge": "ranges"}, "needs a graph split by range, not by edges"),
+        ({"device": "cpu"}, "device= is for one device"),
+        ({"merge": "forest", "method": "hook"}, "goes with method 'rem' without options"),
+    ):
+        with pytest.raises(OptionError, match=complaint):
+            ew.connected_components(split, **arguments)
+    with pytest.raises(OptionError, match="is for several devices; add devices="):
+        ew.connected_components(graph, merge="peer")
+    with pytest.raises(OptionError, match="needs a graph split by edges, not by range"):
+        ew.connected_components(graph.split("cpu:0,cpu:1", by="range"), merge="peer")
+
+
+def test_one_device_is_no_team():
+    graph = ew.Graph.from_edges([0], [1], n_vertices=2)
+    assert ew.connected_components(graph, devices="cpu").devices == ()
