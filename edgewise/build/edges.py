@@ -21,7 +21,7 @@ def ends(sources, targets, n_vertices):
     n_vertices : int
     ids : array or None
     """
-    sources, targets = _column(sources, "sources"), _column(targets, "targets")
+    sources, targets = as_column(sources, "sources"), as_column(targets, "targets")
     with arrays.guard(_place(sources)):
         return _numbered(sources, targets, n_vertices)
 
@@ -52,7 +52,7 @@ def _numbered(sources, targets, n_vertices):
     return tuple(columns), n_vertices, None
 
 
-def _column(values, name):
+def as_column(values, name):
     """An array of integers or strings out of whatever the caller has."""
     if hasattr(values, "__cuda_array_interface__"):
         values = arrays.adopt(values)
@@ -178,7 +178,7 @@ def _merge(xp, weights, begins, repeated):
 
 def rows(offsets, neighbours):
     """Offsets and neighbours of the right types, after checking that they are rows."""
-    offsets, neighbours = _column(offsets, "offsets"), _column(neighbours, "neighbours")
+    offsets, neighbours = as_column(offsets, "offsets"), as_column(neighbours, "neighbours")
     with arrays.guard(_place(neighbours)):
         return _checked_rows(offsets, neighbours)
 

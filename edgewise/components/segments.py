@@ -1,0 +1,268 @@
+"""Components of edges that lie on the host: they flow past the parents, segment by segment.
+
+A union-find method looks at an edge once and never again, so the edges need not lie beside the parents: a
+device holds the parents and a few buffers, whatever the number of edges.  This is the pending-segment
+scheme of Groute (Ben-Nun et al. 2017), which Hellås (2018) took over, with Rem's union as the kernel;
+ConnectIt (Dhulipala, Hong & Shun 2020) calls the same thing batches.
+
+On a GPU a segment is copied on a stream of its own while the kernel works on the one before.  Copies run
+beside kernels, at the full rate of the link, only from page-locked memory; a segment that lies elsewhere
+(pages of a file, an ordinary array) is first brought into a page-locked buffer by several threads, and
+narrowed on the way.  On the CPU a segment is a slice and nothing is copied.
+
+The workers of a team take segments from one queue, so that the faster link takes more of them; in the end
+their parents are merged.  Between segments nothing is compressed: splicing keeps paths short, and a pass
+over the parents costs as much as a segment.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle
+from os import cpu_count
+
+import numpy as np
+
+from edgewise.components.rem import union
+from edgewise.components.trees import compress, make_singletons
+from edgewise.device import arrays, each, streams
+from edgewise.graph import index_type
+from edgewise.workers import WorkQueue
+
+#: Edges of a segment, and segments under way at once: one copied, one joined, one between the two.
+SEGMENT_EDGES, LEAST_EDGES, SLOTS = 1 << 23, 1 << 16, 3
+#: Threads that fill page-locked buffers, and the items worth a thread.
+MOST_STAGING, STAGED = 16, 1 << 18
+#: Share of the free memory of a device that may be taken.
+USABLE = 0.95
+
+
+@each
+def unite_numbers(edge, parent, sources, targets):
+    """Join the ends of one edge, given as integers of any type."""
+    number = parent.dtype.type
+    union(parent, number(sources[edge]), number(targets[edge]))
+
+
+class Slot:
+    """Room for one segment on its way to the GPU."""
+
+    def __init__(self, place, edges, kind):
+        self.place, self.host = place, None
+        self.there = tuple(arrays.empty(edges, kind, place) for _ in range(2))
+        self.joined = streams.Event()
+
+    def staged(self, columns, staging):
+        """The columns in page-locked memory, filled by the threads of ``staging``."""
+        if self.host is None:
+            shape = self.there[0]
+            self.host = tuple(streams.pinned(len(shape), shape.dtype, self.place) for _ in range(2))
+        targets = tuple(room[: len(column)] for room, column in zip(self.host, columns))
+        jobs = [
+            staging.submit(np.copyto, room[start : start + STAGED], column[start : start + STAGED], "unsafe")
+            for room, column in zip(targets, columns)
+            for start in range(0, len(column), STAGED)
+        ]
+        for job in jobs:
+            job.result()
+        return targets
+
+
+class Feeder:
+    """Joins edges of the host to parents that may lie on a GPU.
+
+    Parameters
+    ----------
+    parent : (n,) index array
+        Its place is where the work is done.
+    segment_edges : int
+        Edges under way in one buffer, at most.
+
+    Attributes
+    ----------
+    segments : int
+        Segments that went through.
+    """
+
+    def __init__(self, parent, segment_edges=SEGMENT_EDGES):
+        self.parent, self.segment_edges = parent, segment_edges
+        self.place = arrays.place_of(parent)
+        self.segments = self.room = 0
+        self.kind = self.slots = self.staging = None
+        self.copying, self.joining = streams.Stream(self.place), streams.Stream(self.place)
+        arrays.synchronize(self.place)  # whatever made the parents runs in another stream
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        self.settle()
+
+    def settle(self):
+        """Wait until all edges given so far are joined."""
+        self.joining.synchronize()
+
+    def feed(self, sources, targets):
+        """Join edges whose ends are known to be vertices.
+
+        Parameters
+        ----------
+        sources, targets : (m,) integer arrays on the host
+            They may be overwritten when this returns; page-locked ones after :meth:`settle`.
+        """
+        for start in range(0, len(sources), self.segment_edges):
+            part = slice(start, start + self.segment_edges)
+            self._feed_one(sources[part], targets[part])
+
+    def _feed_one(self, *columns):
+        self.segments += 1
+        count = len(columns[0])
+        columns = tuple(_as_parents(column, self.parent.dtype) for column in columns)
+        if self.place == "cpu":
+            unite_numbers(count, self.parent, *columns)
+            return
+        ready = columns[0].dtype == columns[1].dtype and all(map(streams.is_pinned, columns))
+        slot = self._slot(columns[0].dtype if ready else self.parent.dtype, count)
+        slot.joined.synchronize()
+        if not ready:
+            self.staging = self.staging or ThreadPoolExecutor(min(MOST_STAGING, cpu_count() or 1))
+            columns = slot.staged(columns, self.staging)
+        there = tuple(room[:count] for room in slot.there)
+        for room, column in zip(there, columns):
+            streams.copy(room, column, self.copying)
+        self.joining.wait(self.copying.record())
+        with self.joining:
+            unite_numbers(count, self.parent, *there)
+        slot.joined = self.joining.record()
+
+    def _slot(self, kind, count):
+        """The slot whose turn it is; new ones when other types or more edges come than before."""
+        if kind != self.kind or count > self.room:
+            self.settle()
+            self.slots = None
+            self.kind, self.room = kind, min(1 << (count - 1).bit_length(), self.segment_edges)
+            slots = [Slot(self.place, self.room, kind) for _ in range(SLOTS)]
+            arrays.synchronize(self.place)  # the memory may have served something of another stream
+            self.slots = cycle(slots)
+        return next(self.slots)
+
+
+def _as_parents(column, kind):
+    """The column as an array of the parents' type if only the sign tells them apart."""
+    column = np.asarray(column)
+    return column.view(kind) if column.itemsize == kind.itemsize else column
+
+
+def components_by_segments(n_vertices, sources, targets, team, segment_edges=SEGMENT_EDGES, merge="auto"):
+    """Label the components of edges that lie on the host.
+
+    Parameters
+    ----------
+    n_vertices : int
+    sources, targets : (m,) integer arrays on the host
+        Vertex numbers, known to be below ``n_vertices``; a ``numpy.memmap`` will do.  Arrays made by
+        :func:`edgewise.device.streams.pinned` are not staged.
+    team : edgewise.workers.Team
+    segment_edges : int
+    merge : str
+        How the parents of several workers are merged.
+
+    Returns
+    -------
+    labels : (n_vertices,) index array
+        Smallest vertex of each vertex's component, in the place of the team's first worker.
+    segments : int
+
+    Raises
+    ------
+    OutOfMemoryError
+        The parents and the buffers do not fit.
+    """
+    queue = WorkQueue(len(sources), segment_edges)
+    columns = np.asarray(sources), np.asarray(targets)
+
+    def work(worker):
+        with arrays.guard(worker.place):
+            try:
+                return _parents_of(worker.place, n_vertices, columns, queue)
+            except BaseException:
+                queue.taken = queue.total  # the others need not go on
+                raise
+
+    with ThreadPoolExecutor(len(team)) as pool:
+        try:
+            parents = list(pool.map(work, team))
+        except BaseException:
+            queue.taken = queue.total
+            raise
+    return merged(parents, merge), -(-len(sources) // segment_edges)
+
+
+def _parents_of(place, n_vertices, columns, queue):
+    """Compressed parents after all the segments that one worker gets hold of."""
+    parent = arrays.empty(n_vertices, index_type(n_vertices), place)
+    make_singletons(n_vertices, parent)
+    with Feeder(parent, queue.chunk) as feeder:
+        for start, stop in queue:
+            feeder.feed(*(column[start:stop] for column in columns))
+    compress(n_vertices, parent)
+    arrays.synchronize(place)
+    return parent
+
+
+def merged(parents, merge="auto"):
+    """Labels out of the compressed parents of each worker, in the place of the first."""
+    if len(parents) == 1:
+        return parents[0]
+    from edgewise.components.merge import merge_labels
+
+    return merge_labels(parents, merge)
+
+
+def bytes_needed(n_vertices, segment_edges=SEGMENT_EDGES):
+    """Bytes that a worker needs on its device."""
+    return (n_vertices + 2 * SLOTS * segment_edges) * np.dtype(index_type(n_vertices)).itemsize
+
+
+def segment_for(n_vertices, team):
+    """Edges of the largest segment with which parents and buffers fit every device; 0 if none does."""
+    edges = SEGMENT_EDGES
+    while edges >= LEAST_EDGES:
+        if all(
+            bytes_needed(n_vertices, edges) <= USABLE * arrays.free_memory(place) for place in team.places
+        ):
+            return edges
+        edges //= 2
+    return 0
+
+
+def fits(n_vertices, team) -> bool:
+    """Whether every worker has room for the parents and the buffers of segments."""
+    return segment_for(n_vertices, team) > 0
+
+
+def solve_by_segments(graph, team, merge="auto"):
+    """Label the components of a graph whose edges are too many for the devices.
+
+    Parameters
+    ----------
+    graph : Graph
+        Its edges are brought to the host if they lie elsewhere.
+    team : edgewise.workers.Team
+    merge : str
+
+    Returns
+    -------
+    labels : (n_vertices,) index array
+        In the place of the team's first worker.
+    segments : int
+
+    Raises
+    ------
+    OutOfMemoryError
+        Not even the parents and small buffers fit; the message gives the bytes needed.
+    """
+    edges = segment_for(graph.n_vertices, team)
+    if not edges:
+        place = min(team.places, key=arrays.free_memory)
+        raise arrays.out_of_memory(bytes_needed(graph.n_vertices, LEAST_EDGES), place)
+    ends = (arrays.move(column, "cpu") for column in (graph.sources, graph.targets))
+    return components_by_segments(graph.n_vertices, *ends, team, edges, merge)

@@ -1,0 +1,98 @@
+"""The graph behind a stream: its vertices and ids are known, its edges went past and are gone."""
+
+import numpy as np
+
+from edgewise.errors import GraphError
+from edgewise.graph import Graph
+
+
+class StreamedGraph(Graph):
+    """What is left of a graph whose edges were not kept.
+
+    Attributes
+    ----------
+    n_edges : int
+        Edges that went past.
+    files : int
+        Files that they came from; 0 if from arrays.
+    resumed : int
+        Rows of the files that an earlier run had dealt with.
+    """
+
+    def __init__(self, n_vertices, n_edges, place="cpu", ids=None, files=0, resumed=0):
+        super().__init__(n_vertices)
+        self._n_edges, self._place, self._ids = n_edges, place, ids
+        self.files, self.resumed = files, resumed
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges that went past."""
+        return self._n_edges
+
+    @property
+    def place(self) -> str:
+        """Where the components lie."""
+        return self._place
+
+    def to(self, place):
+        """Return the graph as one of ``place``; there is nothing to move."""
+        from edgewise.device import arrays
+
+        return StreamedGraph(
+            self.n_vertices, self._n_edges, arrays.resolve(place), self._ids, self.files, self.resumed
+        )
+
+    @property
+    def ids(self):
+        """External id of each vertex, or ``None`` where these are the vertex numbers."""
+        return self._ids.between(0, self.n_vertices) if isinstance(self._ids, MarkedIds) else self._ids
+
+    @ids.setter
+    def ids(self, ids):
+        self._ids = ids
+
+    def ids_between(self, start, stop):
+        """Ids of the vertices ``start .. stop - 1``, made when asked for."""
+        if self._ids is None:
+            return np.arange(start, stop, dtype=np.int64)
+        return self._ids.between(start, stop) if isinstance(self._ids, MarkedIds) else self._ids[start:stop]
+
+    def _edge_list(self):
+        raise GraphError("the edges went past and were not kept; read the files into a graph for this")
+
+    _csr = _edge_list
+
+    def __repr__(self):
+        return f"<Graph: {self.n_vertices:,} vertices, {self._n_edges:,} edges that were not kept>"
+
+
+class MarkedIds:
+    """Ascending ids held as one bit for each number that may be one.
+
+    Parameters
+    ----------
+    words : (n // 64,) uint64 array
+        Bit ``id % 64`` of word ``id // 64`` is set where the id occurs.
+    before : (n // 64 + 1,) integer array
+        Number of ids below each word.
+    dtype : type
+        Of the ids.
+    """
+
+    def __init__(self, words, before, dtype=np.int64):
+        self.words, self.before, self.dtype = words, before, dtype
+
+    def __len__(self):
+        return int(self.before[-1])
+
+    def between(self, start, stop):
+        """The ids numbered ``start .. stop - 1``."""
+        if start >= stop:
+            return np.empty(0, self.dtype)
+        first = int(np.searchsorted(self.before, start, "right")) - 1
+        last = int(np.searchsorted(self.before, stop, "left"))
+        bits = np.unpackbits(self.words[first:last].view(np.uint8), bitorder="little")
+        skipped = start - int(self.before[first])
+        ids = np.flatnonzero(bits)[skipped : skipped + stop - start]
+        ids += 64 * first
+        return ids.astype(self.dtype, copy=False)
