@@ -170,9 +170,11 @@ def follow(place, other):
     """Let what ``place`` is given from now on wait for all that ``other`` has been given so far."""
     if place == other or "cpu" in (place, other) or SIMULATED:
         return
-    event = _event(other)
-    current(other).stream.record(event)
-    current(place).stream.wait_event(event)
+    event, queue = _event(other), _cupy_cuda().get_current_stream
+    with arrays.on(other):
+        queue().record(event)
+    with arrays.on(place):
+        queue().wait_event(event)
 
 
 def _event(place):

@@ -44,24 +44,24 @@ def unite_received_by_hook(index, label, parent, first, received):
         one, other = parent[held], parent[low]
 
 
-def pairwise_rem(team, parents):
+def pairwise_rem(team, labels):
     """Merge labels round by round with Rem's algorithm; see :func:`pairwise`."""
-    return pairwise(team, parents, unite_received_by_rem)
+    return pairwise(team, labels, unite_received_by_rem)
 
 
-def pairwise_hook(team, parents):
+def pairwise_hook(team, labels):
     """Merge labels round by round with Hook-atomic; see :func:`pairwise`."""
-    return pairwise(team, parents, unite_received_by_hook)
+    return pairwise(team, labels, unite_received_by_hook)
 
 
-def pairwise(team, parents, unite):
+def pairwise(team, labels, unite):
     """Merge labels round by round.
 
     Parameters
     ----------
     team : Team
-    parents : list of (n,) index arrays
-        Compressed labels, one array a worker, in its place.  They are overwritten.
+    labels : list of (n,) index arrays
+        Compressed, one array a worker, in its place.  They are overwritten.
     unite : loop
         Joins a chunk of received labels.
 
@@ -70,21 +70,17 @@ def pairwise(team, parents, unite):
     (n,) index array
         Compressed labels in the place of the first worker.
     """
+    most = int(FEW * len(labels[0]))
     for pairs in rounds(team.places):
-        for receiver, sender in pairs:
-            _meet(parents[receiver], parents[sender], unite)
-    return parents[0]
-
-
-def _meet(parent, sent, unite):
-    """Join what another worker found into ``parent``."""
-    vertices = len(parent)
-    few = changed(sent, None, int(FEW * vertices))
-    if few is not None:
-        unite_pairs(parent, *send_pairs(few, arrays.place_of(parent)))
-    else:
-        _stream(parent, sent, unite)
-    compress(vertices, parent)
+        lists = [changed(labels[sender], None, most) for _, sender in pairs]
+        for (receiver, sender), few in zip(pairs, lists):
+            parent = labels[receiver]
+            if few is not None:
+                unite_pairs(parent, *send_pairs(few, team[receiver].place))
+            else:
+                _stream(parent, labels[sender], unite)
+            compress(len(parent), parent)
+    return labels[0]
 
 
 def _stream(parent, sent, unite):

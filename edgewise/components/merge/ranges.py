@@ -1,39 +1,26 @@
 """Ranges of vertices: each worker labels its own; the cut edges are left, contracted to pairs of roots.
 
-The hierarchical vertex partition of Groute (Ben-Nun et al., PPoPP 2017), for graphs whose ids are local: a
-worker's arrays are as long as its range, what is exchanged is as long as the list of cut edges, and the
-last pass over the vertices, which gives every root its final label, is shared out as well.
+The hierarchical vertex partition of Groute (Ben-Nun et al., PPoPP 2017), for graphs whose ids are local.  A
+worker's arrays are as long as its range.  Its labels go to the first worker as soon as they are there, while
+the owners of each cut edge look up the roots of its two ends; these pairs are joined among all labels, and one
+pass of compression gives every vertex its final label.  The host waits for nothing in between.
 """
 
-import numpy as np
-
-from edgewise.components.rem import rem
+from edgewise.components.merge.changed import unite_pairs
+from edgewise.components.trees import compress
 from edgewise.device import arrays, each, streams
-from edgewise.primitives import unique
+
+
+@each.ahead(lambda vertex, labels, first, whole: labels[vertex])
+def number_in_whole(vertex, label, labels, first, whole):
+    """A label by its number in the whole graph."""
+    whole[vertex] = first + label
 
 
 @each
 def look_up(index, labels, ends, first, roots):
     """Root of one end of a cut edge, by its number in the whole graph."""
     roots[index] = first + labels[ends[index]]
-
-
-@each.ahead(lambda vertex, first, final: vertex)
-def start_final(vertex, itself, first, final):
-    """Every vertex of the range by its number in the whole graph."""
-    final[vertex] = first + itself
-
-
-@each
-def set_final(index, final, first, roots, labels):
-    """Give a root the label it has in the whole graph."""
-    final[roots[index] - first] = labels[index]
-
-
-@each.ahead(lambda vertex, labels, final, whole: final[labels[vertex]])
-def take_final(vertex, label, labels, final, whole):
-    """Give a vertex its root's final label."""
-    whole[vertex] = label
 
 
 def ranges(split, labels):
@@ -50,57 +37,46 @@ def ranges(split, labels):
     (n,) index array
         Compressed labels in the place of the first worker.
     """
-    roots, tops = _contracted(split, labels)
-    borders = [part.first for part in split.parts[1:]]
-    marks = [0, *_places(roots, borders), len(roots)]
-    kind = labels[0].dtype
-    whole = arrays.empty(split.n_vertices, kind, split.place)
-    for part, found, start, stop in zip(split.parts, labels, marks, marks[1:]):
-        mine = [streams.bring(array[start:stop], part.worker.place) for array in (roots, tops)]
-        _finish(part, found, *mine, whole)
+    whole = arrays.empty(split.n_vertices, labels[0].dtype, split.place)
+    road = streams.Stream(split.place)
+    road.wait(streams.current(split.place).record())
+    told = [_send(part, found, whole, road) for part, found in zip(split.parts, labels)]
+    pairs = [_roots(split, labels, cut) for cut in split.cuts]
+    streams.arrive(split.place, road)
+    for one, other in pairs:
+        unite_pairs(whole, one, other)
+    compress(split.n_vertices, whole)
+    for part in split.parts:
+        streams.follow(part.worker.place, split.place)
+    del told
     return whole
 
 
-def _contracted(split, labels):
-    """Roots that cut edges touch, ascending, and the smallest root each of them is joined with."""
-    kind = labels[0].dtype
-    lists = ([], [])
-    for cut in split.cuts:
-        for number, ends, pieces in ((cut.one, cut.ends, lists[0]), (cut.other, cut.other_ends, lists[1])):
-            part = split.parts[number]
-            found = arrays.empty(len(ends), kind, part.worker.place)
-            look_up(len(ends), labels[number], ends, part.first, found)
-            pieces.append(streams.bring(found, split.place))
-    with arrays.on(split.place):
-        xp = arrays.namespace(split.place)
-        if not lists[0]:
-            none = arrays.empty(0, kind, split.place)
-            return none, none
-        both = xp.concatenate([*lists[0], *lists[1]])
-        roots, places = unique(both)
-        half = len(both) // 2
-        tops = rem(
-            len(roots), *(xp.ascontiguousarray(p.astype(kind)) for p in (places[:half], places[half:]))
-        )
-        return roots, roots[tops]
-
-
-def _places(roots, borders):
-    """Where the borders fall among the ascending roots."""
-    host = arrays.move(roots, "cpu") if len(borders) else np.empty(0)
-    return np.searchsorted(host, borders).tolist()
-
-
-def _finish(part, labels, roots, tops, whole):
-    """Write the final labels of one range into the whole."""
+def _send(part, labels, whole, road):
+    """Bring the labels of one range to where the whole is, on a stream of its own; return what must be kept."""
     place, vertices = part.worker.place, len(labels)
-    final = arrays.empty(vertices, whole.dtype, place)
-    start_final(vertices, part.first, final)
-    set_final(len(roots), final, part.first, roots, tops)
     goal = whole[part.first : part.first + vertices]
     if arrays.place_of(whole) == place:
-        take_final(vertices, labels, final, goal)
-        return
-    told = arrays.empty(vertices, whole.dtype, place)
-    take_final(vertices, labels, final, told)
-    streams.bring_into(goal, told)
+        number_in_whole(vertices, labels, part.first, goal)
+        return goal
+    numbered = arrays.empty(vertices, whole.dtype, place)
+    with arrays.on(place):
+        number_in_whole(vertices, labels, part.first, numbered)
+    if "cpu" in (place, road.place):
+        streams.bring_into(goal, numbered)
+    else:
+        road.wait(streams.current(place).record())
+        streams.copy(goal, numbered, road)
+    return numbered
+
+
+def _roots(split, labels, cut):
+    """Roots of both ends of the edges of one cut, where the whole is."""
+    found = []
+    for number, ends in ((cut.one, cut.ends), (cut.other, cut.other_ends)):
+        part = split.parts[number]
+        with arrays.on(part.worker.place):
+            roots = arrays.empty(len(ends), labels[0].dtype, part.worker.place)
+            look_up(len(ends), labels[number], ends, part.first, roots)
+        found.append(streams.bring(roots, split.place))
+    return found
