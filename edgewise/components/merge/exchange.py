@@ -11,6 +11,8 @@ is listed and sent; if not, its pair is with *its* owner and names such a root. 
 to smaller ones lead down to the smallest of its component.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 from edgewise.components.merge.pairwise import unite_received_by_rem
@@ -65,7 +67,7 @@ def exchange(team, labels):
     """
     vertices = len(labels[0])
     marks = [vertices * number // len(team) for number in range(len(team) + 1)]
-    ranges = list(zip(marks, marks[1:]))
+    ranges = list(pairwise(marks))
     found = [_kept(parent) for parent in labels]
     for owner, (parent, (start, stop)) in enumerate(zip(labels, ranges)):
         with arrays.on(team[owner].place):

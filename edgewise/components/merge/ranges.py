@@ -1,9 +1,10 @@
 """Ranges of vertices: each worker labels its own; the cut edges are left, contracted to pairs of roots.
 
 The hierarchical vertex partition of Groute (Ben-Nun et al., PPoPP 2017), for graphs whose ids are local.  A
-worker's arrays are as long as its range.  Its labels go to the first worker as soon as they are there, while
-the owners of each cut edge look up the roots of its two ends; these pairs are joined among all labels, and one
-pass of compression gives every vertex its final label.  The host waits for nothing in between.
+worker's arrays are as long as its range.  Its labels go to the first worker as soon as they are there,
+while the owners of each cut edge look up the roots of its two ends; these pairs are joined among all
+labels, and one pass of compression gives every vertex its final label.  The host waits for nothing in
+between.
 """
 
 from edgewise.components.merge.changed import unite_pairs
@@ -53,7 +54,7 @@ def ranges(split, labels):
 
 
 def _send(part, labels, whole, road):
-    """Bring the labels of one range to where the whole is, on a stream of its own; return what must be kept."""
+    """Bring the labels of one range to the whole, on a stream of its own; return what must be kept."""
     place, vertices = part.worker.place, len(labels)
     goal = whole[part.first : part.first + vertices]
     if arrays.place_of(whole) == place:
