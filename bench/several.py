@@ -120,7 +120,7 @@ def on_team_with_rows(name, graph, team, expected):
     for part in split.parts:
         part.graph.offsets  # noqa: B018
     rows = [base]
-    for merge in ("ranges",) if split.by == "range" else ("peer", "exchange"):
+    for merge in ("ranges",) if split.by == "range" else ("peer",):
         rows.append({"graph": name, "gpus": len(team), **measured(split, merge, expected, base)})
         tell(rows[-1])
     return rows

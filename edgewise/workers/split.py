@@ -222,9 +222,10 @@ def _sorted_out(sources, targets, borders, kind):
 
 
 def _renumbered(vertices, by, kind):
-    """``vertices + by``, as vertex numbers."""
+    """``vertices + by``, as vertex numbers, in their place."""
     number = vertices.dtype.type(abs(by))
-    return (vertices + number if by >= 0 else vertices - number).astype(kind, copy=False)
+    with arrays.on(arrays.place_of(vertices)):
+        return (vertices + number if by >= 0 else vertices - number).astype(kind, copy=False)
 
 
 def _moved(array, place):

@@ -4,13 +4,12 @@ from edgewise.device import streams
 from edgewise.errors import DeviceError
 
 
-def check_access(team, reader):
-    """Raise :class:`~edgewise.errors.DeviceError` unless ``reader`` can read the memory of the whole team."""
-    for worker in team:
-        if not streams.peer_access(reader.place, worker.place):
-            raise DeviceError(
-                f"{reader.name} cannot read the memory of {worker.name}; use merge='pairwise-rem' or 'auto'"
-            )
+def check_access(reader, owner):
+    """Raise :class:`~edgewise.errors.DeviceError` unless ``reader`` can read the memory of ``owner``."""
+    if not streams.peer_access(reader.place, owner.place):
+        raise DeviceError(
+            f"{reader.name} cannot read the memory of {owner.name}; use merge='pairwise-rem' or 'auto'"
+        )
 
 
 def all_access(team) -> bool:

@@ -100,9 +100,9 @@ def test_meetings_keep_within_groups(monkeypatch):
     *within, last = rounds(places)
     assert all(linked(places[one], places[other]) for pairs in within for one, other in pairs)
     assert last == [(0, 1)]
-    with pytest.raises(DeviceError, match="cpu:0 cannot read the memory of cpu:0"):
+    with pytest.raises(DeviceError, match="cpu:0 cannot read the memory of cpu:1"):
         monkeypatch.setattr(streams, "peer_access", lambda one, other: False)
-        check_access(team_of("cpu:0,cpu:1"), team_of("cpu:0")[0])
+        check_access(*team_of("cpu:0,cpu:1"))
 
 
 def edges_of(graph):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from edgewise.components.merge.exchange import exchange
 from edgewise.components.merge.forest import forest
 from edgewise.components.merge.pairwise import pairwise_hook, pairwise_rem
 from edgewise.components.merge.peer import peer
@@ -36,10 +35,7 @@ MERGES = {
         pairwise_rem, "labels", "all labels in a tree of rounds, joined by Rem", "Hellås 2018, Alg. 12"
     ),
     "pairwise-hook": Merge(pairwise_hook, "labels", "the same, joined by Hook-atomic", "Hellås 2018, 5.2.2"),
-    "peer": Merge(peer, "labels", "the first worker reads all labels over the link", "direct peer access"),
-    "exchange": Merge(
-        exchange, "labels", "every worker joins one range of all labels, all links at once", "reduce-scatter"
-    ),
+    "peer": Merge(peer, "labels", "a tree of rounds, labels read where they lie", "direct peer access"),
     "forest": Merge(
         forest, "split", "a common start, then only the unions made since", "after ConnectIt's forests"
     ),
@@ -47,9 +43,6 @@ MERGES = {
         ranges, "ranges", "vertex ranges, cut edges contracted to pairs of roots", "Groute, PPoPP 2017"
     ),
 }
-
-#: Workers from which every worker joining one range beats the first reading all labels.
-MANY = 3
 
 
 def choose_merge(split) -> str:
@@ -59,7 +52,7 @@ def choose_merge(split) -> str:
 
 def choose_label_merge(team: Team) -> str:
     """Name of the merge for labels that the members of ``team`` have found."""
-    return "exchange" if len(team) >= MANY or not all_access(team) else "peer"
+    return "peer" if all_access(team) else "pairwise-rem"
 
 
 def merge_labels(team: Team, parents: list, merge: str = "auto"):
