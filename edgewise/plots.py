@@ -9,9 +9,13 @@ from edgewise.errors import OptionError
 from edgewise.files.whole import whole
 
 if TYPE_CHECKING:
+    from edgewise.experiments.report import Figure
     from edgewise.result import Components
 
 _INK, _BARS, _GRID = "#33373d", "#2f6db3", "#d9dce1"
+#: Curves differ in colour first, then in dashes.
+_COLOURS = ("#2f6db3", "#d1495b", "#3c8d5a", "#e0a030", "#7a5195", "#4fb0c6", "#8c6d46", "#6b6f76")
+_DASHES = ("-", "--", ":")
 
 
 def sizes(result: "Components", path: str | Path) -> None:
@@ -43,6 +47,65 @@ def sizes(result: "Components", path: str | Path) -> None:
     axes.set_title(_title(result, largest), loc="left", fontsize=11, color=_INK)
     with whole(path) as part:
         figure.savefig(part, format=Path(path).suffix.lstrip(".").lower(), dpi=150)
+
+
+def experiment(shown: "Figure", path: str | Path) -> None:
+    """Draw a figure of :mod:`edgewise.experiments`: curves, or bars where the horizontal axis has names.
+
+    Parameters
+    ----------
+    shown : Figure
+    path : path-like
+        Picture to write; its ending (.png, .svg, .pdf) says the format.
+
+    Raises
+    ------
+    OptionError
+        Matplotlib is not installed, or does not know the ending.
+    FileError
+        The file cannot be written.
+    """
+    check(path)
+    figure = _figure()
+    axes = figure.add_subplot()
+    named = any(isinstance(x, str) for points in shown.series.values() for x, _ in points)
+    (_draw_bars if named else _draw_curves)(axes, shown.series)
+    if shown.steep:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    axes.set_xlabel(shown.across, color=_INK)
+    axes.set_ylabel(shown.up, color=_INK)
+    axes.grid(axis="y", color=_GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(shown.title, loc="left", fontsize=11, color=_INK)
+    if shown.series:
+        figure.legend(loc="outside right upper", fontsize=7, frameon=False)
+    with whole(path) as part:
+        figure.savefig(part, format=Path(path).suffix.lstrip(".").lower(), dpi=150)
+
+
+def _draw_curves(axes, series):
+    """Curves labelled ``one, this`` and ``one, that`` share a colour."""
+    parts = [label.partition(", ")[::2] for label in series]
+    heads, tails = (list(dict.fromkeys(column)) for column in zip(*parts)) if parts else ((), ())
+    for (head, tail), (label, points) in zip(parts, series.items()):
+        number = heads.index(head)
+        dash = _DASHES[(tails.index(tail) + number // len(_COLOURS)) % len(_DASHES)]
+        colour = _COLOURS[number % len(_COLOURS)]
+        axes.plot(*zip(*points), dash, marker="o", markersize=3.5, color=colour, label=label)
+    axes.set_xticks(sorted({x for points in series.values() for x, _ in points}))
+
+
+def _draw_bars(axes, series):
+    names = list(dict.fromkeys(x for points in series.values() for x, _ in points))
+    width = 0.8 / len(series)
+    for number, (label, points) in enumerate(series.items()):
+        places = [names.index(x) + (number + 0.5) * width - 0.4 for x, _ in points]
+        axes.bar(places, [y for _, y in points], width, label=label, color=_COLOURS[number % len(_COLOURS)])
+    axes.set_xticks(range(len(names)), names, rotation=20, ha="right", fontsize=7)
 
 
 def check(path: str | Path) -> None:

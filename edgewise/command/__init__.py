@@ -28,6 +28,7 @@ from edgewise.errors import EdgewiseError
 PAGES = {
     "components": "Put every id of a file of pairs into its cluster.",
     "generate": "Make a graph of a known family and write it.",
+    "bench": "Run published experiments again, on this machine.",
     "convert": "Read a graph in one format and write it in another.",
     "info": "Say what edgewise runs on, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
@@ -45,7 +46,7 @@ def main(arguments=None):
 def run(arguments) -> int:
     """Run the command line; return its exit status."""
     arguments = list(arguments)
-    if arguments in ([], ["generate"]):  # a group alone
+    if arguments in ([], ["generate"], ["bench"]):  # a group alone
         arguments.append("--help")
     try:
         status = _command(arguments).main(arguments, prog_name="edgewise", standalone_mode=False)

@@ -25,7 +25,7 @@ def add(app, name, gist):
 @options.with_reading
 def info(reading, file: File = None, json: options.Json = False):
     """Print versions, cores, GPUs and the cache folder; with a file, the facts of its graph."""
-    facts = _machine() if file is None else _graph(edgewise.read(file, **reading))
+    facts = machine() if file is None else _graph(edgewise.read(file, **reading))
     if json:
         report.as_json(facts)
         return
@@ -42,7 +42,8 @@ def _words(value):
     return f"{value:,}" if isinstance(value, int | float) else str(value)
 
 
-def _machine():
+def machine():
+    """Versions, cores, threads, memory and GPUs."""
     import psutil
 
     from edgewise.device import arrays, cache, threads

@@ -12,6 +12,7 @@ PAST = {
     "read": "read",
     "make": "made",
     "compute": "computed",
+    "measure": "measured",
     "verify": "verified",
     "write": "wrote",
     "plot": "drew",

@@ -23,9 +23,9 @@ def stages(quiet=False, settle=None):
             keyboard.obey()
             show(description=doing, completed=0, total=None)
 
-            def progress(done, total):
+            def progress(done, total, doing=doing):
                 keyboard.obey()
-                show(completed=done, total=total)
+                show(description=doing, completed=done, total=total)
 
             with timer(name):
                 yield progress

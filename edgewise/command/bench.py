@@ -1,0 +1,101 @@
+"""``edgewise bench ROOM``: published experiments, run again on this machine."""
+
+import json as json_text
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import edgewise
+from edgewise import experiments, plots
+from edgewise.command import options, report
+from edgewise.command.info import machine
+from edgewise.command.stages import seconds, stages
+from edgewise.errors import FileError
+from edgewise.files.whole import whole
+
+Preset = StrEnum("Preset", {name: name for name in experiments.PRESETS})
+Size = StrEnum("Size", {name: name for name in experiments.SIZES})
+
+#: Ending of the pictures.
+PICTURE = ".png"
+
+
+def add(app, name, gist):
+    """Put the subcommand, with one subcommand a room, into ``app``."""
+    rooms = typer.Typer()
+    rooms.callback()(lambda: None)  # a group, also while it has one subcommand
+    rooms.command("components", help="Published experiments on connected components.")(components)
+    app.add_typer(rooms, name=name, help=gist)
+
+
+def components(
+    preset: Annotated[Preset, typer.Option(help="The document whose experiments are run.")],
+    size: Annotated[
+        Size | None, typer.Option(help="Size of the graphs: paper on GPUs and small on the CPU by default.")
+    ] = None,
+    devices: Annotated[
+        str | None,
+        typer.Option(metavar="all|cuda:0,cuda:1|cpu:0,...", help="Devices; measured on 1, 2, ... of them."),
+    ] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Timed runs; their median is shown.")] = None,
+    only: Annotated[str, typer.Option(metavar="NAME,...", help="Only these experiments of the preset.")] = "",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for tables, pictures and one JSON file.")
+    ] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+):
+    """Run the experiments of a document and print its tables."""
+    if output is not None:
+        _check_folder(output)
+    wanted = [name.strip() for name in only.split(",") if name.strip()]
+    with stages(quiet or json) as (stage, clock):
+        with stage("measure", f"running {preset.value}") as progress:
+            found = experiments.run(
+                preset.value,
+                size=size and size.value,
+                devices=devices,
+                runs=runs,
+                only=wanted,
+                tell=lambda words: progress(0, None, words),
+            )
+        facts = found.as_dict() | {"machine": machine(), "version": edgewise.__version__}
+        if output is not None:
+            with stage("write", f"writing {output}"):
+                _write(found, facts, output)
+    if json:
+        report.as_json(facts | {"seconds": seconds(clock)})
+        return
+    print(found.text())
+    if not quiet:
+        print(f"\n{_closing_line(found, clock, output)}")
+
+
+def _check_folder(output):
+    plots.check(output / f"picture{PICTURE}")
+    if output.exists() and not output.is_dir():
+        raise FileError(output, "is a file; name a folder")
+    if not output.parent.is_dir():
+        raise FileError(output, f"the folder {output.parent} is not there; make it first")
+
+
+def _write(found, facts, output):
+    output.mkdir(exist_ok=True)
+    with whole(output / f"{found.preset}.json") as part:
+        Path(part).write_text(json_text.dumps(facts, indent=1))
+    with whole(output / f"{found.preset}.md") as part:
+        Path(part).write_text("\n\n".join(f"## {t.title}\n\n{t.markdown()}" for t in found.tables) + "\n")
+    for figure in found.figures:
+        plots.experiment(figure, output / f"{figure.name}{PICTURE}")
+
+
+def _closing_line(found, clock, output):
+    measured = report.counted(sum(len(table.rows) for table in found.tables), "row")
+    where = ", ".join(found.devices)
+    ending = f" -> {output}" if output else ""
+    return (
+        f"{found.preset}, size {found.size}: {report.counted(len(found.tables), 'table')}, {measured}; "
+        f"{report.times(clock)} (median of {found.runs}, {where}){ending}"
+    )

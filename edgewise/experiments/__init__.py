@@ -1,0 +1,128 @@
+"""Published experiments, run again: presets by document, with tables and pictures like theirs.
+
+    from edgewise import experiments
+    print(experiments.run("baltzakis", size="small").text())
+
+The graphs are generated stand-ins of the published sizes (``size="paper"``) or a small fraction of them.
+Every labelling is compared with the first one of its graph, and a wrong one is an error, never a row of a
+table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from edgewise.device import arrays
+from edgewise.errors import OptionError
+from edgewise.experiments import baltzakis, hellas, hellas_scaling
+from edgewise.experiments.graphs import SIZES
+from edgewise.experiments.measure import Stopwatch
+from edgewise.experiments.report import Report
+from edgewise.workers import team_of
+
+__all__ = ["PRESETS", "SIZES", "Preset", "Report", "run"]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The experiments of one document.
+
+    Attributes
+    ----------
+    document : str
+    experiments : dict of str to callable
+        By name, a function of a stopwatch that returns a table.
+    """
+
+    document: str
+    experiments: dict[str, Callable]
+
+
+PRESETS = {
+    "hellas-2018": Preset(
+        "Y. Hellås, Connected Components on Multiple GPUs, 2018",
+        {
+            "iterations": hellas.iterations,
+            "hook-rem": hellas.hook_rem,
+            "compress": hellas.compressing,
+            "strong": hellas_scaling.strong,
+            "weak": hellas_scaling.weak,
+            "expanded": hellas_scaling.expanded,
+            "streets": hellas.street_question,
+            "host-link": hellas_scaling.host_link,
+        },
+    ),
+    "baltzakis": Preset(
+        "M. Baltzakis, connected components by label propagation on GPU", {"widths": baltzakis.widths}
+    ),
+}
+#: Timed runs by default: GPUs are quick and quiet, CPUs are not.
+RUNS_ON_GPU, RUNS_ON_CPU = 7, 3
+
+
+def run(
+    preset: str,
+    *,
+    size: str | None = None,
+    devices: str | Sequence[str] | None = None,
+    runs: int | None = None,
+    only: Sequence[str] = (),
+    tell: Callable[[str], object] = lambda words: None,
+) -> Report:
+    """Run the experiments of a preset.
+
+    Parameters
+    ----------
+    preset : str
+        A name in ``PRESETS``.
+    size : {'paper', 'small', 'tiny'}, optional
+        By default ``paper`` on GPUs and ``small`` on the CPU.
+    devices : str or list of str, optional
+        As for :func:`edgewise.connected_components`; scaling is measured on the first, the first two, and so
+        on.  By default every GPU, or two workers on the CPU where there is none.
+    runs : int, optional
+        Timed runs of which the median is taken; 7 on GPUs, 3 on the CPU.
+    only : sequence of str
+        Names of experiments; all by default.
+    tell : callable
+        Told in a few words what is being done.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    OptionError
+        An unknown preset, size or experiment, or no runs.
+    DeviceError, OutOfMemoryError
+        A device is not there, or too small for the graphs.
+    VerificationError
+        Two methods disagree.
+
+    Examples
+    --------
+    >>> report = run("baltzakis", size="tiny", devices="cpu:0", runs=1)
+    >>> [row["rows"] for row in report.tables[0].rows[:5]]
+    ['thread', 'warp', 'block', 'auto', 'not by labels']
+    """
+    _check("preset", preset, PRESETS)
+    experiments = PRESETS[preset].experiments
+    for name in only:
+        _check("experiment", name, experiments)
+    team = team_of(devices or ("all" if arrays.gpu_count() else "cpu:0,cpu:1"))
+    on_gpu = team[0].place != "cpu"
+    size = size or ("paper" if on_gpu else "small")
+    _check("size", size, SIZES)
+    runs = (RUNS_ON_GPU if on_gpu else RUNS_ON_CPU) if runs is None else runs
+    if runs < 1:
+        raise OptionError(f"runs={runs} is too few; give 1 or more")
+    watch = Stopwatch(team, size, runs, tell)
+    tables = [make(watch) for name, make in experiments.items() if not only or name in only]
+    return Report(preset, size, team.names, runs, watch.made, tables)
+
+
+def _check(what, name, known):
+    if name not in known:
+        raise OptionError(f"{what} {name!r} is unknown; use one of {', '.join(known)}")

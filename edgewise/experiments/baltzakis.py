@@ -1,0 +1,103 @@
+"""Baltzakis, label propagation on GPU: a thread, a warp or a block of 128 threads for each row.
+
+Three graphs, of mean degree 2, 16 and 77.  The document counts the distinct labels by sorting them, as a
+check; so does the table.  Beside the three widths stand the rows sorted by length (``auto``) and, to be plain
+about it, the method that edgewise takes when it is not told to propagate labels.
+"""
+
+from edgewise.components import connected_components
+from edgewise.components.propagate import ROWS, propagated
+from edgewise.components.rows import rows_of
+from edgewise.experiments.graphs import BALTZAKIS
+from edgewise.experiments.published import WIDER_FASTER
+from edgewise.experiments.report import Figure, Table
+from edgewise.primitives import unique
+
+#: The widest last, since it takes longest where rows are short.
+WIDTHS = ("thread", "warp", "block", "auto")
+#: What the library does by itself, in the column of widths.
+OTHERWISE = "not by labels"
+
+assert set(WIDTHS) == set(ROWS)
+
+
+def widths(watch):
+    """The diagrams of the document: time by width on each graph."""
+    rows = [row for name in BALTZAKIS for row in _widths(watch, name)]
+    return Table(
+        "widths",
+        "Label propagation by a thread, a warp or a block a row",
+        "Baltzakis, the three diagrams",
+        {
+            "graph": "stand-in for",
+            "degree": "mean degree",
+            "rows": "rows by",
+            "rounds": "rounds",
+            "ms": "ms",
+            "ms_a_round": "ms a round",
+            "runs": "runs",
+            "speedup": "over a thread, x",
+            "published": "published, x",
+            "distinct": "distinct labels",
+        },
+        rows,
+        [
+            "kmer_A2a: a thread a row is by far the fastest",
+            "rgg_n_2_24_s0: warp and block about 2.5 times as fast as a thread",
+            "Queen_4147: warp and block about 50 times as fast as a thread",
+        ],
+        [
+            Figure(
+                "widths",
+                "Label propagation",
+                "graph",
+                "milliseconds",
+                {
+                    width: [(row["graph"], row["ms"]) for row in rows if row["rows"] == width]
+                    for width in (*WIDTHS, OTHERWISE)
+                },
+                steep=True,
+            )
+        ],
+    )
+
+
+def _widths(watch, name):
+    graph = watch.stand_in(name, BALTZAKIS)
+    degree = len(graph.neighbours) / graph.n_vertices
+    result = connected_components(graph)
+    distinct = len(unique(result.labels)[0])
+    otherwise = watch.components(name, graph, method="auto")
+    thread = None
+    for width in WIDTHS:
+        counted = {}
+        found = watch.time(name, f"propagate, rows={width}", watch.clocked(_solver(graph, width, counted)))
+        thread = thread or found["ms"]
+        yield {
+            "graph": name,
+            "degree": degree,
+            "rows": width,
+            **counted,
+            **found,
+            "ms_a_round": found["ms"] / counted["rounds"],
+            "speedup": thread / found["ms"],
+            "published": WIDER_FASTER.get(name) if width in ("warp", "block") else None,
+            "distinct": distinct,
+        }
+    yield {
+        "graph": name,
+        "degree": degree,
+        "rows": OTHERWISE,
+        "method": result.method,
+        **otherwise,
+        "speedup": thread / otherwise["ms"],
+        "distinct": distinct,
+    }
+
+
+def _solver(graph, width, counted):
+    def solve():
+        labels, counted["rounds"] = propagated(graph.n_vertices, rows_of(graph), width)
+        return labels
+
+    return solve

@@ -1,0 +1,254 @@
+"""Hellås (2018) on several devices: strong and weak scaling, expanded graphs, the link to the host.
+
+The thesis measures from the host's memory: edges are on their way while kernels run.  Here the two are told
+apart: scaling is measured with the edges where they are needed, and what the link costs has a table of its
+own.
+"""
+
+import numpy as np
+
+from edgewise.build.generate import replicate
+from edgewise.device import arrays, streams
+from edgewise.experiments.graphs import HELLAS, ONE_A_FAMILY
+from edgewise.experiments.hellas import MERGES
+from edgewise.experiments.published import BEST_SPEEDUP, EFFICIENCY_ON_TWO, REM_FASTER, SLOWER_BY_HOST
+from edgewise.experiments.report import Figure, Table, curves
+
+#: Six graphs, as in Figures 6.40 and 6.43, and the one whose copies grow with the devices.
+STRONG = ("hugebubbles-00020", "coPapersDBLP", "delaunay_n23", "rgg_n_2_24_s0", "nlpkkt240", "europe_osm")
+WEAK = "rgg_n_2_22_s0"
+EXPANDED = {"rgg_n_2_24_s0": 10, "nlpkkt240": 4}
+
+
+def strong(watch):
+    """Figures 6.40 and 6.43: efficiency and speed-up of Rem, merged as in the thesis and as ``auto`` does."""
+    rows = [row for name in STRONG for row in _strong(watch, name, watch.stand_in(name, HELLAS))]
+    return Table(
+        "strong",
+        "Strong scaling and speed-up of Rem, edges on the devices",
+        "Hellås 2018, 6.3.4 and 6.3.6, Fig. 6.40 and 6.43",
+        SCALING | {"published": "published speed-up"},
+        rows,
+        [
+            f"efficiency about {EFFICIENCY_ON_TWO} % on two GPUs, falling with more",
+            "best speed-up 2.6, on five GPUs with rgg_n_2_24_s0; most graphs decline after three",
+        ],
+        _pictures("strong", rows),
+    )
+
+
+SCALING = {
+    "graph": "stand-in for",
+    "devices": "devices",
+    "ms": "pairwise merge, ms",
+    "speedup": "speed-up",
+    "efficiency": "efficiency, %",
+    "auto": "auto merge, ms",
+    "auto_speedup": "speed-up",
+    "auto_efficiency": "efficiency, %",
+    "merge": "merge taken",
+}
+
+
+def _strong(watch, name, graph):
+    first = None
+    for count in watch.counts():
+        split = watch.split(graph, count)
+        merge = {"merge": MERGES["rem"]} if count > 1 else {}
+        ms = watch.components(name, split, method="rem", **merge)["ms"]
+        auto, taken = _by_auto(watch, name, graph, count) if count > 1 else (ms, None)
+        first = first or ms
+        fastest, on = BEST_SPEEDUP.get(name, (None, None))
+        yield {
+            "graph": name,
+            "devices": count,
+            **_gains(first, ms, count),
+            "auto": auto,
+            **{f"auto_{key}": value for key, value in _gains(first, auto, count).items() if key != "ms"},
+            "merge": taken,
+            "published": fastest if count == on else None,
+        }
+
+
+def _by_auto(watch, name, graph, count):
+    """Milliseconds where split and merge are chosen by rule, and the merge that was."""
+    from edgewise.components.merge import choose_merge
+
+    split = watch.split(graph, count, by="auto")
+    return watch.components(name, split, method="rem")["ms"], choose_merge(split)
+
+
+def _gains(first, ms, count):
+    return {"ms": ms, "speedup": first / ms, "efficiency": 100 * first / (count * ms)}
+
+
+def _pictures(name, rows):
+    """Speed-up and efficiency over the devices, for both ways of merging."""
+    return [
+        Figure(
+            f"{name}-{prefix}{key}".replace("_", "-"),
+            f"{words}, {how} merge",
+            "devices",
+            words,
+            curves(rows, "devices", f"{prefix}{key}", lambda row: row["graph"]),
+        )
+        for key, words in (("speedup", "speed-up"), ("efficiency", "efficiency, %"))
+        for prefix, how in (("", "pairwise"), ("auto_", "auto"))
+    ]
+
+
+def weak(watch):
+    """Figures 6.41 and 6.42: as many copies of one graph as devices, for Rem and for Hook after one round."""
+    rows, first = [], None
+    for count in watch.counts():
+        graph, name = _copies(watch, WEAK, count)
+        split = watch.split(graph, count)
+        merge = (lambda method: {"merge": MERGES[method]}) if count > 1 else (lambda method: {})
+        rem = watch.components(name, split, method="rem", **merge("rem"))["ms"]
+        hook = watch.components(name, split, method="hook", iterations=1, **merge("hook"))["ms"]
+        auto = _by_auto(watch, name, graph, count)[0] if count > 1 else rem
+        first = first or (rem, hook)
+        rows.append(
+            {
+                "graph": name,
+                "devices": count,
+                "edges": graph.n_edges,
+                "rem": rem,
+                "hook": hook,
+                "auto": auto,
+                "rem_efficiency": 100 * first[0] / rem,
+                "hook_efficiency": 100 * first[1] / hook,
+                "hook_by_rem": 100 * first[0] / hook,
+                "auto_efficiency": 100 * first[0] / auto,
+            }
+        )
+    kinds = {"rem": "Rem", "hook": "Hook", "auto": "Rem, auto merge"}
+    columns = {f"{kind}_efficiency": f"{words}, %" for kind, words in kinds.items()}
+    return Table(
+        "weak",
+        "Weak scaling: as many copies as devices",
+        "Hellås 2018, 6.3.5, Fig. 6.41 and 6.42",
+        {"devices": "devices", "edges": "edges"}
+        | {kind: f"{words}, ms" for kind, words in kinds.items()}
+        | columns
+        | {"hook_by_rem": "Hook by Rem's time on one, %"},
+        rows,
+        [
+            "Groute: good on two and three GPUs, falling from four",
+            "the thesis' own CUDA program: 60 % on two GPUs (6.4.4)",
+        ],
+        [
+            Figure(
+                "weak",
+                "Weak scaling",
+                "devices",
+                "efficiency, %",
+                {
+                    words: [(row["devices"], row[f"{kind}_efficiency"]) for row in rows]
+                    for kind, words in kinds.items()
+                },
+            )
+        ],
+    )
+
+
+def _copies(watch, name, copies):
+    """The stand-in so many times over, and its name."""
+    once = watch.stand_in(name, HELLAS)
+    if copies == 1:
+        return once, name
+    expanded = f"{name}exp{copies}"
+    return watch.graph(expanded, lambda: replicate(once, copies)), expanded
+
+
+def expanded(watch):
+    """Figures 6.44 to 6.47: graphs of more than a billion edges, copies of two others."""
+    rows = []
+    for name, copies in EXPANDED.items():
+        graph, called = _copies(watch, name, copies)
+        hook = watch.components(called, graph, method="hook", iterations=1)["ms"]
+        for row in _strong(watch, called, graph):
+            alone = row["devices"] == 1
+            faster = {"hook": hook, "faster": hook / row["ms"]} if alone else {}
+            rows.append(row | faster | {"published": REM_FASTER.get(called) if alone else None})
+    columns = SCALING | {"hook": "Hook on one, ms", "faster": "Rem faster, x", "published": "published, x"}
+    return Table(
+        "expanded",
+        "Expanded graphs: Rem, edges on the devices",
+        "Hellås 2018, 6.3.7, Fig. 6.44-6.47",
+        columns,
+        rows,
+        ["efficiency 70 to 80 % on two GPUs, falling with more; the best speed-up is reached on seven GPUs"],
+        _pictures("expanded", rows),
+    )
+
+
+def host_link(watch):
+    """Section 6.5: the same labelling with the edges on the device, and with the edges on the host."""
+    rows = [row for name in ONE_A_FAMILY for row in _host_link(watch, name)]
+    low, mean, high = SLOWER_BY_HOST
+    return Table(
+        "host-link",
+        "Edges on the device and edges on the host",
+        "Hellås 2018, 6.5, Fig. 6.63 and 6.64",
+        {
+            "graph": "stand-in for",
+            "devices": "devices",
+            "megabytes": "MB of edges",
+            "resident": "resident, ms",
+            "host": "from the host, ms",
+            "rate": "GB/s",
+            "times": "from the host / resident",
+        },
+        rows,
+        [
+            f"the server with the faster GPU takes {mean} % longer on the average ({low} to {high} %)",
+            "the thesis suspects the way from the host",
+        ],
+        [
+            Figure(
+                "host-link",
+                "Where the edges lie",
+                "graph",
+                "milliseconds",
+                {
+                    words: [(row["graph"], row[key]) for row in rows if row["devices"] == 1]
+                    for key, words in (("resident", "on the device"), ("host", "on the host"))
+                },
+                steep=True,
+            )
+        ],
+    )
+
+
+def _host_link(watch, name):
+    graph = watch.stand_in(name, HELLAS)
+    resident = watch.components(name, graph, method="rem")["ms"]
+    ends = [_page_locked(column, watch.place) for column in (graph.sources, graph.targets)]
+    bytes_sent = sum(column.nbytes for column in ends)
+    for count in watch.counts():
+        team = watch.first(count)
+        solve = watch.clocked(lambda team=team: _from_host(graph.n_vertices, ends, team), team.places)
+        host = watch.time(name, f"from the host, {count} devices", solve)["ms"]
+        yield {
+            "graph": name,
+            "devices": count,
+            "megabytes": bytes_sent / 1e6,
+            "resident": resident if count == 1 else None,
+            "host": host,
+            "rate": bytes_sent / host / 1e6,
+            "times": host / resident,
+        }
+
+
+def _page_locked(column, place):
+    """A copy on the host from which ``place`` can read at the full rate of the link."""
+    kept = streams.pinned(len(column), column.dtype, place)
+    np.copyto(kept, arrays.move(column, "cpu"))
+    return kept
+
+
+def _from_host(vertices, ends, team):
+    from edgewise.components.segments import components_by_segments
+
+    return components_by_segments(vertices, *ends, team)[0]

@@ -1,0 +1,77 @@
+"""Street networks and the order of their ids: what the question of the thesis needs (Hellås 2018, 6.3.1).
+
+Why do street networks, of all graphs, gain from one round of plain hooks?  To tell the shape of a graph from
+the order of its numbers, the same graph is measured as it is and with its vertices numbered at random.
+"""
+
+import math
+
+import numpy as np
+
+from edgewise.build.generate.grid import grid
+from edgewise.build.generate.shuffle import order, shuffled
+from edgewise.device import arrays, each
+from edgewise.graph import Graph
+from edgewise.primitives import exclusive_scan, histogram
+
+#: Share of the sides of city blocks that are no street, and bends of a street between two crossings.
+DROPPED, BENDS = 0.25, 5
+
+
+def street(n, *, seed=0, device="cpu"):
+    """Make a street network: crossings on a grid, joined by ways of degree-two vertices numbered in a row.
+
+    Parameters
+    ----------
+    n : int
+        Vertices, roughly.
+    seed : int
+    device : str
+
+    Returns
+    -------
+    Graph
+        Mean degree 2.1, as the OpenStreetMap graphs of the thesis; a way's vertices follow the crossing where
+        it begins.
+    """
+    crossings = grid(
+        math.isqrt(round(n / (1 + BENDS * 2 * (1 - DROPPED)))), dropped=DROPPED, seed=seed, device=device
+    )
+    begin, end = crossings.sources, crossings.targets
+    xp = arrays.namespace(begin)
+    ways = histogram(begin, crossings.n_vertices)
+    crossing = exclusive_scan(1 + BENDS * ways)  # a crossing is followed by the bends of its ways
+    rank = xp.arange(len(begin), dtype=np.int64) - exclusive_scan(ways)[begin]
+    bends = (crossing[begin] + 1 + BENDS * rank)[:, None] + xp.arange(BENDS, dtype=np.int64)
+    sources = xp.concatenate([crossing[begin][:, None], bends], axis=1).ravel()
+    targets = xp.concatenate([bends, crossing[end][:, None]], axis=1).ravel()
+    ends = (arrays.move(a.astype(np.uint32), arrays.place_of(begin)) for a in (sources, targets))
+    return Graph.from_edges(*ends, n_vertices=int(crossing[-1]))
+
+
+@each
+def _renumber(edge, count, bits, key, sources, targets, new_sources, new_targets):
+    new_sources[edge] = shuffled(sources[edge], count, bits, key)
+    new_targets[edge] = shuffled(targets[edge], count, bits, key)
+
+
+def relabelled(graph, seed=1):
+    """The same graph, its vertices numbered at random; the edges stay in their order."""
+    count, edges = graph.n_vertices, len(graph.sources)
+    new = [arrays.empty(edges, graph.sources.dtype, graph.place) for _ in range(2)]
+    _renumber(edges, count, *order(count, seed), graph.sources, graph.targets, *new)
+    return Graph.from_edges(*new, n_vertices=count)
+
+
+@each
+def _mark_higher(edge, sources, targets, marked):
+    one, other = sources[edge], targets[edge]
+    if one != other:
+        marked[max(one, other)] = 1
+
+
+def without_lower_neighbour(graph):
+    """Share of the vertices that have no neighbour with a smaller number."""
+    marked = arrays.zeros(graph.n_vertices, np.int8, graph.place)
+    _mark_higher(len(graph.sources), graph.sources, graph.targets, marked)
+    return 1.0 - float(marked.sum(dtype=np.int64)) / max(graph.n_vertices, 1)

@@ -1,0 +1,75 @@
+"""``edgewise bench components``: tables on the screen, a folder of everything, mistakes in one line."""
+
+import json
+
+import pytest
+
+from edgewise.command import run
+
+TINY = ["bench", "components", "--size", "tiny", "--devices", "cpu:0,cpu:1", "--runs", "1"]
+WEAK = [*TINY, "--preset", "hellas-2018", "--only", "weak"]
+
+
+def test_prints_the_tables(capsys):
+    assert run(WEAK) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(
+        "Weak scaling: as many copies as devices (Hellås 2018, 6.3.5, Fig. 6.41 and 6.42)\n"
+    )
+    assert out.splitlines()[-1].startswith("hellas-2018, size tiny: 1 table, 2 rows; measured ")
+    assert err == ""
+
+
+def test_folder_of_tables_pictures_and_figures(capsys, tmp_path):
+    folder = tmp_path / "found"
+    assert run([*WEAK, "-o", str(folder)]) == 0
+    assert capsys.readouterr().out.rstrip().endswith(f"-> {folder}")
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "hellas-2018.json",
+        "hellas-2018.md",
+        "weak.png",
+    ]
+    facts = json.loads((folder / "hellas-2018.json").read_text())
+    assert (facts["preset"], facts["size"], facts["runs"]) == ("hellas-2018", "tiny", 1)
+    assert len(facts["tables"][0]["rows"]) == 2
+    assert facts["machine"]["cores"]
+    assert (folder / "hellas-2018.md").read_text().startswith("## Weak scaling")
+
+
+def test_bars(capsys, tmp_path):
+    assert run([*TINY, "--preset", "baltzakis", "-o", str(tmp_path), "--quiet"]) == 0
+    assert (tmp_path / "widths.png").stat().st_size > 1000
+
+
+def test_json(capsys):
+    assert run([*WEAK, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [table["name"] for table in facts["tables"]] == ["weak"]
+    assert "measure" in facts["seconds"]
+
+
+def test_a_group_alone_shows_its_help(capsys):
+    assert run(["bench"]) == 0
+    assert "components" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--preset", "hellas"], "hellas-2018"),
+        ([], "--preset"),
+        (["--preset", "baltzakis", "--size", "huge"], "small"),
+        (["--preset", "baltzakis", "--devices", "cuda:57"], "cuda:57"),
+        (["--preset", "baltzakis", "--devices", "cpu:0,cpu:0"], "twice"),
+        (["--preset", "baltzakis", "--only", "width"], "widths"),
+        (["--preset", "baltzakis", "--runs", "0"], "--runs"),
+        (["--preset", "baltzakis", "-o", "nowhere/found"], "nowhere"),
+    ],
+)
+def test_mistakes(options, words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["bench", "components", *options]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert words in err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,197 @@
+"""Both presets at a tiny size: every table whole, every labelling compared, every mistake one line."""
+
+import json
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise import experiments
+from edgewise.errors import DeviceError, OptionError, VerificationError
+from edgewise.experiments import graphs, streets
+from edgewise.experiments.graphs import BALTZAKIS, HELLAS, ONE_A_FAMILY, STREETS
+from edgewise.experiments.measure import Stopwatch
+from edgewise.experiments.report import Table
+from edgewise.workers import team_of
+
+TWO = "cpu:0,cpu:1"
+SAMPLE = dict.fromkeys((*ONE_A_FAMILY, *STREETS))
+
+
+@pytest.fixture(scope="module")
+def hellas():
+    return experiments.run("hellas-2018", size="tiny", devices=TWO, runs=1)
+
+
+@pytest.fixture(scope="module")
+def baltzakis():
+    return experiments.run("baltzakis", size="tiny", devices=TWO, runs=1)
+
+
+def test_every_experiment_of_the_thesis_has_all_its_rows(hellas):
+    assert {table.name: len(table.rows) for table in hellas.tables} == {
+        "iterations": 2 * len(SAMPLE),
+        "hook-rem": 2 * len(HELLAS),
+        "compress": 2 * 2,
+        "strong": 2 * 6,
+        "weak": 2,
+        "expanded": 2 * 2,
+        "streets": 2 * len(SAMPLE),
+        "host-link": 2 * len(ONE_A_FAMILY),
+    }
+    assert hellas.devices == ("cpu:0", "cpu:1")
+
+
+def test_shares_of_the_best(hellas):
+    for row in hellas.tables[0].rows:
+        shares = [row[f"percent_{count}"] for count in range(5)]
+        assert max(shares) == shares[row["best"]] == 100
+
+
+def test_speed_up_and_efficiency_are_those_of_the_thesis(hellas):
+    strong = next(table for table in hellas.tables if table.name == "strong")
+    one, two = strong.rows[:2]
+    assert (one["speedup"], one["efficiency"]) == (1, 100)
+    assert two["speedup"] == one["ms"] / two["ms"]
+    assert two["efficiency"] == pytest.approx(100 * one["ms"] / (2 * two["ms"]))
+    weak = next(table for table in hellas.tables if table.name == "weak").rows
+    assert weak[1]["rem_efficiency"] == pytest.approx(100 * weak[0]["rem"] / weak[1]["rem"])
+    assert weak[1]["edges"] == 2 * weak[0]["edges"]
+
+
+def test_published_figures_stand_beside_ours(hellas):
+    rows = next(table for table in hellas.tables if table.name == "hook-rem").rows
+    published = {(row["graph"], row["devices"]): row["published"] for row in rows}
+    assert published["hugebubbles-00000", 1] == 269
+    assert published["hugebubbles-00000", 2] == 97
+    assert published["nlpkkt120", 1] is None
+
+
+def test_widths_of_baltzakis(baltzakis):
+    (table,) = baltzakis.tables
+    assert len(table.rows) == 5 * len(BALTZAKIS)
+    assert [row["rows"] for row in table.rows[:4]] == ["thread", "warp", "block", "auto"]
+    for row in table.rows:
+        assert row["distinct"] == next(r["distinct"] for r in table.rows if r["graph"] == row["graph"])
+        assert row["rows"] == "not by labels" or row["rounds"] >= 2
+    queen = [row.get("published") for row in table.rows if row["graph"] == "Queen_4147"]
+    assert queen == [None, 50, 50, None, None]
+
+
+@pytest.mark.parametrize("preset", experiments.PRESETS)
+def test_everything_goes_into_json(preset, request):
+    report = request.getfixturevalue(preset.partition("-")[0])
+    back = json.loads(json.dumps(report.as_dict()))
+    assert [len(table["rows"]) for table in back["tables"]] == [len(table.rows) for table in report.tables]
+    assert all(facts["vertices"] for facts in back["graphs"].values())
+
+
+@pytest.mark.parametrize("preset", experiments.PRESETS)
+def test_every_column_of_every_table_is_filled(preset, request):
+    report = request.getfixturevalue(preset.partition("-")[0])
+    for table in report.tables:
+        lines = table.text().splitlines()
+        assert len(lines) == 3 + len(table.rows) + len(table.published)
+        assert table.markdown().count("\n") == 1 + len(table.rows)
+        for key in table.columns:
+            known = key == "published" or any(row.get(key) is not None for row in table.rows)
+            assert known, f"{table.name}: nothing in column {key}"
+        for figure in table.figures:
+            assert figure.series, f"{figure.name} shows nothing"
+    names = [figure.name for figure in report.figures]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"preset": "hellas"}, "preset 'hellas' is unknown; use one of hellas-2018, baltzakis"),
+        ({"size": "huge"}, "size 'huge' is unknown; use one of paper, small, tiny"),
+        ({"runs": 0}, "runs=0 is too few"),
+        ({"only": ["width"]}, "experiment 'width' is unknown; use one of widths"),
+    ],
+)
+def test_unknown_names(options, words):
+    with pytest.raises(OptionError, match=words):
+        experiments.run(**{"preset": "baltzakis", "size": "tiny", "devices": TWO} | options)
+
+
+def test_missing_and_repeated_devices():
+    with pytest.raises(DeviceError, match="'cuda:57'"):
+        experiments.run("baltzakis", size="tiny", devices="cuda:57")
+    with pytest.raises(DeviceError, match="'cpu:0' is given twice"):
+        experiments.run("baltzakis", size="tiny", devices="cpu:0,cpu:0")
+
+
+def test_a_wrong_labelling_is_no_row():
+    watch = Stopwatch(team_of("cpu:0"), "tiny", 1)
+    watch.time("pair", "the right way", lambda: (np.array([0, 0]), 1e-3))
+    with pytest.raises(VerificationError, match="pair: a wrong way gives other labels than the right way"):
+        watch.time("pair", "a wrong way", lambda: (np.array([0, 1]), 1e-3))
+
+
+def test_runs_and_their_median():
+    seconds = iter([9.0, 3e-3, 1e-3, 2e-3])
+    watch = Stopwatch(team_of("cpu:0"), "tiny", 3)
+    found = watch.time("one", "again and again", lambda: (np.zeros(1), next(seconds)))
+    assert found == {"ms": 2.0, "least": 1.0, "largest": 3.0, "runs": 3}
+
+
+def test_few_graphs_are_kept():
+    watch = Stopwatch(team_of("cpu:0"), "tiny", 1)
+    made = []
+
+    def make(name):
+        made.append(name)
+        return ew.generate.grid(3)
+
+    for name in ("a", "b", "b", "c", "c", "b", "a"):
+        watch.graph(name, lambda name=name: make(name))
+    assert made == ["a", "b", "c", "a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "degree", "tolerance"),
+    [
+        ("hugebubbles-00000", 3.0, 0.1),
+        ("rgg_n_2_22_s0", 14.5, 0.15),
+        ("af_shell10", 33.7, 0.15),
+        ("nlpkkt120", 26.3, 0.25),
+        ("europe_osm", 2.12, 0.05),
+        ("kron_g500-logn20", 85.1, 0.01),
+    ],
+)
+def test_stand_ins_have_the_published_degree(name, degree, tolerance):
+    graph = HELLAS[name].made("small", "cpu")
+    assert 2 * graph.n_edges / graph.n_vertices == pytest.approx(degree, rel=tolerance)
+
+
+def test_streets_have_ways_numbered_in_a_row():
+    graph = streets.street(4000, seed=2)
+    degrees = np.bincount(graph.degrees())
+    assert abs(graph.n_vertices - 4000) < 400
+    assert degrees[2] > 0.75 * graph.n_vertices
+    assert (graph.targets == graph.sources + 1).mean() > 0.7
+    assert ew.connected_components(graph).verify().largest > 0.95 * graph.n_vertices
+
+
+def test_relabelling_keeps_the_shape_and_scatters_the_ids():
+    graph = graphs.HELLAS["europe_osm"].made("tiny", "cpu")
+    other = streets.relabelled(graph)
+    assert sorted(other.degrees().tolist()) == sorted(graph.degrees().tolist())
+    sizes = [sorted(ew.connected_components(g).sizes().tolist()) for g in (graph, other)]
+    assert sizes[0] == sizes[1]
+    assert streets.without_lower_neighbour(graph) < 0.05
+    assert 0.25 < streets.without_lower_neighbour(other) < 0.45
+
+
+def test_vertices_without_a_lower_neighbour():
+    graph = ew.Graph.from_edges([0, 3, 2], [1, 1, 2], n_vertices=5)
+    assert streets.without_lower_neighbour(graph) == pytest.approx(3 / 5)  # 0, 2 and 4
+    assert streets.without_lower_neighbour(ew.Graph.from_edges([], [], n_vertices=0)) == 1
+
+
+def test_cells():
+    rows = [{"name": "a", "ms": 12345.6, "right": True}, {"name": "b", "ms": 0.01234, "right": False}]
+    table = Table("t", "Title", "source", {"name": "name", "ms": "ms", "right": "right"}, rows)
+    assert table.text().splitlines()[3:] == ["a     12,346    yes", "b     0.0123     no"]

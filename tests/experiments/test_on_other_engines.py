@@ -1,0 +1,23 @@
+"""Presets where kernels are interpreted or simulated; a part of each is enough."""
+
+import os
+
+import pytest
+
+from edgewise import experiments
+from edgewise.device.target import SIMULATED
+
+pytestmark = pytest.mark.interpreter
+DEVICES = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu:0")
+
+
+def test_widths():
+    (table,) = experiments.run("baltzakis", size="tiny", devices="cpu:0", runs=1).tables
+    assert {row["rows"] for row in table.rows} == {"thread", "warp", "block", "auto", "not by labels"}
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", ["compress", "weak"])
+def test_experiments_of_the_thesis(name):
+    (table,) = experiments.run("hellas-2018", size="tiny", devices=DEVICES, runs=1, only=[name]).tables
+    assert table.rows
