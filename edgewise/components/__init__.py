@@ -17,19 +17,20 @@ from edgewise.components.afforest import afforest
 from edgewise.components.choose import choose
 from edgewise.components.hook import hook
 from edgewise.components.hook_sample import hook_sample
-from edgewise.components.merge import MERGES, Merge
+from edgewise.components.merge import LABEL_MERGES, MERGES, Merge, choose_label_merge
 from edgewise.components.neighbour import first_neighbour
 from edgewise.components.propagate import ROWS, propagate
 from edgewise.components.rem import rem
 from edgewise.components.rem_sample import rem_sample
 from edgewise.components.rem_sequential import rem_sequential
 from edgewise.components.rows import rows_of
-from edgewise.components.several import check_forest, check_merge, label_split, split_for, synchronize
+from edgewise.components.segments import solve_by_segments
+from edgewise.components.several import check_forest, check_merge, label_split, placed, synchronize
 from edgewise.device import arrays
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, OutOfMemoryError
 from edgewise.graph import Graph
 from edgewise.result import Components
-from edgewise.workers import SplitGraph
+from edgewise.workers import SplitGraph, team_of
 
 __all__ = ["MERGES", "METHODS", "Merge", "Method", "connected_components"]
 
@@ -147,7 +148,31 @@ def connected_components(
         raise OptionError(
             f"auto has no option {next(iter(options))!r}; name the method it belongs to, if any"
         )
-    graph = _placed(graph, device, devices, merge)
+    _check_devices(graph, device, devices, merge)
+    if device is None and devices is None:
+        return _solved(graph, method, merge, options)
+    team = team_of(arrays.resolve(device) if devices is None else devices)
+    try:
+        return _solved(placed(graph, team, merge), method, merge, options)
+    except OutOfMemoryError:
+        if graph.place != "cpu" or method not in ("auto", "rem") or options:
+            raise
+    return _by_segments(graph, team, merge)
+
+
+def _check_devices(graph, device, devices, merge):
+    split = isinstance(graph, SplitGraph)
+    if device is not None and (devices is not None or split):
+        raise OptionError("device= is for one device; use devices=, and neither for a split graph")
+    if merge != "auto" and devices is None and not split:
+        raise OptionError(f"merge={merge!r} is for several devices; add devices=")
+    if split and devices is not None:
+        raise OptionError("the graph is split over its devices already; leave out devices=")
+    check_merge(merge, graph.by if split else None)
+
+
+def _solved(graph, method, merge, options):
+    """Solve a graph where it lies."""
     if isinstance(graph, SplitGraph):
         return _on_several(graph, method, merge, options)
     with arrays.guard(graph.place):
@@ -156,17 +181,17 @@ def connected_components(
     return Components(graph, name, seconds, labels)
 
 
-def _placed(graph, device, devices, merge):
-    """The graph where it is to be solved."""
-    split = isinstance(graph, SplitGraph)
-    if device is not None and (devices is not None or split):
-        raise OptionError("device= is for one device; use devices=, and neither for a split graph")
-    if merge != "auto" and devices is None and not split:
-        raise OptionError(f"merge={merge!r} is for several devices; add devices=")
-    check_merge(merge, graph.by if split else None)
-    if devices is not None:
-        return split_for(graph, devices, merge)
-    return graph if device is None else graph.to(device)
+def _by_segments(graph, team, merge):
+    """Solve a graph whose edges are too many for the devices: they stay on the host and flow past."""
+    start = perf_counter()
+    merge = merge if merge in LABEL_MERGES else choose_label_merge(team)
+    labels, segments = solve_by_segments(graph, team, merge)
+    for place in set(team.places):
+        arrays.synchronize(place)
+    seconds, name = perf_counter() - start, f"rem, in {segments} segments"
+    if len(team) == 1:
+        return Components(graph, name, seconds, labels)
+    return Components(graph, name, seconds, labels, devices=team.names, merge=merge)
 
 
 def _on_several(split, method, merge, options):

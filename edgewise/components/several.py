@@ -7,8 +7,6 @@ while they are given theirs, so GPUs come first.
 from edgewise.components.merge import MERGES, choose_merge, merge_labels
 from edgewise.device import arrays
 from edgewise.errors import OptionError
-from edgewise.graph import Graph
-from edgewise.workers import team_of
 
 
 def check_merge(merge, by=None):
@@ -28,11 +26,8 @@ def check_forest(merge, method, options):
         raise OptionError(f"merge='forest' goes with method 'rem' without options, not {method!r}")
 
 
-def split_for(graph, devices, merge):
-    """``graph`` spread over ``devices`` as ``merge`` needs it."""
-    if not isinstance(graph, Graph):
-        raise OptionError("the graph is split over its devices already; leave out devices=")
-    team = team_of(devices)
+def placed(graph, team, merge):
+    """``graph`` in the place of its one device, or spread over several as ``merge`` needs it."""
     if len(team) == 1 and merge == "auto":
         return graph.to(team[0].place)
     return graph.split(team, by="auto" if merge == "auto" else MERGES[merge].by)

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.components import MERGES, METHODS
+from edgewise.components import MERGES, METHODS, segments
 from edgewise.components.check import oracle
 from edgewise.components.merge import merge_labels
 from edgewise.device.target import SIMULATED
-from edgewise.errors import DeviceError, OptionError
+from edgewise.errors import DeviceError, OptionError, OutOfMemoryError
 from edgewise.workers import Team, team_of
 from edgewise.workers.topology import all_access
 from tests.workers.test_workers import TEAMS
@@ -95,3 +95,32 @@ def test_merge_wants_the_split_it_is_for():
 def test_one_device_is_no_team():
     graph = ew.Graph.from_edges([0], [1], n_vertices=2)
     assert ew.connected_components(graph, devices="cpu").devices == ()
+
+
+def test_edges_too_many_for_the_devices_flow_past_in_segments(monkeypatch):
+    """Parents fit the simulated device, edges do not."""
+
+    def too_large(self, place):
+        raise OutOfMemoryError(f"{place} has too little memory: 9 bytes needed, 8 free")
+
+    def split_too_large(self, devices, by):
+        raise OutOfMemoryError("cpu has too little memory: 9 bytes needed, 8 free")
+
+    vertices, sources, targets = ZOO["grid"]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
+    expected = oracle(vertices, sources, targets)
+    monkeypatch.setattr(ew.Graph, "to", too_large)
+    monkeypatch.setattr(ew.Graph, "split", split_too_large)
+    monkeypatch.setattr(segments, "SEGMENT_EDGES", 16)
+    monkeypatch.setattr(segments, "LEAST_EDGES", 4)
+    one = ew.connected_components(graph, device="cpu")
+    assert (one._labels.tolist(), one.method) == (expected, "rem, in 4 segments")
+    for merge in ("auto", "pairwise-rem", "ranges"):
+        several = ew.connected_components(graph, devices="cpu:0,cpu:1", merge=merge)
+        assert several._labels.tolist() == expected
+        assert several.devices == ("cpu:0", "cpu:1")
+    with pytest.raises(OutOfMemoryError, match="9 bytes needed"):
+        ew.connected_components(graph, device="cpu", method="hook")
+    monkeypatch.setattr(segments, "segment_for", lambda vertices, team: 0)
+    with pytest.raises(OutOfMemoryError, match=r"cpu has too little memory: \d+ bytes needed"):
+        ew.connected_components(graph, device="cpu")

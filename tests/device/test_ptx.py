@@ -5,7 +5,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.build import csr
-from edgewise.components import METHODS
+from edgewise.components import MERGES, METHODS
 from edgewise.device import lanes, launch, loop
 from tests.zoo import ZOO
 
@@ -36,6 +36,12 @@ def launched():
             graph = ew.Graph(vertices, edges=(sources.astype(kind), targets.astype(kind), None))
             for name in METHODS:
                 ew.connected_components(graph, method=name).verify()
+            for merge in MERGES:
+                ew.connected_components(graph, devices="cpu:0,cpu:1,cpu:2", merge=merge).verify()
+            stream = ew.ComponentsStream(vertices)
+            stream.add(graph.sources, graph.targets)
+            assert stream.connected(0, 0)
+            stream.result()
         csr._by_radix_sort(vertices, sources.astype(np.uint32), targets.astype(np.uint32), True, True)
     return seen
 

@@ -12,7 +12,7 @@ from edgewise.components.merge.ranges import ranges
 from edgewise.workers.team import Team
 from edgewise.workers.topology import all_access
 
-__all__ = ["MERGES", "Merge", "choose_merge", "merge_labels"]
+__all__ = ["LABEL_MERGES", "MERGES", "Merge", "choose_label_merge", "choose_merge", "merge_labels"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,10 @@ MERGES = {
         ranges, "ranges", "vertex ranges, cut edges contracted to pairs of roots", "Groute, PPoPP 2017"
     ),
 }
+
+
+#: Names of those that need no more than everybody's labels.
+LABEL_MERGES = tuple(name for name, found in MERGES.items() if found.merges == "labels")
 
 
 def choose_merge(split) -> str:
