@@ -10,21 +10,36 @@ __version__ = "0.1.0"
 
 #: Where each public name lives; an empty attribute means the module itself.
 _HOMES = {
+    "ComponentsStream": ("edgewise.components.stream", "ComponentsStream"),
     "Graph": ("edgewise.graph", "Graph"),
     "connected_components": ("edgewise.components", "connected_components"),
     "errors": ("edgewise.errors", ""),
     "generate": ("edgewise.build.generate", ""),
     "read": ("edgewise.files", "read"),
+    "stream_components": ("edgewise.components.shards", "stream_components"),
     "warmup": ("edgewise.warm", "warmup"),
     "write": ("edgewise.files", "write"),
 }
 
-__all__ = ["Graph", "__version__", "connected_components", "errors", "generate", "read", "warmup", "write"]
+__all__ = [
+    "ComponentsStream",
+    "Graph",
+    "__version__",
+    "connected_components",
+    "errors",
+    "generate",
+    "read",
+    "stream_components",
+    "warmup",
+    "write",
+]
 
 if TYPE_CHECKING:
     from edgewise import errors as errors
     from edgewise.build import generate as generate
     from edgewise.components import connected_components as connected_components
+    from edgewise.components.shards import stream_components as stream_components
+    from edgewise.components.stream import ComponentsStream as ComponentsStream
     from edgewise.files import read as read
     from edgewise.files import write as write
     from edgewise.graph import Graph as Graph

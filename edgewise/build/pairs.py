@@ -1,4 +1,4 @@
-"""Batches of a table with one pair a row, made into an edge list while they come.
+"""Batches of a table with one pair a row, checked, chosen and made into an edge list while they come.
 
 Nothing is kept of a batch but vertex numbers, weights and ids not met before, so that a table larger than
 memory can be read.
@@ -15,8 +15,8 @@ from edgewise.errors import GraphError, OptionError
 from edgewise.timer import timer
 
 
-class Pairs:
-    """The pairs met so far.
+class PairBatches:
+    """Batches of pairs, checked and chosen row by row; what becomes of them is up to :meth:`_take`.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ class Pairs:
         Condition on the columns; other rows are left out.
     null : {'error', 'drop'}
         What to do with rows that lack an end or a weight.
-    expected : int
-        Number of rows, as far as is known.
 
     Attributes
     ----------
     columns : list of str
         Columns that are needed.
+    rows : int
+        Rows met so far, ``begun`` of them in the files before.
 
     Raises
     ------
@@ -45,7 +45,10 @@ class Pairs:
     OptionError
     """
 
-    def __init__(self, schema, source=None, target=None, weight=None, where=None, null="error", expected=0):
+    #: Rows that are looked at together, at most.
+    batch_rows = BATCH_ROWS
+
+    def __init__(self, schema, source=None, target=None, weight=None, where=None, null="error"):
         if null not in ("error", "drop"):
             raise OptionError(f"null={null!r} is unknown; use 'error' or 'drop'")
         self.ends = source, target = ends_among(schema, source, target)
@@ -56,20 +59,18 @@ class Pairs:
             dict.fromkeys([*self.needed, *(self.condition.columns if self.condition else ())])
         )
         self.kinds = id_types(schema, self.ends, self.columns)
-        text = is_text(self.kinds[0])
-        self.numbers = ColumnNumbers(*self.kinds, expected) if text else None
-        kinds = [np.uint32 if text else integer_type(kind) for kind in self.kinds]
-        self.sources, self.targets = (Growing(kind, expected) for kind in kinds)
-        self.weights = None if weight is None else Growing(weight_type(schema.field(weight)), expected)
-        self.rows = 0
+        self.rows = self.begun = 0
+        self._kept = None
 
-    def check(self, schema):
-        """Raise :class:`GraphError` unless a further table of this schema goes with the pairs met so far."""
+    def begin(self, schema, row=0):
+        """Begin with a file, at a row of it; raise unless its schema goes with the pairs met so far."""
         kinds = id_types(schema, self.ends, self.columns)
-        if is_text(kinds[0]) != is_text(self.kinds[0]):
-            raise GraphError(
-                f"ids are {kinds[0]}, but {self.kinds[0]} in the file before; convert one of them"
-            )
+        for name, kind, before in zip(self.ends, kinds, self.kinds):
+            if is_text(kind) != is_text(before):
+                raise GraphError(
+                    f"column {name!r} holds {kind}, but {before} in the file before; convert one of them"
+                )
+        self.begun = self.rows - row
 
     def add(self, batch):
         """Take in a record batch that has the needed columns.
@@ -80,11 +81,20 @@ class Pairs:
             An end, or a weight, is null.
         """
         batch = _with_columns(batch, with_plain_nulls)
-        for start in range(0, batch.num_rows, BATCH_ROWS):
-            part = batch.slice(start, BATCH_ROWS)
-            chosen = self._chosen(part)
+        for start in range(0, batch.num_rows, self.batch_rows):
+            part = batch.slice(start, self.batch_rows)
+            self._take(self._chosen(part))
             self.rows += part.num_rows
-            self._take(chosen)
+
+    def _take(self, batch):
+        """Take in rows that are complete."""
+        raise NotImplementedError
+
+    def row_in_file(self, position):
+        """Row of the file, counted from 1, that the row at ``position`` of the batch being taken in is."""
+        if self._kept is not None:
+            position = int(np.flatnonzero(self._kept.to_numpy(zero_copy_only=False))[position])
+        return self.rows - self.begun + position + 1
 
     def _chosen(self, batch):
         """The needed columns of the rows that meet the condition and are complete."""
@@ -98,7 +108,8 @@ class Pairs:
                     self._check_complete(name, here, keep)
                 keep = here if keep is None else pc.and_(keep, here)
         batch = _with_columns(batch.select(self.needed), without_views)
-        return batch if keep is None or keep.true_count == len(keep) else batch.filter(keep)
+        self._kept = None if keep is None or keep.true_count == len(keep) else keep
+        return batch if self._kept is None else batch.filter(keep)
 
     def _check_complete(self, name, here, keep):
         """Raise unless the column ``name`` is there in every row to be kept."""
@@ -107,19 +118,39 @@ class Pairs:
         missing = pc.invert(here) if keep is None else pc.and_not(keep, here)
         row = missing.index(True).as_py()
         if row >= 0:
-            raise GraphError(
-                f"{name!r} is null in row {self.rows + row + 1:,}; use null='drop' to leave such out"
-            )
+            row += self.rows - self.begun + 1
+            raise GraphError(f"{name!r} is null in row {row:,}; use null='drop' to leave such out")
+
+
+class Pairs(PairBatches):
+    """The pairs met so far, as an edge list.
+
+    Parameters
+    ----------
+    expected : int
+        Number of rows, as far as is known.
+
+    Other parameters are those of :class:`PairBatches`.
+    """
+
+    def __init__(self, schema, source=None, target=None, weight=None, where=None, null="error", expected=0):
+        super().__init__(schema, source, target, weight, where, null)
+        text = is_text(self.kinds[0])
+        self.numbers = ColumnNumbers(*self.kinds, expected) if text else None
+        kinds = [np.uint32 if text else integer_type(kind) for kind in self.kinds]
+        self.sources, self.targets = (Growing(kind, expected) for kind in kinds)
+        self.weights = None if weight is None else Growing(weight_type(schema.field(weight)), expected)
 
     def _take(self, batch):
-        """Take in rows that are complete."""
         left, right = (batch.column(name) for name in self.ends)
         sources, targets = self.sources.room(len(left)), self.targets.room(len(left))
         if self.numbers is not None:
             with timer("number ids"):
                 self.numbers.add(left, right, sources, targets)
         else:
-            sources[:], targets[:] = _integers(left, sources.dtype), _integers(right, targets.dtype)
+            sources[:], targets[:] = (
+                integers(column, room.dtype) for column, room in ((left, sources), (right, targets))
+            )
         if self.weights is not None:
             weights = batch.column(self.weight)
             room = self.weights.room(len(left))
@@ -152,7 +183,7 @@ def _with_columns(batch, change):
     return pa.RecordBatch.from_arrays([change(column) for column in batch.columns], batch.schema.names)
 
 
-def _integers(column, kind):
+def integers(column, kind):
     """NumPy array of a column of integers, which must fit into ``kind``."""
     from pyarrow import types
 

@@ -21,6 +21,7 @@ from os import cpu_count
 
 import numpy as np
 
+from edgewise.components.merge import merge_labels
 from edgewise.components.rem import union
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, each, streams
@@ -193,7 +194,7 @@ def components_by_segments(n_vertices, sources, targets, team, segment_edges=SEG
         except BaseException:
             queue.taken = queue.total
             raise
-    return merged(parents, merge), -(-len(sources) // segment_edges)
+    return merged(team, parents, merge), -(-len(sources) // segment_edges)
 
 
 def _parents_of(place, n_vertices, columns, queue):
@@ -208,13 +209,9 @@ def _parents_of(place, n_vertices, columns, queue):
     return parent
 
 
-def merged(parents, merge="auto"):
+def merged(team, parents, merge="auto"):
     """Labels out of the compressed parents of each worker, in the place of the first."""
-    if len(parents) == 1:
-        return parents[0]
-    from edgewise.components.merge import merge_labels
-
-    return merge_labels(parents, merge)
+    return parents[0] if len(parents) == 1 else merge_labels(team, parents, merge)
 
 
 def bytes_needed(n_vertices, segment_edges=SEGMENT_EDGES):

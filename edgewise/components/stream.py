@@ -18,24 +18,11 @@ from typing import Any
 import numpy as np
 
 from edgewise.build.edges import as_column
-from edgewise.components.segments import Feeder, unite_numbers
+from edgewise.components.parents import Parents
 from edgewise.components.streamed import StreamedGraph
-from edgewise.components.trees import compress
-from edgewise.device import arrays, device, each, streams
-from edgewise.errors import GraphError, OptionError, OutOfMemoryError
-from edgewise.graph import index_type
+from edgewise.device import arrays, device, each
+from edgewise.errors import GraphError, OptionError
 from edgewise.result import Components
-
-#: Parents that a stream of unknown size begins with.
-LEAST_PARENTS = 1 << 10
-#: Share of the free memory that parents may take.
-USABLE = 0.9
-
-
-@each
-def make_further_singletons(index, first, parent):
-    """Make a vertex from ``first`` on a tree of its own."""
-    parent[first + index] = first + index
 
 
 @device
@@ -92,18 +79,15 @@ class ComponentsStream:
     """
 
     def __init__(self, n_vertices: int | None = None, *, device: str = "cpu"):
-        self._place = arrays.resolve(device)
-        self._fixed = n_vertices is not None
-        self._n, self._edges, self._seconds = 0, 0, 0.0
-        self._feeder: Feeder | None = None
-        with arrays.guard(self._place):
-            self._parents = arrays.empty(0, np.uint32, self._place)
-            self._hold(_whole(n_vertices) if self._fixed else 0)
+        place = arrays.resolve(device)
+        self._most = None if n_vertices is None else _whole(n_vertices)
+        self._parents = Parents(place, self._most)
+        self._edges, self._seconds = 0, 0.0
 
     @property
     def n_vertices(self) -> int:
         """Number of vertices: as given, or one more than the largest number met."""
-        return self._n
+        return self._parents.count
 
     @property
     def edges(self) -> int:
@@ -133,11 +117,8 @@ class ComponentsStream:
                 f"{len(columns[0])} sources but {len(columns[1])} targets; give one of each for every edge"
             )
         start = perf_counter()
-        most = self._checked(*columns, ("sources", "targets"))
-        with arrays.guard(self._place):
-            if most >= self._n:
-                self._hold(most + 1)
-            self._join(*columns)
+        self._parents.hold(self._checked(*columns, ("sources", "targets")) + 1)
+        self._parents.join(*columns)
         self._edges += len(columns[0])
         self._seconds += perf_counter() - start
 
@@ -165,9 +146,8 @@ class ComponentsStream:
         )
         xp = arrays.namespace(ones)
         ones, others = (xp.ascontiguousarray(one) for one in xp.broadcast_arrays(ones, others))
-        most = self._checked(ones, others, ("u", "v"))
-        if most >= self._n:  # only where the stream grows, and only for a while
-            known = (_unsigned(ones) < self._n) & (_unsigned(others) < self._n)
+        if self._checked(ones, others, ("u", "v")) >= self.n_vertices:  # only where the stream grows
+            known = (unsigned(ones) < self.n_vertices) & (unsigned(others) < self.n_vertices)
             answers = ones == others
             answers[known] = self._ask(ones[known], others[known])
         else:
@@ -175,13 +155,13 @@ class ComponentsStream:
         return bool(answers[0]) if single else answers
 
     def _ask(self, ones, others):
-        asked_from = arrays.place_of(ones)
-        self._settle()
-        with arrays.guard(self._place):
-            there = [arrays.move(one, self._place) for one in (ones, others)]
-            answers = arrays.empty(len(ones), np.bool_, self._place)
-            ask(len(ones), self._parents, *there, answers)
-            return arrays.move(answers, asked_from)
+        self._parents.settle()
+        place = self._parents.place
+        with arrays.guard(place):
+            there = [arrays.move(one, place) for one in (ones, others)]
+            answers = arrays.empty(len(ones), np.bool_, place)
+            ask(len(ones), self._parents.array, *there, answers)
+            return arrays.move(answers, arrays.place_of(ones))
 
     def result(self) -> Components:
         """Return the components of all edges added so far; adding may go on.
@@ -192,79 +172,24 @@ class ComponentsStream:
             In the place of the stream.  Its graph knows the vertices and the number of edges, not the edges:
             to verify, pass a graph that has them.
         """
-        self._settle()
-        with arrays.guard(self._place):
-            labels = self._parents[: self._n].copy()
-            compress(self._n, labels)
-            arrays.synchronize(self._place)
-        graph = StreamedGraph(self._n, self._edges, self._place)
-        return Components(graph=graph, method="rem", seconds=self._seconds, _labels=labels)
+        graph = StreamedGraph(self.n_vertices, self._edges, self._parents.place)
+        return Components(graph=graph, method="rem", seconds=self._seconds, _labels=self._parents.labels())
 
     def _checked(self, one, other, names):
-        """Largest number among two columns, after a look at every value."""
+        """Largest number among two columns, after a look at every value; -1 if there is none."""
         most = -1
         for column, name in zip((one, other), names):
-            if len(column):
-                largest = int(_unsigned(column).max())
-                limit = self._n if self._fixed else 1 << (8 * column.itemsize - (column.dtype.kind == "i"))
-                if largest >= limit:
-                    self._refuse(column, name, limit)
-                most = max(most, largest)
+            beyond = self._most if self._most is not None else _smallest_negative(column.dtype)
+            largest = largest_of(column)
+            if largest >= beyond:
+                self._refuse(column, name, beyond)
+            most = max(most, largest)
         return most
 
-    def _refuse(self, column, name, limit):
-        position = int((_unsigned(column) >= limit).argmax())
+    def _refuse(self, column, name, beyond):
+        position = int((unsigned(column) >= beyond).argmax())
         problem = f"{name}[{position}] is {int(column[position])}; vertex numbers run from 0"
-        raise GraphError(f"{problem} to {self._n - 1}" if self._fixed else f"{problem} on")
-
-    def _hold(self, count):
-        """Let the vertices be ``0 .. count - 1``; the array doubles when it is full, if it can."""
-        if count > len(self._parents):
-            roomy = count if self._fixed else max(count, 2 * len(self._parents), LEAST_PARENTS)
-            self.reserve(roomy if self._missing(roomy) is None else count)
-        make_further_singletons(count - self._n, self._n, self._parents)
-        self._n = count
-
-    def _missing(self, count):
-        """The bytes that parents of so many vertices take, if there are not as many."""
-        needed = count * np.dtype(index_type(count)).itemsize
-        return needed if needed > USABLE * arrays.free_memory(self._place) else None
-
-    def reserve(self, count: int) -> None:
-        """Make room for ``count`` vertices, so that growing up to there moves nothing.
-
-        Raises
-        ------
-        OutOfMemoryError
-        """
-        if count <= len(self._parents):
-            return
-        missing = self._missing(count)
-        if missing is not None:
-            raise OutOfMemoryError(
-                f"{self._place} has too little memory for vertices up to {count - 1:,}: {missing:,} bytes "
-                f"needed, {arrays.free_memory(self._place):,} free; number ids that are so sparse "
-                "(ew.stream_components does, and Graph.from_edges)"
-            )
-        self._settle()
-        parents = arrays.empty(count, index_type(count), self._place)
-        parents[: self._n] = self._parents[: self._n]
-        self._parents, self._feeder = parents, None
-
-    def _settle(self):
-        """Wait for the batches that are still under way to a GPU."""
-        if self._feeder is not None:
-            self._feeder.settle()
-
-    def _join(self, sources, targets):
-        if self._place != "cpu" and arrays.place_of(sources) == arrays.place_of(targets) == "cpu":
-            self._feeder = self._feeder or Feeder(self._parents)
-            self._feeder.feed(sources, targets)
-            if streams.is_pinned(sources) or streams.is_pinned(targets):
-                self._settle()
-            return
-        columns = [arrays.move(column, self._place) for column in (sources, targets)]
-        unite_numbers(len(columns[0]), self._parents, *columns)
+        raise GraphError(f"{problem} on" if self._most is None else f"{problem} to {self._most - 1}")
 
 
 def _whole(n_vertices):
@@ -297,6 +222,16 @@ def _integers(values, name):
     )
 
 
-def _unsigned(column):
+def unsigned(column):
     """The same bytes as unsigned numbers, among which negative ones are the largest."""
     return column.view(f"u{column.itemsize}")
+
+
+def largest_of(column):
+    """Largest of the numbers taken as unsigned; -1 if there is none."""
+    return int(unsigned(column).max()) if len(column) else -1
+
+
+def _smallest_negative(kind):
+    """The least number that is negative if its bytes are of this type."""
+    return 1 << (8 * kind.itemsize - (kind.kind == "i"))

@@ -29,6 +29,9 @@ def write_clusters(path, result, *, format: str | None = None, representative: b
     if not (hasattr(result, "graph") and hasattr(result, "labels")):
         formats.write(result, path, format)
         return
+    if hasattr(result.graph, "ids_between") and not representative:
+        formats.write(_in_batches(result), path, format)
+        return
     table = clusters_table(result.graph.ids, result.labels, representative=representative)
     suffix, compression = formats.suffixes_of(path)
     parquet = formats.FORMATS["parquet"].suffixes
@@ -47,6 +50,24 @@ def _write_parquet(table, path):
     options = {"use_dictionary": False, "compression": "zstd", "compression_level": 1}
     with parquet.ParquetWriter(path, table.schema, **options) as writer:
         writer.write_table(table, row_group_size=GROUP)
+
+
+def _in_batches(result):
+    """The table of a result that makes its ids as they are asked for, a row group at a time."""
+    import pyarrow as pa
+
+    from edgewise.device import arrays
+
+    labels, between = arrays.move(result.labels, "cpu"), result.graph.ids_between
+
+    def batch(start, stop):
+        return pa.RecordBatch.from_arrays(
+            [arrow_array(between(start, stop)), arrow_array(labels[start:stop])], ["id", "component"]
+        )
+
+    starts = range(0, max(len(labels), 1), GROUP)
+    batches = (batch(start, min(start + GROUP, len(labels))) for start in starts)
+    return pa.RecordBatchReader.from_batches(batch(0, 0).schema, batches)
 
 
 def clusters_table(ids, labels, *, representative: bool = False):

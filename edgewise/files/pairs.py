@@ -107,11 +107,11 @@ def _gather(parts, patient, progress, wanted):
     for part in parts:
         source = Source(part)
         with reading(source.path, passing=Mismatch):
-            table = _table(source, patient, schema)
+            table = table_of(source, patient, schema)
             table.settle(ends_among(table.schema, *wanted[:2]) if pairs is None else pairs.ends)
             if pairs is None:
                 pairs, schema = Pairs(table.schema, *wanted, expected=_rows_in(parts, table)), table.schema
-            pairs.check(table.schema)
+            pairs.begin(table.schema)
             _take_all(pairs, table, progress)
     with reading(source.path), timer("number ids"):
         return pairs.finish()
@@ -134,8 +134,8 @@ def _rows_in(parts, first):
     return (first.rows or 0) * len(parts)
 
 
-def _table(source, patient, schema):
-    """The file as a table that comes in batches."""
+def table_of(source, patient=False, schema=None):
+    """The file as a table that comes in batches; ``schema`` is that of the file before."""
     if source.head.startswith(b"PAR1"):
         return ParquetTable(source)
     if source.head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):

@@ -45,7 +45,7 @@ def read(source, options, parts=None):
         schema = _schema(source)
     asked = options.source or options.where or options.weight or options.null != "error"
     if not asked and not parts and MARK in (schema.metadata or {}):
-        return _ours(source, _facts(source, schema.metadata))
+        return _ours(source, facts_of(source, schema.metadata))
     import pyarrow.types as kinds
 
     numeric = [kinds.is_integer(field.type) or kinds.is_floating(field.type) for field in schema]
@@ -117,7 +117,7 @@ def _pairs(path, source, options, names, numeric):
 
 def _chosen(source, options, names, third=False):
     """Names of the ends and of the weight; ``third`` tells whether a third column can be one."""
-    ends = _ends(source, options, names)
+    ends = ends_of(source, options, names)
     weight = None if options.weight is False else _name(options.weight, names)
     if third and options.weight is None and options.source is None and len(names) == 3:
         weight = names[2]
@@ -128,7 +128,8 @@ def _chosen(source, options, names, third=False):
     return ends, weight
 
 
-def _ends(source, options, names):
+def ends_of(source, options, names):
+    """Names of the columns with the ends: as asked for, or the usual ones, or the first two of a few."""
     if options.source is not None:
         return _name(options.source, names), _name(options.target, names)
     if set(NAMES[:2]) <= set(names):
@@ -178,7 +179,7 @@ def _ours(source, facts) -> Edges:
     return Edges(*columns[:2], weights, vertices, bool(facts["directed"]))
 
 
-def _facts(source, metadata) -> dict:
+def facts_of(source, metadata) -> dict:
     """What edgewise wrote into the metadata."""
     try:
         facts = json.loads(metadata[MARK])

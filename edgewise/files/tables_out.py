@@ -32,6 +32,9 @@ def as_tables(thing):
     )
     if not hasattr(thing, "__arrow_c_stream__"):
         raise OptionError(f"a graph, a result or a table is needed, not {type(thing).__name__}")
+    if isinstance(thing, pa.RecordBatchReader):  # batches are made as they are asked for
+        yield from (pa.Table.from_batches([batch]) for batch in thing)
+        return
     table = pa.table(thing)
     for start in range(0, max(table.num_rows, 1), BLOCK):
         yield table.slice(start, BLOCK)

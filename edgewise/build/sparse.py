@@ -1,0 +1,104 @@
+"""Numbering integers batch by batch, as they come.
+
+The table of :mod:`edgewise.build.integers` with a number beside each slot.  Whoever enters an id takes the
+next number for it, so numbers depend on the order of threads; they serve until the ids are put in order at
+the end.
+"""
+
+import numpy as np
+
+from edgewise.build.growing import Growing
+from edgewise.build.integers import EMPTY, FULL, LEAST_SLOTS, ONE, enter, home, look_up, rank
+from edgewise.device import cas, each, fetch_add, load
+from edgewise.errors import GraphError
+from edgewise.graph import index_type
+
+ZERO = np.uint64(0)
+
+
+@each
+def enter_numbered(item, values, flip, slots, ranks, counter, keys):
+    """Enter an id into the table and, if it is new, give it the next number."""
+    key = values[item] ^ flip
+    slot = home(key, slots)
+    held = load(slots, slot)
+    while held != key:
+        if held == EMPTY:
+            held = cas(slots, slot, EMPTY, key)
+            if held == EMPTY:
+                number = fetch_add(counter, 0, 1)
+                ranks[slot] = number
+                keys[number] = key
+                return
+        else:
+            slot = (slot + ONE) & np.uint64(len(slots) - 1)
+            held = load(slots, slot)
+
+
+class IntegerNumbers:
+    """The integers met so far, each with its number.
+
+    Parameters
+    ----------
+    dtype : type
+        int64 or uint64.
+
+    Attributes
+    ----------
+    count : int
+        Number of distinct integers.
+    """
+
+    def __init__(self, dtype):
+        self.dtype, self.count = np.dtype(dtype), 0
+        self.flip = np.uint64(0 if self.dtype.kind == "u" else 1 << 63)
+        self.keys = Growing(np.uint64)
+        self._take_slots(LEAST_SLOTS)
+
+    def _take_slots(self, slots):
+        self.slots = np.full(slots, EMPTY)
+        self.ranks = np.empty(slots, index_type(slots))
+
+    def add(self, sources, targets):
+        """Number a batch of pairs.
+
+        Parameters
+        ----------
+        sources, targets : (m,) integer arrays, not beyond the type given
+
+        Returns
+        -------
+        sources, targets : (m,) index arrays
+
+        Raises
+        ------
+        GraphError
+            The largest number of the type is among them.
+        """
+        ends = [np.ascontiguousarray(column, self.dtype).view(np.uint64) for column in (sources, targets)]
+        if any(len(column) and int((column ^ self.flip).max()) == EMPTY for column in ends):
+            raise GraphError(f"id {np.iinfo(self.dtype).max} is used inside; give ids as strings")
+        self._make_room(2 * len(sources))
+        self.keys.room(2 * len(sources))
+        counter = np.full(1, self.count, np.int64)
+        for column in ends:
+            enter_numbered(len(column), column, self.flip, self.slots, self.ranks, counter, self.keys.array)
+        self.count = self.keys.used = int(counter[0])
+        numbers = [np.empty(len(column), self.ranks.dtype) for column in ends]
+        look_up(len(sources), *ends, ZERO, self.flip, self.slots, self.ranks, *numbers)
+        return numbers
+
+    def _make_room(self, count):
+        """Make the table large enough for a batch of new ids only."""
+        slots = len(self.slots)
+        while self.count + count > FULL * slots:
+            slots *= 2
+        if slots > len(self.slots):
+            self._take_slots(slots)
+            keys = self.keys.taken()
+            enter(len(keys), keys, ZERO, ZERO, self.slots)
+            rank(len(keys), keys, self.slots, self.ranks)
+
+    def ids(self):
+        """Return the distinct ids in the order of their numbers."""
+        return (self.keys.taken() ^ self.flip).view(self.dtype)

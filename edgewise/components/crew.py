@@ -1,0 +1,94 @@
+"""The workers behind a stream of batches: each joins what it gets hold of, and in the end they are merged."""
+
+from queue import Queue
+from threading import Thread
+
+from edgewise.components.parents import Parents
+from edgewise.components.segments import merged
+from edgewise.device import arrays
+
+
+class Crew:
+    """One or several devices that join batches of edges.
+
+    Parameters
+    ----------
+    team : edgewise.workers.Team
+    merge : str
+        How the parents of several are merged.
+    """
+
+    def __init__(self, team, merge="auto"):
+        self.team, self.merge = team, merge
+        self.parents = [Parents(place) for place in team.places]
+        self.waiting, self.errors = Queue(len(team)), []
+        self.threads = [
+            Thread(target=self._work, args=(parents,), daemon=True)
+            for parents in self.parents
+            if len(team) > 1
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def close(self):
+        """Let the workers go."""
+        while self.threads:
+            self.waiting.put(None)
+            self.threads.pop()
+
+    def _work(self, parents):
+        while (task := self.waiting.get()) is not None:
+            try:
+                if not self.errors:
+                    _join(parents, *task)
+            except BaseException as error:
+                self.errors.append(error)
+            finally:
+                self.waiting.task_done()
+
+    def reserve(self, count):
+        """Make room for ``count`` vertices everywhere."""
+        for parents in self.parents:
+            parents.reserve(count)
+
+    def join(self, columns, largest):
+        """Join the ends of edges, none of them above ``largest``; the arrays must be left as they are."""
+        if len(self.parents) == 1:
+            _join(self.parents[0], columns, largest)
+            return
+        self._raise()
+        self.waiting.put((columns, largest))
+
+    def _raise(self):
+        if self.errors:
+            raise self.errors[0]
+
+    def settle(self):
+        """Wait until everything is joined."""
+        if len(self.parents) > 1:
+            self.waiting.join()
+            self._raise()
+        for parents in self.parents:
+            parents.settle()
+
+    def labels(self, last=False):
+        """Labels by now, on the host; in a copy unless this is the ``last`` use."""
+        self.settle()
+        count = max(parents.count for parents in self.parents)
+        for parents in self.parents:
+            parents.hold(count)
+        found = merged(self.team, [parents.labels(last) for parents in self.parents], self.merge)
+        return arrays.move(found, "cpu")
+
+    def restore(self, labels):
+        """Begin with labels found before."""
+        first = self.parents[0]
+        first.hold(len(labels))
+        with arrays.guard(first.place):
+            first.array[: len(labels)] = arrays.move(labels.astype(first.array.dtype), first.place)
+            arrays.synchronize(first.place)
+
+
+def _join(parents, columns, largest):
+    parents.hold(largest + 1)
+    parents.join(*columns)

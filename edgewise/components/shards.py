@@ -1,0 +1,341 @@
+"""Components of pairs files that are read once, row by row, and never held.
+
+Memory holds one parent for every vertex, the ids where they are no vertex numbers, and a few row groups.
+Decoding, in threads, runs beside the unions; both take what the cores give.  Integer ids are vertex numbers
+as they are, up to the largest; a bit a vertex tells at the end which of them occur, and these alone are
+numbered, so that the result is the one of reading the files into a graph.
+
+The rows are gone through by a thread of their own, so that Ctrl-C, which Python raises in the main thread,
+never breaks off a batch half-way: the thread stops after it and, if there is a checkpoint to write, writes
+it.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextvars import copy_context
+from os import PathLike
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from edgewise.build.arrow import is_text
+from edgewise.build.pairs import PairBatches
+from edgewise.build.schema import integer_type
+from edgewise.components.checkpoint import Checkpoint
+from edgewise.components.crew import Crew
+from edgewise.components.sinks import Names, Sparse, SparseNumbers, WholeNumbers
+from edgewise.components.streamed import StreamedGraph
+from edgewise.device import arrays, threads
+from edgewise.errors import OptionError
+from edgewise.files.pairs import parts_of
+from edgewise.files.shards import Shards
+from edgewise.files.streams import reading
+from edgewise.files.textpairs import Mismatch
+from edgewise.result import Components
+from edgewise.timer import timer
+from edgewise.workers import team_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+#: Rows that are joined at a time.
+BATCH_ROWS = 1 << 20
+#: Bytes that a number up to the largest id takes at the end, on the host, and while streaming on a device.
+BYTES_A_NUMBER = {"host": 12, "device": 5}
+#: Share of the free memory that may be taken.
+USABLE = 0.8
+#: Ids may be this large in any case, or this many times the number of rows, to be taken for vertex numbers.
+SMALL, SPARSEST = 1 << 26, 8
+#: Seconds between two looks at the thread.
+LOOK = 0.1
+
+
+def stream_components(
+    path: str | PathLike | list,
+    *,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    where: str | None = None,
+    null: str = "error",
+    n_vertices: int | None = None,
+    device: str = "cpu",
+    devices: str | Sequence[str] | None = None,
+    merge: str = "auto",
+    checkpoint: str | PathLike | None = None,
+    every: float = 60.0,
+    progress: Callable | None = None,
+) -> Components:
+    r"""Find the components of pairs files without holding the pairs.
+
+    Parameters
+    ----------
+    path : path-like, or list of them
+        Tables with the same columns: Parquet, Arrow, or text with a row of names; files, folders, or patterns
+        such as ``"shards/*.parquet"``.
+    source, target, where, null
+        As in :func:`edgewise.read`.  Weights are not read.
+    n_vertices : int, optional
+        Integer ids lie below it.  By default up to the largest.
+    device : str
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"``.
+    devices : str or list of str, optional
+        Several devices that share the batches, as in :func:`edgewise.connected_components`.
+    merge : str
+        How what several devices have found is put together.
+    checkpoint : path-like, optional
+        File to put aside what has been found so far, every so often and at Ctrl-C.  If it is there, the
+        run goes on after it.  It is removed at the end.
+    every : float
+        Seconds between two checkpoints.
+    progress : callable, optional
+        Called now and then with the number of rows read and of all rows (``None`` where unknown).
+
+    Returns
+    -------
+    Components
+        On the host; the same labels and ids as those of the graph read from the files.  Its graph knows
+        its vertices and the number of edges, but not the edges.
+
+    Raises
+    ------
+    FileError
+        A file cannot be read, or its columns do not go with those of the first; an id is not below
+        ``n_vertices`` (names the row); the checkpoint belongs to other inputs.
+    OptionError, DeviceError, OutOfMemoryError
+
+    Notes
+    -----
+    For integer ids at most 16 bytes for each number up to the largest id, and buffers; for strings what the
+    distinct strings take, and their numbers.  Integers that are negative, or much larger than the number of
+    rows, are numbered as they come, which takes 40 to 60 bytes for each.
+
+    Examples
+    --------
+    >>> import edgewise as ew, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "1.csv").write_text("from,to\n7,9\n")
+    ...     _ = pathlib.Path(folder, "2.csv").write_text("from,to\n2,2\n9,12\n")
+    ...     result = ew.stream_components(folder)
+    >>> result.to_frame().to_pydict()
+    {'id': [2, 7, 9, 12], 'component': [0, 1, 1, 1]}
+    """
+    if devices is not None and device != "cpu":
+        raise OptionError("device= is for one device; use devices= alone")
+    team = team_of(device if devices is None else devices)
+    columns = {"source": source, "target": target, "where": where, "null": null}
+    stream = ShardStream(path, columns, n_vertices, team, merge, checkpoint, every)
+    result = stream.run(progress)
+    stream.forget()
+    return result
+
+
+class ShardStream:
+    """The work of :func:`stream_components`, step by step.
+
+    Attributes
+    ----------
+    resumed : int
+        Rows that an earlier run had dealt with.
+    saved : int or None
+        Rows in the checkpoint that this run has written last.
+    """
+
+    def __init__(self, path, columns, n_vertices=None, team=None, merge="auto", checkpoint=None, every=60.0):
+        self.most = None if n_vertices is None else _whole(n_vertices)
+        self.columns, self.team, self.merge, self.every = columns, team, merge, every
+        self.shards = Shards(parts_of(path), **columns)
+        if self._is_numbered():
+            self.most = self.shards.facts["vertices"]
+        self.resumed, self.saved, self.edges, self.position = 0, None, 0, (0, 0)
+        self.stopping = False
+        self.checkpoint = None if checkpoint is None else Checkpoint(checkpoint, self._inputs())
+
+    def _is_numbered(self):
+        """Whether this is a file of edgewise's own with vertex numbers, isolated vertices among them."""
+        return self.shards.facts is not None and bool(self.shards.facts["numbered"])
+
+    def _inputs(self):
+        return {
+            "files": self.shards.stamps,
+            "columns": self.shards.ends,
+            "where": self.columns["where"],
+            "null": self.columns["null"],
+            "n_vertices": self.most,
+            "schema": {field.name: str(field.type) for field in self.shards.schema()},
+        }
+
+    def forget(self):
+        """Remove the checkpoint: the result is where it belongs."""
+        if self.checkpoint is not None:
+            self.checkpoint.remove()
+
+    def run(self, progress=None):
+        """Read all files; return :class:`Components`."""
+        start = perf_counter()
+        found = None if self.checkpoint is None else self.checkpoint.load()
+        for patient in (False, True) if found is None else (found[0]["patient"], True):
+            try:
+                labels, ids = self._run(patient, found, progress)
+                break
+            except Mismatch:
+                found = None
+        graph = StreamedGraph(
+            len(labels), self.edges, ids=ids, files=len(self.shards.paths), resumed=self.resumed
+        )
+        several = {"devices": self.team.names, "merge": self.merge} if len(self.team) > 1 else {}
+        seconds = perf_counter() - start
+        return Components(graph=graph, method="rem, streamed", seconds=seconds, _labels=labels, **several)
+
+    def _run(self, patient, found, progress):
+        self.edges, self.position, self.resumed = 0, (0, 0), 0
+        pairs = StreamedPairs(self.shards.schema(patient), self.shards.ends, self.columns, self)
+        total = self._prepare(pairs)
+        crew = self.crew
+        try:
+            if found is not None:
+                self._resume(pairs, *found)
+            self._in_a_thread(pairs, patient, total, progress)
+            with timer("number ids"):
+                return pairs.sink.finish()
+        finally:
+            self.crew.close()
+            if crew is not self.crew:
+                crew.close()
+            _give_back_memory()
+
+    def _prepare(self, pairs):
+        """Choose what becomes of the ids; return the number of rows, if that is known."""
+        total, least, most = self.shards.survey(pairs.begin)
+        self.crew = Crew(self.team, self.merge)
+        if is_text(pairs.kinds[0]):
+            if self.most is not None:
+                raise OptionError("n_vertices= is for integer ids; these are strings")
+            pairs.sink = Names(self.crew, pairs.kinds, total or 0)
+            return total
+        rows = total if total is not None else sum(size for _, size, _ in self.shards.stamps) // 4
+        limit = min(_memory_for(self.team), max(SMALL, SPARSEST * rows)) if self.most is None else self.most
+        kind = np.uint64 if all(integer_type(kind) is np.uint64 for kind in pairs.kinds) else np.int64
+        if least is not None and self.most is None and (least < 0 or most >= limit):
+            pairs.sink = SparseNumbers(self.crew, kind)
+            return total
+        pairs.sink = WholeNumbers(self.crew, kind, self.most, limit, self._is_numbered())
+        self.crew.reserve(min(limit, most + 1) if most is not None else self.most or 0)
+        return total
+
+    def _in_a_thread(self, pairs, patient, total, progress):
+        """Let a thread go through the rows; Ctrl-C stops it after the batch it is at."""
+        interrupted, self.stopping = None, False
+        count = threads.count()
+        with ThreadPoolExecutor(1, "edgewise-stream") as pool:
+            work = pool.submit(copy_context().run, self._go_through, pairs, patient, count)
+            while not work.done():
+                try:
+                    wait([work], LOOK)
+                    if progress is not None and interrupted is None:
+                        progress(pairs.rows, total)
+                except KeyboardInterrupt as error:
+                    interrupted, self.stopping = error, True
+        work.result()
+        if interrupted is not None:
+            raise interrupted
+
+    def _go_through(self, pairs, patient, count):
+        threads.use(count)  # each thread has its own
+        saved = monotonic()
+        batches = self.shards.batches(pairs, count, patient=patient, after=self.position)
+        try:
+            while not self.stopping:
+                with timer("decode"):
+                    found = next(batches, None)
+                if found is None:
+                    return
+                part, row, batch = found
+                with reading(self.shards.paths[part], passing=Mismatch):
+                    pairs.add(batch)
+                self.position = part, row + batch.num_rows
+                if self.checkpoint is not None and monotonic() - saved >= self.every:
+                    self._save(pairs, patient)
+                    saved = monotonic()
+        finally:
+            batches.close()
+        if self.checkpoint is not None:
+            self._save(pairs, patient)
+
+    def _save(self, pairs, patient):
+        with timer("checkpoint"):
+            facts = {
+                "position": self.position,
+                "rows": pairs.rows,
+                "edges": self.edges,
+                "patient": patient,
+                "sink": type(pairs.sink).__name__,
+            }
+            self.checkpoint.save(facts, {"labels": self.crew.labels(), **pairs.sink.state()})
+            self.saved = pairs.rows
+
+    def _resume(self, pairs, facts, state):
+        if facts["sink"] == SparseNumbers.__name__:
+            pairs.sink = SparseNumbers(self.crew, pairs.sink.dtype)
+        elif facts["sink"] == WholeNumbers.__name__ and isinstance(pairs.sink, SparseNumbers):
+            pairs.sink = WholeNumbers(self.crew, pairs.sink.dtype, self.most, _memory_for(self.team))
+        if facts["sink"] != SparseNumbers.__name__:
+            self.crew.restore(state["labels"])
+        pairs.sink.restore(state)
+        self.position, self.edges = tuple(facts["position"]), facts["edges"]
+        self.resumed = pairs.rows = facts["rows"]
+
+    def number_sparse(self, sink):
+        """Go on with numbered ids, now that one of them is no vertex number."""
+        labels, ids = sink.finish()
+        before, self.crew = self.crew, Crew(self.team, self.merge)
+        before.close()
+        sparse = SparseNumbers(self.crew, sink.dtype)
+        known = np.arange(len(labels), dtype=sink.dtype) if ids is None else ids.between(0, len(ids))
+        sparse.take_integers(known, known[labels])
+        return sparse
+
+
+class StreamedPairs(PairBatches):
+    """Pairs that are joined and forgotten."""
+
+    batch_rows = BATCH_ROWS
+
+    def __init__(self, schema, ends, columns, stream):
+        super().__init__(schema, *ends, where=columns["where"], null=columns["null"])
+        self.stream, self.sink = stream, None
+
+    def _take(self, batch):
+        left, right = (batch.column(name) for name in self.ends)
+        with timer("join"):
+            try:
+                self.sink.take(left, right, self.row_in_file)
+            except Sparse:
+                self.sink = self.stream.number_sparse(self.sink)
+                self.sink.take(left, right, self.row_in_file)
+        self.stream.edges += batch.num_rows
+
+
+def _memory_for(team):
+    """Largest number of vertices for which there is memory everywhere."""
+    found = [USABLE * arrays.free_memory("cpu") / BYTES_A_NUMBER["host"]]
+    found += [
+        USABLE * arrays.free_memory(place) / BYTES_A_NUMBER["device"]
+        for place in team.places
+        if place != "cpu"
+    ]
+    return int(min(found))
+
+
+def _whole(n_vertices):
+    if not isinstance(n_vertices, int | np.integer) or n_vertices < 0:
+        raise OptionError(f"n_vertices={n_vertices!r} must be a whole number, 0 or more")
+    return int(n_vertices)
+
+
+def _give_back_memory():
+    """Return to the system what decoding has left behind in Arrow's pool."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
