@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.components import METHODS
+from edgewise.components import MERGES, METHODS
+from edgewise.components.segments import components_by_segments
+from edgewise.workers import team_of
 
 
 def manifest(data):
@@ -33,6 +35,19 @@ def test_every_method_on_dblp(data, name):
     graph = _dblp(data)
     first = ew.connected_components(graph, method="rem-sequential").labels
     assert np.array_equal(ew.connected_components(graph, method=name).labels, first)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 4])
+def test_any_number_of_workers_on_dblp(data, workers):
+    graph = _dblp(data)
+    expected = ew.connected_components(graph, method="rem-sequential").labels
+    team = [f"cpu:{number}" for number in range(workers)]
+    for merge in MERGES:
+        labels = ew.connected_components(graph, devices=team, merge=merge).labels
+        assert np.array_equal(labels, expected), merge
+    ends = graph.sources, graph.targets
+    streamed, _ = components_by_segments(graph.n_vertices, *ends, team_of(team), segment_edges=100_000)
+    assert np.array_equal(streamed, expected)
 
 
 _kept = {}
