@@ -9,10 +9,14 @@ that name.
 import json
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import components
 import record
+
+from edgewise.experiments import PRESETS
+from edgewise.experiments.report import Table, shown
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -91,6 +95,51 @@ def pairs():
     )
 
 
+def propagate():
+    """Label propagation at each width on the graphs of Baltzakis."""
+    rows = results("propagate-gpu")["rows"]
+    header = [
+        "graph",
+        "rows by",
+        "labels past the cache",
+        "blocks",
+        "rounds",
+        "ms",
+        "ms a round",
+        "over a thread",
+    ]
+    body = []
+    for graph in dict.fromkeys(row["graph"] for row in rows):
+        mine = [row for row in rows if row["graph"] == graph]
+        thread = min(row["ms"]["median"] for row in mine if row["rows"] == "thread")
+        ways = [row for row in mine if "rounds" in row]
+        best = min(row["ms"]["median"] for row in ways)
+        for row in (*ways, *(row for row in mine if "rounds" not in row)):
+            ms = row["ms"]["median"]
+            counted = "rounds" in row
+            body.append(
+                [
+                    f"{graph}, degree {row['degree']:.1f}",
+                    row["rows"] if counted else f"no labels: `{row['method']}`",
+                    ("yes" if row["shared"] else "no") if counted else "",
+                    row["crowd"] if row["rows"] == "block" else "",
+                    row["rounds"] if counted else "",
+                    bold(shown(ms), counted and ms == best),
+                    shown(row["ms_a_round"]) if counted else "",
+                    shown(thread / ms),
+                ]
+            )
+    return table(header, body)
+
+
+def of_preset(preset, name):
+    """A table of ``edgewise bench components``, whose JSON file lies among the results."""
+    found = next(t for t in results(preset)["tables"] if t["name"] == name)
+    most = max(row.get("devices", 1) for row in found["rows"])
+    rows = [row for row in found["rows"] if name != "hook-rem" or row["devices"] in (1, 2, most)]
+    return Table(found["name"], found["title"], found["source"], found["columns"], rows).markdown()
+
+
 def least(row):
     return f"{row['ms']['least']:.1f}" if row else ""
 
@@ -99,14 +148,32 @@ def bold(text, yes):
     return f"**{text}**" if yes else text
 
 
-TABLES = {"gpu-methods": gpu_methods, "gpu-peers": gpu_peers, "cpu": cpu, "pairs": pairs}
+TABLES = {
+    "gpu-methods": gpu_methods,
+    "gpu-peers": gpu_peers,
+    "cpu": cpu,
+    "pairs": pairs,
+    "propagate": propagate,
+    **{
+        f"{preset}-{name}": partial(of_preset, preset, name)
+        for preset, found in PRESETS.items()
+        for name in found.experiments
+    },
+}
 
 
 def fill(path):
     text = path.read_text()
 
     def replace(match):
-        return f"<!-- bench: {match[1]} -->\n{TABLES[match[1]]()}\n<!-- /bench -->"
+        if match[1] not in TABLES:
+            sys.exit(f"{path.name}: no table is named {match[1]}")
+        try:
+            made = TABLES[match[1]]()
+        except FileNotFoundError as absent:
+            print(f"{path.name}: {match[1]} left as it is, since {Path(absent.filename).name} is not there")
+            return match[0]
+        return f"<!-- bench: {match[1]} -->\n{made}\n<!-- /bench -->"
 
     filled = re.sub(r"<!-- bench: ([\w-]+) -->.*?<!-- /bench -->", replace, text, flags=re.DOTALL)
     if filled != text:

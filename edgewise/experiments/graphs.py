@@ -72,8 +72,8 @@ def kron(n, **where):
 
 
 def kmers(n, **where):
-    """Paths with short branches, numbered at random; short enough that a label gets to their ends."""
-    return generate.paths(n, mean_length=32, branches=0.06, shuffle=True, **where)
+    """Paths with branches, numbered at random; short, so that a label reaches their ends in a hundred rounds."""
+    return generate.paths(n, mean_length=16, branches=0.1, shuffle=True, **where)
 
 
 BUBBLES, PAPERS, DELAUNAY = "2D dynamic simulation", "citation network", "Delaunay"
@@ -118,6 +118,6 @@ STREETS = tuple(name for name, graph in HELLAS.items() if graph.family == STREET
 #: The graphs of Baltzakis.
 BALTZAKIS = {
     "kmer_A2a": StandIn("k-mers", 170_728_175, kmers),
-    "rgg_n_2_24_s0, degree 16": StandIn(RGG, 2**24, points(16.0)),
+    "rgg_n_2_24_s0": StandIn(RGG, 2**24, points(16.0)),
     "Queen_4147": StandIn(MATRIX, 4_147_110, solid),
 }

@@ -39,4 +39,4 @@ REM_FASTER = {"nlpkkt240": 3.85, "nlpkkt240exp4": 16.75}
 #: Hellås (2018), 6.5: by how many percent the server with the faster GPU and the slower host is slower.
 SLOWER_BY_HOST = (20, 27, 32)
 #: Baltzakis: how many times faster warp and block are than thread per row.
-WIDER_FASTER = {"rgg_n_2_24_s0, degree 16": 2.5, "Queen_4147": 50}
+WIDER_FASTER = {"rgg_n_2_24_s0": 2.5, "Queen_4147": 50}

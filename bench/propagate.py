@@ -1,0 +1,159 @@
+"""Label propagation by a thread, a warp or a block a row, on the three graphs of Baltzakis.
+
+    python bench/propagate.py gpu                    stand-ins of the published sizes, made on the GPU
+    python bench/propagate.py cpu --size small       the same graphs, smaller; the CPU has one width
+
+Milliseconds by device events, the graph resident as rows, after a warm run, median of nine; where a run takes
+longer than a second there are three, where it takes longer than five the first is the only one.  A run goes
+to the end: until a whole round has changed nothing.  ``shared`` says that labels are read past the
+processors' own caches, ``crowd`` how many blocks of width "block" a processor has: 8 as in the document, or 16,
+which is all that an H200 holds.  Every labelling is compared with that of ``auto`` components, whose time
+stands beside, and distinct labels are counted by sorting.
+"""
+
+import argparse
+import sys
+import time
+from functools import partial
+
+import record
+
+import edgewise as ew
+from edgewise.components.propagate import CROWD, lower, propagated
+from edgewise.components.rows import rows_of
+from edgewise.device import arrays
+from edgewise.experiments.graphs import BALTZAKIS
+from edgewise.primitives import unique
+
+#: Widths, whether labels are read past the caches, and blocks a processor; the dearest last.
+WAYS = [
+    ("thread", 0, CROWD),
+    ("thread", 1, CROWD),
+    ("warp", 0, CROWD),
+    ("warp", 1, CROWD),
+    ("auto", 0, CROWD),
+    ("auto", 1, CROWD),
+    ("block", 1, 16),
+    ("block", 0, CROWD),
+    ("block", 1, CROWD),
+]
+RUNS, LONG, VERY_LONG = 9, 1e3, 5e3
+#: On this graph a block for two entries takes so long that one way must do.
+SHORT_ROWS, ONCE = "kmer_A2a", ("block", 1, CROWD)
+
+
+def measure(names, place, size):
+    rows = [row for name in names or BALTZAKIS for row in graph_rows(name, place, size)]
+    if not all(row["right"] for row in rows):
+        sys.exit("some labels are WRONG")
+    record.write(f"propagate-{'gpu' if place != 'cpu' else 'cpu'}", rows, size=size)
+
+
+def graph_rows(name, place, size):
+    start = time.perf_counter()
+    graph = BALTZAKIS[name].made(size, place)
+    rows = rows_of(graph)
+    by_length = {width: len(chosen) or graph.n_vertices for width, chosen in rows.by_length}
+    arrays.synchronize(place)
+    facts = {
+        "graph": name,
+        "vertices": graph.n_vertices,
+        "entries": len(graph.neighbours),
+        "degree": len(graph.neighbours) / graph.n_vertices,
+        "make_s": time.perf_counter() - start,
+        "bins": by_length,
+    }
+    print(f"{name}: {graph}, mean degree {facts['degree']:.1f}, bins {by_length}", flush=True)
+    expected = ew.connected_components(graph)
+    facts |= {"components": expected.count, "distinct": len(unique(expected.labels)[0])}
+    yield auto_components(graph, place, facts)
+    for width, shared, crowd in WAYS:
+        if name != SHORT_ROWS or width != ONCE[0] or (width, shared, crowd) == ONCE:
+            lower.teams["block"].crowd = crowd
+            yield way(graph, rows, width, shared, expected.labels, place, facts | {"crowd": crowd})
+
+
+def auto_components(graph, place, facts):
+    method = ew.connected_components(graph).method
+    run = partial(ew.connected_components, graph, method=method)
+    row = facts | {"rows": "components", "method": method, "right": True, "ms": spread(run, place)}
+    return told(row)
+
+
+def way(graph, rows, width, shared, expected, place, facts):
+    found = {}
+
+    def run():
+        found["labels"], found["rounds"] = propagated(graph.n_vertices, rows, width, shared)
+
+    ms = spread(run, place)
+    row = {
+        **facts,
+        "rows": width,
+        "shared": bool(shared),
+        "rounds": found["rounds"],
+        "right": bool((found["labels"] == expected.view(found["labels"].dtype)).all()),
+        "ms": ms,
+        "ms_a_round": ms["median"] / found["rounds"],
+    }
+    return told(row)
+
+
+def told(row):
+    rounds = (
+        f"{row['rounds']:5d} rounds, {row['ms_a_round']:8.3f} ms each" if "rounds" in row else row["method"]
+    )
+    cache = {None: "", True: "shared", False: "cached"}[row.get("shared")]
+    ms, crowd = row["ms"], row["crowd"] if row["rows"] == "block" else ""
+    print(
+        f"  {row['rows']:10s} {cache:6s} {crowd:2} {ms['median']:10.3f} ms ({ms['least']:.3f} to "
+        f"{ms['largest']:.3f}, {ms['runs']} runs)  {rounds}  {'right' if row['right'] else 'WRONG'}",
+        flush=True,
+    )
+    return row
+
+
+def spread(run, place):
+    """Spread of the milliseconds.  The first run is a warm-up, unless it takes very long: then it is it."""
+    clock = events if place != "cpu" else wall
+    first = clock(run)
+    if first > VERY_LONG:
+        return record.spread([first])
+    return record.spread([clock(run) for _ in range(3 if first > LONG else RUNS)])
+
+
+def events(run):
+    import cupy
+
+    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+    cupy.cuda.runtime.deviceSynchronize()
+    begin.record()
+    run()
+    end.record()
+    end.synchronize()
+    return cupy.cuda.get_elapsed_time(begin, end)
+
+
+def wall(run):
+    start = time.perf_counter()
+    run()
+    return 1e3 * (time.perf_counter() - start)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("where", choices=["cpu", "gpu"])
+    parser.add_argument("graphs", nargs="*")
+    parser.add_argument("--size", default="paper")
+    options = parser.parse_args()
+    place = "cuda:0" if options.where == "gpu" else "cpu"
+    for width, shared, _ in WAYS:  # every kernel compiled and loaded before a clock starts
+        tiny = BALTZAKIS["Queen_4147"].made("tiny", place)
+        propagated(tiny.n_vertices, rows_of(tiny), width, shared)
+    measure(options.graphs, place, options.size)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
