@@ -140,6 +140,42 @@ def of_preset(preset, name):
     return Table(found["name"], found["title"], found["source"], found["columns"], rows).markdown()
 
 
+def several_gpus():
+    """Speed-up of each merge on the large graphs, on all GPUs there were."""
+    rows = [row for row in results("several-gpu")["rows"] if row["part"] == "speedup"]
+    most = max(row["gpus"] for row in rows)
+    merges = list(dict.fromkeys(row["merge"] for row in rows if row["merge"]))
+    body = []
+    for graph in dict.fromkeys(row["graph"] for row in rows):
+        mine = [row for row in rows if row["graph"] == graph and row["form"] == "edges"]
+        alone = next(row for row in mine if row["gpus"] == 1)
+        for gpus in sorted({row["gpus"] for row in mine} - {1, 3}):
+            found = {row["merge"]: row for row in mine if row["gpus"] == gpus}
+            auto = next(row for row in found.values() if row["auto"])
+            cells = [bold(f"{found[m]['ms']['median']:.2f}", found[m]["auto"]) for m in merges]
+            facts = [f"{auto['speedup']:.2f}", f"{auto['local_ms']:.2f}"]
+            body.append([graph, gpus, f"{alone['ms']['median']:.2f}", *cells, *facts])
+    header = ["graph", "GPUs", "one GPU", *merges, "speed-up of `auto`", "its shares alone"]
+    assert most > 1
+    return table(header, body)
+
+
+def several_weak():
+    """Weak scaling of every merge that goes with the graph's split."""
+    rows = [row for row in results("several-gpu")["rows"] if row["part"] == "weak"]
+    body = []
+    for graph in dict.fromkeys(row["graph"] for row in rows):
+        mine = [row for row in rows if row["graph"] == graph]
+        for merge in dict.fromkeys(row["merge"] for row in mine if row["merge"]):
+            found = {row["gpus"]: row for row in mine if row["merge"] in (None, merge)}
+            cells = [
+                f"{found[g]['ms']['median']:.2f} ms ({found[g]['efficiency']:.0%})" for g in sorted(found)
+            ]
+            body.append([graph, merge, *cells])
+    gpus = sorted({row["gpus"] for row in rows})
+    return table(["graph", "merge", *(f"{count} GPU" + "s" * (count > 1) for count in gpus)], body)
+
+
 def least(row):
     return f"{row['ms']['least']:.1f}" if row else ""
 
@@ -153,6 +189,8 @@ TABLES = {
     "gpu-peers": gpu_peers,
     "cpu": cpu,
     "pairs": pairs,
+    "several-gpus": several_gpus,
+    "several-weak": several_weak,
     "propagate": propagate,
     **{
         f"{preset}-{name}": partial(of_preset, preset, name)

@@ -1,6 +1,6 @@
 """What the README says is what the code does.
 
-``python tests/test_readme.py`` writes the table of methods anew.
+``python tests/test_readme.py`` writes the tables of methods and merges anew.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from edgewise.command import PAGES
-from edgewise.components import METHODS
+from edgewise.components import MERGES, METHODS
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -31,6 +31,21 @@ BEFORE, AFTER = "<!-- methods -->\n", "\n<!-- /methods -->"
 def test_table_of_methods_is_the_code_s():
     shown = README.partition(BEFORE)[2].partition(AFTER)[0]
     assert shown == table_of_methods(), "run python tests/test_readme.py"
+
+
+def table_of_merges():
+    """The table of merges as the page on components must show it."""
+    lines = ["| Merge | What it does | Split by | Source |", "| --- | --- | --- | --- |"]
+    return "\n".join(lines + [f"| `{n}` | {m.summary} | {m.by} | {m.source} |" for n, m in MERGES.items()])
+
+
+MERGES_BEFORE, MERGES_AFTER = "<!-- merges -->\n", "\n<!-- /merges -->"
+COMPONENTS = ROOT / "docs" / "components.md"
+
+
+def test_table_of_merges_is_the_code_s():
+    shown = COMPONENTS.read_text().partition(MERGES_BEFORE)[2].partition(MERGES_AFTER)[0]
+    assert shown == table_of_merges(), "run python tests/test_readme.py"
 
 
 def commands(path):
@@ -62,3 +77,6 @@ def test_links_lead_somewhere(path):
 if __name__ == "__main__":
     head, _, rest = README.partition(BEFORE)
     (ROOT / "README.md").write_text(head + BEFORE + table_of_methods() + AFTER + rest.partition(AFTER)[2])
+    head, _, rest = COMPONENTS.read_text().partition(MERGES_BEFORE)
+    filled = head + MERGES_BEFORE + table_of_merges() + MERGES_AFTER + rest.partition("<!-- /merges -->")[2]
+    COMPONENTS.write_text(filled)
