@@ -6,8 +6,8 @@
 Milliseconds by device events, the graph resident as rows, after a warm run, median of nine; where a run takes
 longer than a second there are three, where it takes longer than five the first is the only one.  A run goes
 to the end: until a whole round has changed nothing.  ``shared`` says that labels are read past the
-processors' own caches, ``crowd`` how many blocks of width "block" a processor has: 8 as in the document, or 16,
-which is all that an H200 holds.  Every labelling is compared with that of ``auto`` components, whose time
+processors' own caches, ``crowd`` how many blocks of width "block" a processor has: 8 as in the document, or
+16, which is all that an H200 holds.  Every labelling is compared with that of ``auto`` components, whose time
 stands beside, and distinct labels are counted by sorting.
 """
 

@@ -72,7 +72,7 @@ def kron(n, **where):
 
 
 def kmers(n, **where):
-    """Paths with branches, numbered at random; short, so that a label reaches their ends in a hundred rounds."""
+    """Paths with branches, numbered at random; short, so that a label reaches their ends in some rounds."""
     return generate.paths(n, mean_length=16, branches=0.1, shuffle=True, **where)
 
 
