@@ -16,7 +16,7 @@ changed anything; a round that finds its flag down does nothing, so rounds asked
 import numpy as np
 
 from edgewise.components.trees import singletons
-from edgewise.device import arrays, each_row, fetch_min, fresh
+from edgewise.device import arrays, each_row, fetch_min, fresh, least_of_warp
 
 #: Threads a block, and blocks of width "block" a multiprocessor, as in the document.
 THREADS, CROWD = 128, 8
@@ -29,19 +29,21 @@ ROWS = ("auto", "thread", "warp", "block")
 def lower(item, lane, lanes, chosen, labels, offsets, neighbours, flags, turn, shared):
     """Lower the label of a row to the least of its neighbours' labels.
 
-    Labels only ever fall, so a lane need not know what the others have found: each lowers the label as far as
-    it can.  ``shared`` says that labels are read past the processor's own cache, where those lowered
-    elsewhere in this round are seen.
+    The lanes of a warp find their least together; the warps of a block need not know of each other, since
+    labels only ever fall: each lowers the label as far as it can.  ``shared`` says that labels are read past
+    the processor's own cache, where those lowered elsewhere in this round are seen.
     """
     if flags[turn] == 0:
         return
     row = chosen[item] if len(chosen) else item
-    least = labels[row]
+    own = labels[row]
+    least = own
     for entry in range(offsets[row] + lane, offsets[row + 1], lanes):
         label = fresh(labels, neighbours[entry]) if shared else labels[neighbours[entry]]
         if label < least:
             least = label
-    if least < labels[row]:
+    least = least_of_warp(least, lanes, lane, own)
+    if least < own:
         if lanes == 1:
             labels[row] = least
         else:

@@ -12,7 +12,7 @@ The place of the arrays decides where a loop runs: NumPy arrays on all CPU cores
 """
 
 from edgewise.device.atomics import cas, fetch_add, fetch_max, fetch_min, fresh, load, store
-from edgewise.device.lanes import each_row
+from edgewise.device.lanes import each_row, least_of_warp
 from edgewise.device.loop import each
 from edgewise.device.target import device
 
@@ -25,6 +25,7 @@ __all__ = [
     "fetch_max",
     "fetch_min",
     "fresh",
+    "least_of_warp",
     "load",
     "store",
 ]

@@ -17,10 +17,12 @@ costs more than a short row.
 
 from functools import partial, update_wrapper
 
+from numba.extending import overload
+
 from edgewise.device import arrays as places
 from edgewise.device import launch
 from edgewise.device.loop import each
-from edgewise.device.target import device
+from edgewise.device.target import SIMULATED, device, on_cuda
 from edgewise.errors import OptionError
 
 WIDTHS = ("thread", "warp", "block")
@@ -29,7 +31,8 @@ WIDTHS = ("thread", "warp", "block")
 class each_row:
     """Turn ``body(row, lane, lanes, *arguments)`` into a loop over rows ``loop(rows, *arguments, width=)``.
 
-    The lanes of a row run at the same time and in no order; they meet only through atomics.
+    The lanes of a row run at the same time and in no order; they meet through atomics
+    and :func:`least_of_warp`.
 
     Parameters
     ----------
@@ -67,6 +70,50 @@ class each_row:
             self.alone(rows, *arguments)
         else:
             self.teams[width](int(rows), arguments, place)
+
+
+def least_of_warp(value, lanes, lane, otherwise):
+    """The least value of the lanes of a warp, for its first lane; the others get ``otherwise``.
+
+    A block of several warps so has several first lanes.  Where lanes are no warps (a row has one, or the
+    simulator, which has none) everyone keeps the own value.  All lanes must come here together.
+    """
+    return value
+
+
+@overload(least_of_warp)
+def _least_of_one(value, lanes, lane, otherwise):
+    return lambda value, lanes, lane, otherwise: value
+
+
+def _register_on_cuda():
+    """Let the lanes exchange values from register to register, in five steps."""
+    if SIMULATED:
+        return
+    from numba import cuda, types
+    from numba.cuda.extending import overload as overload_on_cuda
+
+    everyone, warp = 0xFFFFFFFF, launch.WARP
+
+    @overload_on_cuda(least_of_warp)
+    def least_by_shuffles(value, lanes, lane, otherwise):
+        kind, carried = value, types.int32 if value.bitwidth == 32 else types.int64  # signed ones are known
+
+        def reduce(value, lanes, lane, otherwise):
+            if lanes == 1:
+                return value
+            least, apart = value, warp // 2
+            while apart > 0:
+                other = kind(cuda.shfl_xor_sync(everyone, carried(least), apart))
+                if other < least:
+                    least = other
+                apart //= 2
+            return least if lane % warp == 0 else otherwise
+
+        return reduce
+
+
+on_cuda(_register_on_cuda)
 
 
 def _one_lane(body):

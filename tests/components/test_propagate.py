@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import edgewise as ew
 from edgewise.components import lengths
 from edgewise.components.check import oracle
-from edgewise.components.propagate import ROWS, propagated
+from edgewise.components.propagate import ROWS, lower, propagated
 from edgewise.components.rows import rows_of
 from edgewise.device import arrays
-from edgewise.device.target import SIMULATED
+from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import OptionError
 from tests.components.test_components import PLACE, edge_lists, labels_of
 from tests.zoo import ZOO
@@ -102,6 +102,19 @@ def test_labels_read_through_either_cache(shared):
     graph = graph_of(*ZOO["sparse"])
     labels, _ = propagated(graph.n_vertices, rows_of(graph), "thread", shared)
     assert arrays.move(labels, "cpu").tolist() == oracle(*ZOO["sparse"])
+
+
+@pytest.mark.ptx
+@pytest.mark.skipif(SIMULATED or INTERPRETED, reason="compiles")
+@pytest.mark.parametrize("index", ["uint32[]", "int64[]"])
+def test_lanes_of_a_warp_meet_in_registers(index):
+    kinds = (index, index, "int64[]", index, "int32[]", "int64", "int64")
+    for kernel, shuffles in ((lower.alone.cuda, 0), *((team, 5) for team in lower.teams.values())):
+        text = kernel.ptx(kinds, (9, 0))
+        assert text.count("shfl.sync") >= shuffles
+        assert shuffles or "shfl.sync" not in text
+        assert "ld.global.cg" in text
+        assert ("atom.global.min" in text) == (shuffles > 0)
 
 
 def test_unknown_rows_are_refused():
