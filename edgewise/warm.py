@@ -31,6 +31,7 @@ def warmup(*, device: str = "auto") -> str:
     with tempfile.TemporaryDirectory(prefix="edgewise-") as folder:
         for graph in _tiny_graphs(Path(folder)):
             _run_all_methods(graph.to(place))
+        _stream_all_kinds(Path(folder), place)
     return place
 
 
@@ -53,4 +54,20 @@ def _run_all_methods(graph):
     from edgewise.components import METHODS, connected_components
 
     for method in METHODS:
-        connected_components(graph, method=method).to_frame()
+        result = connected_components(graph, method=method)
+        result.count  # noqa: B018 -- counting has a kernel of its own
+        result.to_frame()
+
+
+def _stream_all_kinds(folder, place):
+    """Stream a file of each kind of id: numbers of each width, some that are no vertex numbers, strings."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    from edgewise.components.shards import stream_components
+
+    columns = [pa.array([1, 2, 4], kind()) for kind in (pa.int64, pa.int32, pa.uint32)]
+    for column in (*columns, pa.array([-1, 2, 4]), pa.array(["a", "b", "d"])):
+        file = folder / "stream.parquet"
+        parquet.write_table(pa.table({"source": column, "target": column.take(pa.array([1, 0, 2]))}), file)
+        stream_components(file, device=place)

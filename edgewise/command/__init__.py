@@ -115,8 +115,11 @@ def _unexpected(error):
 def _in_options(message):
     """The message with Python's arguments, such as ``one_based=``, as the options that they are here."""
     return re.sub(
-        r"\b(source|target|weight|where|null|format|directed|one_based|header|ids|device|method)=(\b|(?=['\"]))?",
-        lambda found: f"--{found[1].replace('_', '-')}" + (" " if found[2] is not None else ""),
+        r"\b(source|target|weight|where|null|format|directed|one_based|header|ids|devices?|merge|method|n_vertices)="
+        r"(\b|(?=['\"]))?",
+        lambda found: (
+            f"--{found[1].removeprefix('n_').replace('_', '-')}" + (" " if found[2] is not None else "")
+        ),
         message,
     )
 

@@ -8,13 +8,17 @@ import typer
 
 import edgewise
 from edgewise import plots
-from edgewise.command import options, report
+from edgewise.command import options, report, streamed
 from edgewise.command.outputs import check_output, check_place
 from edgewise.command.stages import seconds, stages
 from edgewise.components import METHODS
+from edgewise.components.merge import MERGES
 from edgewise.device import arrays, threads
+from edgewise.errors import OptionError
+from edgewise.workers import team_of
 
 Method = StrEnum("Method", {name: name for name in ("auto", *METHODS)})
+Merge = StrEnum("Merge", {name: name for name in ("auto", *MERGES)})
 
 Output = Annotated[
     Path | None,
@@ -22,6 +26,13 @@ Output = Annotated[
 ]
 Plot = Annotated[Path | None, typer.Option(help="Picture of the component sizes to draw (.png, .svg, .pdf).")]
 Verify = Annotated[bool, typer.Option("--verify", help="Check the clusters against the pairs.")]
+Stream = Annotated[bool, typer.Option("--stream", help="Read tables once and keep no pair in memory.")]
+Checkpoint = Annotated[
+    Path | None, typer.Option(help="With --stream: file from which an interrupted run goes on.")
+]
+Vertices = Annotated[
+    int | None, typer.Option(min=0, help="With --stream: integer ids lie below this number.")
+]
 
 
 def add(app, name, gist):
@@ -31,13 +42,18 @@ def add(app, name, gist):
 
 @options.with_reading
 def components(
-    pairs: options.Input,
+    pairs: options.Inputs,
     reading,
     output: Output = None,
     plot: Plot = None,
     verify: Verify = False,
+    stream: Stream = False,
+    checkpoint: Checkpoint = None,
+    vertices: Vertices = None,
     method: Annotated[Method, typer.Option(help="How to compute.")] = Method.auto,
-    device: options.Device = "auto",
+    device: options.Device = None,
+    devices: options.Devices = None,
+    merge: Annotated[Merge, typer.Option(help="How devices put together what they found.")] = Merge.auto,
     thread_count: options.Threads = None,
     profile: options.Profile = False,
     json: options.Json = False,
@@ -46,13 +62,20 @@ def components(
     """Read pairs, cluster them, and write or show the table."""
     _check(pairs, output, plot)
     threads.use(thread_count)
-    place = arrays.resolve(device)
-    with stages(quiet or json, lambda: arrays.synchronize(place)) as (stage, clock):
-        with stage("read", f"reading {pairs}") as progress:
-            graph = edgewise.read(pairs, progress=progress, **reading)
-        with stage("compute", f"clustering on {place}"):
-            result = edgewise.connected_components(graph.to(place), method=method.value)
-            result.count  # noqa: B018 -- counted here, so that writing is only writing
+    team = _team(device, devices, merge.value)
+    chosen = {"devices": devices, "merge": merge.value} if devices else {"device": team[0].place}
+    if stream:
+        streamed.check(reading, method.value, verify)
+        job = streamed.job(pairs, reading, vertices, checkpoint, {**chosen, "team": team})
+    elif checkpoint is not None or vertices is not None:
+        raise OptionError(
+            f"--{'vertices' if checkpoint is None else 'checkpoint'} goes with --stream; add that"
+        )
+    with stages(quiet or json, lambda: _settle(team)) as (stage, clock):
+        if stream:
+            result = streamed.compute(job, stage, pairs)
+        else:
+            result = _compute(stage, pairs, reading, method.value, chosen)
         if verify:
             with stage("verify", "checking every pair"):
                 result.verify()
@@ -62,30 +85,59 @@ def components(
         if plot is not None:
             with stage("plot", f"drawing {plot}"):
                 result.plot(plot)
-    _tell(result, clock, output, plot, verify, json=json, quiet=quiet)
+    if stream:
+        job.forget()
+    _tell(result, team, clock, output, plot, verify, json=json, quiet=quiet)
     if profile:
         report.profile(clock)
 
 
+def _compute(stage, pairs, reading, method, chosen):
+    """Read the pairs into a graph and find its components."""
+    with stage("read", f"reading {streamed.in_words(pairs)}") as progress:
+        graph = edgewise.read(pairs[0] if len(pairs) == 1 else pairs, progress=progress, **reading)
+    with stage("compute", f"clustering on {chosen.get('devices') or chosen['device']}"):
+        result = edgewise.connected_components(graph, method=method, **chosen)
+        result.count  # noqa: B018 -- counted here, so that writing is only writing
+    return result
+
+
 def _check(pairs, output, plot):
-    if output is not None:
-        check_output(output, source=pairs, table=True)
-    if plot is not None:
-        plots.check(plot)
-        check_place(plot, pairs)
+    for file in pairs:
+        if output is not None:
+            check_output(output, source=file, table=True)
+        if plot is not None:
+            plots.check(plot)
+            check_place(plot, file)
 
 
-def _tell(result, clock, output, plot, verify, *, json, quiet):
+def _team(device, devices, merge):
+    """The devices asked for."""
+    if devices is None:
+        if merge != "auto":
+            raise OptionError("--merge is for several devices; add --devices")
+        return team_of(arrays.resolve(device or "auto"))
+    if device is not None:
+        raise OptionError("--device is for one device and --devices for several; give one of the two")
+    return team_of(devices)
+
+
+def _settle(team):
+    for place in set(team.places):
+        arrays.synchronize(place)
+
+
+def _tell(result, team, clock, output, plot, verify, *, json, quiet):
     if json:
-        report.as_json(_facts(result, clock, output, plot, verify))
+        report.as_json(_facts(result, team, clock, output, plot, verify))
         return
     if output is None:
         report.table(result.to_frame())
     if not quiet:
-        print(_closing_line(result, clock, output))
+        print(_closing_line(result, team, clock, output))
 
 
-def _facts(result, clock, output, plot, verify):
+def _facts(result, team, clock, output, plot, verify):
     graph = result.graph
     return {
         "vertices": graph.n_vertices,
@@ -93,9 +145,12 @@ def _facts(result, clock, output, plot, verify):
         "components": result.count,
         "largest": result.largest,
         "method": result.method,
-        "device": graph.place,
-        "threads": threads.count() if graph.place == "cpu" else None,
+        "device": team[0].place if len(team) == 1 else None,
+        "devices": list(result.devices) or None,
+        "merge": result.merge,
+        "threads": threads.count() if "cpu" in team.places else None,
         "verified": verify,
+        **streamed.facts(graph),
         "seconds": seconds(clock),
         "output": None if output is None else str(output),
         "plot": None if plot is None else str(plot),
@@ -103,11 +158,18 @@ def _facts(result, clock, output, plot, verify):
     }
 
 
-def _closing_line(result, clock, output):
-    graph = result.graph
-    where = report.counted(threads.count(), "thread") + " of the CPU" if graph.place == "cpu" else graph.place
+def _closing_line(result, team, clock, output):
     return (
-        f"{report.graph_in_words(graph)}: "
+        f"{report.graph_in_words(result.graph)}: "
         f"{report.counted(result.count, 'component')}, the largest of {result.largest:,}; "
-        f"{report.times(clock)} ({result.method}, {where})" + (f" -> {output}" if output else "")
+        f"{report.times(clock)} ({result.method}{streamed.note(result.graph)}, {_where(result, team)})"
+        + (f" -> {output}" if output else "")
     )
+
+
+def _where(result, team):
+    """The devices in words."""
+    if result.devices:
+        return ", ".join(result.devices) + (f" merged by {result.merge}" if result.merge else "")
+    place = team[0].place
+    return report.counted(threads.count(), "thread") + " of the CPU" if place == "cpu" else place

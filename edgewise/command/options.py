@@ -19,6 +19,14 @@ Input = Annotated[
     Path, typer.Argument(metavar="FILE", help="File of pairs, or of a graph in any format edgewise reads.")
 ]
 
+Inputs = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE",
+        help="File of pairs, or of a graph in any format edgewise reads; or tables, a folder, a pattern.",
+    ),
+]
+
 #: Options of :func:`edgewise.read`; those left out are left to it.
 READING = {
     "source": Annotated[str | None, _about_input(help="Column of one end, by name or position from 0 on.")],
@@ -42,7 +50,13 @@ READING = {
 }
 
 Device = Annotated[
-    str, typer.Option(metavar="auto|cpu|cuda|cuda:N", help="Where to compute.", rich_help_panel=_RUN)
+    str | None, typer.Option(metavar="auto|cpu|cuda|cuda:N", help="Where to compute.", rich_help_panel=_RUN)
+]
+Devices = Annotated[
+    str | None,
+    typer.Option(
+        metavar="all|cpu+cuda|cuda:0,cuda:1,...", help="Several devices at once.", rich_help_panel=_RUN
+    ),
 ]
 Threads = Annotated[
     int | None,

@@ -10,6 +10,7 @@ SHOWN_ROWS = 10
 #: What each step is called in the closing line.
 PAST = {
     "read": "read",
+    "stream": "streamed",
     "make": "made",
     "compute": "computed",
     "measure": "measured",

@@ -3,8 +3,8 @@
 from queue import Queue
 from threading import Thread
 
+from edgewise.components.merge import merge_labels
 from edgewise.components.parents import Parents
-from edgewise.components.segments import merged
 from edgewise.device import arrays
 
 
@@ -77,7 +77,7 @@ class Crew:
         count = max(parents.count for parents in self.parents)
         for parents in self.parents:
             parents.hold(count)
-        found = merged(self.team, [parents.labels(last) for parents in self.parents], self.merge)
+        found = merge_labels(self.team, [parents.labels(last) for parents in self.parents], self.merge)
         return arrays.move(found, "cpu")
 
     def restore(self, labels):

@@ -194,7 +194,7 @@ def components_by_segments(n_vertices, sources, targets, team, segment_edges=SEG
         except BaseException:
             queue.taken = queue.total
             raise
-    return merged(team, parents, merge), -(-len(sources) // segment_edges)
+    return merge_labels(team, parents, merge), -(-len(sources) // segment_edges)
 
 
 def _parents_of(place, n_vertices, columns, queue):
@@ -207,11 +207,6 @@ def _parents_of(place, n_vertices, columns, queue):
     compress(n_vertices, parent)
     arrays.synchronize(place)
     return parent
-
-
-def merged(team, parents, merge="auto"):
-    """Labels out of the compressed parents of each worker, in the place of the first."""
-    return parents[0] if len(parents) == 1 else merge_labels(team, parents, merge)
 
 
 def bytes_needed(n_vertices, segment_edges=SEGMENT_EDGES):

@@ -25,6 +25,7 @@ from edgewise.build.pairs import PairBatches
 from edgewise.build.schema import integer_type
 from edgewise.components.checkpoint import Checkpoint
 from edgewise.components.crew import Crew
+from edgewise.components.merge import LABEL_MERGES, choose_label_merge
 from edgewise.components.sinks import Names, Sparse, SparseNumbers, WholeNumbers
 from edgewise.components.streamed import StreamedGraph
 from edgewise.device import arrays, threads
@@ -121,14 +122,22 @@ def stream_components(
     >>> result.to_frame().to_pydict()
     {'id': [2, 7, 9, 12], 'component': [0, 1, 1, 1]}
     """
-    if devices is not None and device != "cpu":
-        raise OptionError("device= is for one device; use devices= alone")
-    team = team_of(device if devices is None else devices)
+    team = stream_team(device, devices, merge)
     columns = {"source": source, "target": target, "where": where, "null": null}
     stream = ShardStream(path, columns, n_vertices, team, merge, checkpoint, every)
     result = stream.run(progress)
     stream.forget()
     return result
+
+
+def stream_team(device, devices, merge):
+    """The devices of a stream, after a look at how what they find can be merged."""
+    if devices is not None and device != "cpu":
+        raise OptionError("device= is for one device; use devices= alone")
+    if merge != "auto" and (devices is None or merge not in LABEL_MERGES):
+        names = ", ".join(("auto", *LABEL_MERGES))
+        raise OptionError(f"merge={merge!r} is not for this stream; add devices= and use one of {names}")
+    return team_of(arrays.resolve(device) if devices is None else devices)
 
 
 class ShardStream:
@@ -144,7 +153,8 @@ class ShardStream:
 
     def __init__(self, path, columns, n_vertices=None, team=None, merge="auto", checkpoint=None, every=60.0):
         self.most = None if n_vertices is None else _whole(n_vertices)
-        self.columns, self.team, self.merge, self.every = columns, team, merge, every
+        self.columns, self.team, self.every = columns, team, every
+        self.merge = choose_label_merge(team) if merge == "auto" else merge
         self.shards = Shards(parts_of(path), **columns)
         if self._is_numbered():
             self.most = self.shards.facts["vertices"]
@@ -184,7 +194,7 @@ class ShardStream:
         graph = StreamedGraph(
             len(labels), self.edges, ids=ids, files=len(self.shards.paths), resumed=self.resumed
         )
-        several = {"devices": self.team.names, "merge": self.merge} if len(self.team) > 1 else {}
+        several = {"devices": self.team.names, "merge": self.crew.merge} if len(self.team) > 1 else {}
         seconds = perf_counter() - start
         return Components(graph=graph, method="rem, streamed", seconds=seconds, _labels=labels, **several)
 

@@ -1,0 +1,62 @@
+"""``edgewise components --stream``: many files in, the same table out, and no pair held in memory."""
+
+import sys
+
+from edgewise.components.shards import ShardStream, stream_team
+from edgewise.components.streamed import StreamedGraph
+from edgewise.errors import OptionError
+
+#: Options of the input that tables know.
+KNOWN = ("source", "target", "where", "null")
+
+
+def check(reading, method, verify):
+    """Raise :class:`~edgewise.errors.OptionError` where an option means nothing for a stream."""
+    for name in reading:
+        if name not in KNOWN:
+            option = "--" + name.replace("_", "-")
+            raise OptionError(f"{option} means nothing with --stream, which reads tables; leave it out")
+    if method not in ("auto", "rem"):
+        raise OptionError(f"--method {method} needs all pairs in memory; leave out it or --stream")
+    if verify:
+        raise OptionError("--verify needs all pairs in memory; leave out it or --stream")
+
+
+def job(pairs, reading, vertices, checkpoint, run):
+    """The work to be done, after a look at files and options."""
+    columns = {"source": None, "target": None, "where": None, "null": "error"} | reading
+    merge = run.get("merge", "auto")
+    stream_team("cpu", run.get("devices"), merge)
+    return ShardStream([str(file) for file in pairs], columns, vertices, run["team"], merge, checkpoint)
+
+
+def compute(job, stage, pairs):
+    """Stream the files past; at Ctrl-C say where to go on."""
+    try:
+        with stage("stream", f"streaming {in_words(pairs)}") as progress:
+            result = job.run(progress)
+            result.count  # noqa: B018 -- counted here, so that writing is only writing
+            return result
+    except KeyboardInterrupt:
+        if job.saved is not None:
+            path = job.checkpoint.path
+            print(f"edgewise: {job.saved:,} rows are in {path}; repeat the command to go on", file=sys.stderr)
+        raise
+
+
+def in_words(pairs):
+    """The inputs for a progress bar."""
+    return str(pairs[0]) if len(pairs) == 1 else f"{len(pairs)} files"
+
+
+def facts(graph):
+    """What is told of a stream and of nothing else."""
+    return {"files": graph.files, "resumed": graph.resumed} if isinstance(graph, StreamedGraph) else {}
+
+
+def note(graph):
+    """The same in the closing line."""
+    if not isinstance(graph, StreamedGraph):
+        return ""
+    files = f" from {graph.files:,} file" + ("" if graph.files == 1 else "s")
+    return files + (f", resumed after {graph.resumed:,} rows" if graph.resumed else "")
