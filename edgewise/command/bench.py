@@ -41,6 +41,9 @@ def components(
     ] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Timed runs; their median is shown.")] = None,
     only: Annotated[str, typer.Option(metavar="NAME,...", help="Only these experiments of the preset.")] = "",
+    without: Annotated[
+        str, typer.Option(metavar="GRAPH,...", help="Graphs to leave out, such as delaunay_n24.")
+    ] = "",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for tables, pictures and one JSON file.")
     ] = None,
@@ -50,7 +53,6 @@ def components(
     """Run the experiments of a document and print its tables."""
     if output is not None:
         _check_folder(output)
-    wanted = [name.strip() for name in only.split(",") if name.strip()]
     with stages(quiet or json) as (stage, clock):
         with stage("measure", f"running {preset.value}") as progress:
             found = experiments.run(
@@ -58,7 +60,8 @@ def components(
                 size=size and size.value,
                 devices=devices,
                 runs=runs,
-                only=wanted,
+                only=_names(only),
+                without=_names(without),
                 tell=lambda words: progress(0, None, words),
             )
         facts = found.as_dict() | {"machine": machine(), "version": edgewise.__version__}
@@ -71,6 +74,10 @@ def components(
     print(found.text())
     if not quiet:
         print(f"\n{_closing_line(found, clock, output)}")
+
+
+def _names(text):
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _check_folder(output):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from edgewise.device import arrays
 from edgewise.errors import OptionError
 from edgewise.experiments import baltzakis, hellas, hellas_scaling
-from edgewise.experiments.graphs import SIZES
+from edgewise.experiments.graphs import BALTZAKIS, HELLAS, SIZES, StandIn
 from edgewise.experiments.measure import Stopwatch
 from edgewise.experiments.report import Report
 from edgewise.workers import team_of
@@ -33,10 +33,13 @@ class Preset:
     document : str
     experiments : dict of str to callable
         By name, a function of a stopwatch that returns a table.
+    graphs : dict of str to StandIn
+        The graphs by name.
     """
 
     document: str
     experiments: dict[str, Callable]
+    graphs: dict[str, StandIn]
 
 
 PRESETS = {
@@ -52,9 +55,12 @@ PRESETS = {
             "streets": hellas.street_question,
             "host-link": hellas_scaling.host_link,
         },
+        HELLAS,
     ),
     "baltzakis": Preset(
-        "M. Baltzakis, connected components by label propagation on GPU", {"widths": baltzakis.widths}
+        "M. Baltzakis, connected components by label propagation on GPU",
+        {"widths": baltzakis.widths},
+        BALTZAKIS,
     ),
 }
 #: Timed runs by default: GPUs are quick and quiet, CPUs are not.
@@ -68,6 +74,7 @@ def run(
     devices: str | Sequence[str] | None = None,
     runs: int | None = None,
     only: Sequence[str] = (),
+    without: Sequence[str] = (),
     tell: Callable[[str], object] = lambda words: None,
 ) -> Report:
     """Run the experiments of a preset.
@@ -85,6 +92,8 @@ def run(
         Timed runs of which the median is taken; 7 on GPUs, 3 on the CPU.
     only : sequence of str
         Names of experiments; all by default.
+    without : sequence of str
+        Names of graphs to leave out, such as those that take long to make.
     tell : callable
         Told in a few words what is being done.
 
@@ -95,7 +104,7 @@ def run(
     Raises
     ------
     OptionError
-        An unknown preset, size or experiment, or no runs.
+        An unknown preset, size, experiment or graph, or no runs.
     DeviceError, OutOfMemoryError
         A device is not there, or too small for the graphs.
     VerificationError
@@ -111,6 +120,8 @@ def run(
     experiments = PRESETS[preset].experiments
     for name in only:
         _check("experiment", name, experiments)
+    for name in without:
+        _check("graph", name, PRESETS[preset].graphs)
     team = team_of(devices or ("all" if arrays.gpu_count() else "cpu:0,cpu:1"))
     on_gpu = team[0].place != "cpu"
     size = size or ("paper" if on_gpu else "small")
@@ -118,8 +129,9 @@ def run(
     runs = (RUNS_ON_GPU if on_gpu else RUNS_ON_CPU) if runs is None else runs
     if runs < 1:
         raise OptionError(f"runs={runs} is too few; give 1 or more")
-    watch = Stopwatch(team, size, runs, tell)
-    tables = [make(watch) for name, make in experiments.items() if not only or name in only]
+    watch = Stopwatch(team, size, runs, tell, without)
+    with arrays.on(watch.place):
+        tables = [make(watch) for name, make in experiments.items() if not only or name in only]
     return Report(preset, size, team.names, runs, watch.made, tables)
 
 

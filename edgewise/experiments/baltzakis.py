@@ -23,7 +23,7 @@ assert set(WIDTHS) == set(ROWS)
 
 def widths(watch):
     """The diagrams of the document: time by width on each graph."""
-    rows = [row for name in BALTZAKIS for row in _widths(watch, name)]
+    rows = [row for name in watch.wanted(*BALTZAKIS) for row in _widths(watch, name)]
     return Table(
         "widths",
         "Label propagation by a thread, a warp or a block a row",

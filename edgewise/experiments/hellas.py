@@ -21,7 +21,7 @@ MERGES = {"rem": "pairwise-rem", "hook": "pairwise-hook"}
 
 def iterations(watch):
     """Figures 6.4 to 6.6: 0 to 4 rounds of Hook-non-atomic before Hook-atomic and Rem, on one device."""
-    rows = [row for name in dict.fromkeys((*ONE_A_FAMILY, *STREETS)) for row in _iterations(watch, name)]
+    rows = [row for name in watch.wanted(*ONE_A_FAMILY, *STREETS) for row in _iterations(watch, name)]
     rows.sort(key=lambda row: row["method"])
     ms = {f"ms_{count}": f"{count}, ms" for count in ITERATIONS}
     return Table(
@@ -74,7 +74,7 @@ def _iterations(watch, name):
 
 def hook_rem(watch):
     """Figures 6.10 to 6.39: Hook against Rem on 1 to all devices, each with the better of 0 and 1 round."""
-    rows = [row for name in HELLAS for row in _hook_rem(watch, name)]
+    rows = [row for name in watch.wanted(*HELLAS) for row in _hook_rem(watch, name)]
     families = dict.fromkeys(row["family"] for row in rows)
     return Table(
         "hook-rem",
@@ -143,7 +143,7 @@ def _hook_rem(watch, name):
 
 def compressing(watch):
     """Figure 6.9: Rem with and without compressing between segments of the edges."""
-    rows = [row for name in ("rgg_n_2_24_s0", "nlpkkt160") for row in _compressing(watch, name)]
+    rows = [row for name in watch.wanted("rgg_n_2_24_s0", "nlpkkt160") for row in _compressing(watch, name)]
     return Table(
         "compress",
         f"Rem in {SEGMENTS} segments, with and without compressing between them",
@@ -206,7 +206,7 @@ def _merged(count, method):
 def street_question(watch):
     """Every family as it is and relabelled at random: do plain hooks like the shape or the numbers."""
     rows = []
-    for name in dict.fromkeys((*ONE_A_FAMILY, *STREETS)):
+    for name in watch.wanted(*ONE_A_FAMILY, *STREETS):
         graph = watch.stand_in(name, HELLAS)
         rows.append(_one_round(watch, name, name, graph, "as they are"))
         other = f"{name}, relabelled"

@@ -22,7 +22,9 @@ EXPANDED = {"rgg_n_2_24_s0": 10, "nlpkkt240": 4}
 
 def strong(watch):
     """Figures 6.40 and 6.43: efficiency and speed-up of Rem, merged as in the thesis and as ``auto`` does."""
-    rows = [row for name in STRONG for row in _strong(watch, name, watch.stand_in(name, HELLAS))]
+    rows = [
+        row for name in watch.wanted(*STRONG) for row in _strong(watch, name, watch.stand_in(name, HELLAS))
+    ]
     return Table(
         "strong",
         "Strong scaling and speed-up of Rem, edges on the devices",
@@ -100,7 +102,7 @@ def _pictures(name, rows):
 def weak(watch):
     """Figures 6.41 and 6.42: as many copies of one graph as devices, for Rem and for Hook after one round."""
     rows, first = [], None
-    for count in watch.counts():
+    for count in watch.counts() if watch.wanted(WEAK) else ():
         graph, name = _copies(watch, WEAK, count)
         split = watch.split(graph, count)
         merge = (lambda method: {"merge": MERGES[method]}) if count > 1 else (lambda method: {})
@@ -164,8 +166,8 @@ def _copies(watch, name, copies):
 def expanded(watch):
     """Figures 6.44 to 6.47: graphs of more than a billion edges, copies of two others."""
     rows = []
-    for name, copies in EXPANDED.items():
-        graph, called = _copies(watch, name, copies)
+    for name in watch.wanted(*EXPANDED):
+        graph, called = _copies(watch, name, EXPANDED[name])
         hook = watch.components(called, graph, method="hook", iterations=1)["ms"]
         for row in _strong(watch, called, graph):
             alone = row["devices"] == 1
@@ -185,7 +187,7 @@ def expanded(watch):
 
 def host_link(watch):
     """Section 6.5: the same labelling with the edges on the device, and with the edges on the host."""
-    rows = [row for name in ONE_A_FAMILY for row in _host_link(watch, name)]
+    rows = [row for name in watch.wanted(*ONE_A_FAMILY) for row in _host_link(watch, name)]
     low, mean, high = SLOWER_BY_HOST
     return Table(
         "host-link",

@@ -62,6 +62,7 @@ def test_a_group_alone_shows_its_help(capsys):
         (["--preset", "baltzakis", "--devices", "cuda:57"], "cuda:57"),
         (["--preset", "baltzakis", "--devices", "cpu:0,cpu:0"], "twice"),
         (["--preset", "baltzakis", "--only", "width"], "widths"),
+        (["--preset", "baltzakis", "--without", "queen"], "Queen_4147"),
         (["--preset", "baltzakis", "--runs", "0"], "--runs"),
         (["--preset", "baltzakis", "-o", "nowhere/found"], "nowhere"),
     ],
