@@ -260,7 +260,7 @@ class ShardStream:
                 with timer("decode"):
                     found = next(batches, None)
                 if found is None:
-                    return
+                    break  # what follows may still fail
                 part, row, batch = found
                 with reading(self.shards.paths[part], passing=Mismatch):
                     pairs.add(batch)

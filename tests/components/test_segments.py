@@ -1,0 +1,104 @@
+"""Edges that flow past in segments give the labels of the oracle, whoever joins them."""
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.components import segments
+from edgewise.components.check import oracle
+from edgewise.components.segments import components_by_segments, fits, segment_for, solve_by_segments
+from edgewise.device import arrays
+from edgewise.device.target import SIMULATED
+from edgewise.errors import OutOfMemoryError
+from edgewise.workers import team_of
+from tests.zoo import ZOO
+
+pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
+TEAMS = ["cuda:0"] if SIMULATED else ["cpu:0", "cpu:0,cpu:1", "cpu:0,cpu:1,cpu:2"]
+
+
+@pytest.mark.parametrize("devices", TEAMS)
+@pytest.mark.parametrize("shape", ZOO)
+def test_labels_are_the_oracles(shape, devices):
+    vertices, sources, targets = ZOO[shape]
+    for kind in (np.int64, np.uint32):
+        labels, count = components_by_segments(
+            vertices, sources.astype(kind), targets.astype(kind), team_of(devices), 7
+        )
+        assert labels.tolist() == oracle(vertices, sources.tolist(), targets.tolist())
+        assert count == -(-len(sources) // 7)
+
+
+@pytest.mark.parametrize("devices", TEAMS)
+def test_mapped_files(devices, tmp_path):
+    vertices, sources, targets = ZOO["dense"]
+    for name, column in (("s", sources), ("t", targets)):
+        column.astype(np.int32).tofile(tmp_path / name)
+    mapped = (np.memmap(tmp_path / name, np.int32, "r") for name in "st")
+    labels, _ = components_by_segments(vertices, *mapped, team_of(devices), 16)
+    assert labels.tolist() == oracle(vertices, sources, targets)
+
+
+def test_segments_that_fit(monkeypatch):
+    team = team_of(TEAMS[0])
+    assert segment_for(1000, team) == segments.SEGMENT_EDGES
+    needed = segments.bytes_needed(1000, 1 << 20)
+    monkeypatch.setattr(arrays, "free_memory", lambda place: needed * 1.06)
+    assert segment_for(1000, team) == 1 << 20
+    assert fits(1000, team)
+    monkeypatch.setattr(arrays, "free_memory", lambda place: 5000)
+    assert not fits(1000, team)
+    graph = ew.Graph.from_edges([0], [1], n_vertices=1000)
+    with pytest.raises(OutOfMemoryError, match=r"[\d,]+ bytes needed, 5,000 free"):
+        solve_by_segments(graph, team)
+
+
+def test_solving_a_graph():
+    vertices, sources, targets = ZOO["grid"]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
+    labels, count = solve_by_segments(graph, team_of(TEAMS[-1]))
+    assert (labels.tolist(), count) == (oracle(vertices, sources, targets), 1)
+
+
+def test_an_error_of_one_worker_ends_all(monkeypatch):
+    def fail(*_):
+        raise MemoryError("no more")
+
+    monkeypatch.setattr(segments, "_parents_of", fail)
+    with pytest.raises(OutOfMemoryError, match="no more"):
+        components_by_segments(9, np.arange(8), np.arange(1, 9), team_of(TEAMS[-1]), 2)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("memory", ("page-locked", "pageable", "pageable, 64 bits", "page-locked, 64 bits"))
+def test_on_gpus(memory):
+    from edgewise.device import streams
+
+    graph = ew.generate.rmat(18, edge_factor=16, seed=4)
+    expected = ew.connected_components(graph).labels
+    kind = np.int64 if "64" in memory else np.uint32
+    columns = [column.astype(kind) for column in (graph.sources, graph.targets)]
+    if memory.startswith("page-locked"):
+        locked = [streams.pinned(len(column), kind, "cuda:0") for column in columns]
+        for room, column in zip(locked, columns):
+            room[:] = column
+        columns = locked
+    assert streams.is_pinned(columns[0]) == memory.startswith("page-locked")
+    for devices in ("cuda:0", "all", "cpu+cuda"):
+        labels, _ = components_by_segments(graph.n_vertices, *columns, team_of(devices), 1 << 17)
+        assert np.array_equal(arrays.move(labels, "cpu"), expected)
+
+
+@pytest.mark.gpu
+def test_batches_on_a_gpu():
+    import cupy
+
+    graph = ew.generate.rmat(16, edge_factor=8, seed=5)
+    found = ew.ComponentsStream(device="cuda")
+    middle = graph.n_edges // 2
+    found.add(graph.sources[:middle], graph.targets[:middle])
+    found.add(cupy.asarray(graph.sources[middle:]), cupy.asarray(graph.targets[middle:]))
+    labels = ew.connected_components(graph).labels
+    assert np.array_equal(found.result().on_host().labels, labels[: found.n_vertices])
+    u, v = np.arange(100), np.arange(100)[::-1].copy()
+    assert np.array_equal(found.connected(u, v), labels[u] == labels[v])

@@ -1,0 +1,328 @@
+"""Streamed files give the table that reading them gives; interrupted runs go on; faults are named."""
+
+import os
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import edgewise as ew
+from edgewise.components import shards as streams
+from edgewise.components import sinks
+from edgewise.components.shards import ShardStream
+from edgewise.device.target import INTERPRETED, SIMULATED
+from edgewise.errors import FileError, GraphError, OptionError
+from edgewise.files import shards as files
+from edgewise.workers import team_of
+
+pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
+TEAMS = ["cuda:0"] if SIMULATED else ["cpu:0", "cpu:0,cpu:1"]
+COLUMNS = {"source": None, "target": None, "where": None, "null": "error"}
+
+
+def stored(folder, *tables, ending="parquet", group=16):
+    """A new folder with one file a table."""
+    folder.mkdir()
+    for number, table in enumerate(tables):
+        path = folder / f"{number}.{ending}"
+        if ending == "parquet":
+            parquet.write_table(pa.table(table), path, row_group_size=group)
+        else:
+            ew.write(pa.table(table), path)
+    return folder
+
+
+def drawn(low, high, kind=np.int64, rows=60, shards=3):
+    draw = np.random.default_rng(rows + high % 97)
+    return [
+        {
+            "source": draw.integers(low, high, rows).astype(kind),
+            "target": draw.integers(low, high, rows).astype(kind),
+        }
+        for _ in range(shards)
+    ]
+
+
+def names(tables):
+    return [{name: [f"v{value}" for value in column] for name, column in table.items()} for table in tables]
+
+
+def same(folder, devices="cpu:0", **options):
+    """Hold the streamed result against the one of reading; return it."""
+    there = {name: value for name, value in options.items() if name in ("source", "target", "where", "null")}
+    expected = ew.connected_components(ew.read(folder, **there))
+    found = ew.stream_components(folder, devices=devices, **options)
+    assert found.to_frame() == expected.to_frame()
+    assert (found.count, found.largest) == (expected.count, expected.largest)
+    assert (found.graph.n_vertices, found.graph.n_edges) == (
+        expected.graph.n_vertices,
+        expected.graph.n_edges,
+    )
+    return found
+
+
+KINDS = {
+    "dense": drawn(0, 40),
+    "sparse": drawn(0, 4000),
+    "int32": drawn(0, 400, np.int32),
+    "uint32": drawn(0, 400, np.uint32),
+    "uint64": drawn(0, 400, np.uint64),
+    "negative": drawn(-300, 300),
+    "huge": drawn(0, 2**62),
+    "beyond int64": [
+        {"source": np.array([2**64 - 2, 3], np.uint64), "target": np.array([3, 2**63], np.uint64)}
+    ],
+    "self-loops": [{"source": [7, 9], "target": [7, 12]}, {"source": [3], "target": [3]}],
+    "strings": names(drawn(0, 300)),
+    "empty shard": [*drawn(0, 40), {name: np.empty(0, np.int64) for name in ("source", "target")}],
+    "dictionary": [
+        {name: pa.array(column).dictionary_encode() for name, column in table.items()}
+        for table in names(drawn(0, 50))
+    ],
+}
+
+
+@pytest.mark.parametrize("devices", TEAMS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_table_is_the_one_of_reading(kind, devices, tmp_path):
+    folder = stored(tmp_path / "shards", *KINDS[kind])
+    found = same(folder, devices)
+    found.write(tmp_path / "streamed.parquet")
+    ew.connected_components(ew.read(folder)).write(tmp_path / "read.parquet")
+    assert (tmp_path / "streamed.parquet").read_bytes() == (tmp_path / "read.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("ending", ("csv", "arrow", "tsv"))
+@pytest.mark.parametrize("kind", ("sparse", "strings", "negative", "self-loops"))
+def test_other_tables(kind, ending, tmp_path):
+    same(stored(tmp_path / "shards", *KINDS[kind], ending=ending))
+
+
+def test_text_that_turns_sparse_on_the_way(tmp_path):
+    tables = [*KINDS["dense"], {"source": [5, 2**50], "target": [2**50, -4]}, *KINDS["sparse"]]
+    same(stored(tmp_path / "shards", *tables, ending="csv"))
+
+
+def test_numbers_that_turn_into_names(tmp_path):
+    tables = [*KINDS["dense"], {"source": ["5", "x"], "target": ["x", "y"]}]
+    same(stored(tmp_path / "shards", *tables, ending="csv"))
+
+
+def test_conditions_nulls_and_columns(tmp_path):
+    table = {
+        "a": [1, 5, None, 7, 9, 1],
+        "score": [0.5, 0.9, 0.9, None, 0.95, 0.99],
+        "b": [2, 6, 7, 8, 9, 8],
+    }
+    folder = stored(tmp_path / "shards", table, table, group=4)
+    options = {"source": "a", "target": "b", "where": "score >= 0.9"}
+    same(folder, **options, null="drop")
+    with pytest.raises(FileError, match=r"0\.parquet: 'a' is null in row 3;"):
+        ew.stream_components(folder, **options)
+
+
+def test_a_graph_that_edgewise_wrote_keeps_isolated_vertices(tmp_path):
+    path = tmp_path / "graph.parquet"
+    ew.write(ew.Graph.from_edges([1, 3], [2, 3], n_vertices=7), path)
+    same(path)
+
+
+def test_row_groups_too_large_to_be_held(monkeypatch, tmp_path):
+    monkeypatch.setattr(files, "WHOLE_ROWS", 10)
+    same(stored(tmp_path / "shards", *KINDS["sparse"]))
+    same(stored(tmp_path / "names", *KINDS["strings"]))
+
+
+@given(st.data())
+@settings(max_examples=20)
+def test_any_shards(tmp_path_factory, data):
+    if SIMULATED or INTERPRETED:
+        pytest.skip("slow here")
+    ids = data.draw(st.sampled_from([st.integers(0, 40), st.integers(-5, 2**40), st.integers(0, 300)]))
+    tables = [
+        {"source": [u for u, _ in pairs], "target": [v for _, v in pairs]}
+        for pairs in data.draw(st.lists(st.lists(st.tuples(ids, ids), min_size=1), min_size=1, max_size=4))
+    ]
+    same(stored(tmp_path_factory.mktemp("any") / "shards", *tables, group=data.draw(st.integers(1, 9))))
+
+
+class Interrupted(KeyboardInterrupt):
+    pass
+
+
+def interrupted_after(rows):
+    """A progress that presses Ctrl-C once so many rows are through."""
+
+    def progress(done, total):
+        if done >= rows:
+            raise Interrupted
+
+    return progress
+
+
+@pytest.mark.parametrize("ending", ("parquet", "csv", "arrow"))
+@pytest.mark.parametrize("kind", ("sparse", "strings", "huge", "self-loops"))
+def test_an_interrupted_run_goes_on(kind, ending, tmp_path, monkeypatch):
+    folder, checkpoint = stored(tmp_path / "shards", *KINDS[kind], ending=ending), tmp_path / "so-far"
+    seen, add = [], streams.StreamedPairs.add
+
+    def stop_in_the_middle(pairs, batch):
+        add(pairs, batch)
+        seen.append(batch)
+        if len(seen) == 2:
+            pairs.stream.stopping = True
+
+    monkeypatch.setattr(streams.StreamedPairs, "add", stop_in_the_middle)
+    first = ShardStream(folder, COLUMNS, team=team_of(TEAMS[0]), checkpoint=checkpoint)
+    first.run()
+    assert first.saved == sum(len(batch) for batch in seen)
+    assert checkpoint.exists()
+    monkeypatch.undo()
+    found = same(folder, TEAMS[-1], checkpoint=checkpoint)
+    assert found.graph.resumed == first.saved
+    assert not checkpoint.exists()
+
+
+def test_ctrl_c_writes_a_checkpoint(tmp_path, monkeypatch):
+    folder, checkpoint = stored(tmp_path / "shards", *KINDS["sparse"]), tmp_path / "so-far"
+    monkeypatch.setattr(streams, "LOOK", 1e-4)
+    with pytest.raises(Interrupted):
+        ew.stream_components(folder, checkpoint=checkpoint, progress=interrupted_after(0))
+    assert checkpoint.exists()
+    assert same(folder, checkpoint=checkpoint).graph.resumed > 0
+    with pytest.raises(Interrupted):
+        ew.stream_components(folder, progress=interrupted_after(0))
+
+
+def test_checkpoints_every_so_often(tmp_path, monkeypatch):
+    folder, kept = stored(tmp_path / "shards", *KINDS["strings"]), []
+    save = streams.Checkpoint.save
+    monkeypatch.setattr(
+        streams.Checkpoint, "save", lambda *given: (save(*given), kept.append(given[1]["rows"]))
+    )
+    ew.stream_components(folder, checkpoint=tmp_path / "so-far", every=0.0)
+    assert kept == sorted(kept)
+    assert len(set(kept)) > 5
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["shards"]
+
+
+def not_forgotten(folder, checkpoint, **options):
+    job = ShardStream(folder, {**COLUMNS, **options}, team=team_of("cpu:0"), checkpoint=checkpoint)
+    job.run()
+
+
+def test_checkpoint_of_another_run(tmp_path):
+    folder, checkpoint = stored(tmp_path / "shards", *KINDS["sparse"]), tmp_path / "so-far"
+    not_forgotten(folder, checkpoint)
+    for options, words in (
+        ({"where": "source > 3"}, "where was None and is 'source > 3' now"),
+        ({"null": "drop"}, "null was 'error' and is 'drop' now"),
+        ({"n_vertices": 5000}, "n_vertices was None and is 5000 now"),
+        ({"source": "target", "target": "source"}, r"columns was \['source', 'target'\]"),
+    ):
+        with pytest.raises(FileError, match=f"so-far: belongs to another run: {words}"):
+            ew.stream_components(folder, checkpoint=checkpoint, **options)
+    os.utime(folder / "1.parquet", (1, 1))
+    with pytest.raises(FileError, match=r"1\.parquet has changed since; remove it"):
+        ew.stream_components(folder, checkpoint=checkpoint)
+    (folder / "1.parquet").unlink()
+    with pytest.raises(FileError, match=r"2\.parquet stands where .*1\.parquet was"):
+        ew.stream_components(folder, checkpoint=checkpoint)
+    checkpoint.write_bytes(checkpoint.read_bytes()[:100])
+    with pytest.raises(FileError, match="so-far: is no checkpoint, or a damaged one; remove it"):
+        ew.stream_components(folder, checkpoint=checkpoint)
+
+
+def test_faults_name_file_and_column(tmp_path):
+    folder = stored(tmp_path / "shards", *KINDS["sparse"])
+    (folder / "1.parquet").rename(tmp_path / "kept")
+    parquet.write_table(pa.table({"source": ["a"], "target": ["b"]}), folder / "1.parquet")
+    with pytest.raises(
+        FileError, match=r"1\.parquet: column 'source' holds string, but int64 in the file before"
+    ):
+        ew.stream_components(folder)
+    parquet.write_table(pa.table({"source": [1], "goal": [2]}), folder / "1.parquet")
+    with pytest.raises(
+        FileError, match=r"1\.parquet: column 'target' is not there \(columns: source, goal\)"
+    ):
+        ew.stream_components(folder)
+    (folder / "1.parquet").write_bytes((tmp_path / "kept").read_bytes()[:-20])
+    with pytest.raises(FileError, match=r"1\.parquet"):
+        ew.stream_components(folder)
+    with pytest.raises(FileError, match=r"9\.parquet: no such file"):
+        ew.stream_components([folder / "0.parquet", folder / "9.parquet"])
+
+
+def test_a_shard_that_vanishes(tmp_path, monkeypatch):
+    folder = stored(tmp_path / "shards", *KINDS["sparse"], ending="csv")
+    add = streams.StreamedPairs.add
+    monkeypatch.setattr(
+        streams.StreamedPairs, "add", lambda *given: (add(*given), (folder / "2.csv").unlink(missing_ok=True))
+    )
+    monkeypatch.setattr(files.Shards, "survey", lambda *_: (None, None, None))
+    job = ShardStream(folder, COLUMNS, team=team_of("cpu:0"))
+    (folder / "2.csv").unlink()
+    with pytest.raises(FileError, match=r"2\.csv: no such file"):
+        job.run()
+
+
+def test_ids_beyond(tmp_path):
+    folder = stored(tmp_path / "shards", *KINDS["dense"], {"source": [1, 2, 99, 3], "target": [3, 3, 98, 4]})
+    same(folder, n_vertices=100)
+    with pytest.raises(
+        FileError, match=r"3\.parquet: id 99 in row 3 is no vertex number, as these run from 0 to 98"
+    ):
+        ew.stream_components(folder, n_vertices=99)
+    with pytest.raises(FileError, match=r"3\.parquet: id 99 in row 3"):
+        ew.stream_components(folder, n_vertices=50, where="source != 2")
+    with pytest.raises(FileError, match=r"id 9223372036854775807 is used inside"):
+        ew.stream_components(stored(tmp_path / "most", {"source": [2**63 - 1], "target": [-1]}))
+
+
+def test_bad_options(tmp_path):
+    folder = stored(tmp_path / "shards", *names(KINDS["dense"]))
+    for options, words in (
+        ({"n_vertices": 5}, "n_vertices= is for integer ids"),
+        ({"n_vertices": -5}, "whole number"),
+        ({"null": "keep"}, "null="),
+        ({"device": "auto", "devices": "cpu:0"}, "device= is for one"),
+        ({"merge": "pairwise-rem"}, "merge='pairwise-rem' is not for this stream"),
+        ({"merge": "ranges", "devices": "cpu:0,cpu:1"}, "use one of auto, pairwise-rem"),
+    ):
+        with pytest.raises(OptionError, match=words):
+            ew.stream_components(folder, **options)
+    (tmp_path / "list.txt").write_text("1 2\n3 4\n")
+    with pytest.raises(FileError, match="only tables can be streamed"):
+        ew.stream_components(tmp_path / "list.txt")
+    (tmp_path / "list.csv").write_text("1,2\n3,4\n")
+    with pytest.raises(FileError, match="only tables can be streamed"):
+        ew.stream_components(tmp_path / "list.csv")
+    with pytest.raises(GraphError, match="were not kept"):
+        ew.stream_components(folder).verify()
+
+
+@pytest.mark.skipif(SIMULATED or INTERPRETED, reason="measures memory")
+def test_memory_is_bound_by_the_vertices(tmp_path):
+    import tracemalloc
+
+    vertices, rows = 1 << 21, 1 << 18
+    draw = np.random.default_rng(1)
+    folder = stored(
+        tmp_path / "shards",
+        *({name: draw.integers(0, vertices, rows) for name in ("source", "target")} for _ in range(8)),
+        group=1 << 16,
+    )
+    ew.stream_components(folder)
+    tracemalloc.start()
+    try:
+        result = ew.stream_components(folder)
+        result.write(tmp_path / "clusters.parquet")
+        assert result.count
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    blocks = 3 * 8 * sinks.BLOCK * 8  # what is looked at a block at a time
+    assert peak < 16 * vertices + blocks
