@@ -16,13 +16,31 @@ changed anything; a round that finds its flag down does nothing, so rounds asked
 import numpy as np
 
 from edgewise.components.trees import singletons
-from edgewise.device import arrays, each_row, fetch_min, fresh, least_of_warp
+from edgewise.device import arrays, device, each_row, fetch_min, fresh, least_of_warp
 
 #: Threads a block, and blocks of width "block" a multiprocessor, as in the document.
 THREADS, CROWD = 128, 8
 #: Rounds that are asked for at once on a GPU: at first, and at most.
 FIRST, MOST = 4, 32
 ROWS = ("auto", "thread", "warp", "block")
+
+
+@device
+def label_of(vertex, labels, shared):
+    """The label of a vertex; if ``shared``, as whoever has lowered it last has left it."""
+    return fresh(labels, vertex) if shared else labels[vertex]
+
+
+@device
+def least_of_four(entry, lanes, last, labels, neighbours, shared):
+    """The least label of four entries of one lane, whose reads are all under way at the same time.
+
+    A lane mostly waits for memory.  Past the end of the row the last entry is read again.
+    """
+    one, two = neighbours[entry], neighbours[min(entry + lanes, last)]
+    three, four = neighbours[min(entry + 2 * lanes, last)], neighbours[min(entry + 3 * lanes, last)]
+    left = min(label_of(one, labels, shared), label_of(two, labels, shared))
+    return min(left, min(label_of(three, labels, shared), label_of(four, labels, shared)))
 
 
 @each_row.by(threads=THREADS, crowd=CROWD)
@@ -36,12 +54,14 @@ def lower(item, lane, lanes, chosen, labels, offsets, neighbours, flags, turn, s
     if flags[turn] == 0:
         return
     row = chosen[item] if len(chosen) else item
-    own = labels[row]
+    own, first, end = labels[row], offsets[row], offsets[row + 1]
     least = own
-    for entry in range(offsets[row] + lane, offsets[row + 1], lanes):
-        label = fresh(labels, neighbours[entry]) if shared else labels[neighbours[entry]]
-        if label < least:
-            least = label
+    if lanes == 1 or end - first <= lanes:
+        for entry in range(first + lane, end, lanes):
+            least = min(least, label_of(neighbours[entry], labels, shared))
+    else:
+        for entry in range(first + lane, end, 4 * lanes):
+            least = min(least, least_of_four(entry, lanes, end - 1, labels, neighbours, shared))
     least = least_of_warp(least, lanes, lane, own)
     if least < own:
         if lanes == 1:

@@ -97,6 +97,26 @@ def test_rounds_are_counted_to_the_first_without_a_change():
         )  # the hub comes last: it learns, tells, and nothing happens
 
 
+@pytest.mark.parametrize("lanes", [2, 3, 5])
+@pytest.mark.parametrize("shape", ["star from its last", "clique", "dense", "two cliques and a bridge"])
+def test_rows_longer_than_their_team(shape, lanes):
+    """The body as it stands, one lane after the other; a row has up to ten times as many entries as lanes."""
+    vertices, sources, targets = ZOO[shape]
+    rows = rows_of(ew.Graph.from_edges(sources, targets, n_vertices=vertices))
+    labels = np.arange(vertices, dtype=np.uint32)
+    changed = True
+    while changed:
+        flags = np.array([1, 0], np.int32)
+        for row in range(vertices):
+            for lane in range(lanes):
+                everything = rows.neighbours[:0]
+                lower.body(
+                    row, lane, lanes, everything, labels, rows.offsets, rows.neighbours, flags, 0, lanes % 2
+                )
+        changed = flags[1]
+    assert labels.tolist() == oracle(*ZOO[shape])
+
+
 @pytest.mark.parametrize("shared", [0, 1])
 def test_labels_read_through_either_cache(shared):
     graph = graph_of(*ZOO["sparse"])
