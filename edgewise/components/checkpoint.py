@@ -43,7 +43,7 @@ class Checkpoint:
             return None
         with reading(self.path):
             try:
-                with np.load(self.path, allow_pickle=False) as file:
+                with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
                     facts = json.loads(file["facts"].tobytes())
                     self._compare(facts.pop("inputs"), facts.pop("format"))
                     return facts, {name: file[name] for name in file.files if name != "facts"}

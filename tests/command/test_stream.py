@@ -1,0 +1,159 @@
+"""``edgewise components --stream``: many files in, the same table out, in little memory."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+from edgewise.command import run
+from edgewise.components import shards as streams
+
+
+@pytest.fixture
+def shards(tmp_path, monkeypatch):
+    """Three shards of 900 pairs in all, in an otherwise empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    draw = np.random.default_rng(3)
+    for number in range(3):
+        table = {name: draw.integers(0, 2000, 300) for name in ("source", "target")}
+        parquet.write_table(pa.table(table), tmp_path / f"{number}.parquet", row_group_size=100)
+    return tmp_path
+
+
+FILES = ["0.parquet", "1.parquet", "2.parquet"]
+
+
+def problem(capsys):
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    return err
+
+
+def test_the_table_is_the_same(shards, capsys):
+    assert run(["components", *FILES, "-o", "read.parquet"]) == 0
+    assert run(["components", "--stream", *FILES, "-o", "streamed.parquet"]) == 0
+    assert (shards / "read.parquet").read_bytes() == (shards / "streamed.parquet").read_bytes()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].partition(";")[0] == lines[1].partition(";")[0]
+    assert "streamed " in lines[1]
+    assert "(rem, streamed from 3 files, " in lines[1]
+
+
+@pytest.mark.parametrize("inputs", (["?.parquet"], ["."], ["0.parquet", "[12].parquet"]))
+def test_patterns_and_folders(shards, inputs, capsys):
+    assert run(["components", "--stream", *inputs, "--json", "--device", "cpu", "--threads", "2"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["files"], facts["edges"], facts["resumed"]) == (3, 900, 0)
+    assert (facts["device"], facts["devices"], facts["threads"]) == ("cpu", None, 2)
+    assert list(facts["seconds"]) == ["stream"]
+
+
+def test_several_devices(shards, capsys):
+    several = ["--devices", "cpu:0,cpu:1", "--merge", "pairwise-rem", "--json"]
+    found = []
+    for stream in ([], ["--stream"]):
+        assert run(["components", *stream, *FILES, *several]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    for facts in found:
+        assert (facts["device"], facts["devices"]) == (None, ["cpu:0", "cpu:1"])
+        assert facts["merge"] == "pairwise-rem"
+    assert found[0]["components"] == found[1]["components"]
+    assert run(["components", "--stream", *FILES, *several[:2]]) == 0
+    assert "cpu:0, cpu:1 merged by" in capsys.readouterr().out
+
+
+def test_shows_the_head_of_the_table(shards, capsys):
+    assert run(["components", "--stream", *FILES, "--vertices", "2000", "--plot", "sizes.png"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["id", "component"]
+    assert "more rows" in lines[-2]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--checkpoint", "so-far"], "--checkpoint goes with --stream"),
+        (["--vertices", "7"], "--vertices goes with --stream"),
+        (["--merge", "peer"], "--merge is for several devices"),
+        (["--device", "cpu", "--devices", "cpu:0"], "give one of the two"),
+        (["--devices", "cpu:0,abacus"], "abacus"),
+        (["--devices", "cpu:0,cpu:0"], "given twice"),
+        (["--stream", "--verify"], "--verify needs all pairs"),
+        (["--stream", "--method", "afforest"], "--method afforest needs all pairs"),
+        (["--stream", "--weight", "w"], "--weight means nothing with --stream"),
+        (["--stream", "--one-based"], "--one-based means nothing"),
+        (["--stream", "--merge", "ranges", "--devices", "cpu:0,cpu:1"], "--merge 'ranges' is not for this"),
+        (["--stream", "--vertices", "100"], "correct --vertices or leave it out"),
+        (["--stream", "--vertices", "-1"], "--vertices"),
+        (["--stream", "--where", "score >"], "score"),
+        (["--stream", "gone.parquet"], "gone.parquet: no such file"),
+        (["--stream", "-o", "clusters.xyz"], "clusters.xyz"),
+        (["--stream", "-o", "1.parquet"], "1.parquet: is the input itself"),
+    ],
+)
+def test_mistakes(shards, options, words, capsys):
+    before = sorted(shards.iterdir())
+    assert run(["components", *FILES, *options]) == 2
+    assert words in problem(capsys)
+    assert sorted(shards.iterdir()) == before
+
+
+def test_goes_on_after_a_checkpoint(shards, capsys, monkeypatch):
+    again = ["components", "--stream", *FILES, "--checkpoint", "so-far", "-o", "clusters.parquet"]
+    add, seen = streams.StreamedPairs.add, []
+
+    def press_in_the_middle(pairs, batch):
+        add(pairs, batch)
+        seen.append(batch)
+        if len(seen) == 4:
+            signal.raise_signal(signal.SIGINT)
+            pairs.stream.stopping = True
+
+    monkeypatch.setattr(streams.StreamedPairs, "add", press_in_the_middle)
+    assert run(again) == 130
+    assert capsys.readouterr().err.splitlines() == [
+        "edgewise: 400 rows are in so-far; repeat the command to go on",
+        "edgewise: interrupted",
+    ]
+    assert sorted(path.name for path in shards.iterdir()) == [*FILES, "so-far"]
+    monkeypatch.undo()
+    monkeypatch.chdir(shards)
+    assert run([*again, "--where", "source >= 0"]) == 2
+    assert "so-far: belongs to another run: where was None" in problem(capsys)
+    assert run(again) == 0
+    assert "resumed after 400 rows" in capsys.readouterr().out
+    assert sorted(path.name for path in shards.iterdir()) == [*FILES, "clusters.parquet"]
+    assert run(["components", *FILES, "-o", "read.parquet"]) == 0
+    assert (shards / "read.parquet").read_bytes() == (shards / "clusters.parquet").read_bytes()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_in_a_process(tmp_path):
+    """Status 130, nothing half-written, and the checkpoint of what was read."""
+    draw = np.random.default_rng(1)
+    table = pa.table({name: draw.integers(0, 1 << 25, 3_000_000) for name in ("source", "target")})
+    for number in range(4):
+        parquet.write_table(table, tmp_path / f"{number}.parquet", row_group_size=100_000)
+    command = [sys.executable, "-m", "edgewise", "components", "--stream", ".", "-o", "clusters.parquet"]
+    process = subprocess.Popen(
+        [*command, "--checkpoint", "so-far", "--device", "cpu"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert process.returncode == 130
+    assert err.endswith("edgewise: interrupted\n")
+    assert set(left) <= {*(f"{number}.parquet" for number in range(4)), "so-far"}
+    assert ("so-far" in left) == ("rows are in so-far" in err)
