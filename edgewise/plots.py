@@ -82,7 +82,7 @@ def experiment(shown: "Figure", path: str | Path) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(shown.title, loc="left", fontsize=11, color=_INK)
     if shown.series:
-        figure.legend(loc="outside right upper", fontsize=7, frameon=False)
+        figure.legend(loc="outside right upper", fontsize=7, frameon=False, handlelength=3.5)
     with whole(path) as part:
         figure.savefig(part, format=Path(path).suffix.lstrip(".").lower(), dpi=150)
 
