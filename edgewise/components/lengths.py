@@ -8,7 +8,7 @@ which can do it without harm, since every further bin costs a launch and takes r
 from edgewise.device import arrays
 
 #: Longest rows for a thread and for a warp.
-SHORT, MIDDLE = 8, 1024
+SHORT, MIDDLE = 32, 1024
 #: A bin with fewer rows than this share of those in wider bins goes to the next wider team.
 NEXT_TO_NOTHING = 1 / 16
 

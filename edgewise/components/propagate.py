@@ -18,7 +18,8 @@ import numpy as np
 from edgewise.components.trees import singletons
 from edgewise.device import arrays, device, each_row, fetch_min, fresh, least_of_warp
 
-#: Threads a block, and blocks of width "block" a multiprocessor, as in the document.
+#: Threads a block, and blocks a multiprocessor for teams of lanes, as in the document.  Fewer rows under way
+#: take longer a round but make fewer rounds, since more of them see what the rows before them have found.
 THREADS, CROWD = 128, 8
 #: Rounds that are asked for at once on a GPU: at first, and at most.
 FIRST, MOST = 4, 32

@@ -40,7 +40,7 @@ class each_row:
     threads : int
         Threads a block; a multiple of a warp's.
     crowd : int, optional
-        Blocks a multiprocessor gets at most at width "block".
+        Blocks a multiprocessor gets at most, at the widths "warp" and "block".
     """
 
     def __init__(self, body, threads=launch.BLOCK, crowd=None):
@@ -51,7 +51,7 @@ class each_row:
         self.alone = each(_one_lane(body), threads=threads)
         warps, blocks = (lambda: _grid().warp_a_row(body)), (lambda: _grid().block_a_row(body))
         self.teams = {
-            "warp": launch.Kernel(f"{self.name}.warp", warps, launch.WARP, threads=threads),
+            "warp": launch.Kernel(f"{self.name}.warp", warps, launch.WARP, threads=threads, crowd=crowd),
             "block": launch.Kernel(f"{self.name}.block", blocks, threads, threads=threads, crowd=crowd),
         }
 

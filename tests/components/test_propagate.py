@@ -69,7 +69,7 @@ def test_bins_hold_every_row_with_entries_once(short_bins):
 
 @pytest.mark.skipif(not ON_GPU, reason="the CPU has one width")
 @pytest.mark.parametrize(
-    ("degree", "width"), [(lengths.SHORT, "thread"), (lengths.SHORT + 1, "warp"), (30, "warp")]
+    ("degree", "width"), [(lengths.SHORT, "thread"), (lengths.SHORT + 1, "warp"), (60, "warp")]
 )
 def test_one_width_where_one_bin_holds_nearly_everything(degree, width):
     n = 4 * degree
