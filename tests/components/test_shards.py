@@ -13,12 +13,11 @@ import edgewise as ew
 from edgewise.components import shards as streams
 from edgewise.components import sinks
 from edgewise.components.shards import ShardStream
-from edgewise.device.target import INTERPRETED, SIMULATED
+from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import shards as files
 from edgewise.workers import team_of
 
-pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 TEAMS = ["cuda:0"] if SIMULATED else ["cpu:0", "cpu:0,cpu:1"]
 COLUMNS = {"source": None, "target": None, "where": None, "null": "error"}
 
@@ -85,6 +84,14 @@ KINDS = {
 }
 
 
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("low, high", ((0, 30), (-9, 9), (0, 2**62)))
+def test_few_rows_on_every_engine(low, high, tmp_path):
+    for devices in TEAMS:
+        same(stored(tmp_path / devices, *drawn(low, high, rows=8, shards=2), group=5), devices)
+
+
 @pytest.mark.parametrize("devices", TEAMS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_table_is_the_one_of_reading(kind, devices, tmp_path):
@@ -139,8 +146,6 @@ def test_row_groups_too_large_to_be_held(monkeypatch, tmp_path):
 @given(st.data())
 @settings(max_examples=20)
 def test_any_shards(tmp_path_factory, data):
-    if SIMULATED or INTERPRETED:
-        pytest.skip("slow here")
     ids = data.draw(st.sampled_from([st.integers(0, 40), st.integers(-5, 2**40), st.integers(0, 300)]))
     tables = [
         {"source": [u for u, _ in pairs], "target": [v for _, v in pairs]}
@@ -304,7 +309,6 @@ def test_bad_options(tmp_path):
         ew.stream_components(folder).verify()
 
 
-@pytest.mark.skipif(SIMULATED or INTERPRETED, reason="measures memory")
 def test_memory_is_bound_by_the_vertices(tmp_path):
     import tracemalloc
 
