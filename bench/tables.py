@@ -176,6 +176,43 @@ def several_weak():
     return table(["graph", "merge", *(f"{count} GPU" + "s" * (count > 1) for count in gpus)], body)
 
 
+def streams_cpu():
+    """Shards to clusters on CPU cores."""
+    found = results("streams-cpu")
+    header = ["edges", "files", "ids up to", "seconds", "M edges/s", "peak memory, MB", "bytes an id"]
+    body = [
+        [
+            f"{row['edges']:,}",
+            row["files"],
+            f"{found['ids']:,}",
+            f"{row['seconds']:.0f}",
+            f"{row['edges_per_s'] / 1e6:.1f}",
+            f"{row['mb']:.0f}",
+            f"{row['bytes_a_vertex']:.1f}",
+        ]
+        for row in found["rows"]
+    ]
+    return table(header, body)
+
+
+def streams_gpu():
+    """Edges of host memory through GPUs."""
+    header = ["edges", "memory", "GPUs", "seconds (median)", "GB/s", "share of the link", "on a GPU, GB"]
+    body = [
+        [
+            f"{row['edges']:,}",
+            row["memory"],
+            len(row["devices"]),
+            f"{row['seconds']['median']:.3f}",
+            f"{row['gb_per_s']:.1f}",
+            f"{row['share_of_link']:.0%}",
+            f"{row['device_gb']:.2f}",
+        ]
+        for row in results("streams-gpu")["rows"]
+    ]
+    return table(header, body)
+
+
 def least(row):
     return f"{row['ms']['least']:.1f}" if row else ""
 
@@ -192,6 +229,8 @@ TABLES = {
     "several-gpus": several_gpus,
     "several-weak": several_weak,
     "propagate": propagate,
+    "streams-cpu": streams_cpu,
+    "streams-gpu": streams_gpu,
     **{
         f"{preset}-{name}": partial(of_preset, preset, name)
         for preset, found in PRESETS.items()
