@@ -67,38 +67,3 @@ def test_an_error_of_one_worker_ends_all(monkeypatch):
     monkeypatch.setattr(segments, "_parents_of", fail)
     with pytest.raises(OutOfMemoryError, match="no more"):
         components_by_segments(9, np.arange(8), np.arange(1, 9), team_of(TEAMS[-1]), 2)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("memory", ("page-locked", "pageable", "pageable, 64 bits", "page-locked, 64 bits"))
-def test_on_gpus(memory):
-    from edgewise.device import streams
-
-    graph = ew.generate.rmat(18, edge_factor=16, seed=4)
-    expected = ew.connected_components(graph).labels
-    kind = np.int64 if "64" in memory else np.uint32
-    columns = [column.astype(kind) for column in (graph.sources, graph.targets)]
-    if memory.startswith("page-locked"):
-        locked = [streams.pinned(len(column), kind, "cuda:0") for column in columns]
-        for room, column in zip(locked, columns):
-            room[:] = column
-        columns = locked
-    assert streams.is_pinned(columns[0]) == memory.startswith("page-locked")
-    for devices in ("cuda:0", "all", "cpu+cuda"):
-        labels, _ = components_by_segments(graph.n_vertices, *columns, team_of(devices), 1 << 17)
-        assert np.array_equal(arrays.move(labels, "cpu"), expected)
-
-
-@pytest.mark.gpu
-def test_batches_on_a_gpu():
-    import cupy
-
-    graph = ew.generate.rmat(16, edge_factor=8, seed=5)
-    found = ew.ComponentsStream(device="cuda")
-    middle = graph.n_edges // 2
-    found.add(graph.sources[:middle], graph.targets[:middle])
-    found.add(cupy.asarray(graph.sources[middle:]), cupy.asarray(graph.targets[middle:]))
-    labels = ew.connected_components(graph).labels
-    assert np.array_equal(found.result().on_host().labels, labels[: found.n_vertices])
-    u, v = np.arange(100), np.arange(100)[::-1].copy()
-    assert np.array_equal(found.connected(u, v), labels[u] == labels[v])
