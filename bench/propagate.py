@@ -5,10 +5,8 @@
 
 Milliseconds by device events, the graph resident as rows, after a warm run, median of nine; where a run takes
 longer than a second there are three, where it takes longer than five the first is the only one.  A run goes
-to the end: until a whole round has changed nothing.  ``shared`` says that labels are read past the
-processors' own caches, ``crowd`` how many blocks of width "block" a processor has: 8 as in the document, or
-16, which is all that an H200 holds.  Every labelling is compared with that of ``auto`` components, whose time
-stands beside, and distinct labels are counted by sorting.
+to the end: until a whole round has changed nothing.  Every labelling is compared with that of ``auto``
+components, whose time stands beside, and distinct labels are counted by sorting.
 """
 
 import argparse
@@ -19,27 +17,15 @@ from functools import partial
 import record
 
 import edgewise as ew
-from edgewise.components.propagate import CROWD, lower, propagated
+from edgewise.components.propagate import propagated
 from edgewise.components.rows import rows_of
 from edgewise.device import arrays
 from edgewise.experiments.graphs import BALTZAKIS
 from edgewise.primitives import unique
 
-#: Widths, whether labels are read past the caches, and blocks a processor; the dearest last.
-WAYS = [
-    ("thread", 0, CROWD),
-    ("thread", 1, CROWD),
-    ("warp", 0, CROWD),
-    ("warp", 1, CROWD),
-    ("auto", 0, CROWD),
-    ("auto", 1, CROWD),
-    ("block", 1, 16),
-    ("block", 0, CROWD),
-    ("block", 1, CROWD),
-]
+#: Widths, the dearest last.
+WIDTHS = ("thread", "warp", "auto", "block")
 RUNS, LONG, VERY_LONG = 9, 1e3, 5e3
-#: On this graph a block for two entries takes so long that one way must do.
-SHORT_ROWS, ONCE = "kmer_A2a", ("block", 1, CROWD)
 
 
 def measure(names, place, size):
@@ -67,10 +53,8 @@ def graph_rows(name, place, size):
     expected = ew.connected_components(graph)
     facts |= {"components": expected.count, "distinct": len(unique(expected.labels)[0])}
     yield auto_components(graph, place, facts)
-    for width, shared, crowd in WAYS:
-        if name != SHORT_ROWS or width != ONCE[0] or (width, shared, crowd) == ONCE:
-            lower.teams["block"].crowd = crowd
-            yield way(graph, rows, width, shared, expected.labels, place, facts | {"crowd": crowd})
+    for width in WIDTHS:
+        yield way(graph, rows, width, expected.labels, place, facts)
 
 
 def auto_components(graph, place, facts):
@@ -80,17 +64,16 @@ def auto_components(graph, place, facts):
     return told(row)
 
 
-def way(graph, rows, width, shared, expected, place, facts):
+def way(graph, rows, width, expected, place, facts):
     found = {}
 
     def run():
-        found["labels"], found["rounds"] = propagated(graph.n_vertices, rows, width, shared)
+        found["labels"], found["rounds"] = propagated(graph.n_vertices, rows, width)
 
     ms = spread(run, place)
     row = {
         **facts,
         "rows": width,
-        "shared": bool(shared),
         "rounds": found["rounds"],
         "right": bool((found["labels"] == expected.view(found["labels"].dtype)).all()),
         "ms": ms,
@@ -103,10 +86,9 @@ def told(row):
     rounds = (
         f"{row['rounds']:5d} rounds, {row['ms_a_round']:8.3f} ms each" if "rounds" in row else row["method"]
     )
-    cache = {None: "", True: "shared", False: "cached"}[row.get("shared")]
-    ms, crowd = row["ms"], row["crowd"] if row["rows"] == "block" else ""
+    ms = row["ms"]
     print(
-        f"  {row['rows']:10s} {cache:6s} {crowd:2} {ms['median']:10.3f} ms ({ms['least']:.3f} to "
+        f"  {row['rows']:10s} {ms['median']:10.3f} ms ({ms['least']:.3f} to "
         f"{ms['largest']:.3f}, {ms['runs']} runs)  {rounds}  {'right' if row['right'] else 'WRONG'}",
         flush=True,
     )
@@ -149,9 +131,9 @@ def main():
     parser.add_argument("--size", default="paper")
     options = parser.parse_args()
     place = "cuda:0" if options.where == "gpu" else "cpu"
-    for width, shared, _ in WAYS:  # every kernel compiled and loaded before a clock starts
+    for width in WIDTHS:  # every kernel compiled and loaded before a clock starts
         tiny = BALTZAKIS["Queen_4147"].made("tiny", place)
-        propagated(tiny.n_vertices, rows_of(tiny), width, shared)
+        propagated(tiny.n_vertices, rows_of(tiny), width)
     measure(options.graphs, place, options.size)
 
 

@@ -101,8 +101,6 @@ def propagate():
     header = [
         "graph",
         "rows by",
-        "labels past the cache",
-        "blocks",
         "rounds",
         "ms",
         "ms a round",
@@ -121,8 +119,6 @@ def propagate():
                 [
                     f"{graph}, degree {row['degree']:.1f}",
                     row["rows"] if counted else f"no labels: `{row['method']}`",
-                    ("yes" if row["shared"] else "no") if counted else "",
-                    row["crowd"] if row["rows"] == "block" else "",
                     row["rounds"] if counted else "",
                     bold(shown(ms), counted and ms == best),
                     shown(row["ms_a_round"]) if counted else "",

@@ -398,7 +398,7 @@ def _check_choices(self_loops, repeated):
         raise OptionError(f"repeated={repeated!r} is unknown; use one of {', '.join(REPEATED)}")
 
 
-def check_same_graph(graph: Graph, count: int, what: str) -> None:
+def check_same_graph(graph: Graph | SplitGraph, count: int, what: str) -> None:
     """Raise :class:`GraphError` unless ``graph`` has ``count`` vertices, as a result of it must."""
     if graph.n_vertices != count:
         raise GraphError(

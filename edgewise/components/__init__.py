@@ -16,6 +16,7 @@ import numpy as np
 from edgewise.components.afforest import afforest
 from edgewise.components.choose import choose
 from edgewise.components.hook import hook
+from edgewise.components.hook_rem import hook_rem
 from edgewise.components.hook_sample import hook_sample
 from edgewise.components.merge import LABEL_MERGES, MERGES, Merge, choose_label_merge
 from edgewise.components.neighbour import first_neighbour
@@ -59,6 +60,7 @@ METHODS = {
     "hook": Method(
         hook, "edges", "plain hooks, then atomic hooks, compressing", "Hellås 2018, Alg. 3-7", ("iterations",)
     ),
+    "hook-rem": Method(hook_rem, "edges", "one round of plain hooks, then Rem", "Hellås 2018, 6.3.1"),
     "afforest": Method(
         afforest, "rows", "join a few neighbours, then skip the giant", "Sutton et al. 2018", ("rounds",)
     ),
@@ -149,9 +151,11 @@ def connected_components(
             f"auto has no option {next(iter(options))!r}; name the method it belongs to, if any"
         )
     _check_devices(graph, device, devices, merge)
-    if device is None and devices is None:
-        return _solved(graph, method, merge, options)
-    team = team_of(arrays.resolve(device) if devices is None else devices)
+    if devices is None:
+        if device is None:
+            return _solved(graph, method, merge, options)
+        devices = arrays.resolve(device)
+    team = team_of(devices)
     try:
         return _solved(placed(graph, team, merge), method, merge, options)
     except OutOfMemoryError:

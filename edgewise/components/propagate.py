@@ -16,7 +16,7 @@ changed anything; a round that finds its flag down does nothing, so rounds asked
 import numpy as np
 
 from edgewise.components.trees import singletons
-from edgewise.device import arrays, device, each_row, fetch_min, fresh, least_of_warp
+from edgewise.device import arrays, device, each_row, fetch_min, least_of_warp
 
 #: Threads a block, and blocks a multiprocessor for teams of lanes, as in the document.  Fewer rows under way
 #: take longer a round but make fewer rounds, since more of them see what the rows before them have found.
@@ -27,30 +27,23 @@ ROWS = ("auto", "thread", "warp", "block")
 
 
 @device
-def label_of(vertex, labels, shared):
-    """The label of a vertex; if ``shared``, as whoever has lowered it last has left it."""
-    return fresh(labels, vertex) if shared else labels[vertex]
-
-
-@device
-def least_of_four(entry, lanes, last, labels, neighbours, shared):
+def least_of_four(entry, lanes, last, labels, neighbours):
     """The least label of four entries of one lane, whose reads are all under way at the same time.
 
     A lane mostly waits for memory.  Past the end of the row the last entry is read again.
     """
     one, two = neighbours[entry], neighbours[min(entry + lanes, last)]
     three, four = neighbours[min(entry + 2 * lanes, last)], neighbours[min(entry + 3 * lanes, last)]
-    left = min(label_of(one, labels, shared), label_of(two, labels, shared))
-    return min(left, min(label_of(three, labels, shared), label_of(four, labels, shared)))
+    return min(min(labels[one], labels[two]), min(labels[three], labels[four]))
 
 
 @each_row.by(threads=THREADS, crowd=CROWD)
-def lower(item, lane, lanes, chosen, labels, offsets, neighbours, flags, turn, shared):
+def lower(item, lane, lanes, chosen, labels, offsets, neighbours, flags, turn):
     """Lower the label of a row to the least of its neighbours' labels.
 
     The lanes of a warp find their least together; the warps of a block need not know of each other, since
-    labels only ever fall: each lowers the label as far as it can.  ``shared`` says that labels are read past
-    the processor's own cache, where those lowered elsewhere in this round are seen.
+    labels only ever fall: each lowers the label as far as it can.  A label that was lowered elsewhere may be
+    read as it was when the round began, which the next round makes up for.
     """
     if flags[turn] == 0:
         return
@@ -59,10 +52,10 @@ def lower(item, lane, lanes, chosen, labels, offsets, neighbours, flags, turn, s
     least = own
     if lanes == 1 or end - first <= lanes:
         for entry in range(first + lane, end, lanes):
-            least = min(least, label_of(neighbours[entry], labels, shared))
+            least = min(least, labels[neighbours[entry]])
     else:
         for entry in range(first + lane, end, 4 * lanes):
-            least = min(least, least_of_four(entry, lanes, end - 1, labels, neighbours, shared))
+            least = min(least, least_of_four(entry, lanes, end - 1, labels, neighbours))
     least = least_of_warp(least, lanes, lane, own)
     if least < own:
         if lanes == 1:
@@ -73,7 +66,7 @@ def lower(item, lane, lanes, chosen, labels, offsets, neighbours, flags, turn, s
             flags[turn + 1] = 1
 
 
-def propagate(vertices, symmetric, rows="auto", shared=1):
+def propagate(vertices, symmetric, rows="auto"):
     """Label the components of symmetric rows.
 
     Parameters
@@ -82,18 +75,16 @@ def propagate(vertices, symmetric, rows="auto", shared=1):
     symmetric : edgewise.components.rows.Rows
     rows : {'auto', 'thread', 'warp', 'block'}
         What reads a row on a GPU; ``auto`` goes by its length.  On the CPU it is a thread.
-    shared : int
-        Whether labels are read past the processors' own caches.
 
     Returns
     -------
     (vertices,) index array
         Smallest vertex of each vertex's component.
     """
-    return propagated(vertices, symmetric, rows, shared)[0]
+    return propagated(vertices, symmetric, rows)[0]
 
 
-def propagated(vertices, symmetric, rows="auto", shared=1):
+def propagated(vertices, symmetric, rows="auto"):
     """Labels as :func:`propagate` gives them, and the number of rounds, the last of which changed nothing."""
     labels = singletons(vertices, symmetric.neighbours)
     bins = symmetric.by_length if rows == "auto" else [(rows, symmetric.neighbours[:0])]
@@ -104,7 +95,7 @@ def propagated(vertices, symmetric, rows="auto", shared=1):
         flags[:1] = 1
         for turn in range(batch):
             for width, chosen in bins:
-                arguments = (chosen, labels, symmetric.offsets, symmetric.neighbours, flags, turn, shared)
+                arguments = (chosen, labels, symmetric.offsets, symmetric.neighbours, flags, turn)
                 lower(len(chosen) or vertices, *arguments, width=width)
         changed = arrays.move(flags, "cpu")[1:]
         if not changed.all():

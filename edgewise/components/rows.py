@@ -58,18 +58,29 @@ def _rows(graph):
 
 
 def is_local(graph):
-    """Whether most neighbours have close numbers, judged once by a sample of the rows."""
+    """Whether most neighbours have close numbers, judged once by a sample of the edges or rows."""
     if "local" not in graph.kept:
-        graph.kept["local"] = _is_local(graph, rows_of(graph))
+        with arrays.on(graph.place):
+            ends = _sampled_edges(graph) if graph.has_edges else _sampled_entries(rows_of(graph))
+            distance = abs(ends[0].astype(np.int64) - ends[1].astype(np.int64))
+            near = (distance <= graph.n_vertices * NEAR).mean() if len(distance) else 1.0
+        graph.kept["local"] = bool(near > 0.5)
     return graph.kept["local"]
 
 
-def _is_local(graph, rows):
-    entries = len(rows.neighbours)
-    if not entries:
-        return True
-    xp = arrays.namespace(rows.offsets)
-    sample = xp.arange(min(SAMPLED, entries), dtype=np.int64) * entries // min(SAMPLED, entries)
-    owner = xp.searchsorted(rows.offsets, sample, side="right") - 1
-    distance = xp.abs(rows.neighbours[sample].astype(np.int64) - owner)
-    return bool((distance <= graph.n_vertices * NEAR).mean() > 0.5)
+def _sampled_edges(graph):
+    chosen = _sample(len(graph.sources), graph.sources)
+    return graph.sources[chosen], graph.targets[chosen]
+
+
+def _sampled_entries(rows):
+    chosen = _sample(len(rows.neighbours), rows.neighbours)
+    return arrays.namespace(chosen).searchsorted(rows.offsets, chosen, side="right") - 1, rows.neighbours[
+        chosen
+    ]
+
+
+def _sample(count, like):
+    """Numbers of an even sample of ``count`` things, in the place of ``like``."""
+    taken = min(SAMPLED, count)
+    return arrays.namespace(like).arange(taken, dtype=np.int64) * count // max(taken, 1)

@@ -11,7 +11,7 @@ Everything above writes plain Python functions over arrays:
 The place of the arrays decides where a loop runs: NumPy arrays on all CPU cores, CuPy arrays on their GPU.
 """
 
-from edgewise.device.atomics import cas, fetch_add, fetch_max, fetch_min, fresh, load, store
+from edgewise.device.atomics import cas, fetch_add, fetch_max, fetch_min, load, store
 from edgewise.device.lanes import each_row, least_of_warp
 from edgewise.device.loop import each
 from edgewise.device.target import device
@@ -24,7 +24,6 @@ __all__ = [
     "fetch_add",
     "fetch_max",
     "fetch_min",
-    "fresh",
     "least_of_warp",
     "load",
     "store",

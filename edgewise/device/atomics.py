@@ -62,11 +62,6 @@ def store(array, index, value):
     array[index] = value
 
 
-def fresh(array, index):
-    """Read ``array[index]`` past a processor's own cache, where others' writes may be missing."""
-    return array[index]
-
-
 def _element_pointer(context, builder, array_type, array, index):
     """Address of one element; arrays are contiguous (:func:`edgewise.device.arrays.place_of` sees to it)."""
     data = make_array(array_type)(context, builder, array).data
@@ -121,11 +116,6 @@ def _cpu_store(_, array, index, value):
         return context.get_dummy_value()
 
     return types.void(array, types.intp, array.dtype), emit
-
-
-@overload(fresh)
-def _fresh_on_cpu(array, index):
-    return lambda array, index: array[index]
 
 
 @overload(cas)
@@ -196,10 +186,6 @@ def _register_on_cuda():
     def load_on_cuda(array, index):
         kind = array.dtype
         return lambda array, index: cuda.atomic.cas(array, index, kind(0), kind(0))
-
-    @overload_on_cuda(fresh)
-    def fresh_on_cuda(array, index):
-        return lambda array, index: cuda.ldcg(array, index)
 
     @overload_on_cuda(store)
     def store_on_cuda(array, index, value):

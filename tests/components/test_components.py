@@ -1,6 +1,8 @@
 """Every method on every engine labels every small graph as the oracle does."""
 
 import os
+from contextlib import nullcontext
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -10,10 +12,12 @@ from hypothesis import strategies as st
 import edgewise as ew
 from edgewise.components import METHODS
 from edgewise.components.check import oracle
+from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, GraphError, OptionError, VerificationError
 from tests.zoo import ZOO
 
+choose = import_module("edgewise.components.choose")
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 NAMES = ["auto", *METHODS]
@@ -114,3 +118,19 @@ def test_methods_agree_on_made_up_graphs(graph):
     expected = oracle(*graph)
     for name in METHODS:
         assert labels_of(name, *graph) == expected
+
+
+@pytest.mark.parametrize(
+    ("local", "edges", "expected"),
+    [(True, 5, "hook-rem"), (False, 5, "rem"), (True, 30, "rem")],
+)
+def test_edge_lists_on_a_gpu_get_a_round_of_hooks_where_it_pays(monkeypatch, local, edges, expected):
+    monkeypatch.setattr(choose, "MANY", 10)
+    monkeypatch.setattr(ew.Graph, "place", "cuda:0")
+    monkeypatch.setattr(arrays, "on", lambda place: nullcontext())
+    n = 1000
+    sources = np.arange(n * edges) % n
+    targets = (sources + (1 if local else n // 2)) % n
+    assert choose.choose(ew.Graph(n, edges=(sources, targets, None))) == expected
+    monkeypatch.setattr(choose, "MANY", 10**6)
+    assert choose.choose(ew.Graph(n, edges=(sources, targets, None))) == "rem"

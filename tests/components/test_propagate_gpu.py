@@ -14,13 +14,12 @@ pytestmark = pytest.mark.gpu
 
 
 @pytest.mark.parametrize("width", ROWS)
-@pytest.mark.parametrize("shared", [0, 1])
 @pytest.mark.parametrize("family", ["rmat", "uniform, sparse", "hubs", "star", "stencil"])
-def test_large_graphs(family, width, shared):
+def test_large_graphs(family, width):
     graph = ew.generate.stencil3d(15, unknowns=3) if family == "stencil" else LARGE[family]()
     expected = ew.connected_components(graph, method="rem-sequential").labels
     there = graph.to("cuda")
-    labels, rounds = propagated(graph.n_vertices, rows_of(there), width, shared)
+    labels, rounds = propagated(graph.n_vertices, rows_of(there), width)
     assert np.array_equal(labels.get(), expected)
     assert rounds >= 2
 
