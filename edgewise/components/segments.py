@@ -31,7 +31,7 @@ from edgewise.workers import WorkQueue
 #: Edges of a segment, and segments under way at once: one copied, one joined, one between the two.
 SEGMENT_EDGES, LEAST_EDGES, SLOTS = 1 << 23, 1 << 16, 3
 #: Threads that fill page-locked buffers, and the items worth a thread.
-MOST_STAGING, STAGED = 16, 1 << 18
+MOST_STAGING, STAGED = 16, 1 << 20
 #: Share of the free memory of a device that may be taken.
 USABLE = 0.95
 
