@@ -220,7 +220,7 @@ def test_parts_of_a_folder_a_pattern_and_a_list(tmp_path):
     parts = [tmp_path / "1.parquet", stored(tmp_path, ".csv", TABLE.slice(3))]
     assert edges(read_pairs(parts, **ENDS)) == expected
     parts.append(stored(tmp_path, ".parquet", pa.table({"left": [1], "right": [2]}), "3"))
-    with pytest.raises(FileError, match=r"3\.parquet: column 'left' holds int64, but string in the file before"):
+    with pytest.raises(FileError, match=r"3\.parquet: column 'left' holds int64, but string in the file be"):
         read_pairs(parts, **ENDS)
 
 
