@@ -64,7 +64,8 @@ def components(
                 without=_names(without),
                 tell=lambda words: progress(0, None, words),
             )
-        facts = found.as_dict() | {"machine": machine(), "version": edgewise.__version__}
+        here = {name: fact for name, fact in machine().items() if name != "kernels"}  # a path of this machine
+        facts = found.as_dict() | {"machine": here, "version": edgewise.__version__}
         if output is not None:
             with stage("write", f"writing {output}"):
                 _write(found, facts, output)

@@ -9,7 +9,7 @@ import ctypes
 import re
 from contextlib import contextmanager
 from functools import cache as memoize
-from threading import Lock
+from threading import Lock, local
 from types import SimpleNamespace
 
 import numpy as np
@@ -62,6 +62,8 @@ class Kernel:
         if SIMULATED:
             self._simulate(blocks, count, arguments)
             return
+        if not hasattr(_thread, "has_context"):
+            _take_context()
         words, kinds = _flatten(count, arguments)
         device_id = int(place[5:])
         if device_id != _ask_device()():
@@ -134,6 +136,17 @@ def _flatten(count, arguments):
             words.append(int(argument))
             kinds.append("i")
     return words, tuple(kinds)
+
+
+_thread = local()
+
+
+def _take_context():
+    """Give this thread the GPU's context, which the driver's calls want and the runtime's calls make."""
+    import cupy
+
+    cupy.cuda.runtime.free(0)
+    _thread.has_context = True
 
 
 @memoize
