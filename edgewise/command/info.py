@@ -56,7 +56,7 @@ def machine():
         "cores": os.cpu_count(),
         "threads": threads.count(),
         "memory": f"{psutil.virtual_memory().total / 2**30:.1f} GiB",
-        "gpus": [f"none ({reason})"] if reason else [_gpu(n) for n in range(arrays.gpu_count())],
+        "gpus": [f"none ({reason})"] if reason else _gpus(arrays.gpu_count()),
         "kernels": str(cache.folder() or "not kept: no folder can be written; set EDGEWISE_CACHE_DIR"),
     }
 
@@ -66,6 +66,23 @@ def _version(package):
         return version(package)
     except PackageNotFoundError:
         return "not installed"
+
+
+def _gpus(count):
+    """A line for each GPU, and one on who reads whose memory where there are several."""
+    from edgewise.device import streams
+
+    found = [_gpu(number) for number in range(count)]
+    names = [f"cuda:{number}" for number in range(count)]
+    apart = [
+        f"{one} of {other}"
+        for one in names
+        for other in names
+        if one != other and not streams.peer_access(one, other)
+    ]
+    if count > 1:
+        found.append("no access: " + ", ".join(apart) if apart else "all read each other's memory")
+    return found
 
 
 def _gpu(number):

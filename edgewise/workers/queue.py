@@ -10,7 +10,7 @@ from edgewise.errors import OptionError
 
 
 class WorkQueue:
-    """The indices ``0 .. total - 1``, handed out once each in runs.
+    """The indices below ``total``, handed out once each in runs.
 
     Parameters
     ----------
