@@ -66,6 +66,8 @@ def experiment(shown: "Figure", path: str | Path) -> None:
         The file cannot be written.
     """
     check(path)
+    if not any(shown.series.values()):
+        raise OptionError(f"{path}: there is nothing to draw; measure at least one graph")
     figure = _figure()
     axes = figure.add_subplot()
     named = any(isinstance(x, str) for points in shown.series.values() for x, _ in points)

@@ -60,7 +60,7 @@ def components(
     quiet: options.Quiet = False,
 ):
     """Read pairs, cluster them, and write or show the table."""
-    _check(pairs, output, plot)
+    _check(pairs, output, plot, checkpoint)
     threads.use(thread_count)
     team = _team(device, devices, merge.value)
     chosen = {"devices": devices, "merge": merge.value} if devices else {"device": team[0].place}
@@ -85,9 +85,9 @@ def components(
         if plot is not None:
             with stage("plot", f"drawing {plot}"):
                 result.plot(plot)
-    if stream:
-        job.forget()
     _tell(result, team, clock, output, plot, verify, json=json, quiet=quiet)
+    if stream and output is not None:
+        job.forget()
     if profile:
         report.profile(clock)
 
@@ -102,13 +102,18 @@ def _compute(stage, pairs, reading, method, chosen):
     return result
 
 
-def _check(pairs, output, plot):
-    for file in pairs:
-        if output is not None:
-            check_output(output, source=file, table=True)
-        if plot is not None:
-            plots.check(plot)
-            check_place(plot, file)
+def _check(pairs, output, plot, checkpoint):
+    if output is not None:
+        check_output(output, sources=pairs, table=True)
+    if plot is not None:
+        plots.check(plot)
+        check_place(plot, pairs)
+    if checkpoint is not None:
+        check_place(checkpoint, pairs)
+    written = [path.resolve() for path in (output, plot, checkpoint) if path is not None]
+    for place, path in enumerate(written):
+        if path in written[:place]:
+            raise OptionError(f"{path.name} is named for two outputs; give each a file of its own")
 
 
 def _team(device, devices, merge):

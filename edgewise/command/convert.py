@@ -42,9 +42,9 @@ def convert(
 ):
     """Read a graph and write it."""
     if to is None:
-        check_output(output, source=graph)
+        check_output(output, sources=[graph])
     else:
-        check_place(output, graph)
+        check_place(output, [graph])
     reading |= {"self_loops": self_loops, "repeated": repeated}
     with stages(quiet or json) as (stage, clock):
         with stage("read", f"reading {graph}") as progress:

@@ -35,7 +35,8 @@ def _subcommand(make):
     """The function behind ``edgewise generate FAMILY``: makes a graph as ``make`` does, and writes it."""
 
     def generate(output, json=False, quiet=False, **arguments):
-        check_output(output, source=arguments.get("graph"), table=make is edgewise.generate.pairs)
+        sources = [arguments["graph"]] if arguments.get("graph") else []
+        check_output(output, sources=sources, table=make is edgewise.generate.pairs)
         with stages(quiet or json) as (stage, clock):
             if "graph" in arguments:
                 with stage("read", f"reading {arguments['graph']}"):

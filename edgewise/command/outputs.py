@@ -1,19 +1,22 @@
 """Output paths are looked at before the work starts, not after an hour of it."""
 
 import os
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from edgewise.errors import FileError
+from edgewise.files.pairs import PARTS
 
 
-def check_output(path: Path, *, source: Path | None = None, table: bool = False):
+def check_output(path: Path, *, sources: Iterable[Path] = (), table: bool = False):
     """Raise an error if ``path`` has no known ending, cannot be written or is the input itself.
 
     Parameters
     ----------
     path : Path
-    source : Path, optional
-        The input.
+    sources : iterable of Path
+        The inputs: files, folders or patterns.
     table : bool
         The output is a table, not a graph.
     """
@@ -23,11 +26,11 @@ def check_output(path: Path, *, source: Path | None = None, table: bool = False)
     endings = [ending for form in forms for ending in form.suffixes]
     if suffixes_of(path)[0] not in endings:
         raise FileError(path, f"the ending names no format to write; use one of {' '.join(endings)}")
-    check_place(path, source)
+    check_place(path, sources)
 
 
-def check_place(path: Path, source: Path | None = None):
-    """Raise an error if ``path`` cannot be written or is ``source`` itself."""
+def check_place(path: Path, sources: Iterable[Path] = ()):
+    """Raise an error if ``path`` cannot be written or is, or would become, one of ``sources``."""
     folder = path.parent
     if path.is_dir():
         raise FileError(path, "is a folder; name a file in it")
@@ -35,5 +38,15 @@ def check_place(path: Path, source: Path | None = None):
         raise FileError(path, f"the folder {folder} is not there; make it first")
     if not path.exists() and not os.access(folder, os.W_OK):
         raise FileError(path, f"the folder {folder} cannot be written; choose another")
-    if source is not None and path.exists() and source.exists() and path.samefile(source):
-        raise FileError(path, "is the input itself; name another file")
+    for source in sources:
+        if source.exists() and path.exists() and path.samefile(source):
+            raise FileError(path, "is the input itself; name another file")
+        if _among(path.resolve(), source):
+            raise FileError(path, f"lies among the inputs ({source}); name a file elsewhere")
+
+
+def _among(path, source):
+    """Whether a file of this name would be an input too."""
+    if source.is_dir():
+        return path.suffix.lower() in PARTS and path.is_relative_to(source.resolve())
+    return not source.exists() and fnmatchcase(str(path), os.path.abspath(source))

@@ -214,7 +214,7 @@ def _on_several(split, method, merge, options):
     synchronize(split)
     seconds = perf_counter() - start
     name = " and ".join(sorted(used)) or "rem"
-    return Components(split, name, seconds, labels, devices=split.team.names, merge=merge)
+    return Components(split, name, seconds, labels, devices=split.team.names if merge else (), merge=merge)
 
 
 def _timed(method, name, graph, options):

@@ -5,7 +5,7 @@ from threading import Thread
 
 from edgewise.components.merge import merge_labels
 from edgewise.components.parents import Parents
-from edgewise.device import arrays
+from edgewise.device import arrays, threads
 
 
 class Crew:
@@ -22,6 +22,7 @@ class Crew:
         self.team, self.merge = team, merge
         self.parents = [Parents(place) for place in team.places]
         self.waiting, self.errors = Queue(len(team)), []
+        self.loops = threads.count()
         self.threads = [
             Thread(target=self._work, args=(parents,), daemon=True)
             for parents in self.parents
@@ -31,12 +32,16 @@ class Crew:
             thread.start()
 
     def close(self):
-        """Let the workers go."""
-        while self.threads:
+        """Let the workers go, once they have done what they were given."""
+        for _ in self.threads:
             self.waiting.put(None)
-            self.threads.pop()
+        while self.threads:
+            self.threads.pop().join()
+        for parents in self.parents:
+            parents.settle()
 
     def _work(self, parents):
+        threads.use(self.loops)
         while (task := self.waiting.get()) is not None:
             try:
                 if not self.errors:

@@ -75,8 +75,7 @@ class Parents:
         if missing := self._missing(count):
             raise OutOfMemoryError(
                 f"{self.place} has too little memory for vertices up to {count - 1:,}: {missing:,} bytes "
-                f"needed, {arrays.free_memory(self.place):,} free; number ids that are so sparse "
-                "(ew.stream_components does, and Graph.from_edges)"
+                f"needed, {arrays.free_memory(self.place):,} free; leave out n_vertices= or number the ids"
             )
         self.settle()
         with arrays.guard(self.place):

@@ -16,6 +16,7 @@ over the parents costs as much as a segment.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import cycle
 from os import cpu_count
 
@@ -24,7 +25,7 @@ import numpy as np
 from edgewise.components.merge import merge_labels
 from edgewise.components.rem import union
 from edgewise.components.trees import compress, make_singletons
-from edgewise.device import arrays, each, streams
+from edgewise.device import arrays, each, streams, threads
 from edgewise.graph import index_type
 from edgewise.workers import WorkQueue
 
@@ -77,25 +78,21 @@ class Feeder:
     segment_edges : int
         Edges under way in one buffer, at most.
 
-    Attributes
-    ----------
-    segments : int
-        Segments that went through.
+    Notes
+    -----
+    Edges are joined in a stream of its own, after all that the place has been given before :meth:`feed` and
+    before what it is given later: parents may be read, and their memory used again, without the host waiting.
     """
 
     def __init__(self, parent, segment_edges=SEGMENT_EDGES):
         self.parent, self.segment_edges = parent, segment_edges
         self.place = arrays.place_of(parent)
-        self.segments = self.room = 0
-        self.kind = self.slots = self.staging = None
+        self.kind, self.room, self.slots, self.staging = None, 0, None, None
         self.copying, self.joining = streams.Stream(self.place), streams.Stream(self.place)
-        arrays.synchronize(self.place)  # whatever made the parents runs in another stream
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *raised):
-        self.settle()
+    def __del__(self):
+        with suppress(Exception):  # page-locked buffers may be handed on only when nothing reads them
+            self.settle()
 
     def settle(self):
         """Wait until all edges given so far are joined."""
@@ -109,12 +106,13 @@ class Feeder:
         sources, targets : (m,) integer arrays on the host
             They may be overwritten when this returns; page-locked ones after :meth:`settle`.
         """
+        self.joining.wait(streams.current(self.place).record())
         for start in range(0, len(sources), self.segment_edges):
             part = slice(start, start + self.segment_edges)
             self._feed_one(sources[part], targets[part])
+        streams.current(self.place).wait(self.joining.record())
 
     def _feed_one(self, *columns):
-        self.segments += 1
         count = len(columns[0])
         columns = tuple(_as_parents(column, self.parent.dtype) for column in columns)
         if self.place == "cpu":
@@ -178,21 +176,22 @@ def components_by_segments(n_vertices, sources, targets, team, segment_edges=SEG
         The parents and the buffers do not fit.
     """
     queue = WorkQueue(len(sources), segment_edges)
-    columns = np.asarray(sources), np.asarray(targets)
+    columns, count = (np.asarray(sources), np.asarray(targets)), threads.count()
 
     def work(worker):
+        threads.use(count)
         with arrays.guard(worker.place):
             try:
                 return _parents_of(worker.place, n_vertices, columns, queue)
             except BaseException:
-                queue.taken = queue.total  # the others need not go on
+                queue.close()  # the others need not go on
                 raise
 
     with ThreadPoolExecutor(len(team)) as pool:
         try:
             parents = list(pool.map(work, team))
         except BaseException:
-            queue.taken = queue.total
+            queue.close()
             raise
     return merge_labels(team, parents, merge), -(-len(sources) // segment_edges)
 
@@ -201,9 +200,10 @@ def _parents_of(place, n_vertices, columns, queue):
     """Compressed parents after all the segments that one worker gets hold of."""
     parent = arrays.empty(n_vertices, index_type(n_vertices), place)
     make_singletons(n_vertices, parent)
-    with Feeder(parent, queue.chunk) as feeder:
-        for start, stop in queue:
-            feeder.feed(*(column[start:stop] for column in columns))
+    feeder = Feeder(parent, queue.chunk)
+    for start, stop in queue:
+        feeder.feed(*(column[start:stop] for column in columns))
+    feeder.settle()
     compress(n_vertices, parent)
     arrays.synchronize(place)
     return parent

@@ -28,7 +28,7 @@ def check_forest(merge, method, options):
 
 def placed(graph, team, merge):
     """``graph`` in the place of its one device, or spread over several as ``merge`` needs it."""
-    if len(team) == 1 and merge == "auto":
+    if len(team) == 1:
         return graph.to(team[0].place)
     return graph.split(team, by="auto" if merge == "auto" else MERGES[merge].by)
 
@@ -48,13 +48,15 @@ def label_split(split, local, merge):
     -------
     labels : (n,) index array
         In the place of the first worker.
-    merge : str
-        Name of the merge that was used.
+    merge : str or None
+        Name of the merge that was used; ``None`` where there was nothing to merge.
     """
     name = choose_merge(split) if merge == "auto" else merge
-    if MERGES[name].merges == "split":
+    if MERGES[name].merges == "split" and len(split.parts) > 1:
         return MERGES[name].run(split), name
     labels = _labels_of_parts(split, local)
+    if len(labels) == 1:
+        return labels[0], None
     if MERGES[name].merges == "ranges":
         return MERGES[name].run(split, labels), name
     return merge_labels(split.team, labels, name), name

@@ -49,5 +49,10 @@ class WorkQueue:
             self.taken = min(start + size, self.total)
             return start, self.taken
 
+    def close(self):
+        """Hand out nothing more."""
+        with self._alone:
+            self.taken = self.total
+
     def __iter__(self):
         return iter(self.take, None)

@@ -78,12 +78,25 @@ def _workers(name):
     if name in ("all", "cpu+cuda", "cuda+cpu"):
         gpus = [Worker(f"cuda:{number}", f"cuda:{number}") for number in range(arrays.gpu_count())]
         if not gpus:
-            raise DeviceError(f"devices={name!r} needs a GPU ({arrays.why_no_gpu()}); use ['cpu:0', 'cpu:1']")
+            raise DeviceError(f"devices={name!r} needs a GPU ({arrays.why_no_gpu()}); use 'cpu:0,cpu:1'")
         return gpus if name == "all" else [*gpus, Worker("cpu:0", "cpu")]
     kind, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
-    if kind != "cpu":
-        place = arrays.resolve(name)
-        return [Worker("cpu:0" if place == "cpu" else place, place)]
-    if colon and not (number.isascii() and number.isdecimal() and int(number) < MOST_CPU_WORKERS):
-        raise DeviceError(f"device {name!r} is unknown; CPU workers are cpu:0 to cpu:{MOST_CPU_WORKERS - 1}")
-    return [Worker(f"cpu:{int(number or 0)}", "cpu")]
+    counted = number.isascii() and number.isdecimal() if colon else True
+    if kind not in ("cpu", "cuda") or not counted:
+        raise DeviceError(f"device {name!r} is unknown; use all, cpu+cuda, cuda:N or cpu:N")
+    number = int(number or 0)
+    if kind == "cuda":
+        _check_gpu(name, number)
+        return [Worker(f"cuda:{number}", f"cuda:{number}")]
+    if number >= MOST_CPU_WORKERS:
+        raise DeviceError(
+            f"device {name!r} is one too many; CPU workers are cpu:0 to cpu:{MOST_CPU_WORKERS - 1}"
+        )
+    return [Worker(f"cpu:{number}", "cpu")]
+
+
+def _check_gpu(name, number):
+    count = arrays.gpu_count()
+    if number >= count:
+        there = arrays.why_no_gpu() or f"{count} GPUs, numbered from 0"
+        raise DeviceError(f"device {name!r} is not there ({there}); name devices that are, such as cpu:0")

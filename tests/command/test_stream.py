@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
+import edgewise as ew
 from edgewise.command import run
 from edgewise.components import shards as streams
 
@@ -157,3 +158,35 @@ def test_ctrl_c_in_a_process(tmp_path):
     assert err.endswith("edgewise: interrupted\n")
     assert set(left) <= {*(f"{number}.parquet" for number in range(4)), "so-far"}
     assert ("so-far" in left) == ("rows are in so-far" in err)
+
+
+@pytest.mark.parametrize(
+    "words, complaint",
+    [
+        (
+            ["fold", "-o", "fold/1.parquet"],
+            "fold/1.parquet: lies among the inputs (fold); name a file elsewhere",
+        ),
+        (["fold", "-o", "fold/new.parquet"], "fold/new.parquet: lies among the inputs (fold)"),
+        (
+            ["fold/*.parquet", "-o", "fold/0.parquet"],
+            "fold/0.parquet: lies among the inputs (fold/*.parquet)",
+        ),
+        (["fold/0.parquet", "-o", "fold/0.parquet"], "is the input itself"),
+        (
+            ["fold", "--checkpoint", "out.parquet", "-o", "out.parquet"],
+            "out.parquet is named for two outputs",
+        ),
+        (["fold", "--checkpoint", "a.png", "--plot", "./a.png"], "a.png is named for two outputs"),
+        (["fold/0.parquet", "--checkpoint", "fold/0.parquet"], "is the input itself"),
+    ],
+)
+def test_no_input_and_no_output_is_written_over(words, complaint, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fold").mkdir()
+    for number in (0, 1):
+        ew.write(ew.Graph.from_edges([number], [2]), f"fold/{number}.parquet")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+    assert run(["components", "--stream", *words]) == 2
+    assert complaint in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before

@@ -94,7 +94,13 @@ def test_merge_wants_the_split_it_is_for():
 
 def test_one_device_is_no_team():
     graph = ew.Graph.from_edges([0], [1], n_vertices=2)
-    assert ew.connected_components(graph, devices="cpu").devices == ()
+    for one in (
+        ew.connected_components(graph, devices="cpu"),
+        ew.connected_components(graph, devices="cpu:3", merge="pairwise-rem"),
+        ew.connected_components(graph.split("cpu:1")),
+        ew.connected_components(graph.split("cpu:1", by="edges"), merge="forest"),
+    ):
+        assert (one.devices, one.merge, one.labels.tolist()) == ((), None, [0, 0])
 
 
 def test_edges_too_many_for_the_devices_flow_past_in_segments(monkeypatch):

@@ -34,7 +34,9 @@ def test_names_of_a_team():
     "devices, complaint",
     [
         (["cpu:0", "cpu"], "device 'cpu:0' is given twice"),
-        (["cuda:97"], "device 'cuda:97' is not there"),
+        (["cuda:97"], r"device 'cuda:97' is not there \(.*\); name devices that are, such as cpu:0"),
+        ("cpu:0,", "device '' is unknown; use all"),
+        ("cpu:256", "device 'cpu:256' is"),
         ("cpu:0,tpu", "device 'tpu' is unknown"),
         ("cpu:x", "device 'cpu:x' is unknown"),
         ("cpu:²", "device 'cpu:²' is unknown"),
@@ -53,7 +55,7 @@ def test_all_gpus_without_one():
 
     if arrays.gpu_count():
         pytest.skip("there is one")
-    with pytest.raises(DeviceError, match=r"devices='all' needs a GPU \(.*\); use \['cpu:0'"):
+    with pytest.raises(DeviceError, match=r"devices='all' needs a GPU \(.*\); use 'cpu:0,cpu:1'"):
         team_of("all")
 
 
@@ -75,6 +77,13 @@ def test_queue_refuses_nonsense():
             WorkQueue(total, chunk)
     with pytest.raises(OptionError, match="makes no sense"):
         WorkQueue(3, 1, least=2)
+
+
+def test_a_closed_queue_is_empty():
+    queue = WorkQueue(10, 3)
+    assert queue.take() == (0, 3)
+    queue.close()
+    assert queue.take() is None
 
 
 @pytest.mark.parametrize("count", range(1, 10))

@@ -12,14 +12,14 @@ from edgewise.components.trees import compress, singletons
 from edgewise.device import arrays, each, streams
 from edgewise.workers.topology import rounds
 
-#: Edges in the sample, for each vertex.
-SAMPLED = 1.0
+#: Edges in the sample, for each vertex, about.
+SAMPLED = 1
 
 
 @each
-def unite_sampled(index, parent, sources, targets, taken, edges):
-    """Join the ends of one edge of an even sample."""
-    edge = index * edges // taken
+def unite_sampled(index, parent, sources, targets, stride):
+    """Join the ends of every so-manieth edge."""
+    edge = index * stride
     union(parent, sources[edge], targets[edge])
 
 
@@ -56,8 +56,8 @@ def _common_start(split):
     first = split.parts[0].graph
     sources, targets = first.sources, first.targets
     parent = singletons(split.n_vertices, sources)
-    taken = min(len(sources), int(SAMPLED * split.n_vertices))
-    unite_sampled(taken, parent, sources, targets, taken, len(sources))
+    stride = max(len(sources) // max(SAMPLED * split.n_vertices, 1), 1)
+    unite_sampled(len(sources) // stride, parent, sources, targets, stride)
     compress(len(parent), parent)
     starts = [parent] + [None] * (len(split.parts) - 1)
     for pairs in reversed(rounds(split.team.places)):
