@@ -10,7 +10,7 @@ the top of a star; that is so because every round starts from compressed trees.
 """
 
 from edgewise.components.trees import compress, singletons
-from edgewise.device import cas, each
+from edgewise.device import cas, device, each
 
 ITERATIONS = 1
 
@@ -25,16 +25,22 @@ def hook_non_atomic(edge, parent, sources, targets):
         parent[one] = other
 
 
-@each
-def hook_atomic(edge, parent, sources, targets):
-    """Algorithm 5: hook the larger root under the smaller, climbing until it holds."""
-    one, other = parent[sources[edge]], parent[targets[edge]]
-    while one != other:
-        high, low = max(one, other), min(one, other)
+@device
+def hook_up(parent, one, other):
+    """Algorithm 5: hook the larger root of two vertices under the smaller, climbing until it holds."""
+    above_one, above_other = parent[one], parent[other]
+    while above_one != above_other:
+        high, low = max(above_one, above_other), min(above_one, above_other)
         held = cas(parent, high, high, low)
         if held in (high, low):
             return
-        one, other = parent[held], parent[low]
+        above_one, above_other = parent[held], parent[low]
+
+
+@each
+def hook_atomic(edge, parent, sources, targets):
+    """Join the ends of one edge."""
+    hook_up(parent, sources[edge], targets[edge])
 
 
 def hook(vertices, sources, targets, iterations=ITERATIONS):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from edgewise.components.check import oracle
-from edgewise.components.hook import hook_atomic
+from edgewise.components.hook import hook_up
 from edgewise.components.rem import union as rem_union
 from tests import jitter
 
@@ -59,11 +59,7 @@ def test_rem_loses_no_edge():
 
 
 def test_hook_atomic_loses_no_edge():
-    body = with_jittery_cas(hook_atomic.body)
-
-    def union(parent, one, other):
-        body(0, parent, [one], [other])
-
+    union = with_jittery_cas(hook_up)
     for seed in SEEDS:
         assert components_on(seed, union) == EXPECTED, f"seed {seed}"
 

@@ -11,10 +11,11 @@ pays only while a worker has many more edges than the graph has vertices.
 
 from itertools import pairwise as neighbours
 
+from edgewise.components.hook import hook_up
 from edgewise.components.merge.changed import changed, send_pairs, unite_pairs
 from edgewise.components.rem import union
 from edgewise.components.trees import compress
-from edgewise.device import arrays, cas, each, streams
+from edgewise.device import arrays, each, streams
 from edgewise.workers.topology import rounds
 
 #: Chunks of a transfer.
@@ -32,16 +33,9 @@ def unite_received_by_rem(index, label, parent, first, received):
 
 @each.ahead(lambda index, parent, first, received: received[index])
 def unite_received_by_hook(index, label, parent, first, received):
-    """The same with Hook-atomic (Algorithm 5)."""
-    if label == first + index:
-        return
-    one, other = parent[first + index], parent[label]
-    while one != other:
-        high, low = max(one, other), min(one, other)
-        held = cas(parent, high, high, low)
-        if held in (high, low):
-            return
-        one, other = parent[held], parent[low]
+    """The same with Hook-atomic."""
+    if label != first + index:
+        hook_up(parent, first + index, label)
 
 
 def pairwise_rem(team, labels):
