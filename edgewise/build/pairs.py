@@ -191,10 +191,11 @@ def integers(column, kind):
         column = column.dictionary_decode()
     values = column.to_numpy(zero_copy_only=False)
     if values.dtype.kind != kind.kind and len(values):
-        limit = np.iinfo(kind)
-        if int(values.min()) < limit.min or int(values.max()) > limit.max:
+        limit, least, most = np.iinfo(kind), int(values.min()), int(values.max())
+        if least < limit.min or most > limit.max:
             raise GraphError(
-                "ids run from below 0 to beyond 2**63 - 1; give strings, as no integer holds both"
+                f"id {least if least < limit.min else most} does not fit into {np.dtype(kind)}, as which ids "
+                "are kept here; store all of them as uint64, or as strings where some are negative"
             )
     return values
 

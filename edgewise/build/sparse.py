@@ -3,6 +3,9 @@
 The table of :mod:`edgewise.build.integers` with a number beside each slot.  Whoever enters an id takes the
 next number for it, so numbers depend on the order of threads; they serve until the ids are put in order at
 the end.
+
+The largest id of the type is what an empty slot holds.  It is numbered beside the table: entering it does
+nothing, looking it up ends at some empty slot, and its number is written over what was found there.
 """
 
 import numpy as np
@@ -10,7 +13,6 @@ import numpy as np
 from edgewise.build.growing import Growing
 from edgewise.build.integers import EMPTY, FULL, LEAST_SLOTS, ONE, enter, home, look_up, rank
 from edgewise.device import cas, each, fetch_add, load
-from edgewise.errors import GraphError
 from edgewise.graph import index_type
 
 ZERO = np.uint64(0)
@@ -52,7 +54,7 @@ class IntegerNumbers:
     def __init__(self, dtype):
         self.dtype, self.count = np.dtype(dtype), 0
         self.flip = np.uint64(0 if self.dtype.kind == "u" else 1 << 63)
-        self.keys = Growing(np.uint64)
+        self.keys, self.largest = Growing(np.uint64), None  # the number of the largest id of the type
         self._take_slots(LEAST_SLOTS)
 
     def _take_slots(self, slots):
@@ -69,23 +71,23 @@ class IntegerNumbers:
         Returns
         -------
         sources, targets : (m,) index arrays
-
-        Raises
-        ------
-        GraphError
-            The largest number of the type is among them.
         """
         ends = [np.ascontiguousarray(column, self.dtype).view(np.uint64) for column in (sources, targets)]
-        if any(len(column) and int((column ^ self.flip).max()) == EMPTY for column in ends):
-            raise GraphError(f"id {np.iinfo(self.dtype).max} is used inside; give ids as strings")
+        empty = [column == EMPTY ^ self.flip for column in ends]
         self._make_room(2 * len(sources))
         self.keys.room(2 * len(sources))
+        if self.largest is None and any(found.any() for found in empty):
+            self.keys.array[self.count] = EMPTY
+            self.largest, self.count = self.count, self.count + 1
         counter = np.full(1, self.count, np.int64)
         for column in ends:
             enter_numbered(len(column), column, self.flip, self.slots, self.ranks, counter, self.keys.array)
         self.count = self.keys.used = int(counter[0])
         numbers = [np.empty(len(column), self.ranks.dtype) for column in ends]
         look_up(len(sources), *ends, ZERO, self.flip, self.slots, self.ranks, *numbers)
+        if self.largest is not None:
+            for found, column in zip(empty, numbers):
+                column[found] = self.largest
         return numbers
 
     def _make_room(self, count):

@@ -6,16 +6,17 @@ it belongs to and how far the run had come; a run with others is refused, and to
 
 import json
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 
-from edgewise.errors import FileError
+from edgewise.errors import EdgewiseError, FileError
 from edgewise.files.streams import reading
 from edgewise.files.whole import whole, writing
 
 FORMAT = 1
+DAMAGED = "is no checkpoint, or a damaged one; remove it to begin anew"
 
 
 class Checkpoint:
@@ -50,8 +51,17 @@ class Checkpoint:
             except FileError:
                 raise
             except Exception as error:
-                problem = "is no checkpoint, or a damaged one; remove it to begin anew"
-                raise FileError(self.path, problem) from error
+                raise FileError(self.path, DAMAGED) from error
+
+    @contextmanager
+    def understood(self):
+        """Context in which what was loaded is made use of; what is not there is a damage."""
+        try:
+            yield
+        except EdgewiseError:
+            raise
+        except (LookupError, TypeError, ValueError) as error:
+            raise FileError(self.path, DAMAGED) from error
 
     def _compare(self, inputs, form):
         if form != FORMAT:
@@ -84,4 +94,4 @@ def _file_that_differs(before, now):
         if facts != other_facts:
             return f"{path} has changed since"
     more = len(now) - len(before)
-    return f"{abs(more)} files {'more' if more > 0 else 'fewer'}"
+    return f"{abs(more)} file{'' if abs(more) == 1 else 's'} {'more' if more > 0 else 'fewer'}"

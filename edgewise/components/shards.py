@@ -27,6 +27,7 @@ from edgewise.components.checkpoint import Checkpoint
 from edgewise.components.crew import Crew
 from edgewise.components.merge import LABEL_MERGES, choose_label_merge
 from edgewise.components.sinks import Names, Sparse, SparseNumbers, WholeNumbers
+from edgewise.components.stream import as_count
 from edgewise.components.streamed import StreamedGraph
 from edgewise.device import arrays, threads
 from edgewise.errors import OptionError
@@ -78,16 +79,18 @@ def stream_components(
     source, target, where, null
         As in :func:`edgewise.read`.  Weights are not read.
     n_vertices : int, optional
-        Integer ids lie below it.  By default up to the largest.
+        Integer ids lie below it, which allocates the parents once.  By default up to the largest.  The
+        result has a row for each id that occurs all the same, unlike :class:`ComponentsStream`.
     device : str
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"``.
     devices : str or list of str, optional
         Several devices that share the batches, as in :func:`edgewise.connected_components`.
     merge : str
-        How what several devices have found is put together.
+        How what several devices have found is put together: ``"auto"``, or one that needs no more than
+        labels (``"pairwise-rem"``, ``"pairwise-hook"``, ``"peer"``).
     checkpoint : path-like, optional
         File to put aside what has been found so far, every so often and at Ctrl-C.  If it is there, the
-        run goes on after it.  It is removed at the end.
+        run goes on after it.  It is removed at the end.  It is written, too, where a file cannot be read.
     every : float
         Seconds between two checkpoints.
     progress : callable, optional
@@ -134,9 +137,11 @@ def stream_team(device, devices, merge):
     """The devices of a stream, after a look at how what they find can be merged."""
     if devices is not None and device != "cpu":
         raise OptionError("device= is for one device; use devices= alone")
-    if merge != "auto" and (devices is None or merge not in LABEL_MERGES):
+    if merge not in ("auto", *LABEL_MERGES):
         names = ", ".join(("auto", *LABEL_MERGES))
-        raise OptionError(f"merge={merge!r} is not for this stream; add devices= and use one of {names}")
+        raise OptionError(f"merge={merge!r} is not for streams; use one of {names}")
+    if merge != "auto" and devices is None:
+        raise OptionError(f"merge={merge!r} is for several devices; add devices= or leave it out")
     return team_of(arrays.resolve(device) if devices is None else devices)
 
 
@@ -152,10 +157,10 @@ class ShardStream:
     """
 
     def __init__(self, path, columns, n_vertices=None, team=None, merge="auto", checkpoint=None, every=60.0):
-        self.most = None if n_vertices is None else _whole(n_vertices)
-        self.columns, self.team, self.every = columns, team, every
+        self.most = None if n_vertices is None else as_count(n_vertices)
+        self.columns, self.team, self.every = columns, team, _seconds(every)
         self.merge = choose_label_merge(team) if merge == "auto" else merge
-        self.shards = Shards(parts_of(path), **columns)
+        self.shards = Shards(parts_of(_checked(path)), **columns)
         if self._is_numbered():
             self.most = self.shards.facts["vertices"]
         self.resumed, self.saved, self.edges, self.position = 0, None, 0, (0, 0)
@@ -185,7 +190,7 @@ class ShardStream:
         """Read all files; return :class:`Components`."""
         start = perf_counter()
         found = None if self.checkpoint is None else self.checkpoint.load()
-        for patient in (False, True) if found is None else (found[0]["patient"], True):
+        for patient in (False, True) if found is None else (found[0].get("patient", False), True):
             try:
                 labels, ids = self._run(patient, found, progress)
                 break
@@ -200,12 +205,14 @@ class ShardStream:
 
     def _run(self, patient, found, progress):
         self.edges, self.position, self.resumed = 0, (0, 0), 0
-        pairs = StreamedPairs(self.shards.schema(patient), self.shards.ends, self.columns, self)
+        with reading(self.shards.paths[0], passing=Mismatch):
+            pairs = StreamedPairs(self.shards.schema(patient), self.shards.ends, self.columns, self)
         total = self._prepare(pairs)
         crew = self.crew
         try:
             if found is not None:
-                self._resume(pairs, *found)
+                with self.checkpoint.understood():
+                    self._resume(pairs, *found)
             self._in_a_thread(pairs, patient, total, progress)
             with timer("number ids"):
                 return pairs.sink.finish()
@@ -227,6 +234,8 @@ class ShardStream:
         rows = total if total is not None else sum(size for _, size, _ in self.shards.stamps) // 4
         limit = min(_memory_for(self.team), max(SMALL, SPARSEST * rows)) if self.most is None else self.most
         kind = np.uint64 if all(integer_type(kind) is np.uint64 for kind in pairs.kinds) else np.int64
+        if least is not None and least >= 0 and most > np.iinfo(np.int64).max:
+            kind = np.uint64  # one of the columns holds int64, but no negative one
         if least is not None and self.most is None and (least < 0 or most >= limit):
             pairs.sink = SparseNumbers(self.crew, kind)
             return total
@@ -240,13 +249,16 @@ class ShardStream:
         count = threads.count()
         with ThreadPoolExecutor(1, "edgewise-stream") as pool:
             work = pool.submit(copy_context().run, self._go_through, pairs, patient, count)
-            while not work.done():
-                try:
-                    wait([work], LOOK)
-                    if progress is not None and interrupted is None:
-                        progress(pairs.rows, total)
-                except KeyboardInterrupt as error:
-                    interrupted, self.stopping = error, True
+            try:
+                while not work.done():
+                    try:
+                        wait([work], LOOK)
+                        if progress is not None and interrupted is None:
+                            progress(pairs.rows, total)
+                    except KeyboardInterrupt as error:
+                        interrupted, self.stopping = error, True
+            finally:
+                self.stopping = True  # else the pool would wait for all rows before it lets an error out
         work.result()
         if interrupted is not None:
             raise interrupted
@@ -257,8 +269,7 @@ class ShardStream:
         batches = self.shards.batches(pairs, count, patient=patient, after=self.position)
         try:
             while not self.stopping:
-                with timer("decode"):
-                    found = next(batches, None)
+                found = self._next(batches, pairs, patient)
                 if found is None:
                     break  # what follows may still fail
                 part, row, batch = found
@@ -272,6 +283,18 @@ class ShardStream:
             batches.close()
         if self.checkpoint is not None:
             self._save(pairs, patient)
+
+    def _next(self, batches, pairs, patient):
+        """The next batch; where a file fails, what the ones before have given is put aside."""
+        try:
+            with timer("decode"):
+                return next(batches, None)
+        except Mismatch:
+            raise
+        except Exception:
+            if self.checkpoint is not None and pairs.rows > self.resumed:
+                self._save(pairs, patient)
+            raise
 
     def _save(self, pairs, patient):
         with timer("checkpoint"):
@@ -338,10 +361,18 @@ def _memory_for(team):
     return int(min(found))
 
 
-def _whole(n_vertices):
-    if not isinstance(n_vertices, int | np.integer) or n_vertices < 0:
-        raise OptionError(f"n_vertices={n_vertices!r} must be a whole number, 0 or more")
-    return int(n_vertices)
+def _checked(path):
+    """The path or the paths, after a look at whether they are any."""
+    for one in path if isinstance(path, list | tuple) else [path]:
+        if not isinstance(one, str | PathLike | list | tuple):
+            raise OptionError(f"path={one!r} is no path; give a file, folder or pattern, or a list of them")
+    return path
+
+
+def _seconds(every):
+    if not isinstance(every, int | float | np.number) or isinstance(every, bool) or not every >= 0:
+        raise OptionError(f"every={every!r} must be a number of seconds, 0 or more")
+    return every
 
 
 def _give_back_memory():

@@ -11,7 +11,6 @@ negative ones are the largest, so one maximum a column tells all.
 
 from __future__ import annotations
 
-import operator
 from time import perf_counter
 from typing import Any
 
@@ -23,6 +22,9 @@ from edgewise.components.streamed import StreamedGraph
 from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError, OptionError
 from edgewise.result import Components
+
+#: Attributes of arrays that NumPy alone would copy, or not know.
+FOREIGN = ("__cuda_array_interface__", "__dlpack__", "chunks", "buffers")
 
 
 @device
@@ -47,15 +49,17 @@ class ComponentsStream:
     Parameters
     ----------
     n_vertices : int, optional
-        Number of vertices.  By default the stream grows to the largest number it meets; that costs, for a
-        moment, three times the memory when the parent array doubles.
+        Number of vertices; each is in the result, with an edge or without, while
+        :func:`stream_components` takes it for a bound and returns ids that occur.  By default the stream
+        grows to the largest number it meets; that costs, for a moment, three times the memory when the
+        parent array doubles.
     device : str
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"``: where the parents lie and the work is done.
 
     Raises
     ------
     OptionError
-        ``n_vertices`` is no number.
+        ``n_vertices`` is no whole number, or negative.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -80,7 +84,7 @@ class ComponentsStream:
 
     def __init__(self, n_vertices: int | None = None, *, device: str = "cpu"):
         place = arrays.resolve(device)
-        self._most = None if n_vertices is None else _whole(n_vertices)
+        self._most = None if n_vertices is None else as_count(n_vertices)
         self._parents = Parents(place, self._most)
         self._edges, self._seconds = 0, 0.0
 
@@ -128,7 +132,8 @@ class ComponentsStream:
         Parameters
         ----------
         u, v : int, or (k,) arrays of integers
-            A number that no edge has named yet is a vertex of its own, unless ``n_vertices`` was given.
+            One number goes with all of the other side.  A number that no edge has named yet is a vertex of
+            its own, unless ``n_vertices`` was given.
 
         Returns
         -------
@@ -138,21 +143,26 @@ class ComponentsStream:
         Raises
         ------
         GraphError
-            A value is no vertex number.
+            A value is no vertex number, or the arrays differ in length.
         """
         single = _is_number(u) and _is_number(v)
         ones, others = (
             _integers([one] if _is_number(one) else one, name) for one, name in ((u, "u"), (v, "v"))
         )
-        xp = arrays.namespace(ones)
-        ones, others = (xp.ascontiguousarray(one) for one in xp.broadcast_arrays(ones, others))
-        if self._checked(ones, others, ("u", "v")) >= self.n_vertices:  # only where the stream grows
-            known = (unsigned(ones) < self.n_vertices) & (unsigned(others) < self.n_vertices)
-            answers = ones == others
-            answers[known] = self._ask(ones[known], others[known])
-        else:
-            answers = self._ask(ones, others)
-        return bool(answers[0]) if single else answers
+        if len(ones) != len(others) and 1 not in (len(ones), len(others)):
+            raise GraphError(f"{len(ones)} numbers in u but {len(others)} in v; give one of each to compare")
+        place = next((one for one in map(arrays.place_of, (ones, others)) if one != "cpu"), "cpu")
+        ones, others = (arrays.move(one, place) for one in (ones, others))
+        with arrays.on(place):
+            xp = arrays.namespace(place)
+            ones, others = (xp.ascontiguousarray(one) for one in xp.broadcast_arrays(ones, others))
+            if self._checked(ones, others, ("u", "v")) >= self.n_vertices:  # only where the stream grows
+                known = (unsigned(ones) < self.n_vertices) & (unsigned(others) < self.n_vertices)
+                answers = ones == others
+                answers[known] = self._ask(ones[known], others[known])
+            else:
+                answers = self._ask(ones, others)
+            return bool(answers[0]) if single else answers
 
     def _ask(self, ones, others):
         self._parents.settle()
@@ -180,9 +190,10 @@ class ComponentsStream:
         most = -1
         for column, name in zip((one, other), names):
             beyond = self._most if self._most is not None else _smallest_negative(column.dtype)
-            largest = largest_of(column)
-            if largest >= beyond:
-                self._refuse(column, name, beyond)
+            with arrays.on(arrays.place_of(column)):
+                largest = largest_of(column)
+                if largest >= beyond:
+                    self._refuse(column, name, beyond)
             most = max(most, largest)
         return most
 
@@ -192,14 +203,11 @@ class ComponentsStream:
         raise GraphError(f"{problem} on" if self._most is None else f"{problem} to {self._most - 1}")
 
 
-def _whole(n_vertices):
-    try:
-        count = operator.index(n_vertices)
-    except TypeError:
-        raise OptionError(f"n_vertices={n_vertices!r} must be a whole number") from None
-    if count < 0:
-        raise OptionError(f"n_vertices={count} is negative")
-    return count
+def as_count(n_vertices):
+    """A number of vertices as an int; truth is no number."""
+    if not _is_number(n_vertices) or n_vertices < 0:
+        raise OptionError(f"n_vertices={n_vertices!r} must be a whole number, 0 or more")
+    return int(n_vertices)
 
 
 def _is_number(value):
@@ -208,18 +216,32 @@ def _is_number(value):
 
 def _integers(values, name):
     """A contiguous array of integers out of whatever the caller has."""
-    column = np.asarray(values) if isinstance(values, list | tuple) else values
-    kind = getattr(getattr(column, "dtype", None), "kind", "i")
-    if kind not in "iu" and column.ndim == 1 and len(column):
-        whole = (isinstance(value, int | np.integer) for value in values)
-        position = next((place for place, fine in enumerate(whole) if not fine), 0)
-        raise GraphError(f"{name}[{position}] is {values[position]!r}; vertex numbers are integers")
-    column = as_column(values, name)
+    column = as_column(_listed(values, name), name)
     if getattr(getattr(column, "dtype", None), "kind", None) not in ("i", "u"):
         raise GraphError(f"{name} are no integers; vertex numbers are")
-    return arrays.contiguous(
-        column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
-    )
+    with arrays.on(arrays.place_of(column)):
+        return arrays.contiguous(
+            column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
+        )
+
+
+def _listed(values, name):
+    """The same for :func:`as_column`, which takes any ids, after a look at what is no integer."""
+    if not isinstance(values, np.ndarray) and any(hasattr(values, kind) for kind in FOREIGN):
+        return values
+    try:
+        column = np.asarray(values)
+    except (TypeError, ValueError):
+        raise GraphError(f"{name} cannot be made an array; give one whole number for each edge") from None
+    if not isinstance(values, np.ndarray) and column.ndim == 0:
+        raise GraphError(f"{name} is of type {type(values).__name__}; vertex numbers come as arrays or lists")
+    if column.dtype.kind in "iu" or column.ndim != 1 or len(column) == 0:
+        return column
+    listed = values if isinstance(values, list | tuple) else column.tolist()
+    for position, value in enumerate(listed):
+        if not _is_number(value):
+            raise GraphError(f"{name}[{position}] is {value!r}; vertex numbers are integers")
+    return list(listed)
 
 
 def unsigned(column):

@@ -173,13 +173,14 @@ class Shards:
 
     def _handed_over(self, piece, made, pairs):
         """The batches of a piece, made or in the making."""
-        if piece.schema is not None:
-            pairs.begin(piece.schema, piece.start)
-        row = piece.start
-        for batch in made.result() if made else ahead(piece.read()):
-            if batch.num_rows:
-                yield piece.part, row, batch
-            row += batch.num_rows
+        with reading(self.paths[piece.part], passing=Mismatch):
+            if piece.schema is not None:
+                pairs.begin(piece.schema, piece.start)
+            row = piece.start
+            for batch in made.result() if made else ahead(piece.read()):
+                if batch.num_rows:
+                    yield piece.part, row, batch
+                row += batch.num_rows
 
     def _pieces(self, columns, patient, after):
         """Yield the pieces of all files in order."""

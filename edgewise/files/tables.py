@@ -31,7 +31,8 @@ def read_several(path, options):
     kind = sniff(first, options)
     if len(parts) > 1 and kind not in ("parquet", "arrow", "csv"):
         raise FileError(first.path, "of several files each must be a table; join the others into one file")
-    return (read_csv if kind == "csv" else read)(first, options, parts)
+    found = (read_csv if kind == "csv" else read)(first, options, parts)
+    return found.graph(options.directed) if isinstance(found, Edges) else found
 
 
 def read(source, options, parts=None):
@@ -44,7 +45,7 @@ def read(source, options, parts=None):
     with reading(source.path):
         schema = _schema(source)
     asked = options.source or options.where or options.weight or options.null != "error"
-    if not asked and not parts and MARK in (schema.metadata or {}):
+    if not asked and len(parts or [source]) == 1 and MARK in (schema.metadata or {}):
         return _ours(source, facts_of(source, schema.metadata))
     import pyarrow.types as kinds
 

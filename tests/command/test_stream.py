@@ -90,7 +90,10 @@ def test_shows_the_head_of_the_table(shards, capsys):
         (["--stream", "--method", "afforest"], "--method afforest needs all pairs"),
         (["--stream", "--weight", "w"], "--weight means nothing with --stream"),
         (["--stream", "--one-based"], "--one-based means nothing"),
-        (["--stream", "--merge", "ranges", "--devices", "cpu:0,cpu:1"], "--merge 'ranges' is not for this"),
+        (
+            ["--stream", "--merge", "ranges", "--devices", "cpu:0,cpu:1"],
+            "--merge 'ranges' is not for streams",
+        ),
         (["--stream", "--vertices", "100"], "correct --vertices or leave it out"),
         (["--stream", "--vertices", "-1"], "--vertices"),
         (["--stream", "--where", "score >"], "score"),

@@ -1,6 +1,8 @@
 """Streamed files give the table that reading them gives; interrupted runs go on; faults are named."""
 
+import json
 import os
+import threading
 
 import numpy as np
 import pyarrow as pa
@@ -74,6 +76,11 @@ KINDS = {
     "beyond int64": [
         {"source": np.array([2**64 - 2, 3], np.uint64), "target": np.array([3, 2**63], np.uint64)}
     ],
+    "uint64 beside int64": [{"source": np.array([2**64 - 2, 3], np.uint64), "target": [3, 2**62]}],
+    "largest int64": [{"source": [2**63 - 1, 5, 2**63 - 1], "target": [-1, 2**63 - 1, 2**63 - 1]}],
+    "largest uint64": [
+        {"source": np.array([2**64 - 1, 9], np.uint64), "target": np.array([3, 2**64 - 1], np.uint64)}
+    ],
     "self-loops": [{"source": [7, 9], "target": [7, 12]}, {"source": [3], "target": [3]}],
     "strings": names(drawn(0, 300)),
     "empty shard": [*drawn(0, 40), {name: np.empty(0, np.int64) for name in ("source", "target")}],
@@ -132,9 +139,11 @@ def test_conditions_nulls_and_columns(tmp_path):
 
 
 def test_a_graph_that_edgewise_wrote_keeps_isolated_vertices(tmp_path):
-    path = tmp_path / "graph.parquet"
+    (tmp_path / "graphs").mkdir()
+    path = tmp_path / "graphs" / "graph.parquet"
     ew.write(ew.Graph.from_edges([1, 3], [2, 3], n_vertices=7), path)
-    same(path)
+    for one in (path, [path], path.parent, str(path.parent / "*.parquet")):
+        assert same(one).graph.n_vertices == 7
 
 
 def test_row_groups_too_large_to_be_held(monkeypatch, tmp_path):
@@ -236,7 +245,29 @@ def test_checkpoint_of_another_run(tmp_path):
     (folder / "1.parquet").unlink()
     with pytest.raises(FileError, match=r"2\.parquet stands where .*1\.parquet was"):
         ew.stream_components(folder, checkpoint=checkpoint)
+    with pytest.raises(FileError, match=r": 1 file fewer; remove it"):
+        ew.stream_components([folder / "0.parquet"], checkpoint=checkpoint_of_two(folder, tmp_path))
     checkpoint.write_bytes(checkpoint.read_bytes()[:100])
+    with pytest.raises(FileError, match="so-far: is no checkpoint, or a damaged one; remove it"):
+        ew.stream_components(folder, checkpoint=checkpoint)
+
+
+def checkpoint_of_two(folder, tmp_path):
+    not_forgotten([folder / "0.parquet", folder / "2.parquet"], tmp_path / "two")
+    return tmp_path / "two"
+
+
+@pytest.mark.parametrize("missing", ("labels", "marks", "position", "sink", "inputs"))
+def test_checkpoint_with_something_missing(missing, tmp_path):
+    folder, checkpoint = stored(tmp_path / "shards", *KINDS["dense"]), tmp_path / "so-far"
+    not_forgotten(folder, checkpoint)
+    with np.load(checkpoint) as file:
+        arrays = {name: file[name] for name in file.files if name != missing}
+    facts = json.loads(arrays["facts"].tobytes())
+    facts.pop(missing, None)
+    arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+    with open(checkpoint, "wb") as file:
+        np.savez(file, **arrays)
     with pytest.raises(FileError, match="so-far: is no checkpoint, or a damaged one; remove it"):
         ew.stream_components(folder, checkpoint=checkpoint)
 
@@ -261,6 +292,74 @@ def test_faults_name_file_and_column(tmp_path):
         ew.stream_components([folder / "0.parquet", folder / "9.parquet"])
 
 
+@pytest.mark.parametrize(
+    ("first", "other", "words"),
+    [
+        (
+            "0.arrow",
+            ("1.arrow", {"source": ["a"], "target": ["b"]}),
+            r"1\.arrow: column 'source' holds string",
+        ),
+        ("0.csv", ("1.csv", {"source": [1], "goal": [2]}), r"1\.csv: column 'target' is not there"),
+        ("0.parquet", ("1.csv", {"source": ["a"], "target": ["b"]}), r"1\.csv: column 'source' holds"),
+    ],
+)
+def test_faults_name_every_kind_of_file(first, other, words, tmp_path):
+    ew.write(pa.table({"source": [1, 2], "target": [2, 3]}), tmp_path / first)
+    ew.write(pa.table(other[1]), tmp_path / other[0])
+    with pytest.raises(FileError, match=words):
+        ew.stream_components([tmp_path / first, tmp_path / other[0]])
+
+
+def test_faults_name_the_first_file(tmp_path):
+    for name, column in (("fractions", [0.5, 1]), ("truths", [True, False])):
+        folder = stored(tmp_path / name, {"source": column, "target": [2, 3]})
+        with pytest.raises(FileError, match=r"0\.parquet: column 'source' holds (double|bool)"):
+            ew.stream_components(folder)
+    folder = stored(tmp_path / "shards", *KINDS["dense"])
+    for options in ({"where": "nope > 1"}, {"source": "nope", "target": "target"}):
+        with pytest.raises(FileError, match=r"0\.parquet: column 'nope' is not there"):
+            ew.stream_components(folder, **options)
+
+
+def test_an_error_of_progress_stops_the_stream(tmp_path, monkeypatch):
+    folder, seen = stored(tmp_path / "shards", *KINDS["sparse"]), []
+    told, add = threading.Event(), streams.StreamedPairs.add
+
+    def slowly(pairs, batch):
+        seen.append(batch)
+        told.wait(10)
+        add(pairs, batch)
+
+    def progress(done, total):
+        threading.Timer(0.05, told.set).start()
+        raise LookupError("no bar")
+
+    monkeypatch.setattr(streams.StreamedPairs, "add", slowly)
+    monkeypatch.setattr(streams, "LOOK", 1e-3)
+    with pytest.raises(LookupError, match="no bar"):
+        ew.stream_components(folder, progress=progress)
+    assert len(seen) == 1
+
+
+def test_what_was_found_before_a_bad_shard_is_put_aside(tmp_path, monkeypatch):
+    folder = stored(tmp_path / "shards", *KINDS["sparse"], ending="csv")
+    checkpoint, kept = tmp_path / "so-far", tmp_path / "kept"
+    add = streams.StreamedPairs.add
+
+    def vanish(pairs, batch):
+        add(pairs, batch)
+        if not kept.exists():
+            (folder / "2.csv").rename(kept)
+
+    monkeypatch.setattr(streams.StreamedPairs, "add", vanish)
+    with pytest.raises(FileError, match=r"2\.csv: no such file"):
+        ew.stream_components(folder, devices="cpu:0", checkpoint=checkpoint)
+    monkeypatch.undo()
+    kept.rename(folder / "2.csv")
+    assert same(folder, checkpoint=checkpoint).graph.resumed > 0
+
+
 def test_a_shard_that_vanishes(tmp_path, monkeypatch):
     folder = stored(tmp_path / "shards", *KINDS["sparse"], ending="csv")
     add = streams.StreamedPairs.add
@@ -283,8 +382,9 @@ def test_ids_beyond(tmp_path):
         ew.stream_components(folder, n_vertices=99)
     with pytest.raises(FileError, match=r"3\.parquet: id 99 in row 3"):
         ew.stream_components(folder, n_vertices=50, where="source != 2")
-    with pytest.raises(FileError, match=r"id 9223372036854775807 is used inside"):
-        ew.stream_components(stored(tmp_path / "most", {"source": [2**63 - 1], "target": [-1]}))
+    both = {"source": np.array([2**63], np.uint64), "target": [-1]}
+    with pytest.raises(FileError, match=r"0\.parquet: id 9223372036854775808 does not fit into int64"):
+        ew.stream_components(stored(tmp_path / "both", both))
 
 
 def test_bad_options(tmp_path):
@@ -292,13 +392,18 @@ def test_bad_options(tmp_path):
     for options, words in (
         ({"n_vertices": 5}, "n_vertices= is for integer ids"),
         ({"n_vertices": -5}, "whole number"),
+        ({"n_vertices": True}, "whole number"),
+        ({"every": "x"}, "every='x' must be a number of seconds"),
         ({"null": "keep"}, "null="),
         ({"device": "auto", "devices": "cpu:0"}, "device= is for one"),
-        ({"merge": "pairwise-rem"}, "merge='pairwise-rem' is not for this stream"),
+        ({"merge": "pairwise-rem"}, "merge='pairwise-rem' is for several devices"),
         ({"merge": "ranges", "devices": "cpu:0,cpu:1"}, "use one of auto, pairwise-rem"),
     ):
         with pytest.raises(OptionError, match=words):
             ew.stream_components(folder, **options)
+    for wrong in (None, [None], 5):
+        with pytest.raises(OptionError, match=r"path=\w+ is no path"):
+            ew.stream_components(wrong)
     (tmp_path / "list.txt").write_text("1 2\n3 4\n")
     with pytest.raises(FileError, match="only tables can be streamed"):
         ew.stream_components(tmp_path / "list.txt")

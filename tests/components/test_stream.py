@@ -74,6 +74,10 @@ def test_questions():
     for u, v in ((6, 0), (0, -1)):
         with pytest.raises(GraphError, match=r"[uv]\[0\] is (6|-1); vertex numbers run from 0 to 5"):
             found.connected(u, v)
+    with pytest.raises(GraphError, match="2 numbers in u but 3 in v"):
+        found.connected([0, 1], [2, 3, 4])
+    with pytest.raises(GraphError, match="u is of type float"):
+        found.connected(1.0, 2)
 
 
 def test_questions_about_numbers_not_met():
@@ -102,6 +106,10 @@ def test_adding_goes_on_after_a_result():
         (([0, 1.5], [1, 1]), r"sources\[1\] is 1.5; vertex numbers are integers"),
         (([0, 1], ["a", "b"]), r"targets\[0\] is 'a'; vertex numbers are integers"),
         (([[0]], [[1]]), "2 dimensions"),
+        (([[0], [1, 2]], [1, 2]), "sources cannot be made an array"),
+        ((None, None), "sources is of type NoneType; vertex numbers come as arrays or lists"),
+        (((one for one in (1, 2)), [1, 2]), "sources is of type generator"),
+        ((np.array([1, 2.5], object), [1, 2]), r"sources\[1\] is 2.5; vertex numbers are integers"),
     ],
 )
 def test_bad_batches_leave_nothing(batch, words, known):
@@ -109,6 +117,15 @@ def test_bad_batches_leave_nothing(batch, words, known):
     with pytest.raises(GraphError, match=words):
         found.add(*batch)
     assert (found.edges, found.connected(0, 1)) == (0, False)
+
+
+def test_series_and_objects():
+    pandas = pytest.importorskip("pandas")
+    found = ew.ComponentsStream(5, device=PLACE)
+    found.add(pandas.Series([0, 1], index=[5, 6]), np.array([1, np.int8(2)], object))
+    assert labels_of(found) == [0, 0, 0, 3, 4]
+    with pytest.raises(GraphError, match=r"targets\[0\] is 1.0; vertex numbers are integers"):
+        found.add([1, 2], pandas.Series([1.0, 2], index=[5, 6]))
 
 
 def test_numbers_beyond():
@@ -123,7 +140,7 @@ def test_numbers_beyond():
 
 
 def test_bad_options():
-    for wrong in (-1, 1.5, "many"):
+    for wrong in (-1, 1.5, "many", True):
         with pytest.raises(OptionError, match="n_vertices="):
             ew.ComponentsStream(wrong)
     with pytest.raises(DeviceError, match="abacus"):
