@@ -1,7 +1,7 @@
 """How many components there are and how large they are.
 
-A component's size is counted at its root.  On the host one core counts through, into numbers no wider than
-labels: most labels are one and the same, which several cores would fight for.
+A component's size is counted at its root.  For many vertices on the host one core counts through, into numbers no
+wider than labels: most labels are one and the same, which several cores would fight for.
 """
 
 import numpy as np
@@ -9,8 +9,8 @@ import numpy as np
 from edgewise.device import arrays, each
 from edgewise.primitives import histogram
 
-#: Sizes that are looked at together.
-BLOCK = 1 << 20
+#: Vertices from which memory counts for more than compiling a loop, and sizes that are looked at together.
+MANY, BLOCK = 1 << 22, 1 << 20
 
 
 @each
@@ -33,7 +33,7 @@ def census(labels):
     roots : (k,) index array, ascending
     sizes : (k,) int64 array
     """
-    if arrays.place_of(labels) == "cpu":
+    if len(labels) >= MANY and arrays.place_of(labels) == "cpu":
         return _on_host(labels)
     xp = arrays.namespace(labels)
     roots = xp.flatnonzero(labels == xp.arange(len(labels), dtype=labels.dtype))

@@ -17,6 +17,7 @@ from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, GraphError, OptionError, VerificationError
 from tests.zoo import ZOO
 
+census = import_module("edgewise.components.census")
 choose = import_module("edgewise.components.choose")
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
@@ -134,3 +135,13 @@ def test_edge_lists_on_a_gpu_get_a_round_of_hooks_where_it_pays(monkeypatch, loc
     assert choose.choose(ew.Graph(n, edges=(sources, targets, None))) == expected
     monkeypatch.setattr(choose, "MANY", 10**6)
     assert choose.choose(ew.Graph(n, edges=(sources, targets, None))) == "rem"
+
+
+def test_many_vertices_are_counted_in_the_same_way(monkeypatch):
+    graph = ew.Graph.from_edges(*ZOO["sparse"][1:], n_vertices=40)
+    labels = ew.connected_components(graph).labels
+    few = census.census(labels)
+    monkeypatch.setattr(census, "MANY", 10)
+    monkeypatch.setattr(census, "BLOCK", 7)
+    for one, other in zip(few, census.census(labels)):
+        assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())
