@@ -1,7 +1,7 @@
 """How many components there are and how large they are.
 
-A component's size is counted at its root.  For many vertices on the host one core counts through, into numbers no
-wider than labels: most labels are one and the same, which several cores would fight for.
+A component's size is counted at its root.  For many vertices on the host one core counts through, into
+numbers no wider than labels: most labels are one and the same, which several cores would fight for.
 """
 
 import numpy as np
