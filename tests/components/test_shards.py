@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.components import shards as streams
+from edgewise.components import shardstream as streams
 from edgewise.components import sinks
-from edgewise.components.shards import ShardStream
+from edgewise.components.shardstream import ShardStream
 from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import shards as files

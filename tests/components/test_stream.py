@@ -175,6 +175,8 @@ def test_a_batch_that_lies_on_the_gpu():
         found = ew.ComponentsStream(4, device=place)
         found.add(*there)
         assert labels_of(found) == [0, 0, 0, 3]
+        assert found.connected(0, there[1]).tolist() == [True, True]
+        assert found.connected(there[0], [2, 3]).tolist() == [True, False]
 
 
 @pytest.mark.skipif(SIMULATED or INTERPRETED, reason="needs compiled loops")
