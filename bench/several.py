@@ -12,6 +12,7 @@ Labels of every run are compared with those of one GPU.
 import argparse
 import sys
 import time
+from functools import partial
 
 import cupy
 import record
@@ -148,7 +149,7 @@ def several_auto(graph, team):
 
 def label_parts(split):
     """Only the workers' own shares."""
-    several._labels_of_parts(split, local)
+    several.label_parts(split, [partial(local, part.graph) for part in split.parts])
 
 
 def local(graph):

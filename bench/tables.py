@@ -139,7 +139,6 @@ def of_preset(preset, name):
 def several_gpus():
     """Speed-up of each merge on the large graphs, on all GPUs there were."""
     rows = [row for row in results("several-gpu")["rows"] if row["part"] == "speedup"]
-    most = max(row["gpus"] for row in rows)
     merges = list(dict.fromkeys(row["merge"] for row in rows if row["merge"]))
     body = []
     for graph in dict.fromkeys(row["graph"] for row in rows):
@@ -152,7 +151,6 @@ def several_gpus():
             facts = [f"{auto['speedup']:.2f}", f"{auto['local_ms']:.2f}"]
             body.append([graph, gpus, f"{alone['ms']['median']:.2f}", *cells, *facts])
     header = ["graph", "GPUs", "one GPU", *merges, "speed-up of `auto`", "its shares alone"]
-    assert most > 1
     return table(header, body)
 
 

@@ -71,7 +71,7 @@ def components(
         raise OptionError(
             f"--{'vertices' if checkpoint is None else 'checkpoint'} goes with --stream; add that"
         )
-    with stages(quiet or json, lambda: _settle(team)) as (stage, clock):
+    with stages(quiet or json, team.synchronize) as (stage, clock):
         if stream:
             result = streamed.compute(job, stage, pairs)
         else:
@@ -125,11 +125,6 @@ def _team(device, devices, merge):
     if device is not None:
         raise OptionError("--device is for one device and --devices for several; give one of the two")
     return team_of(devices)
-
-
-def _settle(team):
-    for place in set(team.places):
-        arrays.synchronize(place)
 
 
 def _tell(result, team, clock, output, plot, verify, *, json, quiet):

@@ -2,7 +2,8 @@
 
 import sys
 
-from edgewise.components.shards import ShardStream, stream_team
+from edgewise.components.shards import stream_team
+from edgewise.components.shardstream import ShardStream
 from edgewise.components.streamed import StreamedGraph
 from edgewise.errors import OptionError
 

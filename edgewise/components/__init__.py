@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -26,7 +27,7 @@ from edgewise.components.rem_sample import rem_sample
 from edgewise.components.rem_sequential import rem_sequential
 from edgewise.components.rows import rows_of
 from edgewise.components.segments import solve_by_segments
-from edgewise.components.several import check_forest, check_merge, label_split, placed, synchronize
+from edgewise.components.several import check_forest, check_merge, label_split, merge_for, placed
 from edgewise.device import arrays
 from edgewise.errors import OptionError, OutOfMemoryError
 from edgewise.graph import Graph
@@ -180,9 +181,12 @@ def _solved(graph, method, merge, options):
     if isinstance(graph, SplitGraph):
         return _on_several(graph, method, merge, options)
     with arrays.guard(graph.place):
-        name = choose(graph) if method == "auto" else method
-        labels, seconds = _timed(METHODS[name], name, graph, options)
-    return Components(graph, name, seconds, labels)
+        name, run = _ready(graph, method, options)
+        arrays.synchronize(graph.place)
+        start = perf_counter()
+        labels = run()
+        arrays.synchronize(graph.place)
+    return Components(graph, name, perf_counter() - start, labels)
 
 
 def _by_segments(graph, team, merge):
@@ -190,8 +194,7 @@ def _by_segments(graph, team, merge):
     start = perf_counter()
     merge = merge if merge in LABEL_MERGES else choose_label_merge(team)
     labels, segments = solve_by_segments(graph, team, merge)
-    for place in set(team.places):
-        arrays.synchronize(place)
+    team.synchronize()
     seconds, name = perf_counter() - start, f"rem, in {segments} segments"
     if len(team) == 1:
         return Components(graph, name, seconds, labels)
@@ -200,40 +203,30 @@ def _by_segments(graph, team, merge):
 
 def _on_several(split, method, merge, options):
     """Solve a split graph."""
-    used = set()
-
-    def local(graph):
-        name = choose(graph) if method == "auto" else method
-        used.add(name)
-        return _run(METHODS[name], name, graph, options)
-
+    merge = merge_for(split, merge)
     check_forest(merge, method, options)
-    synchronize(split)
+    names, runs = [], []
+    for part in split.parts:
+        with arrays.guard(part.worker.place):
+            name, run = _ready(part.graph, "rem" if merge == "forest" else method, options)
+        names.append(name)
+        runs.append(run)
+    split.team.synchronize()
     start = perf_counter()
-    labels, merge = label_split(split, local, merge)
-    synchronize(split)
-    seconds = perf_counter() - start
-    name = " and ".join(sorted(used)) or "rem"
-    return Components(split, name, seconds, labels, devices=split.team.names if merge else (), merge=merge)
+    labels = label_split(split, runs, merge)
+    split.team.synchronize()
+    seconds, name = perf_counter() - start, " and ".join(sorted(set(names)))
+    devices = split.team.names if merge else ()
+    return Components(split, name, seconds, labels, devices=devices, merge=merge)
 
 
-def _timed(method, name, graph, options):
-    _check_options(method, name, options)
-    views = _views(method, graph)
-    arrays.synchronize(graph.place)
-    start = perf_counter()
-    labels = method.run(graph.n_vertices, *views, **options)
-    arrays.synchronize(graph.place)
-    return labels, perf_counter() - start
-
-
-def _run(method, name, graph, options):
-    _check_options(method, name, options)
-    return method.run(graph.n_vertices, *_views(method, graph), **options)
-
-
-def _views(method, graph):
-    return (graph.sources, graph.targets) if method.reads == "edges" else (rows_of(graph),)
+def _ready(graph, method, options):
+    """The method's name and a call that runs it, once it is chosen and has what it reads."""
+    name = choose(graph) if method == "auto" else method
+    found = METHODS[name]
+    _check_options(found, name, options)
+    views = (graph.sources, graph.targets) if found.reads == "edges" else (rows_of(graph),)
+    return name, partial(found.run, graph.n_vertices, *views, **options)
 
 
 def _check_options(method, name, options):

@@ -34,14 +34,15 @@ def census(labels):
     sizes : (k,) int64 array
     """
     if len(labels) >= MANY and arrays.place_of(labels) == "cpu":
-        return _on_host(labels)
+        return census_on_host(labels)
     xp = arrays.namespace(labels)
     roots = xp.flatnonzero(labels == xp.arange(len(labels), dtype=labels.dtype))
     sizes = histogram(labels, len(labels))[roots]
     return roots.astype(labels.dtype), sizes.astype(np.int64, copy=False)
 
 
-def _on_host(labels):
+def census_on_host(labels):
+    """The same with little memory: 4 bytes a vertex, and no copy of the labels in a wider type."""
     sizes = np.zeros(len(labels), labels.dtype)
     count_all(1, len(labels), labels, sizes)
     starts = range(0, max(len(labels), 1), BLOCK)

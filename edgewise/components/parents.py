@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from edgewise.components.segments import Feeder, unite_numbers
+from edgewise.components.feeder import Feeder, unite_numbers
 from edgewise.components.trees import compress
 from edgewise.device import arrays, each, streams
 from edgewise.errors import OutOfMemoryError

@@ -33,46 +33,41 @@ def placed(graph, team, merge):
     return graph.split(team, by="auto" if merge == "auto" else MERGES[merge].by)
 
 
-def label_split(split, local, merge):
+def merge_for(split, merge):
+    """Name of the merge for a split graph; ``None`` where there is nothing to merge."""
+    if len(split.parts) == 1:
+        return None
+    return choose_merge(split) if merge == "auto" else merge
+
+
+def label_split(split, runs, merge):
     """Label the components of a split graph.
 
     Parameters
     ----------
     split : SplitGraph
-    local : callable
-        ``local(graph)`` labels the components of one worker's graph.
-    merge : str
-        A name in ``MERGES`` that goes with the split, or ``"auto"``.
+    runs : list of callables
+        Each labels the components of one part's graph.
+    merge : str or None
+        As :func:`merge_for` says.
 
     Returns
     -------
-    labels : (n,) index array
+    (n,) index array
         In the place of the first worker.
-    merge : str or None
-        Name of the merge that was used; ``None`` where there was nothing to merge.
     """
-    name = choose_merge(split) if merge == "auto" else merge
-    if MERGES[name].merges == "split" and len(split.parts) > 1:
-        return MERGES[name].run(split), name
-    labels = _labels_of_parts(split, local)
-    if len(labels) == 1:
-        return labels[0], None
-    if MERGES[name].merges == "ranges":
-        return MERGES[name].run(split, labels), name
-    return merge_labels(split.team, labels, name), name
+    if merge is not None and MERGES[merge].merges == "split":
+        return MERGES[merge].run(split)
+    labels = label_parts(split, runs)
+    if merge is not None and MERGES[merge].merges == "ranges":
+        return MERGES[merge].run(split, labels)
+    return merge_labels(split.team, labels, merge)
 
 
-def _labels_of_parts(split, local):
+def label_parts(split, runs):
     """What every worker finds by itself."""
-    labels = [None] * len(split.parts)
-    for number in sorted(range(len(split.parts)), key=lambda number: split.team[number].place == "cpu"):
-        part = split.parts[number]
-        with arrays.guard(part.worker.place):
-            labels[number] = local(part.graph)
+    labels = [None] * len(runs)
+    for number in sorted(range(len(runs)), key=lambda number: split.team[number].place == "cpu"):
+        with arrays.guard(split.team[number].place):
+            labels[number] = runs[number]()
     return labels
-
-
-def synchronize(split):
-    """Wait until every worker is done."""
-    for place in set(split.team.places):
-        arrays.synchronize(place)

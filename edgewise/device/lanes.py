@@ -10,9 +10,10 @@
 ``lane`` counts from 0 to ``lanes - 1`` within the team that shares the row.  On the CPU, and for
 ``width="thread"``, a row has one lane.  The three widths are those of Baltzakis' label propagation.
 
-By default there is a team for every row.  ``@each_row.by(threads=128, crowd=8)`` sets the threads of a block,
-and lets each multiprocessor have at most 8 blocks of width "block", which take rows in turn: starting a block
-costs more than a short row.
+By default there is a team for every row.  ``@each_row.by(threads=128, crowd=8)`` sets the threads of a
+block, and lets each multiprocessor have at most 8 blocks of width "warp" or "block", which take rows in
+turn: starting a block costs more than a short row, and rows that come later see what those before them have
+written.
 """
 
 from functools import partial, update_wrapper

@@ -45,15 +45,13 @@ class Stream:
     ----------
     place : str
         ``"cpu"`` or ``"cuda:N"``.
-    own : bool
-        A queue of its own; otherwise the one on which everything runs by default.
     """
 
-    def __init__(self, place, own=True):
+    def __init__(self, place):
         self.place, self.stream = place, None
         if place != "cpu" and not SIMULATED:
             with arrays.on(place):
-                self.stream = _cupy_cuda().Stream(non_blocking=True) if own else _cupy_cuda().Stream.null
+                self.stream = _cupy_cuda().Stream(non_blocking=True)
         self.guard = None
 
     def __enter__(self):

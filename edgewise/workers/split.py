@@ -124,8 +124,9 @@ def split(graph: Graph, devices, by: str = "auto") -> SplitGraph:
     if by not in WAYS:
         raise OptionError(f"by={by!r} is unknown; use one of {', '.join(WAYS)}")
     with arrays.guard(graph.place):
-        borders = None if by == "edges" else _borders(graph, len(team))
-        if by == "auto" and cut_share(graph, borders) > MOST_CUT:
+        sample = None if by == "edges" else _sampled_ends(graph)
+        borders = None if by == "edges" else _borders(sample, graph.n_vertices, len(team))
+        if by == "auto" and _cut_share(sample, borders) > MOST_CUT:
             by = "edges"
     return _by_edges(graph, team) if by == "edges" else _by_range(graph, team, borders)
 
@@ -154,18 +155,18 @@ def _sampled_ends(graph):
     return np.minimum(*ends), np.maximum(*ends)
 
 
-def _borders(graph, count):
+def _borders(sample, n_vertices, count):
     """Starts of ``count`` ranges with about the same number of edges each, and the end of the last."""
-    small, _ = _sampled_ends(graph)
-    inner = np.linspace(0, graph.n_vertices, count + 1)[1:-1]
+    small, _ = sample
+    inner = np.linspace(0, n_vertices, count + 1)[1:-1]
     if len(small):
         inner = np.sort(small)[np.arange(1, count) * len(small) // count]
-    return np.array([0, *inner, graph.n_vertices], np.int64)
+    return np.array([0, *inner, n_vertices], np.int64)
 
 
-def cut_share(graph, borders) -> float:
+def _cut_share(sample, borders):
     """Estimated share of the edges that ranges with these borders would cut."""
-    small, large = _sampled_ends(graph)
+    small, large = sample
     if not len(small):
         return 0.0
     return float((_owners(small, borders, np) != _owners(large, borders, np)).mean())

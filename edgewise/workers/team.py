@@ -37,6 +37,11 @@ class Team(tuple[Worker, ...]):
         """Place of each worker."""
         return tuple(worker.place for worker in self)
 
+    def synchronize(self) -> None:
+        """Wait until every worker is done."""
+        for place in set(self.places):
+            arrays.synchronize(place)
+
 
 def team_of(devices) -> Team:
     """Team that a user's words stand for.

@@ -6,7 +6,7 @@ import pytest
 import edgewise as ew
 from edgewise.components import segments
 from edgewise.components.check import oracle
-from edgewise.components.segments import components_by_segments, fits, segment_for, solve_by_segments
+from edgewise.components.segments import components_by_segments, segment_for, solve_by_segments
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.errors import OutOfMemoryError
@@ -45,9 +45,9 @@ def test_segments_that_fit(monkeypatch):
     needed = segments.bytes_needed(1000, 1 << 20)
     monkeypatch.setattr(arrays, "free_memory", lambda place: needed * 1.06)
     assert segment_for(1000, team) == 1 << 20
-    assert fits(1000, team)
+    assert segment_for(1000, team)
     monkeypatch.setattr(arrays, "free_memory", lambda place: 5000)
-    assert not fits(1000, team)
+    assert not segment_for(1000, team)
     graph = ew.Graph.from_edges([0], [1], n_vertices=1000)
     with pytest.raises(OutOfMemoryError, match=r"[\d,]+ bytes needed, 5,000 free"):
         solve_by_segments(graph, team)
