@@ -1,0 +1,222 @@
+"""``@together``: one region that all workers run at once, with barriers in it; ``@alone``: one compiled call.
+
+A search over a graph makes many small rounds.  A parallel loop a round would cost a region's launch on the
+CPU, and a kernel's launch and a question by the host on a GPU.  Here all workers enter once and meet between
+rounds:
+
+    @together
+    def fill(me, everyone, barrier, first, second):
+        for index in range(me, len(first), everyone):
+            first[index] = index
+        meet(barrier, everyone)
+        for index in range(me, len(second), everyone):
+            second[index] = first[len(first) - 1 - index]
+
+    fill(first, second)
+
+On the CPU a worker is a thread of Numba's, on a GPU a thread of a cooperative launch, which holds no more
+blocks than the GPU can run at once.  The simulator has one block, the interpreter one worker.
+
+Where the threading layer would run the workers one after the other, as TBB may, there is one worker.
+"""
+
+import sys
+from functools import cache as memoize
+from functools import partial, update_wrapper
+
+import numpy as np
+from numba import get_num_threads, njit, prange, types
+from numba.extending import overload
+
+from edgewise.device import arrays as places
+from edgewise.device import cache, launch
+from edgewise.device.atomics import fetch_add, load, store
+from edgewise.device.loop import one_loop
+from edgewise.device.target import INTERPRETED, NO_COUNTING, SIMULATED, device, on_cuda
+
+#: Words of a barrier: who has arrived stands in the first, the turn in another cache line.
+BARRIER, TURN = 32, 16
+#: Looks at the turn before a waiting thread offers its core to others, and before the first use gives up.
+PATIENCE, PROBE_LOOKS = 2000, 200_000
+
+
+def rest():
+    """Offer the core to another thread."""
+
+
+_sched_yield = types.ExternalFunction("sched_yield", types.int32())
+
+
+@overload(rest, jit_options=NO_COUNTING)
+def _rest_on_cpu():
+    if sys.platform == "win32":
+        return lambda: None
+    return lambda: _sched_yield()
+
+
+@device
+def meet(barrier, everyone):
+    """Wait until all workers are here; what they wrote before is seen by all behind it."""
+    _meet(barrier, everyone)
+
+
+def _meet(barrier, everyone):
+    if SIMULATED:
+        _wait_for_block()
+
+
+@overload(_meet, jit_options=NO_COUNTING)
+def _meet_on_cpu(barrier, everyone):
+    def meet_threads(barrier, everyone):
+        if everyone > 1:
+            turn = load(barrier, TURN)
+            if fetch_add(barrier, 0, 1) == everyone - 1:
+                store(barrier, 0, 0)
+                store(barrier, TURN, turn + 1)
+            else:
+                looks = 0
+                while load(barrier, TURN) == turn:
+                    looks += 1
+                    if looks > PATIENCE:
+                        rest()
+
+    return meet_threads
+
+
+def _register_on_cuda():
+    """Blocks meet through one counter; the threads of a block, before and after, through its own barrier."""
+    if SIMULATED:
+        return
+    from numba import cuda
+    from numba.cuda.extending import overload as overload_on_cuda
+
+    @overload_on_cuda(_meet)
+    def meet_on_cuda(barrier, everyone):
+        def meet_blocks(barrier, everyone):
+            cuda.syncthreads()
+            if cuda.threadIdx.x == 0:
+                cuda.threadfence()
+                turn = load(barrier, TURN)
+                if cuda.atomic.add(barrier, 0, 1) == cuda.gridDim.x - 1:
+                    barrier[0] = 0
+                    cuda.threadfence()
+                    cuda.atomic.add(barrier, TURN, 1)
+                else:
+                    while load(barrier, TURN) == turn:
+                        pass
+                cuda.threadfence()
+            cuda.syncthreads()
+
+        return meet_blocks
+
+
+on_cuda(_register_on_cuda)
+
+
+def _wait_for_block():
+    from edgewise.device import grid
+
+    grid.wait_for_block()
+
+
+class together:
+    """Turn ``body(me, everyone, barrier, *arguments)`` into a call ``region(*arguments)``.
+
+    Parameters
+    ----------
+    body : function
+        Run by every worker at the same time; all must come to the same barriers.  ``me`` counts from 0 to
+        ``everyone - 1``.
+    threads : int
+        Threads a block on a GPU.
+    crowd : int, optional
+        Blocks a multiprocessor gets at most.
+    """
+
+    def __init__(self, body, threads=launch.BLOCK, crowd=None):
+        self.body = device(body)
+        self.name = f"{body.__module__}.{body.__qualname__}"
+        update_wrapper(self, body)
+        self.cpu = _cpu_region(body, self.name)
+        threads = min(threads, launch.BLOCK) if SIMULATED else threads
+        self.cuda = launch.Kernel(
+            self.name, self._cuda_source, threads=threads, crowd=crowd, cooperative=True
+        )
+
+    @classmethod
+    def by(cls, *, threads=launch.BLOCK, crowd=None):
+        """Decorator for a body whose grid has these sizes."""
+        return partial(cls, threads=threads, crowd=crowd)
+
+    def __call__(self, *arguments):
+        place = places.place_of(*arguments, contiguous=True)
+        if place != "cpu":
+            barrier = places.zeros(BARRIER, np.int32, place)
+            self.cuda(1, (barrier, *arguments), place)
+            return
+        with one_loop:
+            self.cpu(workers(), np.zeros(BARRIER, np.int32), arguments)
+
+    def _cuda_source(self):
+        from edgewise.device import grid
+
+        return grid.whole_grid(self.body)
+
+
+def workers() -> int:
+    """Workers that a region has on the CPU."""
+    return _at_once(get_num_threads())
+
+
+def _cpu_region(body, name):
+    def region(everyone, barrier, arguments):
+        for me in prange(everyone):
+            body(np.int64(me), everyone, barrier, *arguments)
+
+    compiled = njit(parallel=True, nogil=True)(region)
+    return compiled if INTERPRETED or SIMULATED else cache.keep(compiled, name)
+
+
+@memoize
+def _at_once(threads):
+    """``threads``, if the threading layer really runs so many iterations at once, else 1."""
+    if INTERPRETED or threads == 1:
+        return 1
+    seen = np.zeros(threads, np.int64)
+    _probe(threads, np.zeros(1, np.int64), seen)
+    return threads if (seen == threads).all() else 1
+
+
+def _arrive(threads, arrived, seen):
+    for me in prange(threads):
+        fetch_add(arrived, 0, 1)
+        looks = 0
+        while load(arrived, 0) < threads and looks < PROBE_LOOKS:
+            looks += 1
+            rest()
+        seen[me] = load(arrived, 0)
+
+
+_probe = njit(parallel=True, nogil=True)(_arrive)
+if not (INTERPRETED or SIMULATED):
+    _probe = cache.keep(_probe, f"{__name__}._arrive")
+
+
+class alone:
+    """Turn a plain function over arrays into one compiled call on the CPU, cheap to make.
+
+    Parameters
+    ----------
+    body : function
+        ``body(*arguments)``; may return a number.
+    """
+
+    def __init__(self, body):
+        self.body = body
+        update_wrapper(self, body)
+        name = f"{body.__module__}.{body.__qualname__}"
+        compiled = njit(nogil=True, **NO_COUNTING)(body)
+        self.compiled = compiled if INTERPRETED or SIMULATED else cache.keep(compiled, name)
+
+    def __call__(self, *arguments):
+        return self.compiled(*arguments)

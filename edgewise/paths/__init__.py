@@ -1,0 +1,1 @@
+"""Shortest paths: breadth-first search, single-source shortest paths, all pairs."""
