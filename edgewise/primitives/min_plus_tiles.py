@@ -10,43 +10,54 @@ from numba import cuda
 from edgewise.device.target import SIMULATED
 from edgewise.primitives.quads import fetch_quad, load_quad, store_quad, wait_for_quads
 
-#: Bytes at whose multiples shared arrays begin, so that quads can be read; the simulator knows of no such thing.
+#: Bytes at whose multiples shared arrays begin, so that quads can be read; the simulator has no such thing.
 ALIGNED = None if SIMULATED else 16
 U = np.uint64  # an unsigned index needs no test for one below zero
 
 
-def fused(kind):
-    """``least = min(least, a + b)`` of two steps, one instruction each where the GPU has it (int32, sm_90)."""
+def plain(kind):
+    """Two sums, each compared: one instruction a sum for int32 on Hopper, two for floats."""
 
-    def add(least, a, b, c, d, place, one):
+    def add(least, a, b, c, d):
         return min(min(least, kind(a + b)), kind(c + d))
 
     return add
 
 
-def mixed(kind, share):
-    """Some sums by multiply-add, which another pipe does; then the least of three in one instruction."""
+def ordered():
+    """Bits of non-negative float32 as int32, which have the same order: the least of three."""
 
-    def add(least, a, b, c, d, place, one):
-        if place % 8 < share:
-            return min(min(kind(a * one + b), kind(c * one + d)), least)
-        return min(min(least, kind(a + b)), kind(c + d))
-
-    return add
-
-
-def ordered(kind):
-    """Non-negative floats order like their bits: the least of three in one instruction."""
-
-    def add(least, a, b, c, d, place, one):
-        x = np.float32(a.view(np.float32) + b.view(np.float32)).view(np.int32)
-        y = np.float32(c.view(np.float32) + d.view(np.float32)).view(np.int32)
-        return min(min(x, y), least)
+    def add(least, a, b, c, d):
+        first = np.float32(a.view(np.float32) + b.view(np.float32)).view(np.int32)
+        second = np.float32(c.view(np.float32) + d.view(np.float32)).view(np.int32)
+        return min(min(first, second), least)
 
     return add
 
 
-def relaxing(kind, tile, side, depth, add, group):
+def _finding(group):
+    """Which tile a block has: columns of ``group`` tiles, so that the panels stay in the cache."""
+
+    def find(block, high, wide):
+        start = block // (group * wide) * group
+        rows, rest = min(group, high - start), block - start * wide
+        return start + rest % rows, rest // rows
+
+    return find
+
+
+def _bringing(tile, depth, threads):
+    """Threads of a block start to bring a slice of a panel, each its quads."""
+
+    def bring(slices, there, panel, begin, pitch):
+        for piece in range(depth * tile // 4 // threads):
+            at = (piece * threads + cuda.threadIdx.x) * 4
+            fetch_quad(slices, U(there + at), panel, U(begin + at // tile * pitch + at % tile))
+
+    return bring
+
+
+def relaxing(kind, tile, side, depth, add, group=8):
     """Kernel: ``target = min(target, left^T (min,+) right)``, a tile of it a block.
 
     Parameters
@@ -60,17 +71,19 @@ def relaxing(kind, tile, side, depth, add, group):
         Steps of the common dimension in shared memory at once; there are two such slices, one of them on
         its way.
     add : function
+        ``add(least, a, b, c, d)``: the least of ``least``, ``a + b`` and ``c + d``.
     group : int
         Tiles below one another that are worked on at the same time.
     """
     add = cuda.jit(device=True, inline="always")(add)
+    find = cuda.jit(device=True, inline="always")(_finding(group))
+    bring = cuda.jit(device=True, inline="always")(_bringing(tile, depth, (tile // side) ** 2))
     across, halves, slice_size = tile // side, side // 4, depth * tile
-    threads, apart = across * across, tile // halves
-    quads = slice_size // 4 // threads  # that each thread brings
-    both, cells = 2 * slice_size, side * side
+    apart, both, cells = tile // halves, 2 * slice_size, side * side
 
     def loop(count, arguments):
-        target, left, right, stride, left_at, left_pitch, right_at, right_pitch, right_apart, one = arguments
+        target, left, right, target_at, stride, left_at, left_pitch = arguments[:7]
+        right_at, right_pitch, right_apart, wide, upper = arguments[7:]
         left_slices = cuda.shared.array(both, kind, ALIGNED)
         right_slices = cuda.shared.array(both, kind, ALIGNED)
         least = cuda.local.array(cells, kind)
@@ -79,37 +92,29 @@ def relaxing(kind, tile, side, depth, add, group):
         c = cuda.local.array(side, kind)
         d = cuda.local.array(side, kind)
         thread = cuda.threadIdx.x
-        wide = stride // tile
-        high = count // wide
-        start = cuda.blockIdx.x // (group * wide) * group
-        rows = min(group, high - start)
-        rest = cuda.blockIdx.x - start * wide
-        tile_row, tile_column = start + rest % rows, rest // rows
+        tile_row, tile_column = find(cuda.blockIdx.x, count // wide, wide)
+        if upper and tile_column < tile_row:
+            return
         row, column = thread // across * 4, thread % across * 4
-        corner = (tile_row * tile + row) * stride + tile_column * tile + column
-        left_from, right_from = left_at + tile_row * tile, right_at + tile_row * right_apart + tile_column * tile
-        for piece in range(quads):
-            at = (piece * threads + thread) * 4
-            step, place = at // tile, at % tile
-            fetch_quad(left_slices, U(at), left, U(left_from + step * left_pitch + place))
-            fetch_quad(right_slices, U(at), right, U(right_from + step * right_pitch + place))
+        corner = target_at + (tile_row * tile + row) * stride + tile_column * tile + column
+        left_from, right_from = (
+            left_at + tile_row * tile,
+            right_at + tile_row * right_apart + tile_column * tile,
+        )
+        bring(left_slices, 0, left, left_from, left_pitch)
+        bring(right_slices, 0, right, right_from, right_pitch)
         for i in range(side):
             for h in range(halves):
-                at = i * side + 4 * h
-                least[at], least[at + 1], least[at + 2], least[at + 3] = load_quad(
-                    target, U(corner + (i // 4 * apart + i % 4) * stride + h * apart)
-                )
+                q, to = i * side + 4 * h, corner + (i // 4 * apart + i % 4) * stride + h * apart
+                least[q], least[q + 1], least[q + 2], least[q + 3] = load_quad(target, U(to))
         for first in range(0, tile, depth):
             here = first // depth % 2 * slice_size
             wait_for_quads()
             cuda.syncthreads()
             if first + depth < tile:
-                for piece in range(quads):
-                    at = (piece * threads + thread) * 4
-                    step, place = first + depth + at // tile, at % tile
-                    there = slice_size - here + at
-                    fetch_quad(left_slices, U(there), left, U(left_from + step * left_pitch + place))
-                    fetch_quad(right_slices, U(there), right, U(right_from + step * right_pitch + place))
+                after = first + depth
+                bring(left_slices, slice_size - here, left, left_from + after * left_pitch, left_pitch)
+                bring(right_slices, slice_size - here, right, right_from + after * right_pitch, right_pitch)
             for k in range(0, depth, 2):
                 for h in range(halves):
                     at, i = here + k * tile + h * apart, 4 * h
@@ -119,66 +124,56 @@ def relaxing(kind, tile, side, depth, add, group):
                     d[i], d[i + 1], d[i + 2], d[i + 3] = load_quad(right_slices, U(at + column + tile))
                 for i in range(side):
                     for j in range(side):
-                        at = i * side + j
-                        least[at] = add(least[at], a[i], b[j], c[i], d[j], i + j, one)
+                        q = i * side + j
+                        least[q] = add(least[q], a[i], b[j], c[i], d[j])
         cuda.syncthreads()
         for i in range(side):
             for h in range(halves):
-                at = i * side + 4 * h
-                store_quad(
-                    target,
-                    U(corner + (i // 4 * apart + i % 4) * stride + h * apart),
-                    least[at],
-                    least[at + 1],
-                    least[at + 2],
-                    least[at + 3],
-                )
+                q, to = i * side + 4 * h, corner + (i // 4 * apart + i % 4) * stride + h * apart
+                store_quad(target, U(to), least[q], least[q + 1], least[q + 2], least[q + 3])
 
     return loop
 
 
-def closing(kind, tile, side):
+def closing(kind, tile):
     """Kernel of one block: the distances within a tile over vertices of the tile alone.
 
-    Every thread keeps its part of the tile in registers.  The row and the column of the next vertex go
-    through shared memory, turn by turn in two places, so that one barrier a vertex does.  Vertices come in
-    the order of the threads that own them, which is as good as any.
+    Every thread keeps 4 x 4 values in registers.  The row and the column of the next vertex go through shared
+    memory, turn by turn in two places, so that one barrier a vertex does.
     """
-    across, halves, cells, both = tile // side, side // 4, side * side, 2 * tile
-    apart = tile // halves
+    side, across, both = 4, tile // 4, 2 * tile
 
     def loop(count, arguments):
-        panel, closed, at, pitch = arguments
+        panel, closed, negative, at, pitch = arguments
         rows = cuda.shared.array(both, kind, ALIGNED)
         columns = cuda.shared.array(both, kind, ALIGNED)
-        least = cuda.local.array(cells, kind)
+        least = cuda.local.array(16, kind)
         thread = cuda.threadIdx.x
         row, column = thread // across * 4, thread % across * 4
         for i in range(side):
             for j in range(side):
-                least[i * side + j] = panel[
-                    U(at + (row + i // 4 * apart + i % 4) * pitch + column + j // 4 * apart + j % 4)
-                ]
-        for owner in range(0, 4 * across, 4):
+                least[i * side + j] = panel[U(at + (row + i) * pitch + column + j)]
+        for owner in range(0, tile, side):
             for own in range(side):
                 here = own % 2 * tile
                 if row == owner:
+                    if column == owner and least[own * side + own] < 0:
+                        negative[0] = 1
                     for j in range(side):
-                        rows[U(here + column + j // 4 * apart + j % 4)] = least[own * side + j]
+                        rows[U(here + column + j)] = least[own * side + j]
                 if column == owner:
                     for i in range(side):
-                        columns[U(here + row + i // 4 * apart + i % 4)] = least[i * side + own]
+                        columns[U(here + row + i)] = least[i * side + own]
                 cuda.syncthreads()
                 for i in range(side):
-                    to = columns[U(here + row + i // 4 * apart + i % 4)]
+                    to = columns[U(here + row + i)]
                     for j in range(side):
-                        on = rows[U(here + column + j // 4 * apart + j % 4)]
-                        least[i * side + j] = min(least[i * side + j], kind(to + on))
+                        onward = rows[U(here + column + j)]
+                        least[i * side + j] = min(least[i * side + j], kind(to + onward))
         for i in range(side):
             for j in range(side):
-                r, c = row + i // 4 * apart + i % 4, column + j // 4 * apart + j % 4
-                closed[U(r * both + c)] = least[i * side + j]
-                closed[U(c * both + tile + r)] = least[i * side + j]
+                closed[U((row + i) * both + column + j)] = least[i * side + j]
+                closed[U((column + j) * both + tile + row + i)] = least[i * side + j]
 
     return loop
 
@@ -197,6 +192,8 @@ def turning(kind, square, high):
             squares[U(down * pitch + column)] = matrix[U(at + (top + down) * stride + left + column)]
         cuda.syncthreads()
         for down in range(row, square, high):
-            panel[U(panel_at + (left + down) * panel_pitch + top + column)] = squares[U(column * pitch + down)]
+            panel[U(panel_at + (left + down) * panel_pitch + top + column)] = squares[
+                U(column * pitch + down)
+            ]
 
     return loop

@@ -1,4 +1,4 @@
-"""Four neighbouring array items at once, 16 bytes aligned: one instruction on a GPU where the items have 4 bytes.
+"""Four neighbouring array items at once, 16 bytes aligned: one instruction where the items have 4 bytes.
 
 The Python bodies below are the semantics; the simulator runs them as they stand.
 """
@@ -27,22 +27,30 @@ def wait_for_quads():
 
 
 def _register_on_cuda():
-    if SIMULATED:
-        return
+    if not SIMULATED:
+        _register_reads_and_writes()
+        _register_copies()
+
+
+def _pointer(context, builder, kind, array, index):
+    from numba.cuda.np.arrayobj import make_array
+
+    return builder.gep(make_array(kind)(context, builder, array).data, [index])
+
+
+def _register_reads_and_writes():
     from llvmlite import ir
     from numba import types
     from numba.cuda.extending import intrinsic, overload
-    from numba.cuda.np.arrayobj import make_array
 
-    def pointer_to(context, builder, kind, array, index, wide):
-        data = make_array(kind)(context, builder, array).data
-        pointer = builder.gep(data, [index])
-        return builder.bitcast(pointer, ir.VectorType(data.type.pointee, 4).as_pointer()) if wide else pointer
+    def quad_at(context, builder, *where):
+        pointer = _pointer(context, builder, *where)
+        return builder.bitcast(pointer, ir.VectorType(pointer.type.pointee, 4).as_pointer())
 
     @intrinsic
     def load(_, array, index):
         def emit(context, builder, signature, arguments):
-            quad = builder.load(pointer_to(context, builder, signature.args[0], *arguments, True), align=16)
+            quad = builder.load(quad_at(context, builder, signature.args[0], *arguments), align=16)
             items = [builder.extract_element(quad, ir.IntType(32)(item)) for item in range(4)]
             return context.make_tuple(builder, signature.return_type, items)
 
@@ -51,7 +59,7 @@ def _register_on_cuda():
     @intrinsic
     def store(_, array, index, first, second, third, fourth):
         def emit(context, builder, signature, arguments):
-            pointer = pointer_to(context, builder, signature.args[0], *arguments[:2], True)
+            pointer = quad_at(context, builder, signature.args[0], *arguments[:2])
             quad = ir.Constant(pointer.type.pointee, ir.Undefined)
             for item, value in enumerate(arguments[2:]):
                 quad = builder.insert_element(quad, value, ir.IntType(32)(item))
@@ -60,25 +68,38 @@ def _register_on_cuda():
 
         return types.void(array, types.uint64, *[array.dtype] * 4), emit
 
+    @overload(load_quad)
+    def load_on_cuda(array, index):
+        return lambda array, index: load(array, index)
+
+    @overload(store_quad)
+    def store_on_cuda(array, index, first, second, third, fourth):
+        return lambda array, index, first, second, third, fourth: store(
+            array, index, first, second, third, fourth
+        )
+
+
+def _register_copies():
+    from llvmlite import ir
+    from numba import types
+    from numba.cuda.extending import intrinsic, overload
+
+    nothing, word, address = ir.VoidType(), ir.IntType(32), ir.IntType(64)
+
+    def assembly(builder, text, constraints, *operands):
+        shape = ir.FunctionType(nothing, [operand.type for operand in operands])
+        builder.call(ir.InlineAsm(shape, text, constraints, side_effect=True), operands)
+
     @intrinsic
     def fetch(_, shared, place, array, index):
         def emit(context, builder, signature, arguments):
-            to = pointer_to(context, builder, signature.args[0], *arguments[:2], False)
-            to = builder.addrspacecast(to, ir.PointerType(to.type.pointee, 3))
-            to = builder.ptrtoint(to, ir.IntType(32))
-            origin = pointer_to(context, builder, signature.args[2], *arguments[2:], False)
-            origin = builder.ptrtoint(origin, ir.IntType(64))
-            copy = ir.FunctionType(ir.VoidType(), [ir.IntType(32), ir.IntType(64)])
+            to = _pointer(context, builder, signature.args[0], *arguments[:2])
+            to = builder.ptrtoint(builder.addrspacecast(to, ir.PointerType(to.type.pointee, 3)), word)
+            origin = _pointer(context, builder, signature.args[2], *arguments[2:])
+            origin = builder.ptrtoint(origin, address)
             for byte in range(0, 4 * signature.args[2].dtype.bitwidth // 8, 16):
-                builder.call(
-                    ir.InlineAsm(
-                        copy,
-                        f"cp.async.cg.shared.global [$0+{byte}], [$1+{byte}], 16;",
-                        "r,l,~{memory}",
-                        side_effect=True,
-                    ),
-                    [to, origin],
-                )
+                text = f"cp.async.cg.shared.global [$0+{byte}], [$1+{byte}], 16;"
+                assembly(builder, text, "r,l,~{memory}", to, origin)
             return context.get_dummy_value()
 
         return types.void(shared, types.uint64, array, types.uint64), emit
@@ -86,22 +107,18 @@ def _register_on_cuda():
     @intrinsic
     def wait(_):
         def emit(context, builder, signature, arguments):
-            nothing = ir.FunctionType(ir.VoidType(), [])
-            builder.call(ir.InlineAsm(nothing, "cp.async.wait_all;", "~{memory}", side_effect=True), [])
+            assembly(builder, "cp.async.wait_all;", "~{memory}")
             return context.get_dummy_value()
 
         return types.void(), emit
 
-    overload(load_quad)(lambda array, index: lambda array, index: load(array, index))
-    overload(store_quad)(
-        lambda array, index, first, second, third, fourth: (
-            lambda array, index, first, second, third, fourth: store(array, index, first, second, third, fourth)
-        )
-    )
-    overload(fetch_quad)(
-        lambda shared, place, array, index: lambda shared, place, array, index: fetch(shared, place, array, index)
-    )
-    overload(wait_for_quads)(lambda: lambda: wait())
+    @overload(fetch_quad)
+    def fetch_on_cuda(shared, place, array, index):
+        return lambda shared, place, array, index: fetch(shared, place, array, index)
+
+    @overload(wait_for_quads)
+    def wait_on_cuda():
+        return lambda: wait()
 
 
 on_cuda(_register_on_cuda)

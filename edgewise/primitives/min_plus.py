@@ -1,0 +1,171 @@
+"""The min-plus product on a GPU: ``target[i, j]`` is lowered to the least ``left[k, i] + right[k, j]``.
+
+That is matrix multiplication with + for times and min for plus, and nearly all the work of Floyd and
+Warshall's algorithm cut into tiles.  A block of threads has a tile of the target, a thread 8 x 8 of its
+values in registers.  Slices of both factors go through shared memory, the next one on its way there
+(``cp.async``) while one is used: for 16 values read from shared memory a thread makes 64 sums and minima.
+Both factors are *panels*: k is the row, so that neighbouring threads read neighbouring entries.
+
+What an update costs decides the rest.  On Hopper (sm_90) ``min(least, a + b)`` of int32 is one instruction,
+VIADDMNMX, of which a multiprocessor finishes 64 a cycle: 16.7 T updates a second on an H200, of which 14 T
+remain.  Floats would take an FADD and an FMNMX each (10 T).  But non-negative floats are ordered like the
+integers that their bits spell, so two FADD and one VIMNMX3, the least of three, serve two updates (14 T).
+
+The factors may be parts of the target's own matrix as long as no block reads what another writes.
+"""
+
+import re
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays, launch
+from edgewise.device.target import SIMULATED
+
+#: Rows and columns of matrices are a multiple of this (the simulator's are small).
+TILE = 8 if SIMULATED else 128
+
+
+class Panel(NamedTuple):
+    """Rows of a flat array: row ``r`` begins at entry ``at + r * pitch``."""
+
+    array: Any
+    at: int
+    pitch: int
+
+
+class _Shape(NamedTuple):
+    """How a type is worked on: tile, values of a thread, steps of a slice, blocks a multiprocessor."""
+
+    tile: int
+    side: int
+    depth: int
+    resident: int
+
+
+class _TileKernel(launch.Kernel):
+    """A kernel of whole blocks that leaves each thread the registers of its share of a multiprocessor."""
+
+    def __init__(self, name, source, threads, resident):
+        super().__init__(name, source, lanes=threads, threads=threads)
+        self.resident = resident
+
+    def ptx(self, kinds, capability):
+        bounds = f"\n.maxntid {self.threads}, 1, 1\n.minnctapersm {self.resident}\n"
+        text = super().ptx(kinds, capability)
+        return re.sub(r"(\.entry[^{]*?\))\s*(?=\{)", rf"\1{bounds}", text, count=1)
+
+
+class MinPlus:
+    """The kernels for one type of distances.
+
+    Parameters
+    ----------
+    dtype : int32, int64, float32 or float64
+    signed : bool
+        Whether values may be negative.
+
+    Attributes
+    ----------
+    tile : int
+        Rows and columns of a tile; divides :data:`TILE`.
+    """
+
+    def __init__(self, dtype, signed):
+        self.kind = np.dtype(dtype).type
+        shape = _shape(self.kind)
+        self.tile = shape.tile
+        self.by_bits = self.kind is np.float32 and not signed
+        square, high = (8, 8) if SIMULATED else (32, 8)
+        self.square = square
+        name = f"{__name__}.%s-{self.kind.__name__}{'-signed' if signed else ''}"
+        threads, corners = (shape.tile // shape.side) ** 2, (shape.tile // 4) ** 2
+        self._relax = _TileKernel(name % "relax", lambda: self._relaxing(shape), threads, shape.resident)
+        self._close = _TileKernel(name % "close", lambda: _pages().closing(self.kind, shape.tile), corners, 1)
+        self._turn = _TileKernel(
+            name % "turn", lambda: _pages().turning(self.kind, square, high), square * high, 1
+        )
+
+    def _relaxing(self, shape):
+        pages = _pages()
+        if self.by_bits:
+            return pages.relaxing(np.int32, *shape[:3], pages.ordered())
+        return pages.relaxing(self.kind, *shape[:3], pages.plain(self.kind))
+
+    def relax(self, target, left, right, high, wide, *, apart=0, upper=False):
+        """Lower a target of ``high`` by ``wide`` tiles to ``left^T (min,+) right``, a tile deep.
+
+        Parameters
+        ----------
+        target : Panel
+        left, right : Panel
+            ``tile`` rows of ``high`` and ``wide`` tiles.
+        apart : int
+            Entries from the right factor of a row of tiles to that of the next.
+        upper : bool
+            Leave out the tiles below the diagonal.
+        """
+        numbers = (
+            target.at,
+            target.pitch,
+            left.at,
+            left.pitch,
+            right.at,
+            right.pitch,
+            apart,
+            wide,
+            int(upper),
+        )
+        factors = tuple(map(self._seen, (target.array, left.array, right.array)))
+        place = arrays.place_of(target.array)
+        self._relax(high * wide, (*factors, *numbers), place)
+
+    def _seen(self, array):
+        return array.view(np.int32) if self.by_bits else array
+
+    def close(self, panel, closed, negative):
+        """Distances within one tile, over the vertices of that tile.
+
+        Parameters
+        ----------
+        panel : Panel
+            At the tile.
+        closed : (2 tile tile,) array
+            Row after row of the distances, each followed by the same row of their transpose.
+        negative : (1,) int32 array
+            Becomes 1 if a vertex of the tile is on a cycle of negative length, found before any sum wraps.
+        """
+        place = arrays.place_of(panel.array)
+        self._close(1, (panel.array, closed, negative, panel.at, panel.pitch), place)
+
+    def turn(self, source, target, high):
+        """Let the panel ``target`` be the transpose of ``high`` rows, a tile wide."""
+        squares = high // self.square * (self.tile // self.square)
+        numbers = (source.at, source.pitch, target.at, target.pitch, self.tile)
+        self._turn(squares, (source.array, target.array, *numbers), arrays.place_of(target.array))
+
+
+@cache
+def min_plus(dtype, signed=False) -> MinPlus:
+    """The kernels for one type; see :class:`MinPlus`."""
+    return MinPlus(dtype, signed)
+
+
+def padded(n) -> int:
+    """Rows of a matrix for ``n`` vertices that tiles divide."""
+    return max(-(-n // TILE), 1) * TILE
+
+
+def _shape(kind):
+    if SIMULATED:
+        return _Shape(TILE, 4, 4, 1)
+    if np.dtype(kind).itemsize == 8:
+        return _Shape(64, 4, 16, 2)
+    return _Shape(128, 8, 16, 2)
+
+
+def _pages():
+    from edgewise.primitives import min_plus_tiles
+
+    return min_plus_tiles

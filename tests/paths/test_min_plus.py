@@ -1,0 +1,102 @@
+"""Floyd-Warshall by min-plus products of tiles: against NumPy in the simulator and on a GPU, and as PTX."""
+
+import numpy as np
+import pytest
+
+from edgewise.device import arrays, launch
+from edgewise.paths.apsp import floyd_tiles
+from edgewise.paths.apsp.bounds import ceiling_of
+from edgewise.primitives import min_plus
+
+TYPES = (np.int32, np.int64, np.float32, np.float64)
+
+
+def matrix_of(n, kind, seed, *, symmetric=False, signed=False, density=0.15):
+    """A padded matrix of edges, and the distances that NumPy finds in it."""
+    rng, stride = np.random.default_rng(seed), min_plus.padded(n)
+    ceiling = ceiling_of(kind)
+    edges = np.full((stride, stride), ceiling, kind)
+    there = rng.random((n, n)) < density
+    weights = rng.integers(0, 100, (n, n)).astype(kind)
+    if signed:  # a potential makes edges negative, but no cycle
+        height = rng.integers(0, 40, n).astype(kind)
+        weights = weights + height - height[:, None]
+    edges[:n, :n][there] = weights[there]
+    if symmetric:
+        edges = np.minimum(edges, edges.T)
+    np.fill_diagonal(edges, 0)
+    return edges, oracle(edges)
+
+
+def oracle(edges):
+    """Floyd-Warshall in wide numbers."""
+    wide = edges.astype(np.float64)
+    wide[edges == ceiling_of(edges.dtype)] = np.inf
+    for k in range(len(wide)):
+        np.minimum(wide, wide[:, k : k + 1] + wide[k], out=wide)
+    reached = np.isfinite(wide)
+    return np.where(
+        reached, np.where(reached, wide, 0).astype(edges.dtype), edges.dtype.type(ceiling_of(edges.dtype))
+    )
+
+
+def solved(edges, n, **options):
+    matrix = arrays.move(edges.reshape(-1).copy(), "cuda:0")
+    negative = floyd_tiles.solve(matrix, n, len(edges), **options)
+    arrays.synchronize("cuda:0")
+    return arrays.move(matrix, "cpu").reshape(edges.shape), negative
+
+
+@pytest.mark.simulator
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("way", ["directed", "symmetric", "signed"])
+def test_distances(kind, way):
+    sizes = (13,) if launch.SIMULATED else (1, 100, 128, 300, 1000)
+    options = {} if way == "directed" else {way: True}
+    for n in sizes:
+        edges, expected = matrix_of(n, kind, n, density=min(1, 4 / n), **options)
+        found, negative = solved(edges, n, **options)
+        assert not negative
+        assert np.array_equal(found, expected)
+
+
+@pytest.mark.simulator
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", [np.int32, np.float32])
+def test_negative_cycles_are_found(kind):
+    n = 12 if launch.SIMULATED else 400
+    edges, _ = matrix_of(n, kind, 5, density=0.3)
+    edges[2, n - 1], edges[n - 1, 2] = 3, -4
+    assert solved(edges, n, signed=True)[1]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", TYPES)
+def test_paths_of_fractions(kind):
+    """Float sums may be made in another order, so they agree to rounding only."""
+    if np.dtype(kind).kind == "i":
+        pytest.skip("whole numbers")
+    n = 700
+    edges, _ = matrix_of(n, kind, 3, density=0.01)
+    edges = np.where(np.isinf(edges), edges, edges * kind(0.1)).astype(kind)
+    found, _ = solved(edges, n)
+    assert np.allclose(found, oracle(edges), rtol=64 * np.finfo(kind).eps)
+
+
+@pytest.mark.ptx
+@pytest.mark.parametrize("kind", TYPES)
+def test_kernels_keep_their_values_in_registers(kind):
+    name, capability = np.dtype(kind).name, (9, 0) if kind is np.int32 else (8, 0)
+    for signed in (False, True) if kind is np.float32 else (False,):
+        tiles = min_plus.min_plus(np.dtype(kind), signed)
+        seen = "int32" if tiles.by_bits else name
+        numbers = lambda count: ("int64",) * count  # noqa: E731
+        text = tiles._relax.ptx((f"{seen}[]",) * 3 + numbers(9), capability)
+        assert "ld.local" not in text and "st.local" not in text
+        assert ".maxntid 256" in text and "cp.async" in text
+        if np.dtype(kind).itemsize == 4:
+            assert text.count("ld.shared.v4") == 8
+        text = tiles._close.ptx((f"{name}[]",) * 2 + ("int32[]",) + numbers(2), capability)
+        assert "ld.local" not in text
+        assert tiles._turn.ptx((f"{name}[]",) * 2 + numbers(5), capability)
