@@ -1,0 +1,113 @@
+"""All pairs on GPUs: batched search by lanes, against a plain search; Floyd-Warshall on several devices."""
+
+import heapq
+
+import numpy as np
+import pytest
+
+from edgewise.device import arrays, launch
+from edgewise.paths.apsp import lanes
+from edgewise.paths.distances import unreached
+from edgewise.paths.rows import Rows
+
+TYPES = (np.int32, np.int64, np.float32, np.float64)
+
+
+def rows_for(n, edges, kind, seed, place, directed=True, weighted=True):
+    """Random rows, their weights' type being ``kind``, with the rows that come in."""
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(0, n, (2, edges))
+    weights = rng.integers(0, 11, edges).astype(kind)
+    if not directed:
+        ends, weights = np.concatenate([ends, ends[::-1]], 1), np.concatenate([weights, weights])
+    both = [_sorted(n, *pair, weights, place, weighted) for pair in (ends, ends[::-1])]
+    return Rows(*both[0], Rows(*both[1]))
+
+
+def _sorted(n, sources, targets, weights, place, weighted):
+    order = np.argsort(sources, kind="stable")
+    offsets = np.searchsorted(sources[order], np.arange(n + 1))
+    columns = (
+        offsets.astype(np.int64),
+        targets[order].astype(np.uint32),
+        weights[order][: None if weighted else 0],
+    )
+    return [arrays.move(np.ascontiguousarray(column), place) for column in columns]
+
+
+def plain_search(rows, source):
+    """Dijkstra's search with a heap."""
+    offsets, neighbours, weights = (
+        arrays.move(x, "cpu") for x in (rows.offsets, rows.neighbours, rows.weights)
+    )
+    best, heap = {}, [(0, source)]
+    while heap:
+        distance, vertex = heapq.heappop(heap)
+        if vertex in best:
+            continue
+        best[vertex] = distance
+        for entry in range(offsets[vertex], offsets[vertex + 1]):
+            step = weights[entry].item() if len(weights) else 1
+            heapq.heappush(heap, (distance + step, int(neighbours[entry])))
+    return best
+
+
+def check(rows, sources, kind, place, **options):
+    into = arrays.empty(len(sources) * rows.n_vertices, kind, place)
+    assert not lanes.solve(rows, np.asarray(sources), into, **options)
+    found = arrays.move(into, "cpu").reshape(len(sources), -1)
+    for source, row in zip(sources, found, strict=True):
+        expected = np.full(rows.n_vertices, unreached(kind), kind)
+        for vertex, distance in plain_search(rows, source).items():
+            expected[vertex] = distance
+        assert np.array_equal(row, expected)
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("weighted", [True, False])
+def test_lanes_on_the_cpu(kind, weighted):
+    rows = rows_for(30, 45, kind, 1, "cpu", weighted=weighted)
+    check(rows, [0, 3, 29, 3, 11], kind, "cpu", batch=2)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("kind", [np.int32, np.float32])
+def test_lanes_in_the_simulator(kind):
+    if not launch.SIMULATED:
+        pytest.skip("for the simulator")
+    check(rows_for(9, 16, kind, 1, "cuda:0"), [8, 0, 4], kind, "cuda:0", batch=2)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("weighted", [True, False])
+def test_lanes_on_a_gpu(kind, weighted):
+    for n, edges, directed in ((1, 0, True), (77, 200, True), (3000, 9000, True), (5000, 9000, False)):
+        rows = rows_for(n, edges, kind, n, "cuda:0", directed, weighted)
+        sources = np.random.default_rng(2).integers(0, n, min(n, 150)).tolist()
+        check(rows, sources, kind, "cuda:0")
+        check(rows, sources[:70], kind, "cuda:0", batch=128)
+
+
+@pytest.mark.interpreter
+def test_lanes_too_narrow_are_told():
+    weights = np.array([2**29, 2**29], np.int32)
+    leaving = Rows(np.array([0, 1, 2, 2]), np.array([1, 2], np.uint32), weights)
+    coming = Rows(np.array([0, 0, 1, 2]), np.array([0, 1], np.uint32), weights)
+    rows = Rows(leaving.offsets, leaving.neighbours, weights, coming)
+    assert lanes.solve(rows, np.array([0]), np.empty(3, np.int32), batch=2)
+    rows.weights[:], coming.weights[:] = 2**30, 2**30
+    assert lanes.solve(rows, np.array([0]), np.empty(3, np.int32), batch=2)
+
+
+@pytest.mark.ptx
+@pytest.mark.parametrize("kind", ["int32", "float32"])
+def test_lanes_compile(kind):
+    kinds = ("int32[]", "int64[]", "uint32[]", "int64[]", "uint32[]", f"{kind}[]", "int64[]", "int64")
+    limit = "int64" if kind == "int32" else "float64"
+    kinds += (f"{kind}[]", "int32[]", "int32[]", f"{kind}[]", "int64[]", limit, limit)
+    text = lanes.search.cuda.ptx(kinds, (9, 0))
+    assert "ld.local" not in text
+    if kind == "float32":
+        assert "add.f64" not in text  # sums are rounded as the type's are
