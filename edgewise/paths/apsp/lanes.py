@@ -1,10 +1,10 @@
 """Repeated single-source search on a GPU: the lanes of a warp are sources.
 
-As in :mod:`~edgewise.paths.apsp.batches`, a batch of sources is searched for at once, and ``distances[v]`` is
-a row with one distance from each.  Here a warp takes a marked vertex and its lanes two sources each: it pulls
-the least of ``distances[u] + weight`` over the edges that come in, 256 bytes at a time, and where that lowered
-a lane it marks the vertices behind the edges that leave for the next round.  A vertex belongs to one warp, so
-nothing is atomic.  What neighbours write in the same round may be seen or not; if not, they have
+As in :mod:`~edgewise.paths.apsp.batches`, a batch of sources is searched for at once, and ``distances[v]``
+is a row with one distance from each.  Here a warp takes a marked vertex and its lanes two sources each: it
+pulls the least of ``distances[u] + weight`` over the edges that come in, 256 bytes at a time, and where that
+lowered a lane it marks the vertices behind the edges that leave for the next round.  A vertex belongs to one
+warp, so nothing is atomic.  What neighbours write in the same round may be seen or not; if not, they have
 marked the vertex.
 
 A mark is the number of the round, so marks need not be taken away.  A vertex that is marked for the next
