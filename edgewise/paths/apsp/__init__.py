@@ -1,0 +1,157 @@
+"""All pairs shortest paths: distances from every vertex to every vertex.
+
+A method is made ready for the rows of a graph and then asked for blocks of sources: ``start(rows)`` returns
+``solve(sources, into)``, which fills a flat array, source after source, and says whether a distance was too
+large for its type.  So all of them serve results in memory, files that grow block by block, and
+:func:`edgewise.distance_measures`, which keeps no matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from edgewise.device import arrays
+from edgewise.errors import DeviceError, OptionError
+from edgewise.graph import Graph
+from edgewise.paths.apsp.batches import sssp as sssp_on_cpu
+from edgewise.paths.apsp.floyd_warshall import floyd_warshall
+from edgewise.paths.apsp.floyd_warshall_simple import floyd_warshall_simple
+from edgewise.paths.apsp.job import Job
+from edgewise.paths.apsp.johnson import johnson as johnson_by
+from edgewise.paths.apsp.multi_source import multi_source
+from edgewise.paths.apsp.record import AllPairs
+
+__all__ = ["METHODS", "AllPairs", "Method", "all_pairs_shortest_paths"]
+
+
+def sssp(rows):
+    """The batched search for the place of the rows."""
+    if arrays.place_of(rows.offsets) == "cpu":
+        return sssp_on_cpu(rows)
+    from edgewise.paths.apsp import lanes
+
+    return lambda sources, into: lanes.solve(rows, sources, into)
+
+
+def johnson(rows):
+    """Johnson's method with the batched search for the place of the rows."""
+    return johnson_by(rows, sssp)
+
+
+class Method(NamedTuple):
+    """One way to find all pairs: what it is, where it comes from, what it can do."""
+
+    start: Callable
+    gist: str
+    source: str
+    weights: str = "any"  # or "not negative", or "none": every edge counts one
+    whole: bool = False  # keeps the whole matrix, whatever rows are asked for
+    places: tuple[str, ...] = ("cpu", "cuda")
+
+
+METHODS = {
+    "floyd-warshall-simple": Method(
+        floyd_warshall_simple,
+        "a loop over all pairs for every pivot",
+        "Fusi; Harish and Narayanan 2007",
+        whole=True,
+    ),
+    "floyd-warshall": Method(
+        floyd_warshall,
+        "the same in blocks that stay in caches and registers",
+        "Venkataraman et al. 2003; Katz and Kider 2008",
+        whole=True,
+    ),
+    "sssp": Method(
+        sssp,
+        "a search from every source, a vector of sources at a time",
+        "Fusi; after Then et al. 2014",
+        "not negative",
+    ),
+    "multi-source": Method(
+        multi_source, "breadth-first search, 64 sources a sweep", "Then et al. 2014", "none", places=("cpu",)
+    ),
+    "johnson": Method(johnson, "potentials shift negative weights away, then sssp", "Johnson 1977"),
+}
+
+
+def all_pairs_shortest_paths(
+    graph: Graph,
+    *,
+    sources: Sequence | None = None,
+    method: str = "auto",
+    device: str | None = None,
+    devices: str | Sequence[str] | None = None,
+    dtype: str | None = None,
+    output: str | Path | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+    **options: int | str,
+) -> AllPairs:
+    """Find the distances from every vertex, or from chosen ones, to every vertex.
+
+    Parameters
+    ----------
+    graph : Graph
+        With or without weights; without them every edge counts one.  Edges of a directed graph lead one way.
+    sources : sequence of ids, optional
+        The rows that are wanted; all vertices by default.
+    method : str
+        A name in ``METHODS``, or ``"auto"``: chosen by size, density and weights.
+    device : str, optional
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
+        graph lies.
+    devices : str or list of str, optional
+        Several GPUs: ``"all"``, or such as ``["cuda:0", "cuda:1"]``.
+    dtype : {'int32', 'int64', 'float32', 'float64'}, optional
+        Type of the distances; by default that of the weights, or a wider one where a distance needs it.
+    output : path, optional
+        File that takes the distances where they are too many for memory: a NumPy file (``.npy``), or a Zarr
+        array (``.zarr``, needs the package zarr).  It is written block by block under a hidden name beside
+        it; an interrupted run goes on after the last block when it is run again.
+    progress : callable, optional
+        Called with the number of blocks that are done and that there are.
+    **options : int or str
+        Options of the method.
+
+    Returns
+    -------
+    AllPairs
+        Its ``distances`` are a (k, n_vertices) matrix with one row for each source.
+
+    Raises
+    ------
+    GraphError
+        An unknown source, weights that are not finite, a negative cycle, distances too large for any type.
+    OptionError
+        An unknown method, option or output; a method that cannot do with the weights.
+    DeviceError, OutOfMemoryError
+        The device is not there, or the matrix does not fit.
+    FileError
+        The output cannot be written, or an interrupted run was of another job.
+
+    Examples
+    --------
+    >>> import edgewise as ew
+    >>> graph = ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "a"], weights=[1, 2, 5])
+    >>> result = ew.all_pairs_shortest_paths(graph)
+    >>> result.distances.tolist()
+    [[0, 1, 3], [1, 0, 2], [3, 2, 0]]
+    >>> result.path("a", "c")
+    ['a', 'b', 'c']
+    """
+    if not isinstance(graph, Graph):
+        raise OptionError(
+            f"a Graph is needed, not {type(graph).__name__}; see Graph.from_edges and from_frame"
+        )
+    if method != "auto" and method not in METHODS:
+        raise OptionError(f"method {method!r} is unknown; use auto or one of {', '.join(METHODS)}")
+    if device is not None and devices is not None:
+        raise OptionError("device= is for one device and devices= for several; use one of the two")
+    if options:
+        raise OptionError(f"method {method} has no option {next(iter(options))!r}")
+    if devices is not None:
+        raise DeviceError("devices= is not there yet for all pairs; use device=")
+    graph = graph if device is None else graph.to(device)
+    return Job(METHODS, graph, method, sources, dtype, output, progress).run()

@@ -1,0 +1,108 @@
+"""Methods that keep the whole matrix: it is made from rows, closed in place, and handed over by rows.
+
+The matrix is square with sides padded to a multiple of a tile, row after row in one flat array, so that kernels
+need not look out for its edges.  Pairs without an edge, and the padding, hold the ceiling
+(:mod:`edgewise.paths.apsp.bounds`); the diagonal holds zeros, or less where a loop is negative.
+"""
+
+import numpy as np
+
+from edgewise.device import arrays, each
+from edgewise.paths.apsp.bounds import always_fits, ceiling_of, heaviest_of, least_of, limit_of
+from edgewise.paths.apsp.cycles import NegativeCycle
+from edgewise.paths.distances import unreached
+
+
+@each
+def enter_row(row, offsets, neighbours, weights, stride, ceiling, matrix):
+    """Fill a row of the matrix; of repeated edges the lightest counts."""
+    at = row * stride
+    for column in range(stride):
+        matrix[at + column] = ceiling
+    matrix[at + row] = 0
+    if row < len(offsets) - 1:
+        for entry in range(offsets[row], offsets[row + 1]):
+            column = np.int64(neighbours[entry])
+            weight = weights[entry] if len(weights) else matrix.dtype.type(1)
+            if weight < matrix[at + column]:
+                matrix[at + column] = weight
+
+
+@each
+def leave_row(row, sources, stride, limit, none, matrix, width, into):
+    """Write the row of a source to the result, with the result's value for "no path"."""
+    at, to = np.int64(sources[row]) * stride, row * width
+    for column in range(width):
+        value = matrix[at + column]
+        into[to + column] = value if value < limit else none
+
+
+def matrix_of(rows, stride, into):
+    """The flat (stride * stride,) matrix of a graph, of the type and in the place of ``into``."""
+    matrix = into
+    if len(into) != stride * stride:
+        matrix = arrays.empty(stride * stride, into.dtype, arrays.place_of(into))
+    ceiling = into.dtype.type(ceiling_of(into.dtype))
+    weights = rows.weights.astype(into.dtype, copy=False)
+    enter_row(stride, rows.offsets, rows.neighbours, weights, stride, ceiling, matrix)
+    return matrix
+
+
+def largest_of(matrix, limit):
+    """Largest entry below the limit, as a Python number; 0 if there is none."""
+    return arrays.namespace(matrix).where(matrix < limit, matrix, 0).max(initial=0).item()
+
+
+def by_matrix(rows, stride, close):
+    """Make ready a method that closes the matrix of a graph.
+
+    Parameters
+    ----------
+    rows : edgewise.paths.rows.Rows
+    stride : int
+        Sides of the matrix.
+    close : callable
+        ``close(matrix)`` turns the lengths of edges into distances, in place, and returns a vertex on a
+        negative cycle, or -1.
+
+    Returns
+    -------
+    solve : function
+        ``solve(sources, into)`` writes the distances from each of the (k,) ``sources`` to the flat (k n,)
+        array ``into``, source after source, and returns whether distances were too large for its type.  The
+        matrix is closed when it is first called, in ``into`` itself if all fits there.
+    """
+    n, signed = rows.n_vertices, least_of(rows.weights) < 0
+    kept = {}
+
+    def closed(into):
+        matrix = matrix_of(rows, stride, into)
+        found = close(matrix)
+        if found >= 0:
+            raise NegativeCycle(found)
+        return matrix
+
+    def solve(sources, into):
+        dtype = into.dtype
+        safe = always_fits(rows, dtype)
+        if not safe and (signed or heaviest_of(rows.weights) >= ceiling_of(dtype)):
+            return True
+        if dtype not in kept:
+            kept[dtype] = closed(into)
+        matrix, limit = kept[dtype], limit_of(dtype, signed)
+        if not safe and largest_of(matrix, limit) + heaviest_of(rows.weights) >= limit:
+            return True
+        if matrix is into:
+            del kept[dtype]
+        there = arrays.move(np.asarray(sources), arrays.place_of(matrix))
+        limits = dtype.type(limit), dtype.type(unreached(dtype))
+        leave_row(len(sources), there, stride, *limits, matrix, n, into)
+        return False
+
+    return solve
+
+
+def negative_vertex(matrix, stride, width):
+    """A vertex whose distance to itself is negative, or -1."""
+    diagonal = arrays.move(arrays.contiguous(matrix[:: stride + 1][:width]) < 0, "cpu")
+    return int(diagonal.argmax()) if diagonal.any() else -1

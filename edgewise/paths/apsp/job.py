@@ -1,0 +1,199 @@
+"""One search for all pairs: what is asked for, in which type, by which method, into memory or a file."""
+
+import hashlib
+from time import perf_counter
+
+import numpy as np
+
+from edgewise.device import arrays
+from edgewise.errors import DeviceError, GraphError, OptionError, OutOfMemoryError
+from edgewise.paths.apsp.bounds import least_of
+from edgewise.paths.apsp.choose import choose
+from edgewise.paths.apsp.cycles import NegativeCycle, potentials_of
+from edgewise.paths.apsp.output import RowFile, check_path
+from edgewise.paths.apsp.record import AllPairs
+from edgewise.paths.rows import incoming_of, rows_of
+from edgewise.paths.sssp.weights import TYPES, WIDER, distance_type, rows_in
+
+#: Rows of a block: multiples of this many sources, about so many bytes, and so many blocks if there are enough.
+BLOCK_ROWS, BLOCK_BYTES, BLOCKS = 256, 1 << 27, 32
+
+
+class TooLarge(Exception):
+    """A distance does not fit the type."""
+
+
+class Search:
+    """A method made ready for a graph: asks it for the distances from any sources.
+
+    Parameters
+    ----------
+    methods : dict of str to Method
+    graph : Graph
+    method : str
+        A name, or ``"auto"``.
+    dtype : str or None
+        Type of the distances, if it was asked for.
+    all_sources : bool
+        Whether all vertices are sources.
+
+    Attributes
+    ----------
+    name : str
+        Of the method.
+    rows : edgewise.paths.rows.Rows
+    dtype : dtype
+        Of the distances.
+    """
+
+    def __init__(self, methods, graph, method, dtype, all_sources=True):
+        self.methods, self.graph, self.asked = methods, graph, dtype
+        if dtype is not None and dtype not in TYPES:
+            raise OptionError(f"dtype={dtype!r} is unknown; use one of {', '.join(TYPES)}")
+        self.weighted = graph.csr_weights is not None
+        natural = distance_type(graph.csr_weights) if self.weighted else "int32"
+        self._take(dtype or natural)
+        self.signed = bool(least_of(self.rows.weights) < 0)
+        entries, place = len(self.rows.neighbours), graph.place
+        if method == "auto":
+            method = choose(graph.n_vertices, entries, place, self.weighted, self.signed, all_sources)
+        self.name, self.method, self.solve = method, methods[method], None
+        self._check()
+
+    def _take(self, name):
+        self.dtype = np.dtype(name)
+        self.rows = rows_in(self.graph, name) if self.weighted else rows_of(self.graph)
+
+    def _check(self):
+        if self.method.weights == "none" and self.weighted:
+            raise OptionError(
+                f"method {self.name} counts every edge as one, but the graph has weights; use sssp"
+            )
+        if self.method.weights == "not negative" and self.signed:
+            raise OptionError(f"method {self.name} takes no negative weights; use johnson or floyd-warshall")
+        if self.graph.place.partition(":")[0] not in self.method.places:
+            raise DeviceError(f"method {self.name} runs on {self.method.places[0]} only; use sssp")
+
+    def widen(self):
+        """Take the next wider type for the distances; all that was found so far is void."""
+        wider = WIDER.get(self.dtype.name)
+        if self.asked or wider is None:
+            raise GraphError(
+                f"a distance passes what {self.dtype.name} holds; "
+                + (f"leave out dtype={self.asked!r}" if self.asked and wider else "use dtype='float64'")
+            )
+        self.solve = None
+        self._take(wider)
+
+    def into(self, sources, block):
+        """Fill the flat (k n,) array ``block`` with the distances from (k,) sources.
+
+        Raises
+        ------
+        TooLarge
+            They do not fit the type; see :meth:`widen`.
+        GraphError
+            A cycle is negative.
+        """
+        if not len(block):
+            return
+        try:
+            if self.solve is None:
+                incoming_of(self.graph, self.rows)
+                self.solve = self.method.start(self.rows)
+            too_large = self.solve(sources, block)
+        except NegativeCycle:
+            self._name_cycle()
+            # The cycle was rounding: potentials that allow for it know better.
+            self.name, self.method, self.solve = "johnson", self.methods["johnson"], None
+            return self.into(sources, block)
+        if too_large:
+            raise TooLarge
+
+    def _name_cycle(self):
+        _, cycle = potentials_of(self.rows)
+        if cycle:
+            ids = self.graph.ids_of(np.array(cycle)).tolist()
+            shown = [repr(one) for one in (ids if len(ids) <= 8 else [*ids[:7], "..."])]
+            shown = " -> ".join([*shown, repr(ids[0])]).replace("'...'", "...")
+            raise GraphError(f"the cycle {shown} is negative, so its vertices have no shortest paths")
+
+
+class Job:
+    """A search with its sources and where the distances go."""
+
+    def __init__(self, methods, graph, method, sources, dtype, output, progress):
+        n = graph.n_vertices
+        self.graph, self.progress = graph, progress or (lambda done, blocks: None)
+        self.sources = np.arange(n) if sources is None else graph.vertices_of(sources)
+        self.output = None if output is None else check_path(output)
+        self.search = Search(methods, graph, method, dtype, len(self.sources) * 2 > n)
+
+    @property
+    def shape(self):
+        """Rows and columns of the matrix."""
+        return len(self.sources), self.graph.n_vertices
+
+    def run(self):
+        """Search, in a wider type where it must be, and return the result."""
+        start = perf_counter()
+        with arrays.guard(self.graph.place):
+            while True:
+                try:
+                    distances = self._in_memory() if self.output is None else self._to_file()
+                    break
+                except TooLarge:
+                    self.search.widen()
+            arrays.synchronize(self.graph.place)
+        found = self.search
+        seconds = perf_counter() - start
+        return AllPairs(self.graph, found.name, seconds, self.sources, found.weighted, found.rows, distances)
+
+    def _in_memory(self):
+        place, dtype, (height, width) = self.graph.place, self.search.dtype, self.shape
+        self._check_memory(height * width * dtype.itemsize)
+        matrix = arrays.empty(height * width, dtype, place)
+        rows = max(1, height) if self.search.method.whole else self._rows_of_a_block()
+        blocks = -(-height // rows)
+        for block in range(blocks):
+            some = self.sources[block * rows : (block + 1) * rows]
+            self.search.into(some, matrix[block * rows * width :][: len(some) * width])
+            self.progress(block + 1, blocks)
+        return matrix.reshape(height, width)
+
+    def _check_memory(self, needed):
+        free = arrays.free_memory(self.graph.place)
+        if needed > free:
+            raise OutOfMemoryError(
+                f"{self.graph.place} has too little memory for all distances: {needed:,} bytes needed, "
+                f"{free:,} free; write them to a file with output='distances.npy'"
+            )
+
+    def _rows_of_a_block(self):
+        height, width = self.shape
+        fitting = BLOCK_BYTES // (max(width, 1) * self.search.dtype.itemsize)
+        wanted = min(fitting, -(-height // BLOCKS))
+        return max(1, -(-wanted // BLOCK_ROWS)) * BLOCK_ROWS
+
+    def _to_file(self):
+        rows, width = self._rows_of_a_block(), self.shape[1]
+        file = RowFile(self.output, self.shape, self.search.dtype, rows, self._facts())
+        for block in range(file.blocks):
+            if block not in file.done:
+                some = self.sources[block * rows : (block + 1) * rows]
+                values = arrays.empty(len(some) * width, self.search.dtype, self.graph.place)
+                try:
+                    self.search.into(some, values)
+                except TooLarge:
+                    file.discard()
+                    raise
+                file.put(block, arrays.move(values, "cpu").reshape(-1, width))
+            self.progress(len(file.done), file.blocks)
+        return file.finish()
+
+    def _facts(self):
+        """What the distances depend on, for the journal of an output."""
+        rows, digest = self.search.rows, hashlib.sha256()
+        for array in (rows.offsets, rows.neighbours, rows.weights, self.sources):
+            digest.update(np.ascontiguousarray(arrays.move(array, "cpu")).data)
+        return {"graph and sources": digest.hexdigest()[:20]}
