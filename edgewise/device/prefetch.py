@@ -1,0 +1,53 @@
+"""``prefetch``: start reading an array element early, so that a later read need not wait for memory.
+
+A search reads rows in an order that no processor foresees.  Its loops first ask for the rows of some dozens
+of vertices and then work on them, so that many reads are under way at once instead of one.  It is a hint: it
+changes no value, and an index beyond the array is harmless.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from edgewise.device.atomics import _element_pointer
+from edgewise.device.target import NO_COUNTING, SIMULATED, on_cuda
+
+#: Arguments of LLVM's intrinsic: for reading, wanted soon and often, data and not instructions.
+TO_READ, KEEP, DATA = 0, 3, 1
+
+
+def prefetch(array, index):
+    """Start to read ``array[index]``, where the processor can."""
+
+
+@intrinsic
+def _cpu_prefetch(_, array, index):
+    def emit(context, builder, signature, arguments):
+        at, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        shape = ir.FunctionType(ir.VoidType(), [at, number, number, number])
+        hint = builder.module.declare_intrinsic("llvm.prefetch", [at], shape)
+        pointer = _element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        builder.call(hint, [builder.bitcast(pointer, at), number(TO_READ), number(KEEP), number(DATA)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), emit
+
+
+@overload(prefetch, jit_options=NO_COUNTING)
+def _prefetch_on_cpu(array, index):
+    return lambda array, index: _cpu_prefetch(array, np.intp(index))
+
+
+def _register_on_cuda():
+    """A GPU hides the wait by other warps."""
+    if SIMULATED:
+        return
+    from numba.cuda.extending import overload as overload_on_cuda
+
+    @overload_on_cuda(prefetch)
+    def prefetch_on_cuda(array, index):
+        return lambda array, index: None
+
+
+on_cuda(_register_on_cuda)

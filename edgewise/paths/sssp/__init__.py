@@ -1,0 +1,247 @@
+"""Shortest paths along weighted edges, from one source or from the nearest of several.
+
+Every method finds the same distances, bit for bit, on every device and with any number of threads; parents
+and paths are read off the distances (:class:`~edgewise.paths.distances.Distances`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays
+from edgewise.errors import GraphError, OptionError
+from edgewise.graph import Graph
+from edgewise.paths.distances import Distances, unreached
+from edgewise.paths.sssp.bellman_ford import bellman_ford
+from edgewise.paths.sssp.delta_stepping import delta_stepping
+from edgewise.paths.sssp.dijkstra import dijkstra
+from edgewise.paths.sssp.harish import harish
+from edgewise.paths.sssp.nearby import nearby
+from edgewise.paths.sssp.negative_cycle import NegativeCycle
+from edgewise.paths.sssp.weights import (
+    TYPES,
+    WIDER,
+    distance_type,
+    edge_at,
+    limit_in,
+    rows_in,
+    spread_in,
+)
+
+__all__ = ["METHODS", "Method", "shortest_paths"]
+
+#: Vertices of a negative cycle that an error names.
+MOST_NAMED = 20
+
+
+class Method(NamedTuple):
+    """One way to find the distances."""
+
+    run: Callable
+    gist: str
+    source: str
+    options: tuple[str, ...] = ()  # numbers larger than zero
+    places: tuple[str, ...] = ("cpu", "cuda")
+    negative: bool = False  # whether weights may be negative
+    stops: bool = False  # whether it ends with its targets
+
+
+METHODS = {
+    "harish": Method(
+        harish, "two kernels over all vertices, round after round", "Harish and Narayanan 2007; Fusi"
+    ),
+    "bellman-ford": Method(
+        bellman_ford, "relax what was lowered in the round before", "Bellman 1958, Moore 1959", negative=True
+    ),
+    "delta-stepping": Method(
+        delta_stepping,
+        "bins by distance, one after the other",
+        "Meyer and Sanders 2003; Zhang et al. 2020",
+        ("delta",),
+        ("cpu",),
+        stops=True,
+    ),
+    "dijkstra": Method(
+        dijkstra, "the nearest vertex first, on one core", "Dijkstra 1959", places=("cpu",), stops=True
+    ),
+}
+
+
+def shortest_paths(
+    graph: Graph,
+    source: Any,
+    *,
+    targets: Any = None,
+    cutoff: float | None = None,
+    method: str = "auto",
+    device: str | None = None,
+    dtype: Any = None,
+    **options: float,
+) -> Distances:
+    """Find the lengths of shortest paths along weighted edges, from a source or the nearest of several.
+
+    Parameters
+    ----------
+    graph : Graph
+        With weights, which may be zero; negative ones only where they close no negative cycle.  Edges of a
+        directed graph are followed from source to target.
+    source : id or (k,) array-like of ids
+        As they came in: vertex numbers where the graph has no ids.
+    targets : id or array-like of ids, optional
+        Vertices that matter: the search may end with the furthest of them, and vertices further away count
+        as not reached.
+    cutoff : number, optional
+        Largest distance that counts; vertices further away count as not reached.
+    method : str
+        A name in ``METHODS``, or ``"auto"``: chosen by weights and device.
+    device : str, optional
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
+        graph lies.
+    dtype : {'int32', 'int64', 'float32', 'float64'}, optional
+        Type of the distances.  By default int32 or int64 for weights that are integers (int64 where int32 is
+        too narrow for the weights or for a distance), else the type of the weights.
+    **options : float
+        Options of the method: ``delta`` of ``delta-stepping``, the width of a bin.
+
+    Returns
+    -------
+    Distances
+        Its ``distances`` are those of all vertices.
+
+    Raises
+    ------
+    GraphError
+        An unknown vertex, a graph without weights, a weight that is not finite, a negative cycle (the message
+        names its vertices), or a distance beyond the largest number of its type.
+    OptionError
+        An unknown method or option, or a method that cannot do with negative weights.
+    DeviceError, OutOfMemoryError
+        The device is not there, or too small.
+
+    Examples
+    --------
+    >>> import edgewise as ew
+    >>> graph = ew.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[2, 9, 3])
+    >>> result = shortest_paths(graph, "a")
+    >>> result.distances.tolist(), result.path_to("c")
+    ([0, 2, 5], ['a', 'b', 'c'])
+    """
+    _check(graph, method, options)
+    if device is not None:
+        graph = graph.to(arrays.resolve(device))
+    sources = np.unique(graph.vertices_of(source))
+    ends = None if targets is None else np.unique(graph.vertices_of(targets))
+    if not len(sources) or (ends is not None and not len(ends)):
+        raise OptionError("no source is given" if not len(sources) else "targets is empty; leave it out")
+    name = _type_name(graph, dtype)
+    with arrays.guard(graph.place), np.errstate(over="ignore"):
+        rows = rows_in(graph, name)
+        if method == "auto" and graph.place == "cpu" and rows.spread.least >= 0:
+            start = perf_counter()
+            found = nearby(rows, sources, limit_in(cutoff, name), ends)
+            if found is not None:
+                seconds, facts = perf_counter() - start, {"cutoff": cutoff, "partial": ends is not None}
+                return Distances(graph, "dijkstra", seconds, sources, True, rows, _found=found, **facts)
+        method = _chosen(graph, method, rows.spread.least)
+        return _searched(graph, method, rows, sources, ends, cutoff, dtype, options)
+
+
+def _searched(graph, method, rows, sources, ends, cutoff, dtype, options):
+    """Search everything; once more in a wider type where a distance passes the end of its type."""
+    overflowed = True
+    while overflowed:
+        name = rows.weights.dtype.name
+        arrays.synchronize(graph.place)
+        start = perf_counter()
+        try:
+            distances, overflowed = _run(method, rows, sources, limit_in(cutoff, name), ends, options)
+        except NegativeCycle as cycle:
+            raise _named(graph, cycle) from None
+        arrays.synchronize(graph.place)
+        seconds = perf_counter() - start
+        if overflowed and (dtype is not None or name not in WIDER):
+            wider = WIDER.get(name) or ("float64" if name == "int64" else None)
+            raise GraphError(
+                f"a distance passes the largest number of {name}; "
+                + (f"use dtype={wider!r}" if wider else "use smaller weights")
+            )
+        if overflowed:
+            rows = rows_in(graph, WIDER[name])
+    facts = {"cutoff": cutoff, "partial": ends is not None}
+    return Distances(graph, method, seconds, sources, True, rows, _dense=distances, **facts)
+
+
+def _run(method, rows, sources, limit, ends, options):
+    """Run a method; where there are targets, forget what lies beyond the furthest of them."""
+    found = METHODS[method]
+    if found.stops and ends is not None:
+        options = {**options, "targets": ends}
+    distances, overflowed = found.run(rows, sources, limit, **options)
+    if ends is not None and not overflowed:
+        none = unreached(distances.dtype)
+        furthest = distances[arrays.move(ends, arrays.place_of(distances))].max()
+        if furthest != none:
+            distances[distances > furthest] = none
+    return distances, overflowed
+
+
+def _check(graph, method, options):
+    if not isinstance(graph, Graph):
+        raise OptionError(
+            f"a Graph is needed, not {type(graph).__name__}; see Graph.from_edges and from_frame"
+        )
+    if method != "auto" and method not in METHODS:
+        raise OptionError(f"method {method!r} is unknown; use auto or one of {', '.join(METHODS)}")
+    known = METHODS[method].options if method != "auto" else ()
+    for option, value in options.items():
+        if option not in known:
+            raise OptionError(
+                f"method {method} has no option {option!r} (it has: {', '.join(known) or 'none'})"
+            )
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value > 0:
+            raise OptionError(f"{option}={value!r} must be a number larger than 0")
+
+
+def _type_name(graph, dtype):
+    if dtype is None:
+        spread_in(graph)
+        return distance_type(graph.csr_weights)
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = None
+    if name not in TYPES:
+        raise OptionError(f"dtype={dtype!r} is unknown; use one of {', '.join(TYPES)}")
+    return name
+
+
+def _chosen(graph, method, least):
+    """The method, if it can do with the weights in the place of the graph."""
+    if method == "auto":
+        if least < 0:
+            return "bellman-ford"
+        return "delta-stepping" if graph.place == "cpu" else "bellman-ford"
+    found = METHODS[method]
+    if graph.place.partition(":")[0] not in found.places:
+        raise OptionError(f"method {method} runs on the CPU only; use device='cpu' or another method")
+    if least < 0 and not found.negative:
+        entry = int(graph.csr_weights.argmin())
+        raise OptionError(
+            f"the edge {edge_at(graph, entry)} weighs {least}, and {method} needs weights of 0 or more; "
+            "use method='bellman-ford'"
+        )
+    return method
+
+
+def _named(graph, cycle):
+    """The error for a negative cycle, with its vertices' ids."""
+    ids = [repr(id) for id in graph.ids_of(np.array(cycle.vertices)).tolist()]
+    shown = ids if len(ids) <= MOST_NAMED else [*ids[:MOST_NAMED], f"({len(ids) - MOST_NAMED} more)"]
+    return GraphError(
+        f"no shortest paths: the cycle {' -> '.join([*shown, ids[0]])} weighs {cycle.weight}; "
+        "leave out an edge of it, or raise its weight"
+    )

@@ -1,0 +1,71 @@
+"""The document's search: two kernels over all vertices, round after round.
+
+``mask`` marks the vertices whose distance was lowered.  The first kernel relaxes their edges into a second
+array of distances, ``updating``, by atomic minima; the second compares the two arrays, takes over what was
+lowered and marks it for the next round.  Every round looks at every vertex: a search costs the vertices times
+the edges of its longest path.  With atomic minima the second array is not needed any more; it only keeps the
+rounds apart, so that what a round finds depends on the round before and nothing else.
+
+Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA" (HiPC 2007), as in Fusi's
+thesis.
+"""
+
+import numpy as np
+
+from edgewise.device import arrays, each, fetch_min
+from edgewise.paths.distances import unreached
+from edgewise.paths.sssp.weights import past_the_end
+
+
+@each
+def relax(vertex, offsets, neighbours, weights, mask, distances, updating, cutoff):
+    """First kernel: offer longer paths to the vertices behind a marked one."""
+    if mask[vertex]:
+        mask[vertex] = 0
+        distance = distances[vertex]
+        for entry in range(offsets[vertex], offsets[vertex + 1]):
+            other = neighbours[entry]
+            longer = distances.dtype.type(distance + weights[entry])
+            if longer < updating[other] and distance <= longer <= cutoff:
+                fetch_min(updating, other, longer)
+
+
+@each
+def update(vertex, mask, distances, updating, lowered):
+    """Second kernel: take over what was lowered, and mark it."""
+    if updating[vertex] < distances[vertex]:
+        distances[vertex] = updating[vertex]
+        mask[vertex] = 1
+        lowered[0] = 1
+
+
+def harish(rows, sources, cutoff):
+    """Distances from the nearest of ``sources``, in the place of the rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        No weight is negative.
+    sources : (k,) int64 array on the host
+    cutoff : number
+        Largest distance that counts, in the type of the weights.
+
+    Returns
+    -------
+    (n,) array
+        Distances in the type of the weights.
+    bool
+        Whether a distance passed the end of the type.
+    """
+    place, dtype, n = arrays.place_of(rows.offsets), rows.weights.dtype, rows.n_vertices
+    distances = arrays.full(n, unreached(dtype), dtype, place)
+    mask = arrays.zeros(n, np.uint8, place)
+    first = arrays.move(sources, place)
+    distances[first], mask[first] = 0, 1
+    updating = distances.copy()
+    lowered = arrays.full(1, 1, np.int32, place)
+    while int(lowered[0]):
+        lowered.fill(0)
+        relax(n, rows.offsets, rows.neighbours, rows.weights, mask, distances, updating, cutoff)
+        update(n, mask, distances, updating, lowered)
+    return distances, past_the_end(rows, distances, cutoff)

@@ -1,0 +1,185 @@
+"""Weights of a search: what is refused, the type in which distances come, and what is kept with the graph.
+
+=========================================  ===================================================
+weights                                    distances
+=========================================  ===================================================
+bool, int8, int16, int32, uint8, uint16    int32; int64 where a distance passes 2**31 - 2
+uint32, int64, uint64                      int64
+float16, float32                           float32; float64 where a distance would be infinite
+float64                                    float64
+=========================================  ===================================================
+
+Distances of floats are sums in their own type, rounded after every edge.  Rounding is monotone, so where no
+weight is negative there is one fixpoint ``distance[v] = min(distance[u] + weight)``, and every method, device
+and number of threads finds it, bit for bit.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays, each, fetch_max
+from edgewise.errors import GraphError, OptionError
+from edgewise.paths.distances import unreached
+from edgewise.paths.rows import rows_of
+
+#: Types of distances, and the next wider one that a distance may need.
+TYPES = ("int32", "int64", "float32", "float64")
+WIDER = {"int32": "int64", "float32": "float64"}
+
+
+class Spread(NamedTuple):
+    """Least, largest and mean weight, as Python numbers; zeros where there is no edge."""
+
+    least: int | float
+    largest: int | float
+    mean: float
+
+
+def distance_type(weights):
+    """Name of the type in which distances along edges of these weights come."""
+    kind, size = weights.dtype.kind, weights.dtype.itemsize
+    if kind == "f":
+        return "float64" if size > 4 else "float32"
+    return "int32" if size < 4 or weights.dtype == np.int32 else "int64"
+
+
+def rows_in(graph, name):
+    """The rows of ``graph`` with weights of the type ``name``, checked once and kept with the graph.
+
+    Raises
+    ------
+    GraphError
+        The graph has no weights, or one that is not finite.
+    OptionError
+        The weights do not fit the type.
+    """
+    if ("paths", name) in graph.kept:
+        return rows_of(graph, name=name)
+    with arrays.guard(graph.place):
+        spread = spread_in(graph)
+        rows = rows_of(graph, _converted(graph.csr_weights, name, spread), name)
+        object.__setattr__(rows, "spread", spread)
+    return rows
+
+
+def spread_of(rows):
+    """The spread of the weights of rows; found once."""
+    if "spread" not in rows.__dict__:
+        object.__setattr__(rows, "spread", _spread(rows.weights))
+    return rows.spread
+
+
+def spread_in(graph):
+    """The spread of the graph's weights, which are checked on the way."""
+    if "spread" not in graph.kept:
+        weights = graph.csr_weights
+        if weights is None:
+            raise GraphError("the graph has no weights; use edgewise.bfs, where every edge counts one")
+        if weights.dtype.kind == "f" and len(weights):
+            _check_finite(graph, weights)
+        graph.kept["spread"] = _spread(weights)
+    return graph.kept["spread"]
+
+
+def _spread(weights):
+    if not len(weights):
+        return Spread(0, 0, 0.0)
+    with np.errstate(over="ignore"):
+        mean = float(weights.mean(dtype=np.float64))
+    return Spread(weights.min().item(), weights.max().item(), mean)
+
+
+def _check_finite(graph, weights):
+    if math.isfinite(weights.min().item()) and math.isfinite(weights.max().item()):
+        return
+    entry = int((~arrays.namespace(weights).isfinite(weights)).argmax())
+    raise GraphError(f"the edge {edge_at(graph, entry)} weighs {weights[entry]}; weights must be finite")
+
+
+def edge_at(graph, entry):
+    """The ids of an entry's ends, as text for a message."""
+    source = int(arrays.namespace(graph.place).searchsorted(graph.offsets, entry, side="right")) - 1
+    one, other = graph.ids_of(np.array([source, int(graph.neighbours[entry])])).tolist()
+    return f"from {one!r} to {other!r}"
+
+
+def _converted(weights, name, spread):
+    if weights.dtype.name == name:
+        return weights
+    dtype = np.dtype(name)
+    if dtype.kind == "f":
+        fits = weights.dtype.kind != "f" or max(abs(spread.least), abs(spread.largest)) <= np.finfo(dtype).max
+    else:
+        range_of = np.iinfo(dtype)
+        fits = range_of.min <= spread.least and spread.largest < range_of.max
+        if fits and weights.dtype.kind == "f":
+            fits = bool((weights == weights.astype(dtype)).all())
+    if not fits:
+        raise OptionError(
+            f"weights from {spread.least} to {spread.largest} do not fit dtype={name!r} exactly"
+        )
+    return weights.astype(dtype)
+
+
+def limit_in(cutoff, dtype):
+    """The largest distance that counts, in the type of the distances."""
+    dtype = np.dtype(dtype)
+    most = np.finfo(dtype).max if dtype.kind == "f" else np.iinfo(dtype).max - 1
+    if cutoff is None:
+        return dtype.type(most)
+    if not isinstance(cutoff, (int, float, np.number)) or not cutoff >= 0:
+        raise OptionError(f"cutoff={cutoff!r} must be a number, 0 or more")
+    if cutoff >= most:
+        return dtype.type(most)
+    return dtype.type(cutoff if dtype.kind == "f" else math.floor(cutoff))
+
+
+def just_beyond(limit):
+    """The least distance larger than ``limit``, in its type."""
+    if limit.dtype.kind == "f":
+        return np.nextafter(limit, limit.dtype.type(np.inf))
+    return limit.dtype.type(int(limit) + 1)
+
+
+def past_the_end(rows, distances, cutoff, largest=None):
+    """Whether a vertex was not reached only because its distance would pass the end of its type.
+
+    Parameters
+    ----------
+    rows : Rows
+        Without negative weights.
+    distances : (n,) array
+        All distances that are in the type.
+    cutoff : number
+        As the search had it; a distance beyond it is not missed.
+    largest : number, optional
+        A bound of the distances, to be spared a look at them.
+    """
+    dtype = distances.dtype
+    none, most = dtype.type(unreached(dtype)), limit_in(None, dtype).item()
+    if cutoff < most or not len(rows.weights):
+        return False
+    heaviest = spread_of(rows).largest
+    if 2 * heaviest * rows.n_vertices <= most:
+        return False
+    if largest is None:
+        largest = arrays.namespace(distances).where(distances == none, 0, distances).max().item()
+    if largest + heaviest <= most:
+        return False
+    found = arrays.zeros(1, np.int32, arrays.place_of(distances))
+    with np.errstate(over="ignore"):
+        _look_behind(
+            rows.n_vertices, rows.offsets, rows.neighbours, rows.weights, distances, dtype.type(none), found
+        )
+    return bool(found[0])
+
+
+@each
+def _look_behind(vertex, offsets, neighbours, distances, none, found):
+    """Note an edge from a vertex that was reached to one that was not: their sum is too large."""
+    if distances[vertex] != none:
+        for entry in range(offsets[vertex], offsets[vertex + 1]):
+            if distances[neighbours[entry]] == none:
+                fetch_max(found, 0, 1)
