@@ -2,8 +2,8 @@
 
 A potential of every vertex with ``potential[v] <= potential[u] + weight`` for all edges is what Bellman and
 Ford's search finds from an imagined source with an edge of weight zero to every vertex.  It goes on for ever
-where a cycle is negative.  The parents of the vertices then come to form a cycle, which is looked for after 1,
-2, 4, 8 ... sweeps, so that looking costs no more than sweeping.
+where a cycle is negative.  The parents of the vertices then come to form a cycle, which is looked for after
+1, 2, 4, 8 ... sweeps, so that looking costs no more than sweeping.
 """
 
 import numpy as np

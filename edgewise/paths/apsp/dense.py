@@ -1,7 +1,7 @@
 """Methods that keep the whole matrix: it is made from rows, closed in place, and handed over by rows.
 
-The matrix is square with sides padded to a multiple of a tile, row after row in one flat array, so that kernels
-need not look out for its edges.  Pairs without an edge, and the padding, hold the ceiling
+The matrix is square with sides padded to a multiple of a tile, row after row in one flat array, so that
+kernels need not look out for its edges.  Pairs without an edge, and the padding, hold the ceiling
 (:mod:`edgewise.paths.apsp.bounds`); the diagonal holds zeros, or less where a loop is negative.
 """
 

@@ -8,18 +8,18 @@ With pivots ``k`` taken in blocks ``K`` of 256, every block takes three steps:
 3. and of all others: ``D[I, J] = min(D[I, J], D[I, K] * D[K, J])``.
 
 Every step is a product, and one body does them all.  A worker copies 64 columns of the right factor, all
-``K`` rows, into memory of its own: 64 kB that would otherwise lie in as many pages, all of whose rows compete
-for the same few lines of the cache where the stride is a power of two.  Then four rows of the result at a time
-stay in registers while ``k`` runs over the block; each entry of the left factor is added to a vector of the
-right one, and the lesser kept.  Blocks of 256 rather than 64 read and write the whole matrix n / 256 times,
-which memory can follow.
+``K`` rows, into memory of its own: 64 kB that would otherwise lie in as many pages, all of whose rows
+compete for the same few lines of the cache where the stride is a power of two.  Then four rows of the result
+at a time stay in registers while ``k`` runs over the block; each entry of the left factor is added to a
+vector of the right one, and the lesser kept.  Blocks of 256 rather than 64 read and write the whole matrix n
+/ 256 times, which memory can follow.
 
-In step 2 the factor ``D[:, K]`` is lowered while it is read.  That does no harm: an entry is the length of some
-path at any time, and only falls.  See Venkataraman et al., "A blocked all-pairs shortest-paths algorithm" (JEA
-8, 2003) and Katz and Kider, "All-pairs shortest-paths for large graphs on the GPU" (2008).
+In step 2 the factor ``D[:, K]`` is lowered while it is read.  That does no harm: an entry is the length of
+some path at any time, and only falls.  See Venkataraman et al., "A blocked all-pairs shortest-paths
+algorithm" (JEA 8, 2003) and Katz and Kider, "All-pairs shortest-paths for large graphs on the GPU" (2008).
 
-A vertex whose distance to itself falls below zero lies on a negative cycle.  It is noticed before it is used as
-a pivot, so that nothing grows beyond the longest simple path.
+A vertex whose distance to itself falls below zero lies on a negative cycle.  It is noticed before it is used
+as a pivot, so that nothing grows beyond the longest simple path.
 """
 
 from functools import partial

@@ -15,7 +15,7 @@ from edgewise.paths.apsp.record import AllPairs
 from edgewise.paths.rows import incoming_of, rows_of
 from edgewise.paths.sssp.weights import TYPES, WIDER, distance_type, rows_in
 
-#: Rows of a block: multiples of this many sources, about so many bytes, and so many blocks if there are enough.
+#: Rows of a block: multiples of so many sources, about so many bytes, so many blocks if there are enough.
 BLOCK_ROWS, BLOCK_BYTES, BLOCKS = 256, 1 << 27, 32
 
 

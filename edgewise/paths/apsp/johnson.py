@@ -1,13 +1,13 @@
 """Johnson's method: negative weights are shifted away by potentials, then every source is searched from.
 
-With potentials of the vertices such that ``potential[v] <= potential[u] + weight`` for every edge, the shifted
-weight ``weight + potential[u] - potential[v]`` is not negative, and all paths from ``s`` to ``t`` are shifted
-alike, by ``potential[s] - potential[t]``.  So shortest paths stay shortest, the repeated search of
-:mod:`edgewise.paths.apsp.batches` finds them, and their lengths are shifted back.  See Johnson, "Efficient
-algorithms for shortest paths in sparse networks" (J. ACM 24, 1977).
+With potentials of the vertices such that ``potential[v] <= potential[u] + weight`` for every edge, the
+shifted weight ``weight + potential[u] - potential[v]`` is not negative, and all paths from ``s`` to ``t``
+are shifted alike, by ``potential[s] - potential[t]``.  So shortest paths stay shortest, the repeated search
+of :mod:`edgewise.paths.apsp.batches` finds them, and their lengths are shifted back.  See Johnson,
+"Efficient algorithms for shortest paths in sparse networks" (J. ACM 24, 1977).
 
-Whole numbers are shifted exactly, in 64 bits.  Shifting floats rounds, in float64: a distance is then as exact
-as the largest distance in the graph allows, not as its own size.
+Whole numbers are shifted exactly, in 64 bits.  Shifting floats rounds, in float64: a distance is then as
+exact as the largest distance in the graph allows, not as its own size.
 """
 
 import numpy as np

@@ -1,12 +1,12 @@
 """Shortest paths walked on distances that are there, and a check of these distances.
 
-An edge is *tight* if it ends a shortest path: ``distance[u] + weight == distance[v]``.  Walking back over tight
-edges from any vertex leads to the source.  Where weights are zero it may lead round in circles, so a walk
-never enters a vertex twice and turns back where it cannot go on.
+An edge is *tight* if it ends a shortest path: ``distance[u] + weight == distance[v]``.  Walking back over
+tight edges from any vertex leads to the source.  Where weights are zero it may lead round in circles, so a
+walk never enters a vertex twice and turns back where it cannot go on.
 
 Distances are right if no edge would shorten one (then none is too long) and if from the source every vertex
-with a distance is reached over tight edges (then none is too short).  Distances of floats may have been summed
-in another order, so equal means equal but for rounding.
+with a distance is reached over tight edges (then none is too short).  Distances of floats may have been
+summed in another order, so equal means equal but for rounding.
 """
 
 from functools import partial
