@@ -124,7 +124,7 @@ class MinPlus:
     def _seen(self, array):
         return array.view(np.int32) if self.by_bits else array
 
-    def close(self, panel, closed, negative):
+    def close(self, panel, closed, negative, begun):
         """Distances within one tile, over the vertices of that tile.
 
         Parameters
@@ -133,11 +133,14 @@ class MinPlus:
             At the tile.
         closed : (2 tile tile,) array
             Row after row of the distances, each followed by the same row of their transpose.
-        negative : (1,) int32 array
-            Becomes 1 if a vertex of the tile is on a cycle of negative length, found before any sum wraps.
+        negative : (1,) int64 array
+            If it is 0, it becomes 1 + the first vertex of the tile that turns out to be on a cycle of
+            negative length, which is before any sum wraps.
+        begun : int
+            Number of the tile's first vertex.
         """
         place = arrays.place_of(panel.array)
-        self._close(1, (panel.array, closed, negative, panel.at, panel.pitch), place)
+        self._close(1, (panel.array, closed, negative, panel.at, panel.pitch, begun), place)
 
     def turn(self, source, target, high):
         """Let the panel ``target`` be the transpose of ``high`` rows, a tile wide."""

@@ -144,7 +144,7 @@ def closing(kind, tile):
     side, across, both = 4, tile // 4, 2 * tile
 
     def loop(count, arguments):
-        panel, closed, negative, at, pitch = arguments
+        panel, closed, negative, at, pitch, begun = arguments
         rows = cuda.shared.array(both, kind, ALIGNED)
         columns = cuda.shared.array(both, kind, ALIGNED)
         least = cuda.local.array(16, kind)
@@ -157,8 +157,8 @@ def closing(kind, tile):
             for own in range(side):
                 here = own % 2 * tile
                 if row == owner:
-                    if column == owner and least[own * side + own] < 0:
-                        negative[0] = 1
+                    if column == owner and least[own * side + own] < 0 and negative[0] == 0:
+                        negative[0] = begun + owner + own + 1
                     for j in range(side):
                         rows[U(here + column + j)] = least[own * side + j]
                 if column == owner:

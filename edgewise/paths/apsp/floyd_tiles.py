@@ -21,19 +21,11 @@ there is no edge, also in the rows and columns beyond the last vertex.
 
 import numpy as np
 
-from edgewise.device import arrays, each, streams
-from edgewise.paths.apsp.bounds import ceiling_of
+from edgewise.device import arrays, streams
 from edgewise.primitives.min_plus import Panel, min_plus
 
 #: Tiles of pivots after which the host asks for negative cycles.
 TURNS_A_LOOK = 32
-
-
-@each
-def cut_off(entry, matrix, most, ceiling):
-    """What is no sum of edges alone becomes the ceiling again."""
-    if matrix[entry] > most:
-        matrix[entry] = ceiling
 
 
 def solve(matrix, n, stride, *, symmetric=False, signed=False):
@@ -50,35 +42,38 @@ def solve(matrix, n, stride, *, symmetric=False, signed=False):
     symmetric : bool
         The matrix is symmetric and no weight is negative.
     signed : bool
-        Weights may be negative.  Integer distances must then lie below half of the ceiling.  A float -0.0
-        counts as negative.
+        Weights may be negative.  Integer distances must then lie below half of the ceiling, and what lies
+        above it is no path.  A float -0.0 counts as negative.
 
     Returns
     -------
     bool
-        Whether there is a cycle of negative length; the matrix holds nothing of use then.
+        Whether there is a cycle of negative length.  The matrix holds nothing of use then, but for its
+        diagonal: -1 for a vertex on such a cycle, and zeros.
     """
     place = arrays.place_of(matrix)
     tiles = min_plus(matrix.dtype, signed)
     with arrays.on(place):
         panels = arrays.empty((1 if symmetric else 2) * tiles.tile * stride, matrix.dtype, place)
         closed = arrays.empty(2 * tiles.tile**2, matrix.dtype, place)
-        negative = arrays.zeros(1, np.int32, place)
+        negative = arrays.zeros(1, np.int64, place)
         run = _over_half if symmetric else _over_all
         for turn, first in enumerate(range(0, n, tiles.tile)):
             run(tiles, Panel(matrix, 0, stride), panels, closed, negative, first)
-            if signed and turn % TURNS_A_LOOK == TURNS_A_LOOK - 1 and _is_set(negative):
-                return True
+            if signed and (turn + 1) % TURNS_A_LOOK == 0 and value_of(negative):
+                break
         if symmetric:
             _mirror(tiles, Panel(matrix, 0, stride), stride)
-        if signed and matrix.dtype.kind == "i":
-            ceiling = ceiling_of(matrix.dtype)
-            cut_off(stride * stride, matrix, ceiling // 2, ceiling)
-        return signed and _is_set(negative)
+        found = value_of(negative) if signed else 0
+        if found:
+            matrix[:: stride + 1] = 0
+            matrix[(found - 1) * (stride + 1)] = -1
+        return found > 0
 
 
-def _is_set(flag):
-    return bool(arrays.move(flag, "cpu")[0])
+def value_of(array):
+    """The one value of an array, as a Python number."""
+    return arrays.move(array, "cpu")[0].item()
 
 
 def _over_all(tiles, matrix, panels, closed, negative, first):
@@ -88,7 +83,7 @@ def _over_all(tiles, matrix, panels, closed, negative, first):
     columns, rows = Panel(panels, 0, stride), Panel(panels, size, stride)
     tiles.turn(Panel(matrix.array, first, stride), columns, stride)
     streams.copy(panels[size:], matrix.array[first * stride :][:size])
-    tiles.close(Panel(panels, size + first, stride), closed, negative)
+    tiles.close(Panel(panels, size + first, stride), closed, negative, first)
     # The panels below one another are a target of two rows of tiles: (closed^T)^T columns, closed rows.
     tiles.relax(columns, Panel(closed, 0, 2 * tiles.tile), columns, 2, wide, apart=size)
     tiles.relax(matrix, columns, rows, wide, wide)
@@ -102,7 +97,7 @@ def _over_half(tiles, matrix, panel, closed, negative, first):
     streams.copy(panel, matrix.array[first * stride :][:size])
     if first:
         tiles.turn(Panel(matrix.array, first, stride), rows, first)
-    tiles.close(Panel(panel, first, stride), closed, negative)
+    tiles.close(Panel(panel, first, stride), closed, negative, first)
     tiles.relax(rows, Panel(closed, 0, 2 * tiles.tile), rows, 1, wide)
     tiles.relax(matrix, rows, rows, wide, wide, upper=True)
 
