@@ -9,7 +9,7 @@ import numpy as np
 
 from edgewise.device import arrays, each
 from edgewise.paths.apsp.bounds import always_fits, ceiling_of, heaviest_of, least_of, limit_of
-from edgewise.paths.apsp.cycles import NegativeCycle
+from edgewise.paths.apsp.potentials import NegativeDiagonal
 from edgewise.paths.distances import unreached
 
 
@@ -62,8 +62,8 @@ def by_matrix(rows, stride, close):
     stride : int
         Sides of the matrix.
     close : callable
-        ``close(matrix)`` turns the lengths of edges into distances, in place, and returns a vertex on a
-        negative cycle, or -1.
+        ``close(matrix)`` turns the lengths of edges into distances, in place, and returns whether a vertex
+        came to be nearer to itself than 0, with which the matrix is of no use.
 
     Returns
     -------
@@ -77,9 +77,8 @@ def by_matrix(rows, stride, close):
 
     def closed(into):
         matrix = matrix_of(rows, stride, into)
-        found = close(matrix)
-        if found >= 0:
-            raise NegativeCycle(found)
+        if close(matrix):
+            raise NegativeDiagonal
         return matrix
 
     def solve(sources, into):
@@ -102,7 +101,6 @@ def by_matrix(rows, stride, close):
     return solve
 
 
-def negative_vertex(matrix, stride, width):
-    """A vertex whose distance to itself is negative, or -1."""
-    diagonal = arrays.move(arrays.contiguous(matrix[:: stride + 1][:width]) < 0, "cpu")
-    return int(diagonal.argmax()) if diagonal.any() else -1
+def any_negative(matrix, stride, width):
+    """Whether the distance of a vertex to itself is negative."""
+    return bool(arrays.move((matrix[:: stride + 1][:width] < 0).any(), "cpu"))

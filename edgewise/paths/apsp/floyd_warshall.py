@@ -28,7 +28,7 @@ import numpy as np
 
 from edgewise.device import alone, arrays, device, each, fetch_add, threads
 from edgewise.paths.apsp.bounds import least_of
-from edgewise.paths.apsp.dense import by_matrix, negative_vertex
+from edgewise.paths.apsp.dense import by_matrix
 from edgewise.primitives.vectors import REGISTERS, item, lesser, of_bytes, plus, write
 
 #: Sides of a tile, pivots a block, rows of the result a worker takes at a time.
@@ -76,18 +76,18 @@ def multiply(me, counter, matrix, stride, pivot, pivots, first_rows, row_counts,
 
 @alone
 def close_tile(matrix, stride, pivot, lanes):
-    """Floyd and Warshall's loops on a tile of the diagonal; return a vertex on a negative cycle, or -1."""
+    """Floyd and Warshall's loops on a tile of the diagonal; return whether a pivot was negative."""
     corner = pivot * stride + pivot
     for k in range(TILE):
         through = corner + k * stride
         if matrix[through + k] < 0:
-            return pivot + k
+            return True
         for i in range(TILE):
             at = corner + i * stride
             step = matrix[at + k]
             for j in range(0, TILE, lanes):
                 write(matrix, at + j, lesser(plus(read(matrix, through + j), step), read(matrix, at + j)))
-    return -1
+    return False
 
 
 class _Blocks:
@@ -103,16 +103,16 @@ class _Blocks:
         for pivot in range(begin, end, pivots):
             block = pivot, min(pivot + pivots, end)
             if pivots == TILE:
-                found = close_tile(self.matrix, self.stride, pivot, self.lanes)
+                negative = close_tile(self.matrix, self.stride, pivot, self.lanes)
             else:
-                found = self.close(*block, TILE)
-            if found >= 0:
-                return found
+                negative = self.close(*block, TILE)
+            if negative:
+                return True
             others = [(begin, block[0]), (block[1], end)]
             self.lower([block], others, block)
             self.lower(others, [block], block)
             self.lower(others, others, block)
-        return -1
+        return False
 
     def lower(self, rows, columns, block):
         """Lower rectangles of the matrix, all ``rows`` by all ``columns``, by the paths through ``block``."""
@@ -141,8 +141,8 @@ def close_matrix(matrix, stride):
 
     Returns
     -------
-    int
-        A vertex on a negative cycle, with which the matrix is left unfinished; or -1.
+    bool
+        Whether a pivot lies on a negative cycle, with which the matrix is left unfinished.
     """
     return _Blocks(matrix, stride).close(0, stride, PIVOTS)
 
@@ -165,7 +165,6 @@ def _on_gpu(rows, n):
     symmetric = rows.incoming is rows and not signed
 
     def close(matrix):
-        negative = floyd_tiles.solve(matrix, n, stride, symmetric=symmetric, signed=signed)
-        return negative_vertex(matrix, stride, n) if negative else -1
+        return floyd_tiles.solve(matrix, n, stride, symmetric=symmetric, signed=signed)
 
     return by_matrix(rows, stride, close)

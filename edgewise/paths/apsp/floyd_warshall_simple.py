@@ -11,7 +11,7 @@ without bound until the diagonal is looked at.  See Fusi, section on all pairs, 
 """
 
 from edgewise.device import each
-from edgewise.paths.apsp.dense import by_matrix, negative_vertex
+from edgewise.paths.apsp.dense import any_negative, by_matrix
 
 
 @each
@@ -31,6 +31,6 @@ def floyd_warshall_simple(rows):
     def close(matrix):
         for pivot in range(n):
             relax_pair(n * n, pivot, n, matrix)
-        return negative_vertex(matrix, n, n)
+        return any_negative(matrix, n, n)
 
     return by_matrix(rows, n, close)

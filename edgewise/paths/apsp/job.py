@@ -9,14 +9,23 @@ from edgewise.device import arrays
 from edgewise.errors import DeviceError, GraphError, OptionError, OutOfMemoryError
 from edgewise.paths.apsp.bounds import least_of
 from edgewise.paths.apsp.choose import choose
-from edgewise.paths.apsp.cycles import NegativeCycle, potentials_of
 from edgewise.paths.apsp.output import RowFile, check_path
+from edgewise.paths.apsp.potentials import NegativeDiagonal, potentials_of
 from edgewise.paths.apsp.record import AllPairs
 from edgewise.paths.rows import incoming_of, rows_of
+from edgewise.paths.sssp import _named
+from edgewise.paths.sssp.negative_cycle import NegativeCycle
 from edgewise.paths.sssp.weights import TYPES, WIDER, distance_type, rows_in
 
 #: Rows of a block: multiples of so many sources, about so many bytes, so many blocks if there are enough.
 BLOCK_ROWS, BLOCK_BYTES, BLOCKS = 256, 1 << 27, 32
+
+
+def rows_of_a_block(height, width, dtype):
+    """Rows that are searched for at a time, of a matrix of so many."""
+    fitting = BLOCK_BYTES // (max(width, 1) * np.dtype(dtype).itemsize)
+    wanted = min(fitting, -(-height // BLOCKS))
+    return max(1, -(-wanted // BLOCK_ROWS)) * BLOCK_ROWS
 
 
 class TooLarge(Exception):
@@ -102,21 +111,22 @@ class Search:
                 incoming_of(self.graph, self.rows)
                 self.solve = self.method.start(self.rows)
             too_large = self.solve(sources, block)
-        except NegativeCycle:
-            self._name_cycle()
-            # The cycle was rounding: potentials that allow for it know better.
-            self.name, self.method, self.solve = "johnson", self.methods["johnson"], None
-            return self.into(sources, block)
+        except NegativeCycle as cycle:
+            raise _named(self.graph, cycle) from None
+        except NegativeDiagonal:
+            self._look_for_cycle()
+            too_large = self.solve(sources, block)
         if too_large:
             raise TooLarge
 
-    def _name_cycle(self):
-        _, cycle = potentials_of(self.rows)
-        if cycle:
-            ids = self.graph.ids_of(np.array(cycle)).tolist()
-            shown = [repr(one) for one in (ids if len(ids) <= 8 else [*ids[:7], "..."])]
-            shown = " -> ".join([*shown, repr(ids[0])]).replace("'...'", "...")
-            raise GraphError(f"the cycle {shown} is negative, so its vertices have no shortest paths")
+    def _look_for_cycle(self):
+        """Name the negative cycle; where there is none but by rounding, potentials make do with that."""
+        try:
+            potentials_of(self.rows)
+        except NegativeCycle as cycle:
+            raise _named(self.graph, cycle) from None
+        self.name, self.method = "johnson", self.methods["johnson"]
+        self.solve = self.method.start(self.rows)
 
 
 class Job:
@@ -153,7 +163,7 @@ class Job:
         place, dtype, (height, width) = self.graph.place, self.search.dtype, self.shape
         self._check_memory(height * width * dtype.itemsize)
         matrix = arrays.empty(height * width, dtype, place)
-        rows = max(1, height) if self.search.method.whole else self._rows_of_a_block()
+        rows = max(1, height) if self.search.method.whole else rows_of_a_block(*self.shape, self.search.dtype)
         blocks = -(-height // rows)
         for block in range(blocks):
             some = self.sources[block * rows : (block + 1) * rows]
@@ -169,14 +179,8 @@ class Job:
                 f"{free:,} free; write them to a file with output='distances.npy'"
             )
 
-    def _rows_of_a_block(self):
-        height, width = self.shape
-        fitting = BLOCK_BYTES // (max(width, 1) * self.search.dtype.itemsize)
-        wanted = min(fitting, -(-height // BLOCKS))
-        return max(1, -(-wanted // BLOCK_ROWS)) * BLOCK_ROWS
-
     def _to_file(self):
-        rows, width = self._rows_of_a_block(), self.shape[1]
+        rows, width = rows_of_a_block(*self.shape, self.search.dtype), self.shape[1]
         file = RowFile(self.output, self.shape, self.search.dtype, rows, self._facts())
         for block in range(file.blocks):
             if block not in file.done:

@@ -13,7 +13,7 @@ exact as the largest distance in the graph allows, not as its own size.
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_max
-from edgewise.paths.apsp.cycles import NegativeCycle, potentials_of
+from edgewise.paths.apsp.potentials import potentials_of
 from edgewise.paths.distances import unreached
 from edgewise.paths.rows import Rows
 
@@ -64,13 +64,12 @@ def johnson(rows, search):
 
     Raises
     ------
-    NegativeCycle
-        From a vertex on which on.
+    edgewise.paths.sssp.negative_cycle.NegativeCycle
     """
     place, n = arrays.place_of(rows.offsets), rows.n_vertices
-    potentials, cycle = potentials_of(rows)
-    if cycle:
-        raise NegativeCycle(cycle[0])
+    potentials = potentials_of(rows)
+    if potentials is None:
+        return lambda sources, into: True
     potentials = arrays.move(potentials, place)
     solve_shifted, kind = search(_shifted(rows, potentials, place)), potentials.dtype
 

@@ -1,0 +1,46 @@
+"""Potentials of the vertices, which exist if and only if no cycle is negative.
+
+Of an imagined source with an edge of weight zero to every vertex, the distances are potentials:
+``potential[v] <= potential[u] + weight`` for all edges.  Bellman-Ford-Moore finds them on one core, or names
+a negative cycle (:mod:`edgewise.paths.sssp.negative_cycle`).
+"""
+
+import numpy as np
+
+from edgewise.device import arrays
+from edgewise.paths.rows import Rows
+from edgewise.paths.sssp.negative_cycle import finish
+
+#: Edges that may be relaxed: all that a search needs.
+NO_END = 2**62
+
+
+class NegativeDiagonal(Exception):
+    """A vertex came to be nearer to itself than 0; :func:`potentials_of` tells of which cycle."""
+
+
+def potentials_of(rows):
+    """Potentials of all vertices.
+
+    Parameters
+    ----------
+    rows : edgewise.paths.rows.Rows
+        In any place.
+
+    Returns
+    -------
+    (n,) int64 or float64 array, on the host
+        None is above zero.  ``None`` if one would pass the end of its type.
+
+    Raises
+    ------
+    edgewise.paths.sssp.negative_cycle.NegativeCycle
+    """
+    kind, n = np.float64 if rows.weights.dtype.kind == "f" else np.int64, rows.n_vertices
+    if not len(rows.weights):
+        return np.zeros(n, kind)
+    offsets, neighbours, weights = (
+        arrays.move(a, "cpu") for a in (rows.offsets, rows.neighbours, rows.weights)
+    )
+    wide = Rows(offsets, neighbours, weights.astype(kind, copy=False))
+    return finish(wide, np.zeros(n, kind), np.arange(n), NO_END)
