@@ -105,7 +105,17 @@ def test_lanes_too_narrow_are_told():
 @pytest.mark.ptx
 @pytest.mark.parametrize("kind", ["int32", "float32"])
 def test_lanes_compile(kind):
-    kinds = ("int32[]", "int64[]", "uint32[]", "int64[]", "uint32[]", f"{kind}[]", "int64[]", "int64")
+    kinds = (
+        "int32[]",
+        "int64[]",
+        "uint32[]",
+        "int64[]",
+        "uint32[]",
+        f"{kind}[]",
+        "int64[]",
+        "int64",
+        "int64",
+    )
     limit = "int64" if kind == "int32" else "float64"
     kinds += (f"{kind}[]", "int32[]", "int32[]", f"{kind}[]", "int64[]", limit, limit)
     text = lanes.search.cuda.ptx(kinds, (9, 0))

@@ -5,10 +5,10 @@ is a row with one distance from each.  Here a warp takes a marked vertex and its
 pulls the least of ``distances[u] + weight`` over the edges that come in, 256 bytes at a time, and where that
 lowered a lane it marks the vertices behind the edges that leave for the next round.  A vertex belongs to one
 warp, so nothing is atomic.  What neighbours write in the same round may be seen or not; if not, they have
-marked the vertex.
+marked the vertex.  A mark is the number of the round, so marks need not be taken away.
 
-A mark is the number of the round, so marks need not be taken away.  A vertex that is marked for the next
-round before its warp has come in this one waits for the next, which harms nothing.
+A warp mostly waits for memory.  So its lanes look at the marks and rows of as many vertices as there are
+lanes, and pass them round; and four edges are read at a time, the last one again where a row has no more.
 
 All batches are one region with barriers (:mod:`~edgewise.device.together`): the host asks for nothing in
 between.  64 sources of a graph of 100,000 vertices take 26 MB, which stay in the cache of a large GPU.
@@ -17,65 +17,101 @@ between.  64 sources of a graph of 100,000 vertices take 26 MB, which stay in th
 import numpy as np
 
 from edgewise.device import arrays, device, fetch_max, load, meet, together
-from edgewise.device.warps import lanes_of_warp
+from edgewise.device.warps import from_lane, lanes_of_warp
 from edgewise.paths.apsp.bounds import ceiling_of, heaviest_of
 from edgewise.paths.distances import unreached
 
 #: Sources of a batch; a multiple of twice the lanes of a warp.
 SOURCES = 64
+U = np.uint64  # an unsigned index needs no test for one below zero
 
 
 @device
-def lower(vertex, first, last, offsets, neighbours, weights, sources, distances):
-    """Lower two lanes of a vertex by the edges that come in; return whether any fell."""
-    own, other = vertex * sources + first, vertex * sources + last
-    here, there = distances[own], distances[other]
-    least, least_there = here, there
-    for entry in range(offsets[vertex], offsets[vertex + 1]):
-        weight = weights[entry]
-        row = np.int64(neighbours[entry]) * sources
-        least = min(least, distances[row + first] + weight)
-        least_there = min(least_there, distances[row + last] + weight)
-    if least < here:
-        distances[own] = least
-    if least_there < there:
-        distances[other] = least_there
-    return least < here or least_there < there
+def lower(vertex, begin, end, step, lane, lanes, neighbours, weights, sources, distances):
+    """Lower a lane's distances of a vertex by the edges that come in; return whether any fell.
+
+    ``step`` is 4.  A compiler that knew would unroll the loop, and take more registers than there are.
+    """
+    kind, fell, final = distances.dtype.type, False, end - 1
+    for first in range(lane, sources, 2 * lanes):
+        own = U(vertex * sources + first)
+        last = U(vertex * sources + first + lanes)
+        here, there = distances[own], distances[last]
+        low, other = here, there
+        entry = begin
+        while entry < end:
+            one, two = U(entry), U(min(entry + 1, final))
+            three, four = U(min(entry + 2, final)), U(min(entry + 3, final))
+            a, b = np.int64(neighbours[one]) * sources + first, np.int64(neighbours[two]) * sources + first
+            c, d = np.int64(neighbours[three]) * sources + first, np.int64(neighbours[four]) * sources + first
+            p, q, r, s = weights[one], weights[two], weights[three], weights[four]
+            low = min(low, min(kind(distances[U(a)] + p), kind(distances[U(b)] + q)))
+            low = min(low, min(kind(distances[U(c)] + r), kind(distances[U(d)] + s)))
+            a, b, c, d = a + lanes, b + lanes, c + lanes, d + lanes
+            other = min(other, min(kind(distances[U(a)] + p), kind(distances[U(b)] + q)))
+            other = min(other, min(kind(distances[U(c)] + r), kind(distances[U(d)] + s)))
+            entry += step
+        if low < here:
+            distances[own] = low
+            fell = True
+        if other < there:
+            distances[last] = other
+            fell = True
+    return fell
 
 
 @device
 def mark_behind(vertex, turn, offsets, neighbours, marks):
     """Mark the vertices to which an edge leads."""
     for entry in range(offsets[vertex], offsets[vertex + 1]):
-        marks[np.int64(neighbours[entry])] = turn
+        marks[U(neighbours[U(entry)])] = turn
 
 
 @device
-def begin(me, everyone, batch, turn, leaving, chosen, sources, distances, marks, ceiling):
+def lower_marked(warp, warps, lane, lanes, turn, step, leaving, incoming, sources, distances, marks):
+    """Lower the marked vertices of a warp; return whether any of this lane's distances fell."""
+    offsets, neighbours, weights = incoming
+    vertices, any_fell = len(offsets) - 1, False
+    for least in range(warp, vertices, warps * lanes):
+        mine, marked, begin, end = least + lane * warps, 0, np.int64(0), np.int64(0)
+        if mine < vertices and marks[mine] == turn:
+            marked, begin, end = 1, offsets[mine], offsets[mine + 1]
+        for turned in range(lanes):
+            if from_lane(marked, turned) == 1:
+                vertex, row = least + turned * warps, (from_lane(begin, turned), from_lane(end, turned))
+                if lower(vertex, row[0], row[1], step, lane, lanes, neighbours, weights, sources, distances):
+                    mark_behind(vertex, turn + 1, leaving[0], leaving[1], marks)
+                    any_fell = True
+    return any_fell
+
+
+@device
+def begin_batch(warp, warps, lane, lanes, first, turn, leaving, chosen, sources, distances, marks, ceiling):
     """Set a batch's distances, and mark what lies behind its sources."""
-    begun, count = batch * sources, min(sources, len(chosen) - batch * sources)
-    for entry in range(me, (len(leaving[0]) - 1) * sources, everyone):
-        lane = entry % sources
-        distances[entry] = ceiling
-        if lane < count and chosen[begun + lane] == entry // sources:
-            distances[entry] = 0
-    for lane in range(me, count, everyone):
-        mark_behind(chosen[begun + lane], turn, leaving[0], leaving[1], marks)
+    vertices = len(leaving[0]) - 1
+    for source in range(lane, sources, lanes):
+        home = np.int64(-1)
+        if first + source < len(chosen):
+            home = chosen[first + source]
+        for vertex in range(warp, vertices, warps):
+            distances[vertex * sources + source] = ceiling
+            if vertex == home:
+                distances[vertex * sources + source] = 0
+                mark_behind(vertex, turn, leaving[0], leaving[1], marks)
 
 
 @device
-def finish(me, everyone, batch, vertices, chosen, sources, distances, into, limits):
+def finish_batch(me, everyone, vertices, first, chosen, sources, distances, into, limits):
     """Write a batch's lanes as rows of the result; return the largest distance that is finite."""
     ceiling, none, largest = limits
-    begun, count = batch * sources, min(sources, len(chosen) - batch * sources)
-    for entry in range(me, count * vertices, everyone):
-        lane, vertex = entry // vertices, entry % vertices
-        value = distances[vertex * sources + lane]
-        if value < ceiling:
-            largest = max(largest, np.int64(value))
-            into[(begun + lane) * vertices + vertex] = value
-        else:
-            into[(begun + lane) * vertices + vertex] = none
+    for vertex in range(me, vertices, everyone):
+        for source in range(min(sources, len(chosen) - first)):
+            value, to = distances[vertex * sources + source], (first + source) * vertices + vertex
+            if value < ceiling:
+                largest = max(largest, np.int64(value))
+                into[to] = value
+            else:
+                into[to] = none
     return largest
 
 
@@ -91,6 +127,7 @@ def search(
     weights,
     chosen,
     sources,
+    step,
     distances,
     marks,
     changed,
@@ -103,30 +140,26 @@ def search(
 
     ``changed[0]`` is the last round that lowered a distance.
     """
-    leaving = leaving_offsets, leaving_neighbours
-    vertices, lanes = len(offsets) - 1, lanes_of_warp()
-    lane, turn, most = me % lanes, 1, largest[0]
-    for batch in range((len(chosen) + sources - 1) // sources):
-        begin(me, everyone, batch, turn, leaving, chosen, sources, distances, marks, ceiling)
+    leaving, incoming = (leaving_offsets, leaving_neighbours), (offsets, neighbours, weights)
+    lanes, turn, most = lanes_of_warp(), 1, largest[0]
+    warp, warps, lane = me // lanes, everyone // lanes, me % lanes
+    for first in range(0, len(chosen), sources):
+        begin_batch(
+            warp, warps, lane, lanes, first, turn, leaving, chosen, sources, distances, marks, ceiling
+        )
         meet(barrier, everyone)
         going = True
         while going:
-            for vertex in range(me // lanes, vertices, everyone // lanes):
-                if marks[vertex] == turn:
-                    fell = False
-                    for first in range(lane, sources, 2 * lanes):
-                        last = first + lanes
-                        if lower(vertex, first, last, offsets, neighbours, weights, sources, distances):
-                            fell = True
-                    if fell:
-                        mark_behind(vertex, turn + 1, leaving_offsets, leaving_neighbours, marks)
-                        changed[0] = turn
+            if lower_marked(
+                warp, warps, lane, lanes, turn, step, leaving, incoming, sources, distances, marks
+            ):
+                changed[0] = turn
             meet(barrier, everyone)
             # Others may be a round ahead of this look, never behind.
             going = load(changed, 0) >= turn
             turn += 1
         limits = ceiling, none, most
-        most = finish(me, everyone, batch, vertices, chosen, sources, distances, into, limits)
+        most = finish_batch(me, everyone, len(offsets) - 1, first, chosen, sources, distances, into, limits)
         meet(barrier, everyone)
     if most > largest[0]:
         fetch_max(largest, 0, most)
@@ -168,6 +201,7 @@ def solve(rows, sources, into, *, batch=SOURCES):
             _weights_as(incoming, kind),
             arrays.move(sources, place),
             batch,
+            4,
             arrays.empty(n * batch, kind, place),
             arrays.zeros(n, np.int32, place),
             arrays.zeros(1, np.int32, place),
