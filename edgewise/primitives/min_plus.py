@@ -80,9 +80,9 @@ class MinPlus:
         square, high = (8, 8) if SIMULATED else (32, 8)
         self.square = square
         name = f"{__name__}.%s-{self.kind.__name__}{'-signed' if signed else ''}"
-        threads = (shape.tile // shape.side) ** 2
+        threads, corners = (shape.tile // shape.side) ** 2, (shape.tile // 4) ** 2
         self._relax = _TileKernel(name % "relax", lambda: self._relaxing(shape), threads, shape.resident)
-        self._close = _TileKernel(name % "close", lambda: _pages().closing(self.kind, *shape[:2]), threads, 1)
+        self._close = _TileKernel(name % "close", lambda: _pages().closing(self.kind, shape.tile), corners, 1)
         self._turn = _TileKernel(
             name % "turn", lambda: _pages().turning(self.kind, square, high), square * high, 1
         )

@@ -135,78 +135,45 @@ def relaxing(kind, tile, side, depth, add, group=8):
     return loop
 
 
-def _taking(kind, tile, side):
-    """Take one vertex of a tile as a pivot: ``owner + own`` of the threads that own it."""
-    halves = side // 4
-    apart = tile // halves
-
-    def take(own, owner, row, column, begun, least, a, b, rows, columns, negative):
-        here = own % 2 * tile
-        if row == owner:
-            if column == owner and least[own * side + own] < 0 and negative[0] == 0:
-                negative[0] = begun + owner + own // 4 * apart + own % 4 + 1
-            for h in range(halves):
-                q = own * side + 4 * h
-                store_quad(
-                    rows, U(here + column + h * apart), least[q], least[q + 1], least[q + 2], least[q + 3]
-                )
-        if column == owner:
-            for h in range(halves):
-                q, to = 4 * h * side + own, here + row + h * apart
-                below, last = q + 2 * side, q + 3 * side
-                store_quad(columns, U(to), least[q], least[q + side], least[below], least[last])
-        cuda.syncthreads()
-        for h in range(halves):
-            q = 4 * h
-            a[q], a[q + 1], a[q + 2], a[q + 3] = load_quad(columns, U(here + row + h * apart))
-            b[q], b[q + 1], b[q + 2], b[q + 3] = load_quad(rows, U(here + column + h * apart))
-        for i in range(side):
-            for j in range(side):
-                least[i * side + j] = min(least[i * side + j], kind(a[i] + b[j]))
-
-    return take
-
-
-def closing(kind, tile, side):
+def closing(kind, tile):
     """Kernel of one block: the distances within a tile over vertices of the tile alone.
 
-    A thread has its part of the tile in registers, as in :func:`relaxing`.  The row and the column of the
-    next pivot go through shared memory, turn by turn in two places, so that one barrier a pivot does.  Pivots
-    come in the order of the threads that own them, which is as good as any.  Those of one thread are written
-    out: in a loop, their place among the registers would not be known.
+    Every thread keeps 4 x 4 values in registers.  The row and the column of the next vertex go through shared
+    memory, turn by turn in two places, so that one barrier a vertex does.
     """
-    take = cuda.jit(device=True, inline="always")(_taking(kind, tile, side))
-    across, halves, cells, both = tile // side, side // 4, side * side, 2 * tile
-    apart = tile // halves
+    side, across, both = 4, tile // 4, 2 * tile
 
     def loop(count, arguments):
         panel, closed, negative, at, pitch, begun = arguments
         rows = cuda.shared.array(both, kind, ALIGNED)
         columns = cuda.shared.array(both, kind, ALIGNED)
-        least = cuda.local.array(cells, kind)
-        a = cuda.local.array(side, kind)
-        b = cuda.local.array(side, kind)
+        least = cuda.local.array(16, kind)
         thread = cuda.threadIdx.x
         row, column = thread // across * 4, thread % across * 4
         for i in range(side):
-            for h in range(halves):
-                q, to = i * side + 4 * h, at + (row + i // 4 * apart + i % 4) * pitch + column + h * apart
-                least[q], least[q + 1], least[q + 2], least[q + 3] = load_quad(panel, U(to))
-        for owner in range(0, 4 * across, 4):
-            take(0, owner, row, column, begun, least, a, b, rows, columns, negative)
-            take(1, owner, row, column, begun, least, a, b, rows, columns, negative)
-            take(2, owner, row, column, begun, least, a, b, rows, columns, negative)
-            take(3, owner, row, column, begun, least, a, b, rows, columns, negative)
-            if side == 8:
-                take(4, owner, row, column, begun, least, a, b, rows, columns, negative)
-                take(5, owner, row, column, begun, least, a, b, rows, columns, negative)
-                take(6, owner, row, column, begun, least, a, b, rows, columns, negative)
-                take(7, owner, row, column, begun, least, a, b, rows, columns, negative)
+            for j in range(side):
+                least[i * side + j] = panel[U(at + (row + i) * pitch + column + j)]
+        for owner in range(0, tile, side):
+            for own in range(side):
+                here = own % 2 * tile
+                if row == owner:
+                    if column == owner and least[own * side + own] < 0 and negative[0] == 0:
+                        negative[0] = begun + owner + own + 1
+                    for j in range(side):
+                        rows[U(here + column + j)] = least[own * side + j]
+                if column == owner:
+                    for i in range(side):
+                        columns[U(here + row + i)] = least[i * side + own]
+                cuda.syncthreads()
+                for i in range(side):
+                    to = columns[U(here + row + i)]
+                    for j in range(side):
+                        onward = rows[U(here + column + j)]
+                        least[i * side + j] = min(least[i * side + j], kind(to + onward))
         for i in range(side):
             for j in range(side):
-                r, c = row + i // 4 * apart + i % 4, column + j // 4 * apart + j % 4
-                closed[U(r * both + c)] = least[i * side + j]
-                closed[U(c * both + tile + r)] = least[i * side + j]
+                closed[U((row + i) * both + column + j)] = least[i * side + j]
+                closed[U((column + j) * both + tile + row + i)] = least[i * side + j]
 
     return loop
 

@@ -106,6 +106,8 @@ def test_kernels_keep_their_values_in_registers(kind):
         assert ".maxntid 256" in text and "cp.async" in text
         if np.dtype(kind).itemsize == 4:
             assert text.count("ld.shared.v4") == 8
+        if signed:  # the other kernels are the same
+            continue
         text = tiles._close.ptx((f"{name}[]",) * 2 + ("int64[]",) + numbers(3), capability)
         assert "ld.local" not in text
         assert tiles._turn.ptx((f"{name}[]",) * 2 + numbers(5), capability)
