@@ -27,6 +27,7 @@ from edgewise.errors import EdgewiseError
 #: Subcommands and what the overview says of them; each is a page of this room.
 PAGES = {
     "components": "Put every id of a file of pairs into its cluster.",
+    "paths": "Find shortest paths from a vertex, or between all.",
     "generate": "Make a graph of a known family and write it.",
     "bench": "Run published experiments again, on this machine.",
     "convert": "Read a graph in one format and write it in another.",
@@ -58,7 +59,7 @@ def run(arguments) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except EdgewiseError as error:
-        return _say(_in_options(str(error)), 2)
+        return _say(_in_options(str(error), _page(arguments)), 2)
     except Exception as error:
         return _unexpected(error)
 
@@ -67,14 +68,18 @@ def _command(arguments):
     """The command tree: the page that is asked for in full, the others by name only."""
     app = typer.Typer(name="edgewise", pretty_exceptions_enable=False)
     app.callback()(overview)
-    words = _words_to_complete() or arguments
-    asked = next((word for word in words if word in PAGES), None)
+    asked = _page(_words_to_complete() or arguments)
     for name, gist in PAGES.items():
         if name == asked:
             import_module(f"edgewise.command.{name}").add(app, name, gist)
         else:
             app.command(name, help=gist)(lambda: None)
     return typer.main.get_command(app)
+
+
+def _page(words):
+    """The subcommand among the words of a line."""
+    return next((word for word in words if word in PAGES), None)
 
 
 def _words_to_complete():
@@ -112,13 +117,15 @@ def _unexpected(error):
     return _say(f"unexpected {type(error).__name__}: {error} (EDGEWISE_DEBUG=1 shows where)", 1)
 
 
-def _in_options(message):
+def _in_options(message, page):
     """The message with Python's arguments, such as ``one_based=``, as the options that they are here."""
+    columns = {"source": "source-column", "target": "target-column"} if page == "paths" else {}
     return re.sub(
-        r"\b(source|target|weight|where|null|format|directed|one_based|header|ids|devices?|merge|method|n_vertices)="
-        r"(\b|(?=['\"]))?",
+        r"\b(source|target|weight|where|null|format|directed|one_based|header|ids|devices?|merge|method|n_vertices"
+        r"|output|dtype|cutoff)=(\b|(?=['\"]))?",
         lambda found: (
-            f"--{found[1].removeprefix('n_').replace('_', '-')}" + (" " if found[2] is not None else "")
+            f"--{columns.get(found[1], found[1].removeprefix('n_').replace('_', '-'))}"
+            + (" " if found[2] is not None else "")
         ),
         message,
     )

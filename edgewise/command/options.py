@@ -49,6 +49,9 @@ READING = {
     "ids": Annotated[str | None, _about_input(metavar="string|integer", help="What the ids of rows are.")],
 }
 
+#: What columns are called beside options of the same names.
+COLUMNS = {"source": "source_column", "target": "target_column"}
+
 Device = Annotated[
     str | None, typer.Option(metavar="auto|cpu|cuda|cuda:N", help="Where to compute.", rich_help_panel=_RUN)
 ]
@@ -70,15 +73,21 @@ Quiet = Annotated[
 
 
 def with_reading(function):
-    """Give a subcommand the options of the input; ``function`` gets those that were used as ``reading``."""
+    """Give a subcommand the options of the input; ``function`` gets those that were used as ``reading``.
+
+    Where it has a ``--source`` of its own, the columns are ``--source-column`` and ``--target-column``.
+    """
+    own = [p for p in inspect.signature(function).parameters.values() if p.name != "reading"]
+    mixed_up = "source" in (parameter.name for parameter in own)
+    named = {COLUMNS.get(name, name) if mixed_up else name: name for name in READING}
 
     @wraps(function)
     def subcommand(**given):
-        reading = {name: given.pop(name) for name in READING}
+        reading = {name: given.pop(option) for option, name in named.items()}
         return function(reading={name: v for name, v in reading.items() if v is not None}, **given)
 
-    own = [p for p in inspect.signature(function).parameters.values() if p.name != "reading"]
-    return with_parameters(subcommand, [*own, *map(_optional, READING, READING.values())])
+    columns = [_optional(option, READING[name]) for option, name in named.items()]
+    return with_parameters(subcommand, [*own, *columns])
 
 
 def with_parameters(function, parameters):

@@ -1,0 +1,166 @@
+"""``edgewise paths``: a graph in, distances and shortest paths out."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import edgewise
+from edgewise.command import distances, options, report
+from edgewise.command.distances import ALL, MEASURES, ONE, Wanted
+from edgewise.command.outputs import check_output, check_place
+from edgewise.command.stages import stages
+from edgewise.device import arrays, threads
+from edgewise.errors import OptionError
+from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
+from edgewise.paths.apsp.output import check_path
+from edgewise.paths.bfs import METHODS as OF_EDGES
+from edgewise.paths.sssp import METHODS as OF_WEIGHTS
+from edgewise.workers import team_of
+
+Method = StrEnum(
+    "Method", {name: name for name in dict.fromkeys(("auto", *OF_WEIGHTS, *OF_EDGES, *OF_ALL_PAIRS))}
+)
+
+Source = Annotated[
+    list[str] | None, typer.Option(metavar="ID", help="Vertex to start from; of several, the nearest counts.")
+]
+To = Annotated[
+    list[str] | None, typer.Option(metavar="ID", help="Vertex to show the path to; may be repeated.")
+]
+Cutoff = Annotated[float | None, typer.Option(min=0, help="Largest distance that counts.")]
+Bfs = Annotated[bool, typer.Option("--bfs", help="Count edges, whatever they weigh.")]
+AllPairs = Annotated[
+    bool, typer.Option("--all-pairs", help="From every vertex, or every --source, to every vertex.")
+]
+Measures = Annotated[
+    bool, typer.Option("--measures", help="Eccentricities, diameter, radius, centrality of all vertices.")
+]
+Parents = Annotated[bool, typer.Option("--parents", help="Show the vertex before each on a shortest path.")]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Table to write (Parquet, CSV or Arrow); with --all-pairs a matrix (.npy or .zarr), which an "
+        "interrupted run goes on with. Shown in part if left out.",
+    ),
+]
+Verify = Annotated[bool, typer.Option("--verify", help="Check the distances against the graph.")]
+Dtype = Annotated[
+    str | None,
+    typer.Option(metavar="int32|int64|float32|float64", help="Type of the distances, if not the weights'."),
+]
+
+
+def add(app, name, gist):
+    """Put the subcommand into ``app``."""
+    app.command(name, help=gist)(paths)
+
+
+@options.with_reading
+def paths(
+    graph: options.Input,
+    reading,
+    source: Source = None,
+    to: To = None,
+    cutoff: Cutoff = None,
+    bfs: Bfs = False,
+    all_pairs: AllPairs = False,
+    measures: Measures = False,
+    parents: Parents = False,
+    output: Output = None,
+    verify: Verify = False,
+    method: Annotated[Method, typer.Option(help="How to compute; each search has its own.")] = Method.auto,
+    dtype: Dtype = None,
+    device: options.Device = None,
+    devices: options.Devices = None,
+    thread_count: options.Threads = None,
+    profile: options.Profile = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+):
+    """Read a graph, search it, and write or show the distances."""
+    kind = ALL if all_pairs else MEASURES if measures else ONE
+    wanted = Wanted(
+        graph,
+        kind,
+        source or [],
+        to or [],
+        cutoff,
+        bfs,
+        parents,
+        method.value,
+        dtype,
+        devices,
+        output,
+        verify,
+    )
+    _check(wanted, measures)
+    threads.use(thread_count)
+    team = _team(device, wanted)
+    with stages(quiet or json, team.synchronize) as (stage, clock):
+        with stage("read", f"reading {graph}") as progress:
+            read = edgewise.read(graph, progress=progress, **reading)
+        with stage("compute", f"searching on {devices or team[0].place}") as progress:
+            result = distances.searched(wanted, read, team[0].place, progress)
+        if verify:
+            with stage("verify", "checking every edge"):
+                result.verify()
+        table = None if json and output is None else distances.table(wanted, result)
+        if output is not None and kind is not ALL:
+            with stage("write", f"writing {output}"):
+                edgewise.write(table, output)
+    distances.tell(wanted, result, table, team, clock, json=json, quiet=quiet)
+    if profile:
+        report.profile(clock)
+
+
+def _check(wanted, measures):
+    """Raise :class:`~edgewise.errors.OptionError` where options do not go together."""
+    kind, found = wanted.kind, _methods(wanted)
+    if kind is ONE and not wanted.sources:
+        raise OptionError("search from where? give --source ID; or --all-pairs or --measures")
+    if kind is ALL and measures:
+        raise OptionError("--all-pairs and --measures are two jobs; give one of the two")
+    if kind is MEASURES and (wanted.sources or wanted.verify):
+        raise OptionError(
+            f"--{'source' if wanted.sources else 'verify'} means nothing with --measures; leave it out"
+        )
+    if kind is not ONE:
+        given = {"to": wanted.targets, "cutoff": wanted.cutoff is not None, "parents": wanted.parents}
+        for option in (name for name, value in given.items() if value):
+            raise OptionError(f"--{option} is for a search from --source alone; leave out --{kind}")
+    if kind is ONE and wanted.bfs and wanted.dtype:
+        raise OptionError("--dtype means nothing with --bfs, whose distances are int32; leave it out")
+    if wanted.method not in ("auto", *found):
+        raise OptionError(
+            f"method {wanted.method} is of another search; use auto or one of {', '.join(found)}"
+        )
+    if wanted.output is not None:
+        _check_output(wanted)
+
+
+def _methods(wanted):
+    if wanted.kind is not ONE:
+        return OF_ALL_PAIRS
+    return OF_EDGES if wanted.bfs else OF_WEIGHTS
+
+
+def _check_output(wanted):
+    if wanted.kind is not ALL:
+        check_output(wanted.output, sources=[wanted.file], table=True)
+    elif not (check_path(wanted.output).suffix == ".zarr" and wanted.output.is_dir()):  # one to write anew
+        check_place(wanted.output, [wanted.file])
+
+
+def _team(device, wanted):
+    """The devices asked for."""
+    if wanted.devices is None:
+        return team_of(arrays.resolve(device or "auto"))
+    if device is not None:
+        raise OptionError("--device is for one device and --devices for several; give one of the two")
+    if wanted.kind is not ALL:
+        raise OptionError("--devices is for --all-pairs; use --device")
+    return team_of(wanted.devices)
