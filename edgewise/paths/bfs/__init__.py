@@ -1,0 +1,194 @@
+"""Breadth-first search: how many edges lie between a source and every vertex.
+
+Distances are unique, so all methods, devices and thread counts give the same bit for bit; parents are read
+off them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays
+from edgewise.errors import OptionError
+from edgewise.graph import Graph
+from edgewise.paths.bfs.cooperative import cooperative
+from edgewise.paths.bfs.direction_optimising import direction_optimising
+from edgewise.paths.bfs.few import search_few
+from edgewise.paths.bfs.harish import harish
+from edgewise.paths.bfs.levels import distances_by_levels
+from edgewise.paths.bfs.top_down import top_down
+from edgewise.paths.distances import Distances, unreached
+from edgewise.paths.rows import incoming_of, rows_of
+
+__all__ = ["METHODS", "Method", "bfs"]
+
+#: A cutoff beyond all distances.
+NO_CUTOFF = int(unreached(np.int32)) - 1
+
+
+class Method(NamedTuple):
+    """One way to search: what it is, where it comes from, where it runs."""
+
+    run: Callable  # (rows, sources, cutoff, **options) -> (n,) int32 distances
+    gist: str
+    source: str
+    options: tuple[str, ...] = ()  # whole numbers
+    places: tuple[str, ...] = ("cpu", "cuda")
+    looks_back: bool = False  # reads the rows that come in
+
+
+METHODS = {
+    "harish": Method(
+        harish, "flags: every vertex asks in every round whether it is in the frontier", "Fusi; Harish 2007"
+    ),
+    "top-down": Method(
+        top_down, "each worker lists what it finds, one barrier a level", "after GAP, 2015", places=("cpu",)
+    ),
+    "direction-optimising": Method(
+        direction_optimising,
+        "the same, and bottom-up while the frontier is large",
+        "Beamer, Asanovic & Patterson 2012",
+        places=("cpu",),
+        looks_back=True,
+    ),
+    "cooperative": Method(
+        cooperative,
+        "all levels in one launch, narrow or wide, top-down or bottom-up",
+        "after Merrill 2012 and Beamer 2012",
+        ("wide",),
+        places=("cuda",),
+    ),
+}
+
+
+def bfs(
+    graph: Graph,
+    source: Any,
+    *,
+    cutoff: int | None = None,
+    method: str = "auto",
+    device: str | None = None,
+    **options: int,
+) -> Distances:
+    """Find how many edges lie between a source and every vertex.
+
+    Parameters
+    ----------
+    graph : Graph
+        Edges of a directed graph are followed forwards.  Weights do not count.
+    source : id or array-like of ids
+        Id of a vertex as it came in; of several: distances from the nearest.
+    cutoff : int, optional
+        Vertices further away than this count as not reached.
+    method : str
+        A name in ``METHODS``, or ``"auto"``: chosen by the device and by what rows are there.
+    device : str, optional
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
+        graph lies.
+    **options : int
+        Options of the method: ``wide`` of ``cooperative``.
+
+    Returns
+    -------
+    Distances
+        Its ``distances`` are int32; a vertex that no path reaches has the type's largest value.
+
+    Raises
+    ------
+    GraphError
+        A source is not in the graph.
+    OptionError
+        No source, an unknown method or option, a negative cutoff.
+    DeviceError, OutOfMemoryError
+        The device is not there, or too small.
+
+    Examples
+    --------
+    >>> from edgewise import Graph
+    >>> from edgewise.paths.bfs import bfs
+    >>> result = bfs(Graph.from_edges(["a", "b", "d"], ["b", "c", "e"]), "a")
+    >>> result.distances.tolist()
+    [0, 1, 2, 2147483647, 2147483647]
+    >>> result.path_to("c")
+    ['a', 'b', 'c']
+    """
+    if not isinstance(graph, Graph):
+        raise OptionError(f"a Graph is needed, not {type(graph).__name__}; see Graph.from_edges")
+    if device is not None:
+        graph = graph.to(device)
+    place = graph.place
+    _check_method(method, options, place)
+    sources = _sources(graph, source)
+    furthest = _furthest(cutoff)
+    with arrays.guard(place):
+        rows = rows_of(graph)
+        if method == "auto":
+            name, seconds, dense, found = _auto(rows, sources, furthest, place)
+        else:
+            if METHODS[method].looks_back:
+                incoming_of(graph, rows)
+            name, found = method, None
+            seconds, dense = _timed(METHODS[method].run, rows, sources, furthest, place, options)
+    return Distances(graph, name, seconds, sources, False, rows, dense, found, cutoff)
+
+
+def _auto(rows, sources, cutoff, place):
+    """Name of the method that searched, its seconds, and distances of all vertices or of those found."""
+    if place != "cpu":
+        return "cooperative", *_timed(cooperative, rows, sources, cutoff, place, {}), None
+    start = perf_counter()
+    vertices, distances, level, done = search_few(rows, sources, cutoff)
+    if done:
+        return "top-down", perf_counter() - start, None, (vertices, distances)
+    name = "top-down" if rows.incoming is None else "direction-optimising"
+    dense = distances_by_levels(rows, vertices, distances, level, cutoff, rows.incoming)
+    return name, perf_counter() - start, dense, None
+
+
+def _timed(run, rows, sources, cutoff, place, options):
+    arrays.synchronize(place)
+    start = perf_counter()
+    dense = run(rows, sources, cutoff, **options)
+    arrays.synchronize(place)
+    return perf_counter() - start, dense
+
+
+def _sources(graph, source):
+    """Vertex numbers of the sources, ascending and distinct."""
+    sources = graph.vertices_of(source)
+    if not len(sources):
+        raise OptionError("a search needs a source; give the id of a vertex, or several")
+    return sources if len(sources) == 1 else np.unique(sources)
+
+
+def _furthest(cutoff):
+    if cutoff is None:
+        return NO_CUTOFF
+    if isinstance(cutoff, bool) or not isinstance(cutoff, (int, np.integer)) or cutoff < 0:
+        raise OptionError(f"cutoff={cutoff!r} must be a whole number of edges, 0 or more")
+    return min(int(cutoff), NO_CUTOFF)
+
+
+def _check_method(method, options, place):
+    if method == "auto":
+        if options:
+            raise OptionError(
+                f"auto has no option {next(iter(options))!r}; name the method it belongs to, if any"
+            )
+        return
+    if method not in METHODS:
+        raise OptionError(f"method {method!r} is unknown; use auto or one of {', '.join(METHODS)}")
+    found = METHODS[method]
+    if place.partition(":")[0] not in found.places:
+        where = " and ".join(found.places)
+        raise OptionError(f"method {method} runs on {where} only; use another, or device='{found.places[0]}'")
+    for option, value in options.items():
+        if option not in found.options:
+            known = ", ".join(found.options) or "none"
+            raise OptionError(f"method {method} has no option {option!r} (it has: {known})")
+        if not isinstance(value, (int, np.integer)) or not 0 <= value < 2**31:
+            raise OptionError(f"{option}={value!r} must be a whole number, 0 or more")

@@ -1,0 +1,143 @@
+"""A naive oracle and a verifier for distances, with weights or without."""
+
+import numpy as np
+
+from edgewise.device import arrays
+from edgewise.errors import VerificationError
+
+
+def oracle(vertices, sources, targets, starts, weights=None, directed=False):
+    """Distances from the nearest of ``starts``: edges are relaxed until nothing changes (Bellman, Ford).
+
+    Parameters
+    ----------
+    vertices : int
+    sources, targets : sequences of int
+    starts : sequence of int
+    weights : sequence of numbers, optional
+        Each edge counts one otherwise.  Sums are made in the type of the weights.
+    directed : bool
+
+    Returns
+    -------
+    list
+        ``None`` where no path leads; ``None`` instead of the list if a cycle of negative weight is within
+        reach.
+    """
+    weights = [1] * len(sources) if weights is None else list(weights)
+    edges = list(zip(sources, targets, weights, strict=True))
+    if not directed:
+        edges += [(target, source, weight) for source, target, weight in edges]
+    distances = [None] * vertices
+    for start in starts:
+        distances[start] = weights[0] * 0 if weights else 0
+    for _ in range(vertices + 1):
+        before = list(distances)
+        for source, target, weight in edges:
+            if distances[source] is not None:
+                longer = distances[source] + weight
+                if distances[target] is None or longer < distances[target]:
+                    distances[target] = longer
+        if distances == before:
+            return distances
+    return None
+
+
+def verify(graph, result):
+    """Raise :class:`~edgewise.errors.VerificationError` unless ``result`` has the distances in ``graph``.
+
+    Two facts leave only the right distances: no edge offers its target a shorter path, and following *tight*
+    edges, which offer exactly the distance that their target has, leads from the sources to every vertex
+    that was reached.  Sums are made in the type of the distances, as the methods make them.
+
+    Parameters
+    ----------
+    graph : Graph
+    result : edgewise.paths.distances.Distances
+        Its sources, cutoff and ``partial`` say what was asked.
+    """
+    host = graph.to("cpu")
+    distances = arrays.move(result.distances, "cpu")
+    offsets, targets = host.offsets, host.neighbours
+    degrees = np.diff(offsets)
+    reached = distances != result.unreached
+    _check_bounds(distances, reached, result)
+    follows = np.repeat(reached, degrees)
+    sources = np.repeat(np.arange(len(degrees)), degrees)[follows]
+    targets = targets[follows].astype(np.int64)
+    offered, possible = _offers(distances[sources], _weights(host, result, distances.dtype, follows))
+    edges = sources, targets, offered
+    _check_offers(distances, reached, edges, possible, result)
+    _check_tight(distances, reached, edges, possible, result)
+
+
+def _weights(host, result, dtype, follows):
+    if not result.weighted:
+        return dtype.type(1)
+    weights = host.csr_weights
+    if weights is None:
+        raise VerificationError("the distances count weights, which the graph does not have")
+    return weights[follows].astype(dtype)
+
+
+def _offers(nearer, weights):
+    """Distances that edges offer, and which of them the type can hold."""
+    with np.errstate(over="ignore"):
+        offered = nearer + weights
+    if offered.dtype.kind == "f":
+        return offered, np.ones(len(offered), bool)
+    wrapped = np.where(weights >= 0, offered < nearer, offered > nearer)
+    return offered, ~wrapped & (offered != np.iinfo(offered.dtype).max)
+
+
+def _check_bounds(distances, reached, result):
+    for source in result.sources:
+        if not reached[source] or (distances[source] != 0 and not (distances < 0).any()):
+            raise VerificationError(f"the source {source} has the distance {distances[source]}, not 0")
+    if np.isnan(distances).any():
+        raise VerificationError(f"the distance of vertex {np.isnan(distances).argmax()} is no number")
+    if result.cutoff is not None:
+        wrong = reached & (distances > result.cutoff)
+        if wrong.any():
+            vertex = wrong.argmax()
+            raise VerificationError(
+                f"the distance {distances[vertex]} of vertex {vertex} is beyond the cutoff {result.cutoff}"
+            )
+
+
+def _check_offers(distances, reached, edges, possible, result):
+    """No edge offers a shorter path, other than one beyond what was asked for."""
+    sources, targets, offered = edges
+    wrong = possible & (offered < distances[targets])
+    if result.cutoff is not None:
+        wrong &= reached[targets] | (offered <= result.cutoff)
+    if result.partial:
+        wrong &= reached[targets] | (offered < distances[reached].max(initial=0))
+    if wrong.any():
+        edge = wrong.argmax()
+        source, target = sources[edge], targets[edge]
+        held = distances[target] if reached[target] else "none"
+        raise VerificationError(
+            f"the edge from vertex {source} to {target} offers the distance {offered[edge]}, "
+            f"but the vertex has {held}"
+        )
+
+
+def _check_tight(distances, reached, edges, possible, result):
+    """Tight edges lead from the sources to all that is reached."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    sources, targets, offered = edges
+    tight = possible & (offered == distances[targets])
+    n = len(distances)
+    starts = np.asarray(result.sources)
+    rows = np.concatenate([sources[tight], np.full(len(starts), n)])
+    columns = np.concatenate([targets[tight], starts])
+    links = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n + 1, n + 1))
+    followed = np.zeros(n + 1, bool)
+    followed[breadth_first_order(links, n, return_predecessors=False)] = True
+    wrong = reached & ~followed[:n]
+    if wrong.any():
+        vertex = wrong.argmax()
+        raise VerificationError(f"no path has the distance {distances[vertex]} that vertex {vertex} has")

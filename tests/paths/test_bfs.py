@@ -1,0 +1,265 @@
+"""Every way to search finds the oracle's distances on every small graph, and SciPy's on larger ones."""
+
+import os
+from importlib import import_module
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import edgewise as ew
+from edgewise.device.target import SIMULATED
+from edgewise.errors import GraphError, OptionError, VerificationError
+from edgewise.paths.bfs import METHODS, bfs
+from edgewise.paths.bfs.few import search_few
+from edgewise.paths.check import oracle
+from edgewise.paths.distances import Distances
+from edgewise.paths.rows import incoming_of, rows_of
+from tests.conftest import engine
+from tests.zoo import ZOO
+
+PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
+NAMES = ["auto", *(name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.places)]
+SHAPES = [shape for shape in ZOO if ZOO[shape][0]]
+FEW_SHAPES = ["repeated edges", "grid", "sparse", "star from its last"] if SIMULATED else SHAPES
+NONE = 2**31 - 1
+
+
+def searched(name, vertices, sources, targets, starts, directed=False, **options):
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices, directed=directed).to(PLACE)
+    result = bfs(graph, starts, method=name, **options).on_host()
+    assert result.distances.dtype == np.int32
+    return result
+
+
+def expected(vertices, sources, targets, starts, directed=False, cutoff=NONE):
+    found = oracle(vertices, sources, targets, starts, directed=directed)
+    return [NONE if distance is None or distance > cutoff else distance for distance in found]
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("shape", FEW_SHAPES)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_distances_are_the_oracles(name, directed, shape):
+    graph = ZOO[shape]
+    for starts in ([0], [graph[0] - 1], [graph[0] // 2, 0]):
+        starts = sorted(set(starts))
+        result = searched(name, *graph, starts, directed)
+        assert result.distances.tolist() == expected(*graph, starts, directed)
+        result.verify()
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_beyond_the_cutoff(name):
+    for cutoff in (0, 1, 3):
+        result = searched(name, *ZOO["grid"], [17], cutoff=cutoff)
+        assert result.distances.tolist() == expected(*ZOO["grid"], [17], cutoff=cutoff)
+        result.verify()
+
+
+def _uniform(n, m):
+    draw = np.random.default_rng(n)
+    return n, draw.integers(0, n, m), draw.integers(0, n, m)
+
+
+def _hubs(n, hubs):
+    leaves = np.arange(hubs, n)
+    return n, np.concatenate([leaves % hubs, leaves[:-1]]), np.concatenate([leaves, leaves[1:] // 2])
+
+
+#: Graphs that bring a worker's lists, counters and directions to their limits.
+LARGER = {
+    "star": (20_000, np.full(19_999, 7), np.delete(np.arange(20_000), 7)),
+    "path": (3_000, np.arange(2_999), np.arange(1, 3_000)),
+    "dense": _uniform(1 << 14, 1 << 18),
+    "sparse": _uniform(30_000, 31_000),
+    "hubs": _hubs(12_000, 3),
+}
+
+
+def scipy_distances(graph, starts, directed):
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    n = graph.n_vertices
+    ones = np.ones(len(graph.neighbours))
+    rows = csr_array((ones, graph.neighbours.astype(np.int64), graph.offsets), shape=(n, n))
+    found = dijkstra(rows, directed, starts, unweighted=True, min_only=True)
+    return np.where(np.isinf(found), NONE, found).astype(np.int64)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("shape", LARGER)
+def test_larger_graphs_as_scipy_searches_them(shape, directed):
+    vertices, sources, targets = LARGER[shape]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices, directed=directed).to(PLACE)
+    for starts in ([7], [vertices - 1, 0, 100], np.arange(0, vertices, 3)):
+        answer = scipy_distances(graph, starts, directed)
+        for name in NAMES:
+            found = bfs(graph, starts, method=name).on_host()
+            assert np.array_equal(found.distances, answer), (name, len(starts))
+
+
+@pytest.mark.interpreter
+def test_every_turn_of_a_search_in_the_interpreter(monkeypatch):
+    if engine() != "interpreter":
+        pytest.skip("compiled kernels keep the limits they were compiled with")
+    levels = import_module("edgewise.paths.bfs.levels")
+    bottom_up = import_module("edgewise.paths.bfs.bottom_up")
+    for limits in ({"FEW": -1}, {"FEW": -1, "MUCH": 0}, {"FEW": 3, "SURVEYED": 50}):
+        for limit, value in limits.items():
+            monkeypatch.setattr(levels, limit, value)
+        for block in (64, 1 << 13):
+            monkeypatch.setattr(levels, "BLOCK", block)
+            monkeypatch.setattr(bottom_up, "BLOCK", block)
+            for graph in (*(ZOO[shape] for shape in SHAPES), _uniform(150, 700), _hubs(200, 2)):
+                for name in ("top-down", "direction-optimising"):
+                    found = searched(name, *graph, [0]).distances.tolist()
+                    assert found == expected(*graph, [0]), (name, limits)
+
+
+@st.composite
+def edge_lists(draw):
+    vertices = draw(st.integers(1, 40))
+    ends = st.lists(st.integers(0, vertices - 1), min_size=0, max_size=80)
+    sources = draw(ends)
+    targets = draw(st.lists(st.integers(0, vertices - 1), min_size=len(sources), max_size=len(sources)))
+    starts = draw(st.sets(st.integers(0, vertices - 1), min_size=1, max_size=3))
+    made = vertices, np.array(sources, np.int64), np.array(targets, np.int64)
+    return *made, sorted(starts), draw(st.booleans())
+
+
+@given(edge_lists())
+def test_methods_agree_on_made_up_graphs(made):
+    import networkx as nx
+
+    vertices, sources, targets, starts, directed = made
+    peer = nx.DiGraph() if directed else nx.Graph()
+    peer.add_nodes_from(range(vertices))
+    peer.add_edges_from(zip(sources.tolist(), targets.tolist()))
+    lengths = nx.multi_source_dijkstra_path_length(peer, set(starts), weight=None)
+    answer = [lengths.get(vertex, NONE) for vertex in range(vertices)]
+    assert expected(*made) == answer
+    for name in NAMES:
+        result = searched(name, *made)
+        assert result.distances.tolist() == answer
+        result.verify()
+        for vertex in (0, vertices - 1):
+            path = result.path_to(vertex)
+            assert len(path) == (0 if answer[vertex] == NONE else answer[vertex] + 1)
+
+
+@pytest.mark.interpreter
+def test_a_small_search_leaves_the_rest_alone():
+    graph = ew.Graph.from_edges([5, 6, 900], [6, 7, 901], n_vertices=1000)
+    result = bfs(graph, 6)
+    assert result._dense is None
+    assert (result.reached, result.eccentricity, result.sizes().tolist()) == (3, 1, [1, 2])
+    assert result.to_frame().to_pydict() == {"id": [5, 6, 7], "distance": [1, 0, 1]}
+    assert result.verify().distances.tolist() == expected(1000, [5, 6, 900], [6, 7, 901], [6])
+
+
+def test_a_search_that_outgrows_its_table_is_handed_on_at_a_whole_level():
+    vertices, sources, targets = LARGER["sparse"]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
+    answer = scipy_distances(graph, [0], False)
+    found, distances, level, done = search_few(rows_of(graph), np.array([0]), NONE)
+    assert not done
+    assert np.array_equal(answer[found], distances)
+    assert len(found) == (answer <= level).sum()
+    again = search_few(rows_of(graph), np.array([0]), NONE)
+    assert np.array_equal(found, again[0])
+
+
+@pytest.mark.interpreter
+def test_incoming_rows_are_made_for_those_who_look_back():
+    graph = ew.Graph.from_edges([0, 1], [1, 2], n_vertices=3, directed=True)
+    assert bfs(graph, 0).method == bfs(graph, 0, method="top-down").method == "top-down"
+    assert rows_of(graph).incoming is None
+    assert bfs(graph, 2, method="direction-optimising").distances.tolist() == [NONE, NONE, 0]
+    assert incoming_of(graph, rows_of(graph)).neighbours.tolist() == [0, 1]
+
+
+@pytest.mark.interpreter
+def test_what_cannot_be_searched_is_refused():
+    graph = ew.Graph.from_edges(["a"], ["b"])
+    with pytest.raises(GraphError, match="'c' is not in the graph"):
+        bfs(graph, "c")
+    with pytest.raises(OptionError, match="a search needs a source"):
+        bfs(graph, [])
+    with pytest.raises(OptionError, match="a Graph is needed, not dict"):
+        bfs({"a": "b"}, "a")
+    with pytest.raises(OptionError, match="method 'dfs' is unknown; use auto or one of harish"):
+        bfs(graph, "a", method="dfs")
+    with pytest.raises(OptionError, match="auto has no option 'wide'"):
+        bfs(graph, "a", wide=3)
+    with pytest.raises(OptionError, match="method harish has no option 'wide'"):
+        bfs(graph, "a", method="harish", wide=3)
+    for cutoff in (-1, 1.5, True):
+        with pytest.raises(OptionError, match="must be a whole number of edges"):
+            bfs(graph, "a", cutoff=cutoff)
+    with pytest.raises(GraphError):
+        bfs(ew.Graph.from_edges([], [], n_vertices=0), 0)
+
+
+def checked(distances, starts=(0,), weights=None, directed=True, **asked):
+    """Verify ``distances`` in the graph 0 -> 1 -> 2 <- 0, 3 apart, and a loop at 2."""
+    ends = [0, 1, 0, 2], [1, 2, 2, 2]
+    graph = ew.Graph.from_edges(*ends, weights=weights, n_vertices=4, directed=directed)
+    starts, weighted = np.array(starts), weights is not None
+    return Distances(graph, "by hand", 0.0, starts, weighted, rows_of(graph), distances, **asked).verify()
+
+
+INT, FLOAT, INF = np.int32, np.float64, np.inf
+MOST = np.iinfo(INT).max
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize(
+    "distances, asked",
+    [
+        (INT([0, 1, 1, MOST]), {}),
+        (INT([0, MOST, MOST, MOST]), {"cutoff": 0}),
+        (INT([0, 5, 6, MOST]), {"weights": [5, 1, 9, 3]}),
+        (INT([0, 5, MOST, MOST]), {"weights": [5, 1, 9, 3], "partial": True}),
+        (INT([0, 5, MOST, MOST]), {"weights": [5, 1, 9, 3], "cutoff": 5}),
+        (INT([0, 0, 0, MOST]), {"weights": [0, 0, 9, 0]}),
+        (INT([0, 5, 4, MOST]), {"weights": [5, -1, 9, 3]}),
+        (FLOAT([0, 0.1, 0.1 + 0.2, INF]), {"weights": [0.1, 0.2, 0.4, 0.0]}),
+        (INT([MOST, MOST, 0, 0]), {"starts": [2, 3]}),
+        (INT([0, MOST - 1, MOST, MOST]), {"weights": [MOST - 1, 1, MOST, 1]}),
+    ],
+)
+def test_verifier_accepts(distances, asked):
+    checked(distances, **asked)
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize(
+    "distances, asked, complaint",
+    [
+        (INT([1, 1, 1, MOST]), {}, "the source 0 has the distance 1, not 0"),
+        (INT([0, 1, 2, MOST]), {}, "the edge from vertex 0 to 2 offers the distance 1, but the vertex has 2"),
+        (INT([0, 1, MOST, MOST]), {}, "offers the distance 1, but the vertex has none"),
+        (INT([0, 1, 1, 2]), {}, "no path has the distance 2 that vertex 3 has"),
+        (INT([0, 1, 1, MOST]), {"cutoff": 0}, "distance 1 of vertex 1 is beyond the cutoff 0"),
+        (INT([0, 3, 3, MOST]), {"weights": [5, 0, 9, 0]}, "no path has the distance 3"),
+        (INT([0, 5, 1, MOST]), {"weights": [5, 1, 9, 0]}, "no path has the distance 1 that vertex 2"),
+        (INT([0, MOST, 9, MOST]), {"weights": [5, 9, 9, 0], "partial": True}, "offers the distance 5"),
+        (FLOAT([0, np.nan, 1, INF]), {"weights": [0.5, 0.5, 1.0, 0.0]}, "vertex 1 is no number"),
+    ],
+)
+def test_verifier_rejects(distances, asked, complaint):
+    with pytest.raises(VerificationError, match=complaint):
+        checked(distances, **asked)
+
+
+@pytest.mark.interpreter
+def test_oracle_sees_a_negative_cycle():
+    assert oracle(3, [0, 1], [1, 0], [0], weights=[1, -2], directed=True) is None
+    assert oracle(3, [0, 1], [1, 2], [0], weights=[1, -2], directed=True) == [0, 1, -1]
