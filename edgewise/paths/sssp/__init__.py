@@ -20,12 +20,12 @@ from edgewise.paths.sssp.bellman_ford import bellman_ford
 from edgewise.paths.sssp.delta_stepping import delta_stepping
 from edgewise.paths.sssp.dijkstra import dijkstra
 from edgewise.paths.sssp.harish import harish
+from edgewise.paths.sssp.near_far import near_far
 from edgewise.paths.sssp.nearby import nearby
 from edgewise.paths.sssp.negative_cycle import NegativeCycle
 from edgewise.paths.sssp.weights import (
     TYPES,
     WIDER,
-    distance_type,
     edge_at,
     limit_in,
     rows_in,
@@ -65,6 +65,12 @@ METHODS = {
         ("cpu",),
         stops=True,
     ),
+    "near-far": Method(
+        near_far,
+        "a threshold moves on; the whole search in one launch",
+        "after Davidson et al. 2014",
+        ("delta",),
+    ),
     "dijkstra": Method(
         dijkstra, "the nearest vertex first, on one core", "Dijkstra 1959", places=("cpu",), stops=True
     ),
@@ -102,8 +108,8 @@ def shortest_paths(
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
         graph lies.
     dtype : {'int32', 'int64', 'float32', 'float64'}, optional
-        Type of the distances.  By default int32 or int64 for weights that are integers (int64 where int32 is
-        too narrow for the weights or for a distance), else the type of the weights.
+        Type of the distances.  By default that of the graph's weights, or int64 and float64 where a distance
+        passes the end of int32 and float32.
     **options : float
         Options of the method: ``delta`` of ``delta-stepping``, the width of a bin.
 
@@ -209,7 +215,7 @@ def _check(graph, method, options):
 def _type_name(graph, dtype):
     if dtype is None:
         spread_in(graph)
-        return distance_type(graph.csr_weights)
+        return graph.csr_weights.dtype.name
     try:
         name = np.dtype(dtype).name
     except TypeError:
@@ -224,7 +230,7 @@ def _chosen(graph, method, least):
     if method == "auto":
         if least < 0:
             return "bellman-ford"
-        return "delta-stepping" if graph.place == "cpu" else "bellman-ford"
+        return "delta-stepping" if graph.place == "cpu" else "near-far"
     found = METHODS[method]
     if graph.place.partition(":")[0] not in found.places:
         raise OptionError(f"method {method} runs on the CPU only; use device='cpu' or another method")

@@ -11,6 +11,7 @@ finds a cycle, or spends what the rounds have cost; then the rounds go on for tw
 import numpy as np
 
 from edgewise.device import arrays, device, fetch_add, fetch_max, fetch_min, load, meet, store, together
+from edgewise.device.wrapping import plus
 from edgewise.paths.distances import unreached
 from edgewise.paths.sssp.negative_cycle import finish
 from edgewise.paths.sssp.weights import limit_in, past_the_end, spread_of
@@ -37,7 +38,7 @@ def relax(vertex, rows, distances, queued_in, queue, counters, following, now, c
     distance = load(distances, vertex)
     for entry in range(offsets[vertex], offsets[vertex + 1]):
         other, weight = np.int64(neighbours[entry]), weights[entry]
-        longer = distances.dtype.type(distance + weight)
+        longer = plus(distance, weight)
         if passes(distance, weight, longer):
             if weight < 0:
                 store(counters, TOO_LOW * APART, 1)

@@ -24,6 +24,7 @@ import numpy as np
 from edgewise.device import device, fetch_add, fetch_min, meet, together
 from edgewise.device.prefetch import prefetch
 from edgewise.device.together import workers
+from edgewise.device.wrapping import plus
 from edgewise.paths.distances import unreached
 from edgewise.paths.sssp.bins import (
     CHUNK,
@@ -59,15 +60,16 @@ LAST, TOO_FEW = range(2)
 
 
 @device
-def relax(me_alone, vertex, current, bins, rows, distances, scale):
+def relax(me_alone, vertex, current, bins, rows, distances, limits):
     """Offer longer paths to the vertices behind ``vertex``, if this is still its bin."""
     offsets, neighbours, weights = rows
+    scale, none = limits
     distance = distances[vertex]
     if bin_of(distance, scale) != current:
         return
     for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])):
         other = np.int64(neighbours[entry])
-        longer = distances.dtype.type(distance + weights[entry])
+        longer = plus(distance, weights[entry])
         held = distances[other]
         if longer < held and longer >= distance:
             if me_alone:
@@ -76,12 +78,12 @@ def relax(me_alone, vertex, current, bins, rows, distances, scale):
                 held = fetch_min(distances, other, longer)
             if longer < held:
                 number = bin_of(longer, scale)
-                if number == current or number != bin_of(held, scale):
+                if number == current or held == none or number != bin_of(held, scale):
                     put_by_distance(bins, current, number, other)
 
 
 @device
-def work_on(me_alone, chunk, count, current, bins, rows, distances, scale):
+def work_on(me_alone, chunk, count, current, bins, rows, distances, limits):
     """Relax the edges of the vertices of a chunk, whose rows are asked for first."""
     first = np.uint64(chunk * CHUNK)
     end = first + np.uint64(count)
@@ -92,7 +94,7 @@ def work_on(me_alone, chunk, count, current, bins, rows, distances, scale):
         prefetch(rows[1], entry)
         prefetch(rows[2], entry)
     for at in range(first, end):
-        relax(me_alone, np.int64(bins.pool[at]), current, bins, rows, distances, scale)
+        relax(me_alone, np.int64(bins.pool[at]), current, bins, rows, distances, limits)
 
 
 @device
@@ -115,7 +117,7 @@ def lay_out(bins, current, offer, offered):
 
 
 @device
-def work_on_offers(me, everyone, current, offers, offered, bins, rows, distances, scale):
+def work_on_offers(me, everyone, current, offers, offered, bins, rows, distances, limits):
     """Take chunks of the current bin, the own ones first, until none is left."""
     share = len(offered) // everyone
     for turn in range(everyone):
@@ -126,18 +128,18 @@ def work_on_offers(me, everyone, current, offers, offered, bins, rows, distances
             while taken < offer[CHUNKS]:
                 count = offer[COUNT] if taken == 0 else np.int64(CHUNK)
                 chunk = offered[whose * share + taken]
-                work_on(everyone == 1, chunk, count, current, bins, rows, distances, scale)
+                work_on(everyone == 1, chunk, count, current, bins, rows, distances, limits)
                 taken = fetch_add(offer, TAKEN, 1)
 
 
 @device
-def work_on_own(everyone, current, bins, rows, distances, scale):
+def work_on_own(everyone, current, bins, rows, distances, limits):
     """Work on what came into the current bin meanwhile, while it is too little to be shared."""
     place = current & (RING - 1)
     while is_short(bins, place, OWN_CHUNKS):
         chunk, count = take_all(bins, place)
         while chunk != NOBODY:
-            work_on(everyone == 1, chunk, count, current, bins, rows, distances, scale)
+            work_on(everyone == 1, chunk, count, current, bins, rows, distances, limits)
             after = bins.below[chunk]
             give_back(bins, chunk, chunk)
             chunk, count = after, np.int64(CHUNK)
@@ -158,7 +160,7 @@ def search(
     words, offers, offered, scale, none, found,
 ):  # fmt: skip
     """Run a whole search; all workers read the same offers and so come to the same decisions."""
-    rows, n = (offsets, neighbours, weights), len(distances)
+    rows, limits, n = (offsets, neighbours, weights), (scale, none), len(distances)
     chunks, ring = len(below) // everyone, RING + WORDS
     bins = Bins(pool, below, tops[me * ring : (me + 1) * ring], words[me * WORDS : (me + 1) * WORDS])
     clear(bins, me * chunks, (me + 1) * chunks)
@@ -188,8 +190,8 @@ def search(
             bins.tops[current & (RING - 1)] = 0
         if bins.words[NEAREST_BEYOND] == current:
             sort_beyond(bins, current, distances, scale)
-        work_on_offers(me, everyone, current, all_offers, all_offered, bins, rows, distances, scale)
-        work_on_own(everyone, current, bins, rows, distances, scale)
+        work_on_offers(me, everyone, current, all_offers, all_offered, bins, rows, distances, limits)
+        work_on_own(everyone, current, bins, rows, distances, limits)
         if before != NOBODY:  # everyone has left the round before
             give_back(bins, before, before_last)
         before = all_offered[me * chunks] if number == current and last != NOBODY else np.int64(NOBODY)
@@ -225,7 +227,7 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
     none, found = just_beyond(cutoff), np.zeros(2, np.int64)
     targets = np.empty(0, np.int64) if targets is None else targets
     distances = np.empty(n, dtype)
-    chunks = 2 * RING + (n + 4 * n // everyone) // CHUNK
+    chunks = chunks_for(n, everyone)
     while True:
         search(
             *(rows.offsets, rows.neighbours, rows.weights, distances, sources, targets),
@@ -245,6 +247,11 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
     if len(targets):
         return distances, False
     return distances, past_the_end(rows, distances, cutoff, (int(found[LAST]) + 2) / scale)
+
+
+def chunks_for(vertices, everyone):
+    """Chunks a worker gets at first; more than enough as a rule, and what is not touched costs nothing."""
+    return 2 * RING + (vertices + 4 * vertices // everyone) // CHUNK
 
 
 def width_for(rows):

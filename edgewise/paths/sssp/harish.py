@@ -13,6 +13,7 @@ thesis.
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_min
+from edgewise.device.wrapping import plus
 from edgewise.paths.distances import unreached
 from edgewise.paths.sssp.weights import past_the_end
 
@@ -25,7 +26,7 @@ def relax(vertex, offsets, neighbours, weights, mask, distances, updating, cutof
         distance = distances[vertex]
         for entry in range(offsets[vertex], offsets[vertex + 1]):
             other = neighbours[entry]
-            longer = distances.dtype.type(distance + weights[entry])
+            longer = plus(distance, weights[entry])
             if longer < updating[other] and distance <= longer <= cutoff:
                 fetch_min(updating, other, longer)
 

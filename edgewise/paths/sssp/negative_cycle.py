@@ -12,6 +12,7 @@ vertex that leads everywhere.
 import numpy as np
 
 from edgewise.device import alone, arrays, device
+from edgewise.device.wrapping import plus
 
 NOBODY = -1
 #: How a search ended.
@@ -55,7 +56,7 @@ def search(offsets, neighbours, weights, distances, queue, count, parents, throu
         since, budget = since + scanned + 1, budget - scanned - 1
         for entry in range(offsets[vertex], offsets[vertex + 1]):
             other, weight = np.int64(neighbours[entry]), weights[entry]
-            longer = distances.dtype.type(distance + weight)
+            longer = plus(distance, weight)
             if weight < 0 and longer > distance:
                 return TOO_LOW
             if longer < distances[other] and (weight < 0 or longer >= distance):

@@ -1,13 +1,8 @@
 """Weights of a search: what is refused, the type in which distances come, and what is kept with the graph.
 
-=========================================  ===================================================
-weights                                    distances
-=========================================  ===================================================
-bool, int8, int16, int32, uint8, uint16    int32; int64 where a distance passes 2**31 - 2
-uint32, int64, uint64                      int64
-float16, float32                           float32; float64 where a distance would be infinite
-float64                                    float64
-=========================================  ===================================================
+Distances come in the type of the graph's weights, one of int32, int64, float32 and float64, and in the next
+wider one where a distance passes the end of int32 or float32.  (:meth:`Graph.from_edges
+<edgewise.Graph.from_edges>` takes any integers and floats, and turns the others into these.)
 
 Distances of floats are sums in their own type, rounded after every edge.  Rounding is monotone, so where no
 weight is negative there is one fixpoint ``distance[v] = min(distance[u] + weight)``, and every method, device
@@ -35,14 +30,6 @@ class Spread(NamedTuple):
     least: int | float
     largest: int | float
     mean: float
-
-
-def distance_type(weights):
-    """Name of the type in which distances along edges of these weights come."""
-    kind, size = weights.dtype.kind, weights.dtype.itemsize
-    if kind == "f":
-        return "float64" if size > 4 else "float32"
-    return "int32" if size < 4 or weights.dtype == np.int32 else "int64"
 
 
 def rows_in(graph, name):
@@ -170,9 +157,7 @@ def past_the_end(rows, distances, cutoff, largest=None):
         return False
     found = arrays.zeros(1, np.int32, arrays.place_of(distances))
     with np.errstate(over="ignore"):
-        _look_behind(
-            rows.n_vertices, rows.offsets, rows.neighbours, rows.weights, distances, dtype.type(none), found
-        )
+        _look_behind(rows.n_vertices, rows.offsets, rows.neighbours, distances, none, found)
     return bool(found[0])
 
 

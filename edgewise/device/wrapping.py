@@ -1,0 +1,42 @@
+"""``plus``: a sum in the type of its first term, in which integers wrap round.
+
+The compilers take for granted that int64 sums never pass the end of the type, and remove a test whether one
+has.  Sums of unsigned integers may, so int64 is added as such.
+"""
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from edgewise.device.target import NO_COUNTING, SIMULATED, on_cuda
+
+
+def plus(one, other):
+    """``one + other`` in the type of ``one``; whoever wants to know compares the sum with the terms."""
+    with np.errstate(over="ignore"):
+        return one.dtype.type(one + other)
+
+
+def _plus_of(kind):
+    if isinstance(kind, types.Integer) and kind.bitwidth == 64:
+        unsigned = types.uint64
+        return lambda one, other: kind(unsigned(one) + unsigned(other))
+    return lambda one, other: kind(one + other)
+
+
+@overload(plus, jit_options=NO_COUNTING)
+def _plus_on_cpu(one, other):
+    return _plus_of(one)
+
+
+def _register_on_cuda():
+    if SIMULATED:
+        return
+    from numba.cuda.extending import overload as overload_on_cuda
+
+    @overload_on_cuda(plus)
+    def plus_on_cuda(one, other):
+        return _plus_of(one)
+
+
+on_cuda(_register_on_cuda)

@@ -1,0 +1,424 @@
+"""Every method on every engine finds the oracle's distances, on every type of weights."""
+
+import os
+from importlib import import_module
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import shortest_path
+
+import edgewise as ew
+from edgewise.device import threads
+from edgewise.device.target import INTERPRETED, SIMULATED
+from edgewise.errors import GraphError, OptionError
+from edgewise.paths.distances import unreached
+from edgewise.paths.sssp import METHODS, shortest_paths
+from tests.zoo import ZOO
+
+delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
+bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
+nearby = import_module("edgewise.paths.sssp.nearby")
+sssp = import_module("edgewise.paths.sssp")
+PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
+HERE = [name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.places]
+NAMES = ["auto", *HERE]
+TYPES = ["int32", "int64", "float32", "float64"]
+#: One type is enough where Python threads play the GPU's.
+FEW_TYPES = ["int32"] if SIMULATED else TYPES
+#: Written for GPUs, and long to compile: on the CPU with one type of weights.
+FOR_GPUS = ("near-far",)
+pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
+only_on_host = pytest.mark.skipif(PLACE != "cpu", reason="it is the CPU's")
+jit_only = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="nothing new, and slow")
+
+
+def oracle(graph, sources, dtype):
+    """Distances by the plainest search, in the arithmetic of their type."""
+    dtype = np.dtype(dtype)
+    distances = np.full(graph.n_vertices, unreached(dtype), dtype)
+    distances[sources] = 0
+    edges = list(zip(graph.sources.tolist(), graph.targets.tolist(), graph.weights.astype(dtype)))
+    if not graph.directed:
+        edges += [(v, u, w) for u, v, w in edges]
+    lowered = True
+    while lowered:
+        lowered = False
+        for u, v, w in edges:
+            if distances[u] != unreached(dtype) and distances[u] + w < distances[v]:
+                distances[v] = distances[u] + w
+                lowered = True
+    return distances
+
+
+def weighted(shape, dtype, directed=False, seed=0, low=0, high=9):
+    n, sources, targets = shape
+    weights = np.random.default_rng(seed).integers(low, high + 1, len(sources)).astype(dtype)
+    if weights.dtype.kind == "f":
+        weights *= weights.dtype.type(0.1)
+    return ew.Graph.from_edges(sources, targets, weights=weights, n_vertices=n, directed=directed)
+
+
+def found(graph, source, **options):
+    return shortest_paths(graph.to(PLACE), source, **options).on_host().distances
+
+
+def check(graph, sources, expected, methods=NAMES, **options):
+    for name in methods:
+        if name in FOR_GPUS and PLACE == "cpu" and expected.dtype != np.int32:
+            continue
+        distances = found(graph, sources, method=name, **options)
+        assert distances.dtype == expected.dtype, name
+        assert distances.tolist() == expected.tolist(), name
+
+
+@pytest.mark.parametrize("shape", [name for name in ZOO if name != "empty"])
+@pytest.mark.parametrize("dtype", FEW_TYPES)
+def test_distances_are_the_oracles(dtype, shape):
+    for directed in (False, True):
+        graph = weighted(ZOO[shape], dtype, directed)
+        for source in {0, graph.n_vertices // 2}:
+            check(graph, source, oracle(graph, [source], dtype))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_several_sources_and_the_nearest_counts(name):
+    graph = weighted(ZOO["grid"], np.int32)
+    for sources in ([0, 34], [3, 3, 17], range(35)):
+        check(graph, sources, oracle(graph, list(sources), np.int32), [name])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", FEW_TYPES)
+def test_beyond_the_cutoff_nothing_is_reached(dtype, name):
+    graph = weighted(ZOO["grid"], dtype, seed=3)
+    everything = oracle(graph, [5], dtype)
+    for cutoff in (0, everything[20], everything.max() / 2, 10**30):
+        limited = np.where(
+            everything <= everything.dtype.type(min(cutoff, 10**9)), everything, unreached(dtype)
+        )
+        check(graph, 5, limited.astype(dtype), [name], cutoff=cutoff)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_targets_end_the_search_the_same_everywhere(name):
+    graph = weighted(ZOO["grid"], np.int32, seed=4)
+    everything = oracle(graph, [0], np.int32)
+    for targets in (7, [3, 9, 9], [0]):
+        furthest = everything[targets].max()
+        limited = np.where(everything <= furthest, everything, unreached(np.int32)).astype(np.int32)
+        check(graph, 0, limited, [name], targets=targets)
+    apart = weighted(ZOO["two cliques"], np.int32)
+    check(apart, 0, oracle(apart, [0], np.int32), [name], targets=[1, 7])
+
+
+@pytest.mark.parametrize("weights", ["int8", "int16", "uint8", "uint16", "uint32", "uint64", "float16"])
+def test_narrow_and_unsigned_weights(weights):
+    graph = weighted(ZOO["dense"], weights)
+    check(graph, 1, oracle(graph, [1], "float32" if weights == "float16" else "int64"), NAMES[:2])
+
+
+def test_the_type_of_distances_can_be_named():
+    graph = weighted(ZOO["dense"], np.int32, high=200)
+    for dtype in TYPES:
+        check(graph, 1, oracle(graph, [1], dtype), NAMES[:2], dtype=dtype)
+    halves = ew.Graph.from_edges([0], [1], weights=[0.5], n_vertices=2)
+    with pytest.raises(OptionError, match=r"weights from 0.5 to 0.5 do not fit dtype='int32'"):
+        found(halves, 0, dtype="int32")
+    large = ew.Graph.from_edges([0], [1], weights=[2**40], n_vertices=2)
+    with pytest.raises(OptionError, match="do not fit dtype='int32'"):
+        found(large, 0, dtype=np.int32)
+    with pytest.raises(OptionError, match="dtype='int8' is unknown; use one of int32, int64"):
+        found(halves, 0, dtype="int8")
+
+
+@st.composite
+def weighted_graphs(draw, low=0):
+    n = draw(st.integers(1, 30))
+    vertices = st.integers(0, n - 1)
+    edges = draw(st.lists(st.tuples(vertices, vertices, st.integers(low, 20)), max_size=80))
+    dtype = draw(st.sampled_from(TYPES))
+    columns = np.array(edges, np.int64).reshape(-1, 3)
+    weights = columns[:, 2].astype(dtype) * (0.37 if dtype.startswith("f") else 1)
+    return ew.Graph.from_edges(
+        columns[:, 0],
+        columns[:, 1],
+        weights=weights.astype(dtype),
+        n_vertices=n,
+        directed=draw(st.booleans()),
+    )
+
+
+def scipys(graph, source, method):
+    """SciPy's distances; it adds up repeated entries and forgets stored zeros, so both are seen to."""
+    simple = graph.simplified(repeated="min")
+    n = graph.n_vertices
+    ends = (simple.sources.astype(np.int64), simple.targets.astype(np.int64))
+    matrix = coo_array((simple.weights.astype(np.float64), ends), shape=(n, n)).tocsr()
+    return shortest_path(matrix, method=method, directed=graph.directed, indices=source)
+
+
+@jit_only
+@given(weighted_graphs())
+def test_made_up_graphs_against_scipy_and_networkx(graph):
+    networkx = pytest.importorskip("networkx")
+    made = (networkx.MultiDiGraph if graph.directed else networkx.MultiGraph)()
+    made.add_nodes_from(range(graph.n_vertices))
+    made.add_weighted_edges_from(zip(graph.sources.tolist(), graph.targets.tolist(), graph.weights.tolist()))
+    theirs = networkx.single_source_dijkstra_path_length(made, 0)
+    expected = oracle(graph, [0], graph.weights.dtype)
+    check(graph, 0, expected)
+    reached = expected != unreached(expected.dtype)
+    assert set(np.flatnonzero(reached).tolist()) == set(theirs)
+    assert np.allclose(expected[reached], [theirs[v] for v in np.flatnonzero(reached)], rtol=1e-6)
+    scipy = scipys(graph, 0, "D")
+    assert np.array_equal(np.isinf(scipy), ~reached)
+    assert np.allclose(expected[reached], scipy[reached], rtol=1e-6)
+
+
+@jit_only
+@given(weighted_graphs(low=-4))
+def test_negative_weights_against_networkx(graph):
+    networkx = pytest.importorskip("networkx")
+    made = (networkx.MultiDiGraph if graph.directed else networkx.MultiGraph)()
+    made.add_nodes_from(range(graph.n_vertices))
+    made.add_weighted_edges_from(zip(graph.sources.tolist(), graph.targets.tolist(), graph.weights.tolist()))
+    try:
+        theirs = networkx.single_source_bellman_ford_path_length(made.to_directed(), 0)
+    except networkx.NetworkXUnbounded:
+        with pytest.raises(GraphError, match="no shortest paths: the cycle"):
+            found(graph, 0)
+        return
+    distances = found(graph, 0)
+    reached = distances != unreached(distances.dtype)
+    assert set(np.flatnonzero(reached).tolist()) == set(theirs)
+    assert np.allclose(distances[reached], [theirs[v] for v in np.flatnonzero(reached)], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", FEW_TYPES)
+def test_negative_weights_without_a_cycle(dtype):
+    edges = [0, 0, 1, 2, 3, 4], [1, 2, 3, 1, 4, 5]
+    weights = np.array([4, 5, -3, -2, 0, -1], dtype)
+    graph = ew.Graph.from_edges(*edges, weights=weights, n_vertices=7, directed=True)
+    none = unreached(dtype)
+    assert found(graph, 0).tolist() == [0, 3, 5, 0, 0, -1, none]
+    assert found(graph, 0, cutoff=2).tolist() == [0, none, none, 0, 0, -1, none]
+    assert found(graph, 0, targets=[3]).tolist() == [0, none, none, 0, 0, -1, none]
+    for name in HERE:
+        if not METHODS[name].negative:
+            with pytest.raises(OptionError, match=f"the edge from 1 to 3 weighs -3.*, and {name} needs"):
+                found(graph, 0, method=name)
+
+
+def cycle_after_a_path(length, members):
+    """A path to a cycle of so many members, whose weights sum up to -1."""
+    n = length + members
+    sources, targets = np.arange(n), np.arange(1, n + 1)
+    targets[-1] = length
+    weights = np.ones(n, np.int64)
+    weights[-1] = -members
+    return ew.Graph.from_edges(sources, targets, weights=weights, n_vertices=n + 1, directed=True)
+
+
+@pytest.mark.parametrize("length", [0, 3, 100])
+@pytest.mark.parametrize("members", [1, 2, 5, 40])
+def test_negative_cycles_are_named(length, members):
+    if SIMULATED and (length == 100 or members == 40):
+        pytest.skip("a minute of Python threads would add nothing")
+    graph = cycle_after_a_path(length, members)
+    with pytest.raises(GraphError, match=r"the cycle .* weighs -1; leave out an edge") as raised:
+        found(graph, 0)
+    named = {
+        int(word)
+        for word in str(raised.value).split("cycle ")[1].split(" weighs")[0].split()
+        if word.isdigit()
+    }
+    assert named <= set(range(length, length + members))
+    assert len(named) == min(members, sssp.MOST_NAMED) or members > sssp.MOST_NAMED
+    assert found(graph, length + members).tolist()[-1] == 0  # no cycle can be reached from there
+
+
+def test_an_undirected_edge_below_zero_is_a_cycle():
+    graph = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[3, -2])
+    with pytest.raises(GraphError, match=r"the cycle '[bc]' -> '[bc]' -> '[bc]' weighs -4"):
+        found(graph, "a")
+    apart = ew.Graph.from_edges(["a", "c"], ["b", "d"], weights=[3, -2])
+    assert found(apart, "a").tolist() == [0, 3, unreached(np.int64), unreached(np.int64)]
+
+
+def test_rounds_go_on_after_a_search_for_cycles(monkeypatch):
+    monkeypatch.setattr(bellman_ford, "FIRST_ROUNDS", 1)
+    tried = []
+
+    def spent(*arguments):
+        tried.append(arguments)
+
+    monkeypatch.setattr(bellman_ford, "finish", spent)
+    n, _, targets = ZOO["path"]
+    graph = ew.Graph.from_edges(
+        targets - 1, targets, weights=np.full(n - 1, -2, np.int32), n_vertices=n, directed=True
+    )
+    assert found(graph, 0).tolist() == [-2 * v for v in range(n)]
+    assert len(tried) > 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_distances_that_pass_int32_come_in_int64(name):
+    large = 2**30
+    cycle = ew.Graph.from_edges([0, 1, 2], [1, 2, 0], weights=np.full(3, large, np.int32), n_vertices=5)
+    assert found(cycle, 0, method=name).dtype == np.int32  # going on would pass the end, but in vain
+    path = ew.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=np.full(3, large, np.int32), n_vertices=5)
+    distances = found(path, 0, method=name)
+    assert distances.dtype == np.int64
+    assert distances.tolist() == [0, large, 2 * large, 3 * large, unreached(np.int64)]
+    assert found(path, 0, method=name, cutoff=large).dtype == np.int32
+    with pytest.raises(GraphError, match="a distance passes the largest number of int32; use dtype='int64'"):
+        found(path, 0, method=name, dtype="int32")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if PLACE != "cpu" or name not in FOR_GPUS])
+def test_distances_that_no_type_holds(name):
+    path = ew.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=np.full(3, 2**62), n_vertices=4)
+    with pytest.raises(GraphError, match="largest number of int64; use dtype='float64'"):
+        found(path, 0, method=name)
+    floats = ew.Graph.from_edges([0, 1], [1, 2], weights=np.full(2, 3e38, np.float32), n_vertices=3)
+    assert found(floats, 0, method=name).dtype == np.float64
+    doubles = ew.Graph.from_edges([0, 1], [1, 2], weights=np.full(2, 1e308), n_vertices=3)
+    with pytest.raises(GraphError, match="largest number of float64; use smaller weights"):
+        found(doubles, 0, method=name)
+
+
+def test_distances_that_pass_the_end_downwards():
+    path = ew.Graph.from_edges(
+        [0, 1, 2], [1, 2, 3], weights=np.full(3, -(2**30), np.int32), n_vertices=4, directed=True
+    )
+    assert found(path, 0).tolist() == [0, -(2**30), -(2**31), -3 * 2**30]
+
+
+def test_bad_input_is_named():
+    graph = weighted(ZOO["grid"], np.int32)
+    with pytest.raises(GraphError, match=r"the graph has no weights; use edgewise\.bfs"):
+        found(ew.Graph.from_edges([0], [1], n_vertices=2), 0)
+    for value in (np.nan, np.inf, -np.inf):
+        bad = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[1.0, value])
+        with pytest.raises(
+            GraphError, match=f"the edge from 'b' to 'c' weighs {value}; weights must be finite"
+        ):
+            found(bad, "a")
+    with pytest.raises(GraphError, match="vertex 35 is not in the graph"):
+        found(graph, 35)
+    with pytest.raises(GraphError, match="vertex 77 is not in the graph"):
+        found(graph, 0, targets=[1, 77])
+    for cutoff in (-1, float("nan"), "far"):
+        with pytest.raises(OptionError, match="must be a number, 0 or more"):
+            found(graph, 0, cutoff=cutoff)
+    with pytest.raises(OptionError, match="no source is given"):
+        found(graph, [])
+    with pytest.raises(OptionError, match="targets is empty; leave it out"):
+        found(graph, 0, targets=[])
+    with pytest.raises(OptionError, match="method 'astar' is unknown; use auto or one of harish,"):
+        found(graph, 0, method="astar")
+    with pytest.raises(OptionError, match="method harish has no option 'delta'"):
+        found(graph, 0, method="harish", delta=2)
+    with pytest.raises(OptionError, match="a Graph is needed, not list"):
+        shortest_paths([(0, 1)], 0)
+
+
+@only_on_host
+def test_delta_changes_nothing():
+    graph = weighted(ZOO["dense"], np.int32, high=1000)
+    expected = oracle(graph, [2], np.int32)
+    for delta in (1e-320, 0.01, 1, 3.5, 77, 10**6, 1e307):
+        assert found(graph, 2, method="delta-stepping", delta=delta).tolist() == expected.tolist()
+    for delta in (0, -1, float("nan"), "wide", True):
+        with pytest.raises(OptionError, match="must be a number larger than 0"):
+            found(graph, 2, method="delta-stepping", delta=delta)
+
+
+@only_on_host
+@pytest.mark.parametrize("dtype", TYPES)
+def test_weights_much_longer_than_the_ring_of_bins(dtype):
+    draw = np.random.default_rng(5)
+    n, m = 60, 200
+    weights = (2 ** draw.integers(0, 22, m)).astype(dtype)
+    graph = ew.Graph.from_edges(draw.integers(0, n, m), draw.integers(0, n, m), weights=weights, n_vertices=n)
+    expected = oracle(graph, [0], dtype)
+    for delta in (1, 50, 1000):
+        assert found(graph, 0, method="delta-stepping", delta=delta).tolist() == expected.tolist()
+
+
+def large(seed=1, n=3000, m=12000, high=50):
+    draw = np.random.default_rng(seed)
+    return weighted((n, draw.integers(0, n, m), draw.integers(0, n, m)), np.int32, seed=seed, high=high)
+
+
+@jit_only
+def test_more_chunks_are_made_when_they_are_wanting(monkeypatch):
+    asked = []
+
+    def few(vertices, everyone):
+        asked.append(vertices)
+        return 3
+
+    graph = large()
+    expected = found(graph, 0, method="dijkstra")
+    monkeypatch.setattr(delta_stepping, "chunks_for", few)
+    assert np.array_equal(found(graph, 0, method="delta-stepping"), expected)
+    assert asked
+
+
+@jit_only
+def test_larger_graphs_on_any_number_of_threads():
+    graph = large(high=300)
+    expected = found(graph, 0, method="dijkstra")
+    many = threads.count()
+    for count in range(1, many + 1):
+        threads.use(count)
+        try:
+            check(graph, 0, expected)
+            for delta in (1, 1000):
+                assert np.array_equal(found(graph, 0, method="delta-stepping", delta=delta), expected)
+        finally:
+            threads.use(many)
+
+
+@only_on_host
+def test_small_searches_stay_small(monkeypatch):
+    graph = weighted(ZOO["two cliques and a bridge"], np.int32, low=1)
+    result = shortest_paths(graph, 0)
+    assert result.method == "dijkstra"
+    assert result._dense is None  # no array of all vertices was made
+    assert result.reached == 10
+    assert result.distances.tolist() == oracle(graph, [0], np.int32).tolist()
+    for limit in ("MOST_VERTICES", "MOST_ENTRIES"):
+        with monkeypatch.context() as patched:
+            patched.setattr(nearby, limit, 5)
+            rows = sssp.rows_in(graph, "int32")
+            if INTERPRETED:
+                assert nearby.nearby(rows, np.array([0]), np.int32(10**6)) is None
+
+
+@only_on_host
+def test_searches_that_grow_are_handed_over():
+    path = np.arange(1999)
+    graph = ew.Graph.from_edges(path, path + 1, weights=np.ones(1999, np.int32), n_vertices=2000)
+    assert shortest_paths(graph, 0).method == "delta-stepping"
+    assert shortest_paths(graph, 0, cutoff=30).method == "dijkstra"
+    assert shortest_paths(graph, 1000, targets=[1100]).method == "dijkstra"
+    hub = ew.Graph.from_edges(
+        np.zeros(1999, np.int64), path + 1, weights=np.ones(1999, np.int32), n_vertices=2000
+    )
+    assert shortest_paths(hub, 5).method == "delta-stepping"
+    assert shortest_paths(hub, 5, cutoff=0).method == "dijkstra"
+
+
+@only_on_host
+def test_the_result_tells_paths_and_verifies():
+    graph = ew.Graph.from_edges(["a", "a", "b", "x"], ["b", "c", "c", "y"], weights=[2, 9, 3, 1])
+    result = shortest_paths(graph, "a")
+    assert result.path_to("c") == ["a", "b", "c"]
+    assert result.path_to("y") == []
+    assert result.distance_to("c") == 5
+    assert result.eccentricity == 5
