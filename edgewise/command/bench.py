@@ -1,7 +1,9 @@
 """``edgewise bench ROOM``: published experiments, run again on this machine."""
 
+import inspect
 import json as json_text
 from enum import StrEnum
+from functools import wraps
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +17,13 @@ from edgewise.command.stages import seconds, stages
 from edgewise.errors import FileError
 from edgewise.files.whole import whole
 
-Preset = StrEnum("Preset", {name: name for name in experiments.PRESETS})
 Size = StrEnum("Size", {name: name for name in experiments.SIZES})
 
+#: What is measured, and what the help says of it.
+ROOMS = {
+    "components": "Published experiments on connected components.",
+    "paths": "Published experiments on shortest paths.",
+}
 #: Ending of the pictures.
 PICTURE = ".png"
 
@@ -26,12 +32,25 @@ def add(app, name, gist):
     """Put the subcommand, with one subcommand a room, into ``app``."""
     rooms = typer.Typer()
     rooms.callback()(lambda: None)  # a group, also while it has one subcommand
-    rooms.command("components", help="Published experiments on connected components.")(components)
+    for room, about in ROOMS.items():
+        rooms.command(room, help=about)(_of_room(room))
     app.add_typer(rooms, name=name, help=gist)
 
 
-def components(
-    preset: Annotated[Preset, typer.Option(help="The document whose experiments are run.")],
+def _of_room(room):
+    """The subcommand of a room: :func:`measured` with the room's presets to choose from."""
+    names = [name for name, preset in experiments.PRESETS.items() if preset.room == room]
+    preset = Annotated[
+        StrEnum("Preset", {name: name for name in names}),
+        typer.Option(help="The document whose experiments are run."),
+    ]
+    asked, *others = inspect.signature(measured).parameters.values()
+    function = wraps(measured)(lambda **given: measured(**given))
+    return options.with_parameters(function, [asked.replace(annotation=preset), *others])
+
+
+def measured(
+    preset,
     size: Annotated[
         Size | None, typer.Option(help="Size of the graphs: paper on GPUs and small on the CPU by default.")
     ] = None,

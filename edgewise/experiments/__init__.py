@@ -4,19 +4,19 @@
     print(experiments.run("baltzakis", size="small").text())
 
 The graphs are generated stand-ins of the published sizes (``size="paper"``) or a small fraction of them.
-Every labelling is compared with the first one of its graph, and a wrong one is an error, never a row of a
+Every result is compared with the first one of its graph, and a wrong one is an error, never a row of a
 table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from edgewise.device import arrays
 from edgewise.errors import OptionError
-from edgewise.experiments import baltzakis, hellas, hellas_scaling
-from edgewise.experiments.graphs import BALTZAKIS, HELLAS, SIZES, StandIn
+from edgewise.experiments import baltzakis, harish, harish_pairs, hellas, hellas_scaling
+from edgewise.experiments.graphs import BALTZAKIS, HELLAS, SIZES
 from edgewise.experiments.measure import Stopwatch
 from edgewise.experiments.report import Report
 from edgewise.workers import team_of
@@ -33,13 +33,16 @@ class Preset:
     document : str
     experiments : dict of str to callable
         By name, a function of a stopwatch that returns a table.
-    graphs : dict of str to StandIn
-        The graphs by name.
+    graphs : collection of str
+        The names of the graphs.
+    room : str
+        What is measured: ``"components"`` or ``"paths"``.
     """
 
     document: str
     experiments: dict[str, Callable]
-    graphs: dict[str, StandIn]
+    graphs: Collection[str]
+    room: str = "components"
 
 
 PRESETS = {
@@ -61,6 +64,25 @@ PRESETS = {
         "M. Baltzakis, connected components by label propagation on GPU",
         {"widths": baltzakis.widths},
         BALTZAKIS,
+    ),
+    "harish": Preset(
+        "P. Harish and P. J. Narayanan, Accelerating large graph algorithms on the GPU using CUDA, 2007",
+        {
+            "random": harish.random,
+            "scale-free": harish.scale_free,
+            "all-pairs": harish_pairs.all_pairs,
+            "degree": harish.degree,
+        },
+        tuple(
+            name
+            for size in SIZES
+            for name in (
+                *(f"{kind}-{n}" for kind in ("random", "scale-free") for n in harish.VERTICES[size]),
+                *(f"pairs-{n}" for n in harish_pairs.VERTICES[size]),
+            )
+        )
+        + tuple(f"degree-{degree}" for degree in harish.DEGREES["paper"][1]),
+        "paths",
     ),
 }
 #: Timed runs by default: GPUs are quick and quiet, CPUs are not.

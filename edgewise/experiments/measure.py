@@ -1,4 +1,4 @@
-"""One stopwatch for all experiments: warm runs, the median, devices settled, labels compared."""
+"""One stopwatch for all experiments: warm runs, the median, devices settled, results compared."""
 
 import statistics
 from time import perf_counter
@@ -15,7 +15,7 @@ KEPT, DEAR = 2, 5.0
 
 
 class Stopwatch:
-    """Makes graphs and times labellings of them.
+    """Makes graphs and times labellings of them and searches in them.
 
     Parameters
     ----------
@@ -92,12 +92,12 @@ class Stopwatch:
         return self.time(name, f"connected_components({said})", run)
 
     def time(self, name, what, run):
-        """Time ``run()``, which returns labels and the seconds it took.
+        """Time ``run()``, which returns an array, such as labels, and the seconds it took.
 
         Parameters
         ----------
         name : str
-            Name of the graph, to compare labels by.
+            Name of the graph, or of a search in it, to compare results by.
         what : str
         run : callable
 
@@ -109,7 +109,7 @@ class Stopwatch:
         Raises
         ------
         VerificationError
-            The labels are not those of the first run on this graph.
+            The array is not that of the first run under this name.
         """
         self.tell(f"{name}: {what}")
         self._checked(name, what, run)
@@ -119,12 +119,12 @@ class Stopwatch:
         return {"ms": statistics.median(times), "least": min(times), "largest": max(times), "runs": runs}
 
     def _checked(self, name, what, run):
-        """Seconds of a run whose labels are right."""
+        """Seconds of a run whose result is right."""
         labels, seconds = run()
         first, expected = self._first.setdefault(name, (what, labels))
         expected = arrays.move(expected, arrays.place_of(labels))
         if len(expected) != len(labels) or not bool((labels == expected).all()):
-            raise VerificationError(f"{name}: {what} gives other labels than {first}; report this as a bug")
+            raise VerificationError(f"{name}: {what} gives another result than {first}; report this as a bug")
         return seconds
 
     def clocked(self, solve, places=None):

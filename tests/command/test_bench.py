@@ -1,4 +1,4 @@
-"""``edgewise bench components``: tables on the screen, a folder of everything, mistakes in one line."""
+"""``edgewise bench``: tables on the screen, a folder of everything, mistakes in one line."""
 
 import json
 
@@ -46,6 +46,16 @@ def test_json(capsys):
     facts = json.loads(capsys.readouterr().out)
     assert [table["name"] for table in facts["tables"]] == ["weak"]
     assert "measure" in facts["seconds"]
+
+
+def test_searches(capsys, tmp_path):
+    command = ["bench", "paths", "--preset", "harish", "--size", "tiny", "--devices", "cpu:0", "--runs", "1"]
+    assert run([*command, "--only", "degree", "-o", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("BFS and SSSP over the degree, weights 1 to 10 (Harish 2007, Fig. 7)\n")
+    assert (tmp_path / "degree.png").stat().st_size > 1000
+    assert run(["bench", "paths", "--preset", "baltzakis"]) == 2
+    assert "harish" in capsys.readouterr().err
 
 
 def test_a_group_alone_shows_its_help(capsys):

@@ -1,4 +1,4 @@
-"""Both presets at a tiny size: every table whole, every labelling compared, every mistake one line."""
+"""All presets at a tiny size: every table whole, every result compared, every mistake one line."""
 
 import json
 
@@ -10,11 +10,13 @@ from edgewise import experiments
 from edgewise.errors import DeviceError, OptionError, VerificationError
 from edgewise.experiments import graphs, streets
 from edgewise.experiments.graphs import BALTZAKIS, HELLAS, ONE_A_FAMILY, STREETS
+from edgewise.experiments.harish import affordable
 from edgewise.experiments.measure import Stopwatch
 from edgewise.experiments.report import Table
 from edgewise.workers import team_of
 
 TWO = "cpu:0,cpu:1"
+METHODS_OF_HARISH = ("harish", "dijkstra", "auto")
 SAMPLE = dict.fromkeys((*ONE_A_FAMILY, *STREETS))
 
 
@@ -26,6 +28,11 @@ def hellas():
 @pytest.fixture(scope="module")
 def baltzakis():
     return experiments.run("baltzakis", size="tiny", devices=TWO, runs=1)
+
+
+@pytest.fixture(scope="module")
+def harish():
+    return experiments.run("harish", size="tiny", devices="cpu:0", runs=1)
 
 
 def test_every_experiment_of_the_thesis_has_all_its_rows(hellas):
@@ -78,6 +85,26 @@ def test_widths_of_baltzakis(baltzakis):
     assert queen == [None, 50, 50, None, None]
 
 
+def test_searches_of_harish(harish):
+    assert [table.name for table in harish.tables] == ["random", "scale-free", "all-pairs", "degree"]
+    random, scale_free, pairs, degree = (table.rows for table in harish.tables)
+    assert len(random) == len(scale_free) == len(degree) == 2 * 5
+    searches = [(row["search"], row["method"]) for row in random[:5]]
+    assert searches == [*(("BFS", m) for m in ("harish", "auto")), *(("SSSP", m) for m in METHODS_OF_HARISH)]
+    assert random[0]["speedup"] == 1 and random[4]["speedup"] == random[2]["ms"] / random[4]["ms"]
+    assert [row["degree"] for row in degree[::5]] == pytest.approx([6, 12], rel=0.05)
+    assert [row["vertices"] for row in pairs] == [24] * 5 + [48] * 5
+    for row in pairs:
+        assert row["sources"] == (16 if "in turn" in row["method"] else row["vertices"])
+        assert row["published"] is None  # the paper's figures are of a GPU
+
+
+def test_a_run_that_would_take_long_is_left_out():
+    before = {"slow": (1000, 10_000.0)}
+    assert affordable(before, "slow", 2000) and affordable(before, "unknown", 10**12)
+    assert not affordable(before, "slow", 4000)
+
+
 @pytest.mark.parametrize("preset", experiments.PRESETS)
 def test_everything_goes_into_json(preset, request):
     report = request.getfixturevalue(preset.partition("-")[0])
@@ -127,7 +154,7 @@ def test_missing_and_repeated_devices():
 def test_a_wrong_labelling_is_no_row():
     watch = Stopwatch(team_of("cpu:0"), "tiny", 1)
     watch.time("pair", "the right way", lambda: (np.array([0, 0]), 1e-3))
-    with pytest.raises(VerificationError, match="pair: a wrong way gives other labels than the right way"):
+    with pytest.raises(VerificationError, match="pair: a wrong way gives another result than the right way"):
         watch.time("pair", "a wrong way", lambda: (np.array([0, 1]), 1e-3))
 
 

@@ -21,3 +21,9 @@ def test_widths():
 def test_experiments_of_the_thesis(name):
     (table,) = experiments.run("hellas-2018", size="tiny", devices=DEVICES, runs=1, only=[name]).tables
     assert table.rows
+
+
+def test_all_pairs():
+    options = {"devices": "cpu:0", "runs": 1, "only": ["all-pairs"], "without": ["pairs-48"]}
+    (table,) = experiments.run("harish", size="tiny", **options).tables
+    assert len(table.rows) == 5
