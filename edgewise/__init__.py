@@ -12,10 +12,14 @@ __version__ = "0.1.0"
 _HOMES = {
     "ComponentsStream": ("edgewise.components.stream", "ComponentsStream"),
     "Graph": ("edgewise.graph", "Graph"),
+    "all_pairs_shortest_paths": ("edgewise.paths.apsp", "all_pairs_shortest_paths"),
+    "bfs": ("edgewise.paths.bfs", "bfs"),
     "connected_components": ("edgewise.components", "connected_components"),
+    "distance_measures": ("edgewise.paths.measures", "distance_measures"),
     "errors": ("edgewise.errors", ""),
     "generate": ("edgewise.build.generate", ""),
     "read": ("edgewise.files", "read"),
+    "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
     "stream_components": ("edgewise.components.shards", "stream_components"),
     "warmup": ("edgewise.warm", "warmup"),
     "write": ("edgewise.files", "write"),
@@ -25,10 +29,14 @@ __all__ = [
     "ComponentsStream",
     "Graph",
     "__version__",
+    "all_pairs_shortest_paths",
+    "bfs",
     "connected_components",
+    "distance_measures",
     "errors",
     "generate",
     "read",
+    "shortest_paths",
     "stream_components",
     "warmup",
     "write",
@@ -43,6 +51,10 @@ if TYPE_CHECKING:
     from edgewise.files import read as read
     from edgewise.files import write as write
     from edgewise.graph import Graph as Graph
+    from edgewise.paths.apsp import all_pairs_shortest_paths as all_pairs_shortest_paths
+    from edgewise.paths.bfs import bfs as bfs
+    from edgewise.paths.measures import distance_measures as distance_measures
+    from edgewise.paths.sssp import shortest_paths as shortest_paths
     from edgewise.warm import warmup as warmup
 
 

@@ -363,6 +363,29 @@ class Graph:
             return vertices.astype(np.int64)
         return self.ids[vertices] if isinstance(self.ids, np.ndarray) else self.ids.take(vertices)
 
+    def vertices_of(self, ids: Any) -> np.ndarray:
+        """Vertex numbers of external ids: (k,) int64 array on the host.
+
+        Parameters
+        ----------
+        ids : id or (k,) array-like of ids
+            As they came in: vertex numbers where the graph has no ids.
+
+        Raises
+        ------
+        GraphError
+            An id that is not in the graph.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> ew.Graph.from_edges(["a", "b"], ["b", "c"]).vertices_of(["c", "a"]).tolist()
+        [2, 0]
+        """
+        from edgewise.build import lookup
+
+        return lookup.vertices_of(self, ids)
+
     def _edge_list(self):
         if self._edges is None:
             from edgewise.build import edges as building

@@ -78,10 +78,11 @@ def _cpu_cas(_, array, index, expected, value):
     return array.dtype(array, types.intp, array.dtype, array.dtype), emit
 
 
-def _read_modify_write(signed, unsigned):
+def _read_modify_write(signed, unsigned, real):
     @intrinsic
     def operation(_, array, index, value):
-        name = signed if getattr(array.dtype, "signed", True) else unsigned
+        whole = signed if getattr(array.dtype, "signed", True) else unsigned
+        name = real if isinstance(array.dtype, types.Float) else whole
 
         def emit(context, builder, signature, arguments):
             pointer = _element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
@@ -92,9 +93,9 @@ def _read_modify_write(signed, unsigned):
     return operation
 
 
-_cpu_fetch_min = _read_modify_write("min", "umin")
-_cpu_fetch_max = _read_modify_write("max", "umax")
-_cpu_fetch_add = _read_modify_write("add", "add")
+_cpu_fetch_min = _read_modify_write("min", "umin", "fmin")
+_cpu_fetch_max = _read_modify_write("max", "umax", "fmax")
+_cpu_fetch_add = _read_modify_write("add", "add", "fadd")
 
 
 @intrinsic
@@ -184,8 +185,10 @@ def _register_on_cuda():
 
     @overload_on_cuda(load)
     def load_on_cuda(array, index):
-        kind = array.dtype
-        return lambda array, index: cuda.atomic.cas(array, index, kind(0), kind(0))
+        if array.dtype.bitwidth < 32:  # there is no such load of a byte
+            return lambda array, index: array[index]
+        fresh = _load_past_l1()
+        return lambda array, index: fresh(array, index)
 
     @overload_on_cuda(store)
     def store_on_cuda(array, index, value):
@@ -195,6 +198,31 @@ def _register_on_cuda():
             cuda.atomic.exch(array, index, kind(value))
 
         return exchange
+
+
+def _load_past_l1():
+    """An intrinsic that reads what other multiprocessors have written, however often it is asked."""
+    from llvmlite import ir
+    from numba.cuda.extending import intrinsic as intrinsic_on_cuda
+
+    registers = {("u", 32): "r", ("u", 64): "l", ("f", 32): "f", ("f", 64): "d"}
+
+    @intrinsic_on_cuda
+    def fresh(_, array, index):
+        kind = array.dtype
+        letter = "f" if isinstance(kind, types.Float) else "u"
+
+        def emit(context, builder, signature, arguments):
+            at = context.cast(builder, arguments[1], signature.args[1], types.intp)
+            pointer = _element_pointer(context, builder, signature.args[0], arguments[0], at)
+            shape = ir.FunctionType(pointer.type.pointee, [pointer.type])
+            text = f"ld.relaxed.gpu.global.{letter}{kind.bitwidth} $0, [$1];"
+            output = f"={registers[letter, kind.bitwidth]},l,~{{memory}}"
+            return builder.call(ir.InlineAsm(shape, text, output, side_effect=True), [pointer])
+
+        return kind(array, index), emit
+
+    return fresh
 
 
 on_cuda(_register_on_cuda)

@@ -4,7 +4,7 @@ Imported only when a CUDA kernel is wanted.  ``cuda`` must be a global of this m
 simulator swaps it there.
 """
 
-from numba import cuda
+from numba import cuda, int64
 
 from edgewise.device.launch import AHEAD, WARP
 
@@ -63,3 +63,32 @@ def block_a_row(body):
             body(row, cuda.threadIdx.x, cuda.blockDim.x, *arguments)
 
     return loop
+
+
+def whole_grid(body):
+    """Every thread runs the body once; the barrier comes with the arguments."""
+
+    def loop(count, arguments):
+        body(cuda.grid(1), cuda.gridsize(1), *arguments)
+
+    return loop
+
+
+def whole_grid_of_teams(body, words):
+    """As :func:`whole_grid`, with some words of each block's shared memory behind the barrier."""
+
+    def loop(count, arguments):
+        own = cuda.shared.array(words, int64)
+        body(cuda.grid(1), cuda.gridsize(1), arguments[0], own, *arguments[1:])
+
+    return loop
+
+
+def wait_for_block():
+    """Wait for the threads of the block, in the simulator."""
+    cuda.syncthreads()
+
+
+def size():
+    """Threads of a block, in the simulator."""
+    return cuda.blockDim.x

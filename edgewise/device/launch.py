@@ -47,17 +47,20 @@ class Kernel:
     crowd : int, optional
         Blocks a multiprocessor gets at most; the kernel's loop strides over the grid.  By default as many
         blocks as it takes.
+    cooperative : bool
+        Run as many blocks as fit on the GPU at once (at most ``crowd`` a multiprocessor), whatever the count,
+        so that they can wait for each other.
     """
 
-    def __init__(self, name, source, lanes=1, ahead=1, threads=BLOCK, crowd=None):
+    def __init__(self, name, source, lanes=1, ahead=1, threads=BLOCK, crowd=None, cooperative=False):
         self.name, self.source, self.lanes, self.ahead = name, source, lanes, ahead
-        self.threads, self.crowd = threads, crowd
+        self.threads, self.crowd, self.cooperative = threads, crowd, cooperative
         self.loaded = {}
         self.simulated = None
 
     def __call__(self, count, arguments, place):
         blocks = min(-(-count * self.lanes // (self.threads * self.ahead)), MOST_BLOCKS)
-        if self.crowd is not None:
+        if self.crowd is not None and not self.cooperative:
             blocks = min(blocks, self.crowd * _processors(place))
         if SIMULATED:
             self._simulate(blocks, count, arguments)
@@ -73,7 +76,7 @@ class Kernel:
         ready = self.loaded.get((device_id, kinds))
         if ready is None:
             ready = self.loaded[device_id, kinds] = _Loaded(self, arguments, device_id)
-        ready.launch(blocks, self.threads, words)
+        ready.launch(ready.at_once if self.cooperative else blocks, self.threads, words)
 
     def _simulate(self, blocks, count, arguments):
         if self.simulated is None:
@@ -110,6 +113,12 @@ class _Loaded:
         self.alone = Lock()
         self.launch_kernel = cupy.cuda.driver.launchKernel
         self.stream = cupy.cuda.get_current_stream
+        if kernel.cooperative:
+            self.launch_kernel = _launch_cooperatively
+            crowd = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(
+                self.function, kernel.threads, 0
+            )
+            self.at_once = min(crowd, kernel.crowd or crowd) * _processors(f"cuda:{device_id}")
 
     def launch(self, blocks, threads, words):
         stream = self.stream().ptr
@@ -136,6 +145,12 @@ def _flatten(count, arguments):
             words.append(int(argument))
             kinds.append("i")
     return words, tuple(kinds)
+
+
+def _launch_cooperatively(function, x, y, z, threads, threads_y, threads_z, shared, stream, address, extra):
+    from cupy.cuda import driver
+
+    driver.launchCooperativeKernel(function, x, y, z, threads, threads_y, threads_z, shared, stream, address)
 
 
 _thread = local()

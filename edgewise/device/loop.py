@@ -34,7 +34,7 @@ from edgewise.device.target import INTERPRETED, SIMULATED, device
 CHUNKS_PER_CORE = 4
 LEAST_CHUNK = 512
 
-_one_loop = RLock()
+one_loop = RLock()
 
 
 class each:
@@ -78,7 +78,7 @@ class each:
         workers = get_num_threads()
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
-        with _one_loop:  # not every threading layer of Numba bears two loops at once
+        with one_loop:  # not every threading layer of Numba bears two loops at once
             self.cpu(int(count), chunk, workers, np.zeros(1, np.int64), arguments)
 
     def _cuda_source(self):

@@ -1,8 +1,8 @@
 """``@together``: one region that all workers run at once, with barriers in it; ``@alone``: one compiled call.
 
 A search over a graph makes many small rounds.  A parallel loop a round would cost a region's launch on the
-CPU, and a kernel's launch and a question by the host on a GPU.  Here all workers enter once and meet between
-rounds:
+CPU, and a kernel's launch and a question by the host on a GPU.  Here all workers enter once and meet
+between rounds:
 
     @together
     def fill(me, everyone, barrier, first, second):
@@ -36,22 +36,33 @@ from edgewise.device.target import INTERPRETED, NO_COUNTING, SIMULATED, device, 
 
 #: Words of a barrier: who has arrived stands in the first, the turn in another cache line.
 BARRIER, TURN = 32, 16
-#: Looks at the turn before a waiting thread offers its core to others, and before the first use gives up.
-PATIENCE, PROBE_LOOKS = 2000, 200_000
+#: Looks at the turn before a waiting thread offers its core to others, and before it sleeps: where other
+#: programs want the cores too, the thread that all wait for may be one without a core.
+PATIENCE, DROWSY = 2000, 2050
+#: Microseconds of such a sleep, and looks after which the probe of the first use gives up.
+NAP, PROBE_LOOKS = 50, 20_000
 
 
-def rest():
-    """Offer the core to another thread."""
+def rest(looks):
+    """Offer the core to another thread, or sleep for a moment after many ``looks`` in vain."""
 
 
 _sched_yield = types.ExternalFunction("sched_yield", types.int32())
+_usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
 
 
 @overload(rest, jit_options=NO_COUNTING)
-def _rest_on_cpu():
+def _rest_on_cpu(looks):
     if sys.platform == "win32":
-        return lambda: None
-    return lambda: _sched_yield()
+        return lambda looks: None
+
+    def yield_or_sleep(looks):
+        if looks > DROWSY:
+            _usleep(np.uint32(NAP))
+        else:
+            _sched_yield()
+
+    return yield_or_sleep
 
 
 @device
@@ -78,7 +89,7 @@ def _meet_on_cpu(barrier, everyone):
                 while load(barrier, TURN) == turn:
                     looks += 1
                     if looks > PATIENCE:
-                        rest()
+                        rest(looks)
 
     return meet_threads
 
@@ -131,22 +142,25 @@ class together:
         Threads a block on a GPU.
     crowd : int, optional
         Blocks a multiprocessor gets at most.
+    words : int
+        Words (int64) of fast memory that the workers of a team share (a block's shared memory; each thread's
+        own stretch of memory on the CPU).  If any, the body takes them behind the barrier, holding anything.
     """
 
-    def __init__(self, body, threads=launch.BLOCK, crowd=None):
-        self.body = device(body)
+    def __init__(self, body, threads=launch.BLOCK, crowd=None, words=0):
+        self.body, self.words = device(body), words
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
-        self.cpu = _cpu_region(body, self.name)
+        self.cpu = (_cpu_region_of_teams if words else _cpu_region)(body, self.name)
         threads = min(threads, launch.BLOCK) if SIMULATED else threads
         self.cuda = launch.Kernel(
             self.name, self._cuda_source, threads=threads, crowd=crowd, cooperative=True
         )
 
     @classmethod
-    def by(cls, *, threads=launch.BLOCK, crowd=None):
+    def by(cls, *, threads=launch.BLOCK, crowd=None, words=0):
         """Decorator for a body whose grid has these sizes."""
-        return partial(cls, threads=threads, crowd=crowd)
+        return partial(cls, threads=threads, crowd=crowd, words=words)
 
     def __call__(self, *arguments):
         place = places.place_of(*arguments, contiguous=True)
@@ -154,13 +168,16 @@ class together:
             barrier = places.zeros(BARRIER, np.int32, place)
             self.cuda(1, (barrier, *arguments), place)
             return
+        everyone = workers()
+        if self.words:
+            arguments = (np.empty(everyone * self.words, np.int64), *arguments)
         with one_loop:
-            self.cpu(workers(), np.zeros(BARRIER, np.int32), arguments)
+            self.cpu(everyone, np.zeros(BARRIER, np.int32), arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid
 
-        return grid.whole_grid(self.body)
+        return grid.whole_grid_of_teams(self.body, self.words) if self.words else grid.whole_grid(self.body)
 
 
 def workers() -> int:
@@ -172,6 +189,17 @@ def _cpu_region(body, name):
     def region(everyone, barrier, arguments):
         for me in prange(everyone):
             body(np.int64(me), everyone, barrier, *arguments)
+
+    compiled = njit(parallel=True, nogil=True)(region)
+    return compiled if INTERPRETED or SIMULATED else cache.keep(compiled, name)
+
+
+def _cpu_region_of_teams(body, name):
+    def region(everyone, barrier, arguments):
+        words = len(arguments[0]) // everyone
+        for me in prange(everyone):
+            own = arguments[0][me * words : (me + 1) * words]
+            body(np.int64(me), everyone, barrier, own, *arguments[1:])
 
     compiled = njit(parallel=True, nogil=True)(region)
     return compiled if INTERPRETED or SIMULATED else cache.keep(compiled, name)
@@ -193,7 +221,7 @@ def _arrive(threads, arrived, seen):
         looks = 0
         while load(arrived, 0) < threads and looks < PROBE_LOOKS:
             looks += 1
-            rest()
+            rest(0)
         seen[me] = load(arrived, 0)
 
 

@@ -1,0 +1,294 @@
+"""Breadth-first search in one cooperative region: all levels in one launch, in two gears.
+
+A search on a road network has thousands of levels of a few thousand vertices; one on a social network has
+seven, of which two hold nearly everything.  Neither bears a launch and a question by the host a level.  One
+region runs the whole search and shifts between two gears, by the size of the frontier:
+
+*Narrow.*  The frontier is a queue, and every team (a block of a GPU, a thread of a CPU) takes a stretch of
+it.  A group of threads reads each row.  After the first rounds a team goes on for several levels by itself
+before it meets the others: it puts what it finds into a queue in its own fast memory.  Teams overtake each
+other then, so distances are lowered by an atomic minimum, and whoever lowers one passes it on (label
+correcting inside a window of levels, as in delta-stepping; Meyer and Sanders 2003).  At the end of a window
+all distances inside it are final, since every path into it has been followed from a final one.
+
+*Wide.*  The frontier is not listed at all: every warp looks through its share of the vertices for those at
+this level.  Top-down it shares out the entries of its 32 rows evenly among its lanes (Merrill, Garland and
+Grimshaw 2012); rows too long for a warp are cut into pieces, for all warps.  Bottom-up, where the frontier
+is a large part of the graph, the vertices not yet reached look for a neighbour in it and stop at the first
+(Beamer, Asanovic and Patterson 2012).  Every write is the same value, so there are no atomics.
+"""
+
+import numpy as np
+
+from edgewise.device import arrays, device, fetch_add, fetch_max, fetch_min, load, meet, together
+from edgewise.device.warps import (
+    from_lane,
+    lanes_of_warp,
+    meet_team,
+    sum_up_to,
+    team_size,
+)
+from edgewise.paths.distances import unreached
+from edgewise.paths.shares import APART, PIECE, add_up, owner_of, put
+
+#: Threads a block and blocks a multiprocessor.
+THREADS, CROWD = 512, 2
+#: Rounds before a narrow window spans several levels, and how many then.
+PATIENCE, WINDOW = 48, 32
+#: Vertices of a frontier from which on it is wide, for each worker of a GPU's grid and at least.
+WIDE = 16384
+#: Part of the vertices from which on the others look for the frontier.
+BOTTOM_UP = 64
+#: Rows longer than this times a group's threads are not for the narrow gear.
+LONG = 64
+#: Vertices in a team's queue; two of these, and counters behind them.
+LOCAL = 1024
+COUNTERS = 2 * LOCAL
+WORDS = COUNTERS + 3
+QUEUES = 5
+
+
+@device
+def start(me, everyone, barrier, distances, source, others, queue, counts, none):
+    """Nothing is reached but the sources, which stand in the first queue as far as they fit; their number."""
+    for vertex in range(me, len(distances), everyone):
+        distances[vertex] = none
+    meet(barrier, everyone)
+    capacity = len(queue) // QUEUES
+    for item in range(me, len(others), everyone):
+        distances[others[item]] = 0
+        if item + 1 < capacity:
+            queue[item + 1] = others[item]
+    if me == 0:
+        distances[source] = 0
+        queue[0] = source
+    meet(barrier, everyone)
+    return len(others) + 1
+
+
+@device
+def pass_on(words, turn, distances, vertex, distance, last, queue, counts, roles):
+    """Offer a distance; a vertex that takes it is listed here, for the next round, or behind the window."""
+    _, spill, far, capacity = roles
+    if fetch_min(distances, vertex, distance) <= distance:
+        return
+    if distance >= last:
+        put(queue, counts, far, capacity, vertex)
+        return
+    slot = fetch_add(words, COUNTERS + turn % 3, 1)
+    if slot < LOCAL:
+        words[(turn % 2) * LOCAL + slot] = vertex
+    else:
+        put(queue, counts, spill, capacity, vertex)
+
+
+@device
+def narrow(me, everyone, words, distances, rows, group, queue, counts, roles, size, last):
+    """Follow a stretch of the queue through the levels up to ``last``, within the team."""
+    offsets, neighbours = rows
+    near, spill, _, capacity = roles
+    team = team_size()
+    mine, number, teams = me % team, me // team, everyone // team
+    width = min(group, team)
+    first, end = number * size // teams, (number + 1) * size // teams
+    if mine < 3:
+        words[COUNTERS + mine] = 0
+    if team < 3:
+        words[COUNTERS + 1] = words[COUNTERS + 2] = 0
+    meet_team()
+    turn, count, step = 0, end - first, team // width
+    while count > 0:
+        if mine == 0:
+            words[COUNTERS + (turn + 1) % 3] = 0  # read two turns ago by all
+        item = mine // width
+        while item < count:
+            if turn == 0:
+                vertex = np.int64(queue[near * capacity + first + item])
+            else:
+                vertex = words[((turn + 1) % 2) * LOCAL + item]
+            entry, beyond = offsets[vertex], offsets[vertex + 1]
+            distance = np.int64(load(distances, vertex))
+            if beyond - entry > LONG * group:
+                fetch_max(counts, spill * APART, capacity + 1)  # for the other gear
+                entry = beyond
+            entry += mine % width
+            while entry < beyond:
+                other = np.int64(neighbours[entry])
+                pass_on(words, turn, distances, other, distance + 1, last, queue, counts, roles)
+                entry += width
+            item += step
+        meet_team()
+        count = min(words[COUNTERS + turn % 3], LOCAL)
+        turn += 1
+
+
+@device
+def expand_piece(distances, neighbours, first, end, lane, lanes, level):
+    """Reach what a stretch of entries leads to; how many were reached."""
+    found = 0
+    for entry in range(first + lane, end, lanes):
+        other = neighbours[entry]
+        if distances[other] > level + 1:
+            distances[other] = level + 1
+            found += 1
+    return found
+
+
+@device
+def top_down(me, everyone, distances, rows, queue, counts, hubs, level):
+    """Expand all vertices at ``level``, a warp's rows at a time; long rows are put off."""
+    offsets, neighbours = rows
+    lanes, n = lanes_of_warp(), len(distances)
+    lane, found = me % lanes, 0
+    for base in range(me - lane, n, everyone):
+        vertex = base + lane
+        first, degree = np.int64(0), np.int64(0)
+        if vertex < n and distances[vertex] == level:
+            first = offsets[vertex]
+            degree = offsets[vertex + 1] - first
+            if degree > PIECE:
+                slot = fetch_add(counts, hubs * APART, (degree + PIECE - 1) // PIECE)
+                for piece in range((degree + PIECE - 1) // PIECE):
+                    queue[2 * (slot + piece)] = vertex
+                    queue[2 * (slot + piece) + 1] = piece
+                degree = np.int64(0)
+        ends = sum_up_to(degree, lane)
+        total, start = from_lane(ends, lanes - 1), first - ends + degree
+        for share in range(0, total, lanes):
+            entry = share + lane
+            owner = owner_of(entry, ends, lanes)
+            entry += from_lane(start, owner)
+            if share + lane < total:
+                other = neighbours[entry]
+                if distances[other] > level + 1:
+                    distances[other] = level + 1
+                    found += 1
+    return found
+
+
+@device
+def top_down_pieces(me, everyone, distances, rows, queue, pieces, level):
+    """Expand the rows that were put off, a piece a warp."""
+    offsets, neighbours = rows
+    lanes = lanes_of_warp()
+    lane, found = me % lanes, 0
+    for item in range(me // lanes, pieces, everyone // lanes):
+        vertex = np.int64(queue[2 * item])
+        first = offsets[vertex] + np.int64(queue[2 * item + 1]) * PIECE
+        end = min(first + PIECE, offsets[vertex + 1])
+        found += expand_piece(distances, neighbours, first, end, lane, lanes, level)
+    return found
+
+
+@device
+def bottom_up(me, everyone, distances, incoming, level):
+    """Let every vertex that is not reached look for a neighbour at ``level``."""
+    offsets, neighbours = incoming
+    found = 0
+    for vertex in range(me, len(distances), everyone):
+        if distances[vertex] > level + 1:
+            for entry in range(offsets[vertex], offsets[vertex + 1]):
+                if distances[neighbours[entry]] == level:
+                    distances[vertex] = level + 1
+                    found += 1
+                    break
+    return found
+
+
+@device
+def gather(me, everyone, distances, queue, counts, which, level):
+    """List the vertices at ``level``."""
+    capacity = len(queue) // QUEUES
+    for vertex in range(me, len(distances), everyone):
+        if distances[vertex] == level:
+            put(queue, counts, which, capacity, vertex)
+
+
+@together.by(threads=THREADS, crowd=CROWD, words=WORDS)
+def search(
+    me, everyone, barrier, words, distances, rows_offsets, rows_neighbours, in_offsets, in_neighbours, source,
+    others, queue, counts, group, wide, cutoff, none,
+):  # fmt: skip
+    """Run a whole search; all workers come to the same decisions from the same counters.
+
+    A counter that decides is not written before the next barrier, since others may still have to read it: the
+    queues, and three sets of other counters, take turns.
+    """
+    n, capacity = len(distances), len(queue) // QUEUES
+    rows, incoming = (rows_offsets, rows_neighbours), (in_offsets, in_neighbours)
+    size = start(me, everyone, barrier, distances, source, others, queue, counts, none)
+    near, spill, far, free, spare = 0, 1, 2, 3, 4
+    level, rounds, forced = 0, 0, 0
+    while size > 0 and level < cutoff:
+        found, pieces = QUEUES + 2 * (rounds % 3), QUEUES + 2 * (rounds % 3) + 1
+        if me == 0:
+            counts[free * APART] = 0
+            counts[(QUEUES + 2 * ((rounds + 1) % 3)) * APART] = 0
+            counts[(QUEUES + 2 * ((rounds + 1) % 3) + 1) * APART] = 0
+        if size < wide and level >= forced:
+            last = min(level + (1 if rounds < PATIENCE else WINDOW), cutoff)
+            roles = (near, spill, far, capacity)
+            narrow(me, everyone, words, distances, rows, group, queue, counts, roles, size, last)
+            meet(barrier, everyone)
+            size = np.int64(load(counts, spill * APART))
+            if 0 < size <= capacity:
+                near, spill, free = spill, free, near
+            elif size > capacity:
+                forced, size = last, wide
+                meet(barrier, everyone)
+                if me == 0:
+                    counts[spill * APART] = counts[far * APART] = 0
+            else:
+                level, size = last, np.int64(load(counts, far * APART))
+                near, spill, far, free, spare = far, spare, free, near, spill
+        else:
+            if len(in_offsets) > 0 and size >= n // BOTTOM_UP:
+                reached = bottom_up(me, everyone, distances, incoming, level)
+            else:
+                reached = top_down(me, everyone, distances, rows, queue, counts, pieces, level)
+                meet(barrier, everyone)
+                count = np.int64(load(counts, pieces * APART))
+                reached += top_down_pieces(me, everyone, distances, rows, queue, count, level)
+            add_up(me, words, COUNTERS, counts, found, reached)
+            meet(barrier, everyone)
+            level, size = level + 1, np.int64(load(counts, found * APART))
+            if level < forced:
+                size = max(size, wide)
+            elif level == forced or 0 < size < wide:  # in a forced window some were found before
+                gather(me, everyone, distances, queue, counts, free, level)
+                near, free = free, near
+                meet(barrier, everyone)
+                size = np.int64(load(counts, near * APART))
+        rounds += 1
+
+
+def cooperative(rows, sources, cutoff, wide=WIDE):
+    """Distances from the nearest of ``sources`` in one launch.
+
+    Parameters
+    ----------
+    rows : edgewise.paths.rows.Rows
+    sources : (k,) int64 array on the host
+        Distinct vertices.
+    cutoff : int
+        Vertices further away are not reached.
+    wide : int
+        Vertices of a frontier from which on it is not listed.
+
+    Returns
+    -------
+    (n,) int32 array
+    """
+    place, n, m = arrays.place_of(rows.offsets), rows.n_vertices, len(rows.neighbours)
+    distances = arrays.empty(n, np.int32, place)
+    queue = arrays.empty(QUEUES * (2 * wide + m // PIECE), rows.neighbours.dtype, place)
+    counts = arrays.zeros((QUEUES + 6) * APART, np.int32, place)
+    nothing, back = arrays.empty(0, np.int64, place), rows.incoming
+    incoming = (nothing, rows.neighbours[:0]) if back is None else (back.offsets, back.neighbours)
+    others = nothing if len(sources) == 1 else arrays.move(sources[1:], place)
+    group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))
+    search(
+        distances, rows.offsets, rows.neighbours, *incoming, int(sources[0]), others,
+        queue, counts, group, wide, int(cutoff), int(unreached(np.int32)),
+    )  # fmt: skip
+    return distances

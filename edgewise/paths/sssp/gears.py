@@ -1,0 +1,211 @@
+"""The two gears of near-far, and how it shifts between them; see :mod:`edgewise.paths.sssp.near_far`."""
+
+import numpy as np
+
+from edgewise.device import device, fetch_add, fetch_min, load
+from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, sum_up_to, team_size, ticket
+from edgewise.paths.shares import APART, PIECE, owner_of
+
+#: Turns a team makes by itself, and vertices of a turn with which it rather meets the others.
+TURNS, MOST = 32, 512
+#: Rows longer than this are not for the narrow gear.
+LONG = 2048
+#: Vertices in a team's queue; two of these, and counters behind them.
+LOCAL = 1024
+COUNTERS = 2 * LOCAL
+WORDS = COUNTERS + 3
+#: Queues in one array, and their counters; then, three times, in turn: near and far vertices, pieces, and
+#: whether a row or a queue is too long for the narrow gear.
+QUEUES = 3
+NEAR, FAR, PIECES, LONG_ROW, TURNING = 0, 1, 2, 3, 4
+COUNTED = QUEUES + 3 * TURNING
+#: Vertices whose flags lie in one word.
+TOGETHER = 4
+
+
+@device
+def relax(distances, other, distance, weight, cutoff):
+    """Offer a path that is longer by an edge; whether it is the shortest so far (and no sum wrapped)."""
+    longer = distance + weight
+    return (
+        distance <= longer <= cutoff
+        and longer < load(distances, other)
+        and fetch_min(distances, other, longer) > longer
+    )
+
+
+@device
+def expand_wide(me, everyone, distances, expanded, rows, flags, words, turned, queue, counts, which, limits):
+    """Expand the near vertices among those flagged; carry the others over; how many are near and far next."""
+    offsets, neighbours, weights = rows
+    threshold, cutoff = limits
+    lanes, half = lanes_of_warp(), len(words) // 2
+    now, following = turned * half, (1 - turned) * half * TOGETHER
+    lane, near, far = me % lanes, 0, 0
+    for base in range(me - lane, half, everyone):
+        word = np.int64(0)
+        if base + lane < half:
+            word = np.int64(words[now + base + lane])
+            if word != 0:
+                words[now + base + lane] = 0
+        if from_lane(sum_up_to(np.int64(word != 0), lane), lanes - 1) == 0:
+            continue
+        for part in range(TOGETHER):
+            vertex = (base + lane) * TOGETHER + part
+            first, degree = np.int64(0), np.int64(0)
+            if (word >> (8 * part)) & 255:
+                distance = load(distances, vertex)
+                if distance >= threshold:
+                    flags[following + vertex] = 1
+                    far += 1
+                elif distance < expanded[vertex]:
+                    expanded[vertex] = distance
+                    first = offsets[vertex]
+                    degree = offsets[vertex + 1] - first
+                    if degree > PIECE:
+                        pieces = (degree + PIECE - 1) // PIECE
+                        slot = fetch_add(counts, (which + PIECES) * APART, pieces)
+                        for piece in range(pieces):
+                            queue[2 * (slot + piece)] = vertex
+                            queue[2 * (slot + piece) + 1] = piece
+                        degree = np.int64(0)
+            ends = sum_up_to(degree, lane)
+            total, start = from_lane(ends, lanes - 1), first - ends + degree
+            for share in range(0, total, lanes):
+                owner = owner_of(share + lane, ends, lanes)
+                entry = share + lane + from_lane(start, owner)
+                if share + lane < total:
+                    other = np.int64(neighbours[entry])
+                    distance, weight = load(distances, (base + owner) * TOGETHER + part), weights[entry]
+                    if relax(distances, other, distance, weight, cutoff):
+                        flags[following + other] = 1
+                        if distance + weight < threshold:
+                            near += 1
+                        else:
+                            far += 1
+    return near, far
+
+
+@device
+def expand_pieces(me, everyone, distances, rows, flags, following, queue, counts, pieces, limits):
+    """Expand the long rows, a piece a warp.  How many vertices are near and far next."""
+    offsets, neighbours, weights = rows
+    threshold, cutoff = limits
+    lanes = lanes_of_warp()
+    near, far = 0, 0
+    for item in range(me // lanes, pieces, everyone // lanes):
+        vertex = np.int64(queue[2 * item])
+        first = offsets[vertex] + np.int64(queue[2 * item + 1]) * PIECE
+        end = min(first + PIECE, offsets[vertex + 1])
+        distance = load(distances, vertex)
+        for entry in range(first + me % lanes, end, lanes):
+            other, weight = np.int64(neighbours[entry]), weights[entry]
+            if relax(distances, other, distance, weight, cutoff):
+                flags[following + other] = 1
+                if distance + weight < threshold:
+                    near += 1
+                else:
+                    far += 1
+    return near, far
+
+
+@device
+def list_near(me, everyone, distances, expanded, flags, words, turned, queue, counts, which, threshold):
+    """List the flagged vertices that are near, whose flags stay; how many are far."""
+    capacity, far, half = len(queue) // QUEUES, 0, len(words) // 2
+    now = turned * half
+    for place in range(me, half, everyone):
+        word = np.int64(words[now + place])
+        if word != 0:
+            for part in range(TOGETHER):
+                if (word >> (8 * part)) & 255:
+                    vertex = place * TOGETHER + part
+                    distance = distances[vertex]
+                    if distance >= threshold:
+                        far += 1
+                    elif expanded[vertex] <= distance:
+                        flags[now * TOGETHER + vertex] = 0
+                    else:
+                        slot = ticket(counts, which * APART)
+                        if slot < capacity:
+                            queue[which * capacity + slot] = vertex
+    return far
+
+
+@device
+def put_off(vertex, flags, queue, counts, lists):
+    """List a near vertex for the next round; without room there, flag it for the other gear."""
+    _, spill, which, now = lists
+    capacity = len(queue) // QUEUES
+    slot = ticket(counts, spill * APART)
+    if slot < capacity:
+        queue[spill * capacity + slot] = vertex
+    else:
+        flags[now + vertex] = 1
+        counts[(which + LONG_ROW) * APART] = 1
+
+
+@device
+def follow(words, turn, distances, other, distance, weight, flags, queue, counts, lists, limits):
+    """Offer a longer path; a vertex that takes it is listed here or for the next round, or flagged if far."""
+    threshold, cutoff = limits
+    if not relax(distances, other, distance, weight, cutoff):
+        return
+    if distance + weight >= threshold:
+        flags[lists[3] + other] = 1
+        return
+    slot = fetch_add(words, COUNTERS + turn % 3, 1)
+    if slot < LOCAL:
+        words[(turn % 2) * LOCAL + slot] = other
+    else:
+        put_off(other, flags, queue, counts, lists)
+
+
+@device
+def expand_narrow(me, everyone, words, distances, expanded, rows, flags, queue, counts, lists, size, limits):
+    """Follow a stretch of the queue for some turns within the team, its warps' items dealt out in turn."""
+    offsets, neighbours, weights = rows
+    near, _, which, now = lists
+    capacity, lanes, team = len(queue) // QUEUES, lanes_of_warp(), team_size()
+    mine, number, teams = me % team, me // team, everyone // team
+    lane, warp, warps = mine % lanes, mine // lanes, team // lanes
+    first_item, last_item = number * size // teams, (number + 1) * size // teams
+    if mine == 0:
+        words[COUNTERS] = words[COUNTERS + 1] = words[COUNTERS + 2] = 0
+    meet_team()
+    turn, count = 0, last_item - first_item
+    while count > 0 and (turn == 0 or (count <= MOST and turn < TURNS)):
+        if mine == 0:
+            words[COUNTERS + (turn + 1) % 3] = 0  # read two turns ago by all
+        base = 0
+        while base < count:
+            item, first, degree, distance = base + warp + warps * lane, np.int64(0), np.int64(0), distances[0]
+            if item < count:
+                if turn == 0:
+                    vertex = np.int64(queue[near * capacity + first_item + item])
+                else:
+                    vertex = words[((turn + 1) % 2) * LOCAL + item]
+                first, end, before = offsets[vertex], offsets[vertex + 1], expanded[vertex]
+                distance = load(distances, vertex)
+                if end - first > LONG:
+                    flags[now + vertex] = 1
+                    counts[(which + LONG_ROW) * APART] = 1
+                elif distance < before:
+                    expanded[vertex] = distance
+                    degree = end - first
+            ends = sum_up_to(degree, lane)
+            total, start = from_lane(ends, lanes - 1), first - ends + degree
+            share = lane
+            while share - lane < total:
+                owner = owner_of(share, ends, lanes)
+                entry, far = share + from_lane(start, owner), from_lane(distance, owner)
+                if share < total:
+                    other, weight = np.int64(neighbours[entry]), weights[entry]
+                    follow(words, turn, distances, other, far, weight, flags, queue, counts, lists, limits)
+                share += lanes
+            base += team
+        meet_team()
+        count = min(words[COUNTERS + turn % 3], LOCAL)
+        turn += 1
+    for item in range(mine, count, team):
+        put_off(words[((turn + 1) % 2) * LOCAL + item], flags, queue, counts, lists)
