@@ -3,8 +3,11 @@
 import tempfile
 from pathlib import Path
 
+#: Methods of searches that are there for comparison, and are left to the first who asks for them.
+FOR_COMPARISON = ("harish", "floyd-warshall-simple")
 
-def warmup(*, device: str = "auto") -> str:
+
+def warmup(*, device: str = "auto", paths: bool = False) -> str:
     """Compile and keep the kernels of the main job, pairs in and clusters out.
 
     Runs every method of :func:`edgewise.connected_components` on tiny graphs of integer ids and of string
@@ -14,6 +17,9 @@ def warmup(*, device: str = "auto") -> str:
     ----------
     device : str
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one).
+    paths : bool
+        Compile the searches for shortest paths, too, for weights of type int64 and float64, as files have
+        them.
 
     Returns
     -------
@@ -32,6 +38,8 @@ def warmup(*, device: str = "auto") -> str:
         for graph in _tiny_graphs(Path(folder)):
             _run_all_methods(graph.to(place))
         _stream_all_kinds(Path(folder), place)
+    if paths:
+        _search_all_kinds(place)
     return place
 
 
@@ -73,3 +81,32 @@ def _stream_all_kinds(folder, place):
         file = folder / "stream.parquet"
         parquet.write_table(pa.table({"source": column, "target": column.take(pa.array([1, 0, 2]))}), file)
         stream_components(file, device=place)
+
+
+def _search_all_kinds(place):
+    """Run the searches, but those for comparison, without weights and with both kinds of them."""
+    import numpy as np
+
+    from edgewise.graph import Graph
+    from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
+    from edgewise.paths.apsp import all_pairs_shortest_paths
+    from edgewise.paths.bfs import METHODS as OF_EDGES
+    from edgewise.paths.bfs import bfs
+    from edgewise.paths.measures import distance_measures
+    from edgewise.paths.sssp import METHODS as OF_WEIGHTS
+    from edgewise.paths.sssp import shortest_paths
+
+    def methods(table):
+        kind = place.partition(":")[0]
+        return [m for m, found in table.items() if kind in found.places and m not in FOR_COMPARISON]
+
+    for kind in (None, np.int64, np.float64):
+        weights = None if kind is None else np.array([2, 1, 3], kind)
+        graph = Graph.from_edges([0, 1, 3], [1, 2, 4], weights=weights, n_vertices=5).to(place)
+        search, table = (bfs, OF_EDGES) if kind is None else (shortest_paths, OF_WEIGHTS)
+        for method in ("auto", *methods(table)):
+            search(graph, 0, method=method).path_to(2)
+        for method in methods(OF_ALL_PAIRS):
+            if kind is None or OF_ALL_PAIRS[method].weights != "none":
+                all_pairs_shortest_paths(graph, method=method)
+        distance_measures(graph)

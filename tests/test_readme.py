@@ -3,6 +3,7 @@
 ``python tests/test_readme.py`` writes the tables of methods and merges anew.
 """
 
+import doctest
 import re
 import shlex
 from pathlib import Path
@@ -11,6 +12,9 @@ import pytest
 
 from edgewise.command import PAGES
 from edgewise.components import MERGES, METHODS
+from edgewise.paths.apsp import METHODS as APSP
+from edgewise.paths.bfs import METHODS as BFS
+from edgewise.paths.sssp import METHODS as SSSP
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -48,6 +52,37 @@ def test_table_of_merges_is_the_code_s():
     assert shown == table_of_merges(), "run python tests/test_readme.py"
 
 
+PATHS = ROOT / "docs" / "paths.md"
+PLACES = {"cpu": "CPU", "cuda": "GPU"}
+#: What a method of each kind says of the weights.
+WEIGHTS = {
+    "bfs": (BFS, "Looks back", lambda method: "yes" if method.looks_back else ""),
+    "sssp": (SSSP, "Weights", lambda method: "any" if method.negative else "not negative"),
+    "apsp": (APSP, "Weights", lambda method: method.weights),
+}
+
+
+def table_of_searches(kind):
+    """The table of methods of ``kind`` as the page on paths must show it."""
+    methods, heading, said = WEIGHTS[kind]
+    lines = [f"| Method | What it does | {heading} | Runs on | Source |", "| --- | --- | --- | --- | --- |"]
+    for name, method in methods.items():
+        places = ", ".join(PLACES[place] for place in method.places)
+        lines.append(f"| `{name}` | {method.gist} | {said(method)} | {places} | {method.source} |")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_tables_of_searches_are_the_code_s(kind):
+    shown = PATHS.read_text().partition(f"<!-- methods of {kind} -->\n")[2]
+    shown = shown.partition(f"\n<!-- /methods of {kind} -->")[0]
+    assert shown == table_of_searches(kind), "run python tests/test_readme.py"
+
+
+def test_examples_of_paths_run():
+    assert doctest.testfile(str(PATHS), module_relative=False) == (0, 8)
+
+
 def commands(path):
     for line in re.findall(r"^\$ (edgewise .*)$", path.read_text(), re.MULTILINE):
         yield shlex.split(line, comments=True)
@@ -80,3 +115,9 @@ if __name__ == "__main__":
     head, _, rest = COMPONENTS.read_text().partition(MERGES_BEFORE)
     filled = head + MERGES_BEFORE + table_of_merges() + MERGES_AFTER + rest.partition("<!-- /merges -->")[2]
     COMPONENTS.write_text(filled)
+    text = PATHS.read_text()
+    for kind in WEIGHTS:
+        head, before, rest = text.partition(f"<!-- methods of {kind} -->\n")
+        after = f"<!-- /methods of {kind} -->"
+        text = head + before + table_of_searches(kind) + "\n" + after + rest.partition(after)[2]
+    PATHS.write_text(text)

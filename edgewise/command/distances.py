@@ -216,7 +216,7 @@ def _facts_of(wanted, result):
             "radius": result.radius,
             "average_distance": result.average_distance,
         }
-        named = {"center": result.center.tolist(), "periphery": result.periphery.tolist()}
+        named = {"center": _listed(result.center), "periphery": _listed(result.periphery)}
         return {name: value if np.isfinite(value) else None for name, value in numbers.items()} | named
     facts = {
         "sources": _ids(result.graph, wanted.sources),
@@ -227,6 +227,10 @@ def _facts_of(wanted, result):
     if wanted.targets:
         facts["paths"] = [_path_fact(result, target) for target in _ids(result.graph, wanted.targets)]
     return facts
+
+
+def _listed(ids):
+    return ids.tolist() if isinstance(ids, np.ndarray) else ids.to_pylist()
 
 
 def _path_fact(result, target):

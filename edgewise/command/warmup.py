@@ -1,8 +1,14 @@
 """``edgewise warmup``: compile before the first job, not during it."""
 
+from typing import Annotated
+
+import typer
+
 import edgewise
 from edgewise.command import options, report
 from edgewise.command.stages import seconds, stages
+
+Paths = Annotated[bool, typer.Option("--paths", help="Compile the searches for shortest paths, too.")]
 
 
 def add(app, name, gist):
@@ -10,10 +16,15 @@ def add(app, name, gist):
     app.command(name, help=gist)(warmup)
 
 
-def warmup(device: options.Device = "auto", json: options.Json = False, quiet: options.Quiet = False):
+def warmup(
+    device: options.Device = "auto",
+    paths: Paths = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+):
     """Compile and keep the kernels of the main job."""
     with stages(quiet or json) as (stage, clock), stage("compile", f"compiling for {device}"):
-        place = edgewise.warmup(device=device)
+        place = edgewise.warmup(device=device, paths=paths)
     if json:
         report.as_json({"device": place, "seconds": seconds(clock)})
     elif not quiet:
