@@ -11,13 +11,14 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
 import edgewise as ew
-from edgewise.device import threads
+from edgewise.device import launch, loop, threads
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError
 from edgewise.paths.distances import unreached
 from edgewise.paths.sssp import METHODS, shortest_paths
 from tests.zoo import ZOO
 
+regions = import_module("edgewise.device.together")
 delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
 bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
 nearby = import_module("edgewise.paths.sssp.nearby")
@@ -244,7 +245,6 @@ def test_negative_cycles_are_named(length, members):
     assert found(graph, length + members).tolist()[-1] == 0  # no cycle can be reached from there
 
 
-@simulator
 def test_an_undirected_edge_below_zero_is_a_cycle():
     graph = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[3, -2])
     with pytest.raises(GraphError, match=r"the cycle '[bc]' -> '[bc]' -> '[bc]' weighs -4"):
@@ -428,3 +428,29 @@ def test_the_result_tells_paths_and_verifies():
     assert result.path_to("y") == []
     assert result.distance_to("c") == 5
     assert result.eccentricity == 5
+
+
+@jit_only
+@pytest.mark.ptx
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+def test_kernels_compile_for_gpus(monkeypatch, dtype):
+    launched = {}
+    run_each, run_together = loop.each.__call__, regions.together.__call__
+
+    def spy(self, count, *arguments):
+        launched[self.cuda.name] = self.cuda, tuple(map(launch._kind, arguments))
+        return run_each(self, count, *arguments)
+
+    def spy_together(self, *arguments):
+        launched[self.cuda.name] = self.cuda, ("int32[]", *map(launch._kind, arguments))
+        return run_together(self, *arguments)
+
+    monkeypatch.setattr(loop.each, "__call__", spy)
+    monkeypatch.setattr(regions.together, "__call__", spy_together)
+    graph = weighted(ZOO["dense"], dtype)
+    for name, method in METHODS.items():
+        if "cuda" in method.places and name not in FOR_GPUS:
+            shortest_paths(graph, 0, method=name)
+    assert len(launched) >= 3
+    for name, (kernel, kinds) in launched.items():
+        assert ".entry" in kernel.ptx(kinds, (9, 0)), name
