@@ -203,8 +203,9 @@ def row_numbers(offsets, kind):
     """Row of every entry."""
     if arrays.place_of(offsets) == "cpu":
         return np.repeat(np.arange(len(offsets) - 1, dtype=kind), np.diff(offsets))
-    xp = arrays.namespace(offsets)
-    return xp.searchsorted(offsets[1:], xp.arange(int(offsets[-1])), side="right").astype(kind)
+    xp, place = arrays.namespace(offsets), arrays.place_of(offsets)
+    rows = xp.searchsorted(offsets[1:], xp.arange(int(offsets[-1])), side="right").astype(kind)
+    return arrays.move(rows, place)  # NumPy's, under the simulator, forgets its place
 
 
 def edges_from_rows(offsets, neighbours, weights, directed):

@@ -189,7 +189,7 @@ def distance_measures(
     graph = graph if device is None else graph.to(device)
     start = perf_counter()
     search = Search(METHODS, graph, method, dtype, all_sources=graph.n_vertices <= MOST_WHOLE)
-    with arrays.guard(graph.place):
+    with arrays.guard(graph.place), np.errstate(over="ignore"):
         while True:
             try:
                 farthest, reached, total, inverse = _added_up(search, progress or (lambda done, blocks: None))

@@ -24,11 +24,10 @@ Batches are independent, so each thread takes its own and there is nothing to wa
 more the merrier: efficient multi-source graph traversal" (VLDB 2014) for the idea with one bit a source.
 """
 
-from functools import partial
-
 import numpy as np
 
-from edgewise.device import alone, device, each, fetch_add, load, store, threads
+from edgewise.device import alone, device, fetch_add, load, store
+from edgewise.paths.apsp import team
 from edgewise.paths.apsp.bounds import ceiling_of, heaviest_of
 from edgewise.paths.distances import unreached
 from edgewise.primitives.vectors import any_less, lesser, of_bytes, plus, write
@@ -69,9 +68,8 @@ def sweep(vertices, leaving, incoming, lanes, held, distances, marked, marks):
 
 
 @device
-def turn(vertices, lanes, count, held, distances, ceiling, none, first, lines, into):
-    """Write the lanes of a batch as rows of the result; return the largest distance that is finite."""
-    largest = distances[held] - distances[held]
+def turn(vertices, lanes, count, held, distances, ceiling, none, first, lines, into, largest):
+    """Write the lanes of a batch as rows of the result; return the largest distance, or ``largest``."""
     for begin in range(0, vertices, STRIP):
         end = min(begin + STRIP, vertices)
         for lane in range(count):
@@ -86,7 +84,7 @@ def turn(vertices, lanes, count, held, distances, ceiling, none, first, lines, i
     return largest
 
 
-@partial(each, least_chunk=1)
+@alone
 def search(
     me,
     counter,
@@ -109,7 +107,7 @@ def search(
 ):
     """One worker takes batches of sources from the counter until there are none, or a lane was too narrow."""
     leaving, incoming = (offsets, neighbours), (offsets_in, neighbours_in, weights_in)
-    vertices = len(offsets) - 1
+    vertices, nought = len(offsets) - 1, heaviest - heaviest
     held, marked = me * vertices * lanes, me * vertices
     batch = fetch_add(counter, 0, 1)
     while batch * lanes < len(sources):
@@ -124,7 +122,7 @@ def search(
                 mark_behind(source, leaving[0], leaving[1], marks, marked)
             while sweep(vertices, leaving, incoming, lanes, held, distances, marked, marks):
                 pass
-            largest = turn(vertices, lanes, count, held, distances, ceiling, none, first, lines, into)
+            largest = turn(vertices, lanes, count, held, distances, ceiling, none, first, lines, into, nought)
             if largest + heaviest >= ceiling:
                 store(too_narrow, 0, 1)
             else:
@@ -234,15 +232,16 @@ def _weights_as(rows, kind):
 
 def _solve_in(kind, rows, weights, heaviest, sources, lines, into):
     """Search in lanes of one type; return the positions of the sources that are not done."""
-    lanes, n, team = lanes_of(kind), rows.n_vertices, threads.count()
+    lanes, n = lanes_of(kind), rows.n_vertices
     ceiling = ceiling_of(kind)
     if heaviest >= ceiling:
         return np.arange(len(sources))
     done = np.zeros(-(-len(sources) // lanes), np.uint8)
+    workers = team.size_for(len(done))
     leaving, incoming = (rows.offsets, rows.neighbours), (rows.incoming.offsets, rows.incoming.neighbours)
-    search(
-        team,
-        np.zeros(1, np.int64),
+    team.run(
+        search,
+        workers,
         done,
         np.zeros(1, np.int64),
         *leaving,
@@ -251,8 +250,8 @@ def _solve_in(kind, rows, weights, heaviest, sources, lines, into):
         sources,
         lines,
         into,
-        np.empty(team * n * lanes, kind),
-        np.zeros(team * n, np.uint8),
+        np.empty(workers * n * lanes, kind),
+        np.zeros(workers * n, np.uint8),
         lanes,
         kind.type(ceiling),
         into.dtype.type(unreached(into.dtype)),

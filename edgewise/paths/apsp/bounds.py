@@ -25,6 +25,12 @@ def limit_of(dtype, signed):
     return ceiling // 2 if signed and ceiling < np.inf else ceiling
 
 
+def end_of(dtype, signed=False):
+    """Sums that matter must stay below this: the limit, or the largest float."""
+    dtype = np.dtype(dtype)
+    return float(np.finfo(dtype).max) if dtype.kind == "f" else limit_of(dtype, signed)
+
+
 def heaviest_of(weights):
     """Largest absolute weight, as a Python number; 1 where edges count as one."""
     if not len(weights):
@@ -38,5 +44,5 @@ def least_of(weights):
 
 
 def always_fits(rows, dtype):
-    """Whether no path of n edges can come near the limit of the type."""
-    return rows.n_vertices * heaviest_of(rows.weights) < limit_of(dtype, signed=True)
+    """Whether no path of n edges can come near the end of the type."""
+    return rows.n_vertices * heaviest_of(rows.weights) < end_of(dtype, signed=True)

@@ -8,7 +8,7 @@ kernels need not look out for its edges.  Pairs without an edge, and the padding
 import numpy as np
 
 from edgewise.device import arrays, each
-from edgewise.paths.apsp.bounds import always_fits, ceiling_of, heaviest_of, least_of, limit_of
+from edgewise.paths.apsp.bounds import always_fits, ceiling_of, end_of, heaviest_of, least_of, limit_of
 from edgewise.paths.apsp.potentials import NegativeDiagonal
 from edgewise.paths.distances import unreached
 
@@ -37,10 +37,10 @@ def leave_row(row, sources, stride, limit, none, matrix, width, into):
         into[to + column] = value if value < limit else none
 
 
-def matrix_of(rows, stride, into):
-    """The flat (stride * stride,) matrix of a graph, of the type and in the place of ``into``."""
+def matrix_of(rows, stride, into, there):
+    """The flat (stride * stride,) matrix of a graph, like ``into``, or in it if ``there``."""
     matrix = into
-    if len(into) != stride * stride:
+    if not there:
         matrix = arrays.empty(stride * stride, into.dtype, arrays.place_of(into))
     ceiling = into.dtype.type(ceiling_of(into.dtype))
     weights = rows.weights.astype(into.dtype, copy=False)
@@ -75,8 +75,9 @@ def by_matrix(rows, stride, close):
     n, signed = rows.n_vertices, least_of(rows.weights) < 0
     kept = {}
 
-    def closed(into):
-        matrix = matrix_of(rows, stride, into)
+    def closed(sources, into):
+        there = len(into) == stride * stride and bool((sources == np.arange(stride)).all())
+        matrix = matrix_of(rows, stride, into, there)
         if close(matrix):
             raise NegativeDiagonal
         return matrix
@@ -84,12 +85,12 @@ def by_matrix(rows, stride, close):
     def solve(sources, into):
         dtype = into.dtype
         safe = always_fits(rows, dtype)
-        if not safe and (signed or heaviest_of(rows.weights) >= ceiling_of(dtype)):
+        if not safe and (signed or heaviest_of(rows.weights) >= end_of(dtype)):
             return True
         if dtype not in kept:
-            kept[dtype] = closed(into)
+            kept[dtype] = closed(sources, into)
         matrix, limit = kept[dtype], limit_of(dtype, signed)
-        if not safe and largest_of(matrix, limit) + heaviest_of(rows.weights) >= limit:
+        if not safe and largest_of(matrix, limit) + heaviest_of(rows.weights) >= end_of(dtype):
             return True
         if matrix is into:
             del kept[dtype]

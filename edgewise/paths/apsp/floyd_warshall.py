@@ -22,17 +22,18 @@ A vertex whose distance to itself falls below zero lies on a negative cycle.  It
 as a pivot, so that nothing grows beyond the longest simple path.
 """
 
-from functools import partial
-
 import numpy as np
 
-from edgewise.device import alone, arrays, device, each, fetch_add, threads
+from edgewise.device import alone, arrays, device, fetch_add, threads
+from edgewise.paths.apsp import team
 from edgewise.paths.apsp.bounds import least_of
 from edgewise.paths.apsp.dense import by_matrix
 from edgewise.primitives.vectors import REGISTERS, item, lesser, of_bytes, plus, write
 
 #: Sides of a tile, pivots a block, rows of the result a worker takes at a time.
 TILE, PIVOTS, MOST_ROWS = 64, 256, 256
+#: Pieces for which a second worker is called.
+FEWEST_PIECES = 4
 
 read, items_of = of_bytes(REGISTERS // 8)
 
@@ -57,7 +58,7 @@ def lower_four_rows(matrix, at, stride, left, pivots, lanes, packed, strip):
         write(matrix, here + fourth, four)
 
 
-@partial(each, least_chunk=1)
+@alone
 def multiply(me, counter, matrix, stride, pivot, pivots, first_rows, row_counts, columns, lanes, packed):
     """One worker lowers pieces of the result, some rows of 64 columns each, until none is left."""
     strip = me * PIVOTS * TILE
@@ -126,7 +127,8 @@ class _Blocks:
             firsts, counts = np.array(chunks).T.copy()
             extent = self.stride, block[0], block[1] - block[0]
             pieces = firsts, counts, np.array(strips), self.lanes, self.packed
-            multiply(threads.count(), np.zeros(1, np.int64), self.matrix, *extent, *pieces)
+            workers = team.size_for(len(chunks) * len(strips) // FEWEST_PIECES)
+            team.run(multiply, workers, self.matrix, *extent, *pieces)
 
 
 def close_matrix(matrix, stride):

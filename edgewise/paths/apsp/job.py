@@ -15,7 +15,7 @@ from edgewise.paths.apsp.record import AllPairs
 from edgewise.paths.rows import incoming_of, rows_of
 from edgewise.paths.sssp import _named
 from edgewise.paths.sssp.negative_cycle import NegativeCycle
-from edgewise.paths.sssp.weights import TYPES, WIDER, distance_type, rows_in
+from edgewise.paths.sssp.weights import TYPES, WIDER, edge_at, rows_in
 
 #: Rows of a block: multiples of so many sources, about so many bytes, so many blocks if there are enough.
 BLOCK_ROWS, BLOCK_BYTES, BLOCKS = 256, 1 << 27, 32
@@ -60,7 +60,7 @@ class Search:
         if dtype is not None and dtype not in TYPES:
             raise OptionError(f"dtype={dtype!r} is unknown; use one of {', '.join(TYPES)}")
         self.weighted = graph.csr_weights is not None
-        natural = distance_type(graph.csr_weights) if self.weighted else "int32"
+        natural = graph.csr_weights.dtype.name if self.weighted else "int32"
         self._take(dtype or natural)
         self.signed = bool(least_of(self.rows.weights) < 0)
         entries, place = len(self.rows.neighbours), graph.place
@@ -79,17 +79,22 @@ class Search:
                 f"method {self.name} counts every edge as one, but the graph has weights; use sssp"
             )
         if self.method.weights == "not negative" and self.signed:
-            raise OptionError(f"method {self.name} takes no negative weights; use johnson or floyd-warshall")
+            weights = self.graph.csr_weights
+            raise OptionError(
+                f"the edge {edge_at(self.graph, int(weights.argmin()))} weighs {weights.min()}, and "
+                f"{self.name} needs weights of 0 or more; use method='johnson' or 'floyd-warshall'"
+            )
         if self.graph.place.partition(":")[0] not in self.method.places:
             raise DeviceError(f"method {self.name} runs on {self.method.places[0]} only; use sssp")
 
     def widen(self):
         """Take the next wider type for the distances; all that was found so far is void."""
-        wider = WIDER.get(self.dtype.name)
-        if self.asked or wider is None:
+        name = self.dtype.name
+        wider = WIDER.get(name) or ("float64" if name == "int64" else None)
+        if self.asked or name not in WIDER:
             raise GraphError(
-                f"a distance passes what {self.dtype.name} holds; "
-                + (f"leave out dtype={self.asked!r}" if self.asked and wider else "use dtype='float64'")
+                f"a distance passes the largest number of {name}; "
+                + (f"use dtype={wider!r}" if wider else "use smaller weights")
             )
         self.solve = None
         self._take(wider)
@@ -147,7 +152,7 @@ class Job:
     def run(self):
         """Search, in a wider type where it must be, and return the result."""
         start = perf_counter()
-        with arrays.guard(self.graph.place):
+        with arrays.guard(self.graph.place), np.errstate(over="ignore"):
             while True:
                 try:
                     distances = self._in_memory() if self.output is None else self._to_file()

@@ -13,6 +13,7 @@ exact as the largest distance in the graph allows, not as its own size.
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_max
+from edgewise.paths.apsp.bounds import always_fits, end_of, heaviest_of, least_of
 from edgewise.paths.apsp.potentials import potentials_of
 from edgewise.paths.distances import unreached
 from edgewise.paths.rows import Rows
@@ -30,17 +31,17 @@ def shift_row(row, offsets, neighbours, weights, potentials, shifted):
 
 
 @each
-def shift_back(row, sources, potentials, shifted, vertices, none, least, most, first, into, too_large):
+def shift_back(row, sources, potentials, shifted, vertices, none, none_there, most, first, into, too_large):
     """Write a row of distances as they are without the shift."""
     own = potentials[np.int64(sources[row])]
     for vertex in range(vertices):
         value = shifted[row * vertices + vertex]
         at = (first + row) * vertices + vertex
         if value == none:
-            into[at] = most
+            into[at] = none_there
         else:
             distance = value - own + potentials[vertex]
-            if distance < least or distance >= most:
+            if distance >= most:
                 fetch_max(too_large, 0, 1)
             else:
                 into[at] = distance
@@ -66,7 +67,7 @@ def johnson(rows, search):
     ------
     edgewise.paths.sssp.negative_cycle.NegativeCycle
     """
-    place, n = arrays.place_of(rows.offsets), rows.n_vertices
+    place, n, signed = arrays.place_of(rows.offsets), rows.n_vertices, least_of(rows.weights) < 0
     potentials = potentials_of(rows)
     if potentials is None:
         return lambda sources, into: True
@@ -75,18 +76,19 @@ def johnson(rows, search):
 
     def solve(sources, into):
         too_large = arrays.zeros(1, np.int32, place)
-        most = unreached(into.dtype)
-        least = -most
-        limits = kind.type(unreached(kind)), kind.type(least), kind.type(most)
+        if signed and not always_fits(rows, into.dtype):
+            return True
+        # As of every method: the largest distance and one more edge stay below the ceiling.
+        most = end_of(into.dtype) - heaviest_of(rows.weights)
+        limits = kind.type(unreached(kind)), into.dtype.type(unreached(into.dtype)), kind.type(most)
         count = max(1, MOST_BYTES // (8 * max(n, 1)))
         for first in range(0, len(sources), count):
             some = np.ascontiguousarray(sources[first : first + count])
             block = arrays.empty(len(some) * n, kind, place)
             if solve_shifted(some, block):
                 return True
-            none, *range_of = limits
             there = arrays.move(some, place)
-            shift_back(len(some), there, potentials, block, n, none, *range_of, first, into, too_large)
+            shift_back(len(some), there, potentials, block, n, *limits, first, into, too_large)
         return bool(arrays.move(too_large, "cpu")[0])
 
     return solve

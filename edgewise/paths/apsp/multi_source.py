@@ -12,11 +12,10 @@ Sources of a sweep come from one ball (see :mod:`edgewise.paths.apsp.batches`): 
 pass on together.
 """
 
-from functools import partial
-
 import numpy as np
 
-from edgewise.device import device, each, fetch_add, threads
+from edgewise.device import alone, device, fetch_add
+from edgewise.paths.apsp import team
 from edgewise.paths.apsp.batches import rank_by_balls, turn
 from edgewise.paths.distances import unreached
 from edgewise.primitives.bits import lowest_bit
@@ -76,7 +75,7 @@ def search_at_once(
         low, high, filled, level = high, low, last - high, level + 1
 
 
-@partial(each, least_chunk=1)
+@alone
 def search(
     me,
     counter,
@@ -106,7 +105,7 @@ def search(
         search_at_once(
             offsets, neighbours, count, sources, first, queue, seen, visit, heard, at, distances, held
         )
-        turn(vertices, SOURCES, count, held, distances, ceiling, none, first, lines, into)
+        turn(vertices, SOURCES, count, held, distances, ceiling, none, first, lines, into, ceiling)
         first = fetch_add(counter, 0, SOURCES)
 
 
@@ -124,7 +123,7 @@ def multi_source(rows):
         ``solve(sources, into)`` writes the distances from each of the (k,) ``sources`` to the flat (k n,)
         array ``into``, source after source, and returns ``False``: no distance is too large.
     """
-    n, team, ranks = rows.n_vertices, threads.count(), {}
+    n, ranks = rows.n_vertices, {}
 
     def solve(sources, into):
         lines = np.arange(len(sources))
@@ -132,18 +131,19 @@ def multi_source(rows):
             if not ranks:
                 ranks["balls"] = rank_by_balls(rows, SOURCES)
             lines = np.argsort(ranks["balls"][sources], kind="stable")
-        words = (np.zeros(team * n, np.uint64) for _ in range(3))
-        search(
-            team,
-            np.zeros(1, np.int64),
+        workers = team.size_for(-(-len(sources) // SOURCES))
+        words = (np.zeros(workers * n, np.uint64) for _ in range(3))
+        team.run(
+            search,
+            workers,
             rows.offsets,
             rows.neighbours,
             np.ascontiguousarray(sources[lines]),
             lines,
             into,
-            np.empty(2 * team * n, rows.neighbours.dtype),
+            np.empty(2 * workers * n, rows.neighbours.dtype),
             *words,
-            np.empty(team * n * SOURCES, np.int32),
+            np.empty(workers * n * SOURCES, np.int32),
             np.int32(np.iinfo(np.int32).max),
             into.dtype.type(unreached(into.dtype)),
         )

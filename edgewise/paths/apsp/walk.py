@@ -9,12 +9,11 @@ with a distance is reached over tight edges (then none is too short).  Distances
 summed in another order, so equal means equal but for rounding.
 """
 
-from functools import partial
-
 import numpy as np
 
-from edgewise.device import arrays, device, each, threads
+from edgewise.device import alone, arrays, device, fetch_add
 from edgewise.errors import VerificationError
+from edgewise.paths.apsp import team
 from edgewise.paths.rows import Rows
 
 #: Relative error that rounding may leave, in units of the last place.
@@ -106,31 +105,33 @@ def check_row(row, source, offsets, neighbours, weights, distances, none, slack,
     return np.int64(-1)
 
 
-@partial(each, least_chunk=1)
+@alone
 def check_rows(
-    me, team, rows, sources, offsets, neighbours, weights, distances, none, slack, reached, queue, wrong
+    me, counter, sources, offsets, neighbours, weights, distances, none, slack, reached, queue, wrong
 ):
-    """One worker checks every ``team``-th row."""
+    """One worker checks rows until all are."""
     at = me * (len(offsets) - 1)
-    for row in range(me, rows, team):
+    row = fetch_add(counter, 0, 1)
+    while row < len(sources):
         wrong[row] = check_row(
             row, sources[row], offsets, neighbours, weights, distances, none, slack, reached, queue, at
         )
+        row = fetch_add(counter, 0, 1)
 
 
 def verify(result):
     """Raise :class:`~edgewise.errors.VerificationError` unless the distances are those of the graph."""
     rows, n = result._rows, result.graph.n_vertices
     rows = Rows(*(arrays.move(a, "cpu") for a in (rows.offsets, rows.neighbours, rows.weights)))
-    team, none = threads.count(), result.unreached
+    none = result.unreached
     for first in range(0, len(result.sources), ROWS):
         block = np.ascontiguousarray(arrays.move(result.distances[first : first + ROWS], "cpu"))
         sources, wrong = result.sources[first : first + ROWS], np.empty(len(block), np.int64)
         slack = tolerance_of(block, none)
-        check_rows(
-            team,
-            team,
-            len(block),
+        workers = team.size_for(len(block))
+        team.run(
+            check_rows,
+            workers,
             np.ascontiguousarray(sources),
             rows.offsets,
             rows.neighbours,
@@ -138,8 +139,8 @@ def verify(result):
             block.reshape(-1),
             block.dtype.type(none),
             slack,
-            np.empty(team * n, np.uint8),
-            np.empty(team * n, np.int64),
+            np.empty(workers * n, np.uint8),
+            np.empty(workers * n, np.int64),
             wrong,
         )
         if (wrong >= 0).any():
