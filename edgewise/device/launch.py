@@ -47,14 +47,18 @@ class Kernel:
     crowd : int, optional
         Blocks a multiprocessor gets at most; the kernel's loop strides over the grid.  By default as many
         blocks as it takes.
+    resident : int, optional
+        Blocks that a multiprocessor must be able to run at once: a thread gets the registers of such a share.
     cooperative : bool
         Run as many blocks as fit on the GPU at once (at most ``crowd`` a multiprocessor), whatever the count,
         so that they can wait for each other.
     """
 
-    def __init__(self, name, source, lanes=1, ahead=1, threads=BLOCK, crowd=None, cooperative=False):
+    def __init__(
+        self, name, source, lanes=1, ahead=1, threads=BLOCK, crowd=None, resident=None, cooperative=False
+    ):
         self.name, self.source, self.lanes, self.ahead = name, source, lanes, ahead
-        self.threads, self.crowd, self.cooperative = threads, crowd, cooperative
+        self.threads, self.crowd, self.resident, self.cooperative = threads, crowd, resident, cooperative
         self.loaded = {}
         self.simulated = None
 
@@ -92,7 +96,7 @@ class Kernel:
             cache.announce()
             text = _compile(self.source(), kinds, capability)
             cache.keep_text(label, text)
-        return text
+        return text if self.resident is None else _with_bounds(text, self.threads, self.resident)
 
 
 class _Loaded:
@@ -187,6 +191,12 @@ def _compile(function, kinds, capability):
     with _compiling_for(capability):
         text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=capability, output="ptx")
     return text
+
+
+def _with_bounds(text, threads, resident):
+    """``text`` with the sizes that tell the driver's compiler how many registers a thread may have."""
+    bounds = f"\n.maxntid {threads}, 1, 1\n.minnctapersm {resident}\n"
+    return re.sub(r"(\.entry[^{]*?\))\s*(?=\{)", rf"\1{bounds}", text, count=1)
 
 
 @contextmanager

@@ -142,25 +142,26 @@ class together:
         Threads a block on a GPU.
     crowd : int, optional
         Blocks a multiprocessor gets at most.
+    resident : int, optional
+        Blocks a multiprocessor must be able to run at once; a thread gets fewer registers then.
     words : int
         Words (int64) of fast memory that the workers of a team share (a block's shared memory; each thread's
         own stretch of memory on the CPU).  If any, the body takes them behind the barrier, holding anything.
     """
 
-    def __init__(self, body, threads=launch.BLOCK, crowd=None, words=0):
+    def __init__(self, body, threads=launch.BLOCK, crowd=None, resident=None, words=0):
         self.body, self.words = device(body), words
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
         self.cpu = (_cpu_region_of_teams if words else _cpu_region)(body, self.name)
         threads = min(threads, launch.BLOCK) if SIMULATED else threads
-        self.cuda = launch.Kernel(
-            self.name, self._cuda_source, threads=threads, crowd=crowd, cooperative=True
-        )
+        sizes = {"threads": threads, "crowd": crowd, "resident": resident}
+        self.cuda = launch.Kernel(self.name, self._cuda_source, **sizes, cooperative=True)
 
     @classmethod
-    def by(cls, *, threads=launch.BLOCK, crowd=None, words=0):
+    def by(cls, *, threads=launch.BLOCK, crowd=None, resident=None, words=0):
         """Decorator for a body whose grid has these sizes."""
-        return partial(cls, threads=threads, crowd=crowd, words=words)
+        return partial(cls, threads=threads, crowd=crowd, resident=resident, words=words)
 
     def __call__(self, *arguments):
         place = places.place_of(*arguments, contiguous=True)

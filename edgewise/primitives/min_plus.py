@@ -14,7 +14,6 @@ integers that their bits spell, so two FADD and one VIMNMX3, the least of three,
 The factors may be parts of the target's own matrix as long as no block reads what another writes.
 """
 
-import re
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -44,17 +43,9 @@ class _Shape(NamedTuple):
     resident: int
 
 
-class _TileKernel(launch.Kernel):
-    """A kernel of whole blocks that leaves each thread the registers of its share of a multiprocessor."""
-
-    def __init__(self, name, source, threads, resident):
-        super().__init__(name, source, lanes=threads, threads=threads)
-        self.resident = resident
-
-    def ptx(self, kinds, capability):
-        bounds = f"\n.maxntid {self.threads}, 1, 1\n.minnctapersm {self.resident}\n"
-        text = super().ptx(kinds, capability)
-        return re.sub(r"(\.entry[^{]*?\))\s*(?=\{)", rf"\1{bounds}", text, count=1)
+def _tile_kernel(name, source, threads, resident):
+    """A kernel of whole blocks."""
+    return launch.Kernel(name, source, lanes=threads, threads=threads, resident=resident)
 
 
 class MinPlus:
@@ -81,9 +72,11 @@ class MinPlus:
         self.square = square
         name = f"{__name__}.%s-{self.kind.__name__}{'-signed' if signed else ''}"
         threads, corners = (shape.tile // shape.side) ** 2, (shape.tile // 4) ** 2
-        self._relax = _TileKernel(name % "relax", lambda: self._relaxing(shape), threads, shape.resident)
-        self._close = _TileKernel(name % "close", lambda: _pages().closing(self.kind, shape.tile), corners, 1)
-        self._turn = _TileKernel(
+        self._relax = _tile_kernel(name % "relax", lambda: self._relaxing(shape), threads, shape.resident)
+        self._close = _tile_kernel(
+            name % "close", lambda: _pages().closing(self.kind, shape.tile), corners, 1
+        )
+        self._turn = _tile_kernel(
             name % "turn", lambda: _pages().turning(self.kind, square, high), square * high, 1
         )
 

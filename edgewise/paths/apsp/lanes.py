@@ -11,7 +11,7 @@ A warp mostly waits for memory.  So its lanes look at the marks and rows of as m
 lanes, and pass them round; and four edges are read at a time, the last one again where a row has no more.
 
 All batches are one region with barriers (:mod:`~edgewise.device.together`): the host asks for nothing in
-between.  64 sources of a graph of 100,000 vertices take 26 MB, which stay in the cache of a large GPU.
+between.  128 sources of a graph of 100,000 vertices take 51 MB, which stay in the cache of a large GPU.
 """
 
 import numpy as np
@@ -22,7 +22,9 @@ from edgewise.paths.apsp.bounds import ceiling_of, heaviest_of
 from edgewise.paths.distances import unreached
 
 #: Sources of a batch; a multiple of twice the lanes of a warp.
-SOURCES = 64
+SOURCES = 128
+#: Blocks that a multiprocessor of a GPU runs at once, for which a thread's registers have to do.
+RESIDENT = 4
 U = np.uint64  # an unsigned index needs no test for one below zero
 
 
@@ -115,7 +117,7 @@ def finish_batch(me, everyone, vertices, first, chosen, sources, distances, into
     return largest
 
 
-@together
+@together.by(resident=RESIDENT)
 def search(
     me,
     everyone,
