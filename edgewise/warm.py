@@ -3,8 +3,19 @@
 import tempfile
 from pathlib import Path
 
-#: Methods of searches that are there for comparison, and are left to the first who asks for them.
-FOR_COMPARISON = ("harish", "floyd-warshall-simple")
+#: Methods of searches that ``auto`` takes; the others are left to the first who asks for them.
+TAKEN = {
+    "cpu": (
+        "top-down",
+        "delta-stepping",
+        "bellman-ford",
+        "floyd-warshall",
+        "sssp",
+        "multi-source",
+        "johnson",
+    ),
+    "cuda": ("cooperative", "near-far", "bellman-ford", "floyd-warshall", "sssp", "johnson"),
+}
 
 
 def warmup(*, device: str = "auto", paths: bool = False) -> str:
@@ -84,7 +95,7 @@ def _stream_all_kinds(folder, place):
 
 
 def _search_all_kinds(place):
-    """Run the searches, but those for comparison, without weights and with both kinds of them."""
+    """Run the searches that ``auto`` takes, without weights and with both kinds of them."""
     import numpy as np
 
     from edgewise.graph import Graph
@@ -96,17 +107,14 @@ def _search_all_kinds(place):
     from edgewise.paths.sssp import METHODS as OF_WEIGHTS
     from edgewise.paths.sssp import shortest_paths
 
-    def methods(table):
-        kind = place.partition(":")[0]
-        return [m for m, found in table.items() if kind in found.places and m not in FOR_COMPARISON]
-
+    taken = TAKEN[place.partition(":")[0]]
     for kind in (None, np.int64, np.float64):
         weights = None if kind is None else np.array([2, 1, 3], kind)
         graph = Graph.from_edges([0, 1, 3], [1, 2, 4], weights=weights, n_vertices=5).to(place)
         search, table = (bfs, OF_EDGES) if kind is None else (shortest_paths, OF_WEIGHTS)
-        for method in ("auto", *methods(table)):
+        for method in ("auto", *(name for name in taken if name in table)):
             search(graph, 0, method=method).path_to(2)
-        for method in methods(OF_ALL_PAIRS):
-            if kind is None or OF_ALL_PAIRS[method].weights != "none":
+        for method in taken:
+            if method in OF_ALL_PAIRS and (kind is None or OF_ALL_PAIRS[method].weights != "none"):
                 all_pairs_shortest_paths(graph, method=method)
         distance_measures(graph)

@@ -10,6 +10,10 @@ import pytest
 
 import edgewise as ew
 from edgewise.command import run
+from edgewise.paths.apsp import METHODS as APSP
+from edgewise.paths.bfs import METHODS as BFS
+from edgewise.paths.sssp import METHODS as SSSP
+from edgewise.warm import TAKEN
 
 
 def test_generate_writes_the_graph_that_python_makes(tmp_path, capsys):
@@ -74,6 +78,16 @@ def test_info_about_a_file(pairs, capsys):
     facts = json.loads(capsys.readouterr().out)
     assert (facts["vertices"], facts["edges"], facts["directed"]) == (7, 5, False)
     assert (facts["self-loops"], facts["isolated vertices"], facts["largest degree"]) == (0, 0, 2)
+
+
+@pytest.mark.interpreter
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" not in os.environ, reason="compiles for minutes")
+def test_warmup_of_searches(capsys):
+    for place, names in TAKEN.items():
+        for name in names:
+            assert any(place in table[name].places for table in (BFS, SSSP, APSP) if name in table)
+    assert run(["warmup", "--paths", "--device", "cpu", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["device"] == "cpu"
 
 
 def test_warmup_leaves_nothing_to_compile(tmp_path):

@@ -27,3 +27,11 @@ def test_all_pairs():
     options = {"devices": "cpu:0", "runs": 1, "only": ["all-pairs"], "without": ["pairs-48"]}
     (table,) = experiments.run("harish", size="tiny", **options).tables
     assert len(table.rows) == 5
+
+
+@pytest.mark.simulator
+def test_searches_on_a_device():
+    options = {"devices": DEVICES, "runs": 1, "only": ["random"], "without": ["random-1000"]}
+    (table,) = experiments.run("harish", size="tiny", **options).tables
+    published = {row["search"]: row["published"] for row in table.rows if row["method"] == "harish"}
+    assert published == ({"BFS": "20-50", "SSSP": "70"} if SIMULATED else {"BFS": None, "SSSP": None})
