@@ -71,7 +71,13 @@ def experiment(shown: "Figure", path: str | Path) -> None:
     figure = _figure()
     axes = figure.add_subplot()
     named = any(isinstance(x, str) for points in shown.series.values() for x, _ in points)
+    if shown.wide:
+        axes.set_xscale("log")
     (_draw_bars if named else _draw_curves)(axes, shown.series)
+    if shown.wide:
+        axes.minorticks_off()
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.tick_params(axis="x", labelsize=7)
     if shown.steep:
         axes.set_yscale("log")
     else:

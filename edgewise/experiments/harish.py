@@ -126,7 +126,7 @@ def _table(watch, name, title, source, graphs, published, across="vertices"):
         COLUMNS,
         rows,
         published,
-        [Figure(name, title, heading, "milliseconds", series, steep=True)],
+        [Figure(name, title, heading, "milliseconds", series, steep=True, wide=True)],
     )
 
 

@@ -61,7 +61,7 @@ def all_pairs(watch):
             "100,000 vertices of degree 6: about 22 minutes on one core",
             "on the GPU Floyd and Warshall's method 3 times as fast on average, repeated search 17 times",
         ],
-        [Figure("all-pairs", title, "vertices", "milliseconds", series, steep=True)],
+        [Figure("all-pairs", title, "vertices", "milliseconds", series, steep=True, wide=True)],
     )
 
 

@@ -16,8 +16,8 @@ class Figure:
         What it shows and what its axes are.
     series : dict
         By label, a list of ``(x, y)``; with names for ``x`` bars are drawn.
-    steep : bool
-        The vertical axis is logarithmic.
+    steep, wide : bool
+        The vertical axis is logarithmic, and the horizontal one.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Figure:
     up: str
     series: dict[str, list[tuple[Any, float]]]
     steep: bool = False
+    wide: bool = False
 
 
 @dataclass(frozen=True)
