@@ -70,3 +70,14 @@ def write(name, rows, **facts):
         json.dumps({"machine": machine(), "versions": versions(), **facts, "rows": rows}, indent=1)
     )
     return path
+
+
+def results(name):
+    """What ``results/NAME.json`` holds."""
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def table(header, rows):
+    """A table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)

@@ -6,28 +6,19 @@ Every ``<!-- bench: NAME -->`` ... ``<!-- /bench -->`` in README.md and docs/*.m
 that name.
 """
 
-import json
 import re
 import sys
 from functools import partial
 from pathlib import Path
 
 import components
-import record
+import tables_paths
+from record import results, table
 
 from edgewise.experiments import PRESETS
 from edgewise.experiments.report import Table, shown
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def results(name):
-    return json.loads((record.RESULTS / f"{name}.json").read_text())
-
-
-def table(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 def gpu_methods():
@@ -225,6 +216,7 @@ TABLES = {
     "propagate": propagate,
     "streams-cpu": streams_cpu,
     "streams-gpu": streams_gpu,
+    **tables_paths.TABLES,
     **{
         f"{preset}-{name}": partial(of_preset, preset, name)
         for preset, found in PRESETS.items()
