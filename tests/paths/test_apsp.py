@@ -138,6 +138,26 @@ def test_some_sources():
             result.path(2, 0)
 
 
+def test_several_devices_give_what_one_gives(monkeypatch):
+    from edgewise.paths.apsp import job, several
+
+    monkeypatch.setattr(job, "BLOCK_ROWS", 4)
+    shape = ZOO["cycle"]
+    weights = weights_for(shape, np.int32)
+    expected = oracle(*shape, weights, True)
+    graph = graph_of(shape, weights, True)
+    if not SIMULATED:
+        result = all_pairs_shortest_paths(graph, method="sssp", devices=["cpu:0", "cpu:1"])
+        assert (as_floats(result) == expected).all()
+        with pytest.raises(OptionError, match="keeps the whole matrix in one place"):
+            all_pairs_shortest_paths(graph, method="floyd-warshall", devices=["cpu:0", "cpu:1"])
+        return
+    rows = all_pairs_shortest_paths(graph, method="sssp", devices="all")._rows
+    sources, into = np.array([3, 0, 8]), np.empty(3 * 9, np.int32)
+    assert not several.floyd_warshall([rows, rows])(sources, into)
+    assert (into.reshape(3, 9) == expected[sources]).all()
+
+
 def test_large_distances_widen_the_type_or_are_refused():
     shape = (4, np.arange(3), np.arange(1, 4))
     steps = [(2**28 - 1, "int32"), (2**28, "int64"), (2**30, "int64"), (2**31 - 2, "int64")]
@@ -192,6 +212,8 @@ def test_what_is_asked_for_must_make_sense():
     negative = graph_of((2, np.array([0]), np.array([1])), np.array([-1]), True)
     with pytest.raises(OptionError, match="weighs -1, and sssp needs weights of 0 or more"):
         all_pairs_shortest_paths(negative, method="sssp")
+    with pytest.raises(OptionError, match="device= is for one device"):
+        all_pairs_shortest_paths(graph, device="cpu", devices="cpu:0")
     with pytest.raises(GraphError, match="must be finite"):
         all_pairs_shortest_paths(graph_of((2, np.array([0]), np.array([1])), np.array([np.nan])))
 

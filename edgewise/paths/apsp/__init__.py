@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from edgewise.device import arrays
-from edgewise.errors import DeviceError, OptionError
+from edgewise.errors import OptionError
 from edgewise.graph import Graph
 from edgewise.paths.apsp.batches import sssp as sssp_on_cpu
 from edgewise.paths.apsp.floyd_warshall import floyd_warshall
@@ -22,6 +22,7 @@ from edgewise.paths.apsp.job import Job
 from edgewise.paths.apsp.johnson import johnson as johnson_by
 from edgewise.paths.apsp.multi_source import multi_source
 from edgewise.paths.apsp.record import AllPairs
+from edgewise.workers.team import team_of
 
 __all__ = ["METHODS", "AllPairs", "Method", "all_pairs_shortest_paths"]
 
@@ -103,7 +104,8 @@ def all_pairs_shortest_paths(
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
         graph lies.
     devices : str or list of str, optional
-        Several GPUs: ``"all"``, or such as ``["cuda:0", "cuda:1"]``.
+        Several devices that share the sources, or the matrix: ``"all"`` (every GPU), or such as
+        ``["cuda:0", "cuda:1"]``.  The distances then come together on the host.
     dtype : {'int32', 'int64', 'float32', 'float64'}, optional
         Type of the distances; by default that of the weights, or a wider one where a distance needs it.
     output : path, optional
@@ -151,7 +153,7 @@ def all_pairs_shortest_paths(
         raise OptionError("device= is for one device and devices= for several; use one of the two")
     if options:
         raise OptionError(f"method {method} has no option {next(iter(options))!r}")
+    places = (graph.place,) if device is None else (arrays.resolve(device),)
     if devices is not None:
-        raise DeviceError("devices= is not there yet for all pairs; use device=")
-    graph = graph if device is None else graph.to(device)
-    return Job(METHODS, graph, method, sources, dtype, output, progress).run()
+        places = team_of(devices).places
+    return Job(METHODS, graph, method, sources, dtype, places, output, progress).run()

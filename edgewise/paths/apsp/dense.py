@@ -14,9 +14,9 @@ from edgewise.paths.distances import unreached
 
 
 @each
-def enter_row(row, offsets, neighbours, weights, stride, ceiling, matrix):
-    """Fill a row of the matrix; of repeated edges the lightest counts."""
-    at = row * stride
+def enter_row(line, first, offsets, neighbours, weights, stride, ceiling, matrix):
+    """Fill a line of the matrix, whose first one is row ``first``; of repeated edges the lightest counts."""
+    at, row = line * stride, first + line
     for column in range(stride):
         matrix[at + column] = ceiling
     matrix[at + row] = 0
@@ -29,23 +29,27 @@ def enter_row(row, offsets, neighbours, weights, stride, ceiling, matrix):
 
 
 @each
-def leave_row(row, sources, stride, limit, none, matrix, width, into):
-    """Write the row of a source to the result, with the result's value for "no path"."""
-    at, to = np.int64(sources[row]) * stride, row * width
+def leave_row(row, lines, stride, limit, none, matrix, width, into):
+    """Write a line of the matrix to the result, with the result's value for "no path"."""
+    at, to = np.int64(lines[row]) * stride, row * width
     for column in range(width):
         value = matrix[at + column]
         into[to + column] = value if value < limit else none
 
 
-def matrix_of(rows, stride, into, there):
-    """The flat (stride * stride,) matrix of a graph, like ``into``, or in it if ``there``."""
-    matrix = into
-    if not there:
-        matrix = arrays.empty(stride * stride, into.dtype, arrays.place_of(into))
-    ceiling = into.dtype.type(ceiling_of(into.dtype))
-    weights = rows.weights.astype(into.dtype, copy=False)
-    enter_row(stride, rows.offsets, rows.neighbours, weights, stride, ceiling, matrix)
-    return matrix
+def enter(rows, first, stride, matrix):
+    """Fill the lines of a matrix, of which the first is row ``first``, with the lengths of edges."""
+    ceiling = matrix.dtype.type(ceiling_of(matrix.dtype))
+    weights = rows.weights.astype(matrix.dtype, copy=False)
+    lines = len(matrix) // max(stride, 1)
+    enter_row(lines, first, rows.offsets, rows.neighbours, weights, stride, ceiling, matrix)
+
+
+def leave(matrix, stride, lines, width, signed, into):
+    """Write some lines of a matrix to the flat array ``into``, one after the other."""
+    limits = into.dtype.type(limit_of(into.dtype, signed)), into.dtype.type(unreached(into.dtype))
+    there = arrays.move(np.asarray(lines), arrays.place_of(matrix))
+    leave_row(len(lines), there, stride, *limits, matrix, width, into)
 
 
 def largest_of(matrix, limit):
@@ -77,7 +81,10 @@ def by_matrix(rows, stride, close):
 
     def closed(sources, into):
         there = len(into) == stride * stride and bool((sources == np.arange(stride)).all())
-        matrix = matrix_of(rows, stride, into, there)
+        matrix = into
+        if not there:
+            matrix = arrays.empty(stride * stride, into.dtype, arrays.place_of(into))
+        enter(rows, 0, stride, matrix)
         if close(matrix):
             raise NegativeDiagonal
         return matrix
@@ -94,9 +101,7 @@ def by_matrix(rows, stride, close):
             return True
         if matrix is into:
             del kept[dtype]
-        there = arrays.move(np.asarray(sources), arrays.place_of(matrix))
-        limits = dtype.type(limit), dtype.type(unreached(dtype))
-        leave_row(len(sources), there, stride, *limits, matrix, n, into)
+        leave(matrix, stride, sources, n, signed, into)
         return False
 
     return solve

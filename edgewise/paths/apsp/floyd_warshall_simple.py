@@ -17,7 +17,8 @@ from edgewise.paths.apsp.dense import any_negative, by_matrix
 @each
 def relax_pair(pair, pivot, vertices, matrix):
     """Take the way through the pivot if it is shorter."""
-    row, column = pair // vertices, pair % vertices
+    row = pair // vertices
+    column = pair - row * vertices
     if matrix[pivot * vertices + pivot] >= 0:
         through = matrix[row * vertices + pivot] + matrix[pivot * vertices + column]
         if through < matrix[pair]:

@@ -1,6 +1,7 @@
 """One search for all pairs: what is asked for, in which type, by which method, into memory or a file."""
 
 import hashlib
+from threading import Lock
 from time import perf_counter
 
 import numpy as np
@@ -12,6 +13,7 @@ from edgewise.paths.apsp.choose import choose
 from edgewise.paths.apsp.output import RowFile, check_path
 from edgewise.paths.apsp.potentials import NegativeDiagonal, potentials_of
 from edgewise.paths.apsp.record import AllPairs
+from edgewise.paths.apsp.several import floyd_warshall, share_out
 from edgewise.paths.rows import incoming_of, rows_of
 from edgewise.paths.sssp import _named
 from edgewise.paths.sssp.negative_cycle import NegativeCycle
@@ -45,6 +47,8 @@ class Search:
         Type of the distances, if it was asked for.
     all_sources : bool
         Whether all vertices are sources.
+    start : callable, optional
+        What makes the method ready, if it is not the method itself.
 
     Attributes
     ----------
@@ -55,8 +59,8 @@ class Search:
         Of the distances.
     """
 
-    def __init__(self, methods, graph, method, dtype, all_sources=True):
-        self.methods, self.graph, self.asked = methods, graph, dtype
+    def __init__(self, methods, graph, method, dtype, all_sources=True, start=None):
+        self.methods, self.graph, self.asked, self.start = methods, graph, dtype, start
         if dtype is not None and dtype not in TYPES:
             raise OptionError(f"dtype={dtype!r} is unknown; use one of {', '.join(TYPES)}")
         self.weighted = graph.csr_weights is not None
@@ -114,7 +118,7 @@ class Search:
         try:
             if self.solve is None:
                 incoming_of(self.graph, self.rows)
-                self.solve = self.method.start(self.rows)
+                self.solve = (self.start or self.method.start)(self.rows)
             too_large = self.solve(sources, block)
         except NegativeCycle as cycle:
             raise _named(self.graph, cycle) from None
@@ -135,14 +139,37 @@ class Search:
 
 
 class Job:
-    """A search with its sources and where the distances go."""
+    """A search with its sources, its devices and where the distances go."""
 
-    def __init__(self, methods, graph, method, sources, dtype, output, progress):
+    def __init__(self, methods, graph, method, sources, dtype, places, output, progress):
         n = graph.n_vertices
-        self.graph, self.progress = graph, progress or (lambda done, blocks: None)
+        self.progress = progress or (lambda done, blocks: None)
         self.sources = np.arange(n) if sources is None else graph.vertices_of(sources)
         self.output = None if output is None else check_path(output)
-        self.search = Search(methods, graph, method, dtype, len(self.sources) * 2 > n)
+        self.graph = graph.to(places[0])
+        facts = method, dtype, len(self.sources) * 2 > n
+        self.search = Search(methods, self.graph, *facts)
+        self.crew = [self.search]
+        #: Where the blocks are put together.
+        self.place = self.graph.place if len(places) == 1 else "cpu"
+        if len(places) > 1:
+            self._share(methods, facts, places)
+
+    def _share(self, methods, facts, places):
+        """Let other devices take part: by rows of the matrix, or by blocks of sources."""
+        found = self.search
+        if not found.method.whole:
+            self.crew += [Search(methods, self.graph.to(place), *facts) for place in places[1:]]
+        elif found.name == "floyd-warshall" and "cpu" not in places:
+            graphs = [self.graph.to(place) for place in places]
+
+            def start(rows):
+                name = rows.weights.dtype.name
+                return floyd_warshall([rows_in(g, name) if found.weighted else rows_of(g) for g in graphs])
+
+            found.start = start
+        else:
+            raise OptionError(f"method {found.name} keeps the whole matrix in one place; leave out devices=")
 
     @property
     def shape(self):
@@ -158,46 +185,67 @@ class Job:
                     distances = self._in_memory() if self.output is None else self._to_file()
                     break
                 except TooLarge:
-                    self.search.widen()
+                    for search in self.crew:
+                        search.widen()
             arrays.synchronize(self.graph.place)
-        found = self.search
-        seconds = perf_counter() - start
-        return AllPairs(self.graph, found.name, seconds, self.sources, found.weighted, found.rows, distances)
+        found, seconds, graph = self.search, perf_counter() - start, self.graph
+        return AllPairs(graph, found.name, seconds, self.sources, found.weighted, found.rows, distances)
 
     def _in_memory(self):
-        place, dtype, (height, width) = self.graph.place, self.search.dtype, self.shape
+        dtype, (height, width) = self.search.dtype, self.shape
+        whole = self.search.method.whole
         self._check_memory(height * width * dtype.itemsize)
-        matrix = arrays.empty(height * width, dtype, place)
-        rows = max(1, height) if self.search.method.whole else rows_of_a_block(*self.shape, self.search.dtype)
-        blocks = -(-height // rows)
-        for block in range(blocks):
-            some = self.sources[block * rows : (block + 1) * rows]
-            self.search.into(some, matrix[block * rows * width :][: len(some) * width])
-            self.progress(block + 1, blocks)
+        matrix = arrays.empty(height * width, dtype, self.place)
+        rows = max(1, height) if whole else rows_of_a_block(height, width, dtype)
+        blocks, done = -(-height // rows), []
+
+        def serve(search, block):
+            into = matrix[block * rows * width : (block + 1) * rows * width]
+            there = search.graph.place == self.place or search.start
+            values = into if there else arrays.empty(len(into), dtype, search.graph.place)
+            self._search(search, block, rows, values)
+            if not there:
+                into[:] = arrays.move(values, self.place)
+            done.append(block)
+            self.progress(len(done), blocks)
+
+        share_out(self.crew, range(blocks), serve)
         return matrix.reshape(height, width)
 
+    def _search(self, search, block, rows, values):
+        with arrays.guard(search.graph.place), np.errstate(over="ignore"):
+            search.into(self.sources[block * rows : (block + 1) * rows], values)
+
     def _check_memory(self, needed):
-        free = arrays.free_memory(self.graph.place)
+        free = arrays.free_memory(self.place)
         if needed > free:
             raise OutOfMemoryError(
-                f"{self.graph.place} has too little memory for all distances: {needed:,} bytes needed, "
+                f"{self.place} has too little memory for all distances: {needed:,} bytes needed, "
                 f"{free:,} free; write them to a file with output='distances.npy'"
             )
 
     def _to_file(self):
-        rows, width = rows_of_a_block(*self.shape, self.search.dtype), self.shape[1]
-        file = RowFile(self.output, self.shape, self.search.dtype, rows, self._facts())
-        for block in range(file.blocks):
-            if block not in file.done:
-                some = self.sources[block * rows : (block + 1) * rows]
-                values = arrays.empty(len(some) * width, self.search.dtype, self.graph.place)
-                try:
-                    self.search.into(some, values)
-                except TooLarge:
-                    file.discard()
-                    raise
-                file.put(block, arrays.move(values, "cpu").reshape(-1, width))
+        dtype, (height, width) = self.search.dtype, self.shape
+        rows = rows_of_a_block(height, width, dtype)
+        file, alone = RowFile(self.output, self.shape, dtype, rows, self._facts()), Lock()
+
+        def serve(search, block):
+            height_here = min(rows, height - block * rows)
+            place = "cpu" if search.start else search.graph.place
+            values = arrays.empty(height_here * width, dtype, place)
+            self._search(search, block, rows, values)
+            values = arrays.move(values, "cpu").reshape(-1, width)
+            with alone:
+                file.put(block, values)
+                self.progress(len(file.done), file.blocks)
+
+        if file.done:
             self.progress(len(file.done), file.blocks)
+        try:
+            share_out(self.crew, [block for block in range(file.blocks) if block not in file.done], serve)
+        except TooLarge:
+            file.discard()
+            raise
         return file.finish()
 
     def _facts(self):

@@ -63,7 +63,7 @@ class AllPairs:
         vertex = int(self.graph.vertices_of([u])[0])
         if vertex not in self._line_of:
             raise GraphError(f"{u!r} is not among the sources; search from it, too")
-        return vertex, arrays.move(np.asanyarray(self.distances[self._line_of[vertex]]), "cpu")
+        return vertex, arrays.move(self.distances[self._line_of[vertex]], "cpu")
 
     def distance(self, u: Any, v: Any):
         """Distance from ``u`` to ``v``, both ids; :attr:`unreached` where no path leads.
