@@ -15,9 +15,16 @@ from edgewise.command import options, report
 from edgewise.command.convert import graph_facts
 from edgewise.command.outputs import check_output
 from edgewise.command.stages import seconds, stages
+from edgewise.errors import OptionError
 from edgewise.graph import Graph
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="File to write; its ending says the format.")]
+Weights = Annotated[
+    str | None,
+    typer.Option("--weights", metavar="LOW:HIGH", help="Give every edge a random whole weight, from .. to."),
+]
+#: What makes no new edges: a table, and the family that only adds weights.
+WITHOUT_WEIGHTS = ("pairs", "with_weights")
 
 
 def add(app, name, gist):
@@ -34,7 +41,8 @@ def add(app, name, gist):
 def _subcommand(make):
     """The function behind ``edgewise generate FAMILY``: makes a graph as ``make`` does, and writes it."""
 
-    def generate(output, json=False, quiet=False, **arguments):
+    def generate(output, json=False, quiet=False, weights=None, **arguments):
+        span = None if weights is None else _span(weights)
         sources = [arguments["graph"]] if arguments.get("graph") else []
         check_output(output, sources=sources, table=make is edgewise.generate.pairs)
         with stages(quiet or json) as (stage, clock):
@@ -43,11 +51,21 @@ def _subcommand(make):
                     arguments["graph"] = edgewise.read(arguments["graph"])
             with stage("make", f"making {make.__name__}"):
                 made = make(**arguments)
+                if span is not None:
+                    made = edgewise.generate.with_weights(made, *span, seed=arguments.get("seed", 0))
             with stage("write", f"writing {output}"):
                 edgewise.write(made, output)
         _tell(made, clock, output, json=json, quiet=quiet)
 
-    return options.with_parameters(generate, [*_parameters(make), *_ours()])
+    return options.with_parameters(generate, [*_parameters(make), *_ours(make)])
+
+
+def _span(weights):
+    """The least and the greatest weight of ``LOW:HIGH``."""
+    found = re.fullmatch(r"(-?\d+):(-?\d+)", weights)
+    if not found:
+        raise OptionError(f"--weights {weights!r} is not LOW:HIGH; use two whole numbers such as 1:100")
+    return int(found[1]), int(found[2])
 
 
 def _parameters(make):
@@ -68,8 +86,10 @@ def _kind(parameter, make):
     return Path if kind is Graph else kind
 
 
-def _ours():
+def _ours(make):
     kind = inspect.Parameter.KEYWORD_ONLY
+    if make.__name__ not in WITHOUT_WEIGHTS:
+        yield inspect.Parameter("weights", kind, annotation=Weights, default=None)
     yield inspect.Parameter("output", kind, annotation=Output)
     yield inspect.Parameter("json", kind, annotation=options.Json, default=False)
     yield inspect.Parameter("quiet", kind, annotation=options.Quiet, default=False)

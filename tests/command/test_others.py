@@ -25,6 +25,16 @@ def test_generate_writes_the_graph_that_python_makes(tmp_path, capsys):
     assert ew.read(output).n_edges == 71
 
 
+def test_generate_with_weights(tmp_path, capsys):
+    output = tmp_path / "roads.mtx"
+    assert run(["generate", "grid", "6", "--weights", "2:9", "--seed", "4", "-o", str(output), "-q"]) == 0
+    graph = ew.read(output)
+    expected = ew.generate.with_weights(ew.generate.grid(6, seed=4), 2, 9, seed=4)
+    assert sorted(graph.weights.tolist()) == sorted(expected.weights.tolist())
+    assert run(["generate", "grid", "6", "--weights", "2-9", "-o", str(output)]) == 2
+    assert "--weights '2-9' is not LOW:HIGH" in capsys.readouterr().err
+
+
 def test_generate_pairs(tmp_path, capsys):
     output = tmp_path / "pairs.parquet"
     assert run(["generate", "pairs", "500", "--seed", "3", "-o", str(output)]) == 0
