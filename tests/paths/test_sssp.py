@@ -280,6 +280,8 @@ def test_distances_that_pass_int32_come_in_int64(name):
     assert distances.dtype == np.int64
     assert distances.tolist() == [0, large, 2 * large, 3 * large, unreached(np.int64)]
     assert found(path, 0, method=name, cutoff=large).dtype == np.int32
+    assert found(path, 0, method=name, targets=1).dtype == np.int32
+    assert found(path, 0, method=name, targets=[1, 3]).tolist() == distances.tolist()
     with pytest.raises(GraphError, match="a distance passes the largest number of int32; use dtype='int64'"):
         found(path, 0, method=name, dtype="int32")
 
@@ -423,7 +425,7 @@ def test_searches_that_grow_are_handed_over():
 @only_on_host
 def test_the_result_tells_paths_and_verifies():
     graph = ew.Graph.from_edges(["a", "a", "b", "x"], ["b", "c", "c", "y"], weights=[2, 9, 3, 1])
-    result = shortest_paths(graph, "a")
+    result = shortest_paths(graph, "a").verify()
     assert result.path_to("c") == ["a", "b", "c"]
     assert result.path_to("y") == []
     assert result.distance_to("c") == 5

@@ -187,11 +187,13 @@ def _run(method, rows, sources, limit, ends, options):
     if found.stops and ends is not None:
         options = {**options, "targets": ends}
     distances, overflowed = found.run(rows, sources, limit, **options)
-    if ends is not None and not overflowed:
-        none = unreached(distances.dtype)
-        furthest = distances[arrays.move(ends, arrays.place_of(distances))].max()
-        if furthest != none:
-            distances[distances > furthest] = none
+    if ends is None:
+        return distances, overflowed
+    none, reached = unreached(distances.dtype), distances[arrays.move(ends, arrays.place_of(distances))]
+    if bool((reached != none).all()):
+        if rows.spread.least >= 0:
+            overflowed = False  # only vertices that do not matter are further away than the type reaches
+        distances[distances > reached.max()] = none
     return distances, overflowed
 
 

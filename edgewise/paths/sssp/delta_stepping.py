@@ -244,7 +244,7 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
         chunks *= 2
     if none != unreached(dtype):
         distances[distances == none] = unreached(dtype)
-    if len(targets):
+    if len(targets) and (distances[targets] != unreached(dtype)).all():
         return distances, False
     return distances, past_the_end(rows, distances, cutoff, (int(found[LAST]) + 2) / scale)
 

@@ -69,4 +69,6 @@ def dijkstra(rows, sources, cutoff, targets=None):
         *(rows.offsets, rows.neighbours, rows.weights, distances, sources, targets, wanted, cutoff),
         *(np.empty(room, dtype), np.empty(room, np.int64)),
     )
-    return distances, not len(targets) and past_the_end(rows, distances, cutoff)
+    if len(targets) and (distances[targets] != unreached(dtype)).all():
+        return distances, False
+    return distances, past_the_end(rows, distances, cutoff)
