@@ -150,8 +150,8 @@ def shortest_paths(
             start = perf_counter()
             found = nearby(rows, sources, limit_in(cutoff, name), ends)
             if found is not None:
-                seconds, facts = perf_counter() - start, {"cutoff": cutoff, "partial": ends is not None}
-                return Distances(graph, "dijkstra", seconds, sources, True, rows, _found=found, **facts)
+                seconds, facts = perf_counter() - start, (cutoff, ends is not None)
+                return Distances(graph, "dijkstra", seconds, sources, True, rows, None, found, *facts)
         method = _chosen(graph, method, rows.spread.least)
         return _searched(graph, method, rows, sources, ends, cutoff, dtype, options)
 
@@ -177,8 +177,9 @@ def _searched(graph, method, rows, sources, ends, cutoff, dtype, options):
             )
         if overflowed:
             rows = rows_in(graph, WIDER[name])
-    facts = {"cutoff": cutoff, "partial": ends is not None}
-    return Distances(graph, method, seconds, sources, True, rows, _dense=distances, **facts)
+    return Distances(
+        graph, method, seconds, sources, True, rows, distances, None, cutoff, partial=ends is not None
+    )
 
 
 def _run(method, rows, sources, limit, ends, options):
