@@ -21,7 +21,6 @@ Where the threading layer would run the workers one after the other, as TBB may,
 """
 
 import sys
-from functools import cache as memoize
 from functools import partial, update_wrapper
 
 import numpy as np
@@ -39,8 +38,8 @@ BARRIER, TURN = 32, 16
 #: Looks at the turn before a waiting thread offers its core to others, and before it sleeps: where other
 #: programs want the cores too, the thread that all wait for may be one without a core.
 PATIENCE, DROWSY = 2000, 2050
-#: Microseconds of such a sleep, and looks after which the probe of the first use gives up.
-NAP, PROBE_LOOKS = 50, 20_000
+#: Microseconds of such a sleep; looks of a probe of the first use, and how many probes may fail.
+NAP, PROBE_LOOKS, TRIES = 50, 20_000, 3
 
 
 def rest(looks):
@@ -206,14 +205,24 @@ def _cpu_region_of_teams(body, name):
     return compiled if INTERPRETED or SIMULATED else cache.keep(compiled, name)
 
 
-@memoize
 def _at_once(threads):
-    """``threads``, if the threading layer really runs so many iterations at once, else 1."""
-    if INTERPRETED or threads == 1:
-        return 1
+    """``threads``, if the threading layer really runs so many iterations at once, else 1; found out once."""
+    with one_loop:  # also so that all who ask hear the same
+        if threads not in _known:
+            _known[threads] = 1 if INTERPRETED else threads
+            if threads > 1 and not INTERPRETED and not any(_all_there(threads) for _ in range(TRIES)):
+                _known[threads] = 1
+        return _known[threads]
+
+
+_known: dict[int, int] = {}
+
+
+def _all_there(threads):
+    """Whether so many iterations have seen each other."""
     seen = np.zeros(threads, np.int64)
     _probe(threads, np.zeros(1, np.int64), seen)
-    return threads if (seen == threads).all() else 1
+    return bool((seen == threads).all())
 
 
 def _arrive(threads, arrived, seen):

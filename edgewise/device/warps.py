@@ -30,7 +30,11 @@ def from_lane(value, lane):
 
 
 def ticket(counter, index):
-    """Add one to ``counter[index]`` and return what was there; lanes that come together go there at once."""
+    """Add one to ``counter[index]`` and return what was there.
+
+    Lanes that come here together go there at once, so they must name the same counter.  Counters hold less
+    than 2**31.
+    """
     return fetch_add(counter, index, 1)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, VerificationError
 from edgewise.graph import Graph, check_same_graph
 
 if TYPE_CHECKING:
@@ -121,16 +121,20 @@ class Distances:
         from edgewise.paths.rows import incoming_of
 
         incoming = incoming_of(self.graph, self._rows)
-        return parents_of(incoming, self.distances, self.sources, self._has_zero_weights)
-
-    @property
-    def _has_zero_weights(self):
         weights = self._rows.weights
-        return bool(len(weights)) and bool(weights.min() <= 0)
+        negative = bool(len(weights)) and bool(weights.min() < 0)
+        return parents_of(incoming, self.distances, self.sources, negative)
 
     def distance_to(self, target: Any):
         """Distance of the vertex with the id ``target``."""
-        return self.distances[self.graph.vertices_of([target])[0]][()]
+        return self._distance_of(self.graph.vertices_of([target])[0])
+
+    def _distance_of(self, vertex):
+        """Distance of a vertex number; without the dense array where few vertices were found."""
+        if self._found is None:
+            return self.distances[vertex][()]
+        place = np.flatnonzero(self._found[0] == vertex)
+        return self._found[1][place[0]] if len(place) else self.unreached
 
     def path_to(self, target: Any) -> list:
         """Ids of the vertices of a shortest path to ``target``, a source first; empty if none leads there.
@@ -146,11 +150,15 @@ class Distances:
             There is no such vertex.
         """
         vertex = int(self.graph.vertices_of([target])[0])
-        if self.distances[vertex] == self.unreached:
+        if self._distance_of(vertex) == self.unreached:
             return []
         parents, walked = self._parents_on_host, [vertex]
-        while parents[walked[-1]] >= 0:
+        while parents[walked[-1]] >= 0 and len(walked) <= self.graph.n_vertices:
             walked.append(int(parents[walked[-1]]))
+        if walked[-1] not in self.sources:
+            raise VerificationError(
+                f"no path leads to vertex {vertex}; the graph has changed since the search"
+            )
         ids = self.graph.ids_of(np.array(walked[::-1]))
         return ids.tolist() if isinstance(ids, np.ndarray) else ids.to_pylist()
 

@@ -1,56 +1,82 @@
 """Parents: for every vertex the smallest neighbour from which a shortest path comes in.
 
-Distances are unique where shortest paths are not, so parents are read off the distances afterwards: the edge
-from ``u`` to ``v`` is *tight* if ``distance[u] + weight == distance[v]``.  This makes them the same for every
-method, device and number of threads.
+Distances are unique where shortest paths are not, so parents are read off the distances afterwards: the
+edge from ``u`` to ``v`` is *tight* if ``distance[u] + weight == distance[v]``.  This makes them the same
+for every method, device and number of threads.
 
-Edges of weight zero can be tight in both directions and close a cycle.  Where there are any, a search by
-levels over the tight edges says how many of them lie between the sources and a vertex, and a parent must lie
-one level nearer.
+A parent that is nearer to the source than its child cannot close a cycle, so the smallest of these is
+taken. A vertex may have none: its tight edges come from vertices at the same distance, since they weigh
+nothing, or so little that the sum of floats does not show it.  Such vertices are settled level by level:
+those with a tight edge from a settled vertex first, then those with one from these, and so on.  Negative
+weights bring tight edges from further away, and all vertices are settled by levels, from the sources on.
 """
 
 import numpy as np
 
 from edgewise.device import arrays, device, each
+from edgewise.device.wrapping import plus
 from edgewise.paths.distances import unreached
+
+#: Level of a vertex that has no parent yet.
+OPEN = -1
 
 
 @device
 def is_tight(distances, source, target, weights, entry):
     """Whether the edge ends a shortest path; ``distances[source]`` is finite."""
-    step = weights[entry] if len(weights) else 1
-    return distances[source] + distances.dtype.type(step) == distances[target]
+    if len(weights):
+        return plus(distances[source], weights[entry]) == distances[target]
+    return distances[source] + 1 == distances[target]
+
+
+@device
+def is_among(vertex, ascending):
+    """Whether a vertex is one of an ascending array."""
+    first, end = 0, len(ascending)
+    while first < end:
+        middle = (first + end) // 2
+        if ascending[middle] < vertex:
+            first = middle + 1
+        else:
+            end = middle
+    return first < len(ascending) and ascending[first] == vertex
 
 
 @each
-def _find_parent(vertex, distances, offsets, neighbours, weights, levels, none, nobody, parents):
-    parents[vertex] = nobody
-    if distances[vertex] == none or (len(levels) and levels[vertex] == 0):
+def _nearer_parent(vertex, distances, offsets, neighbours, weights, sources, none, levels, parents, lacking):
+    """Find the smallest parent that is nearer to the sources."""
+    parents[vertex], levels[vertex] = -1, 0
+    if distances[vertex] == none:
         return
+    least = np.int64(-1)
     for entry in range(offsets[vertex], offsets[vertex + 1]):
         other = np.int64(neighbours[entry])
-        if other >= parents[vertex] and parents[vertex] != nobody:
-            continue
-        if distances[other] == none or not is_tight(distances, other, vertex, weights, entry):
-            continue
-        if len(levels) == 0 or levels[other] + 1 == levels[vertex]:
-            parents[vertex] = other
+        candidate = distances[other] < distances[vertex] and (least < 0 or other < least)
+        if candidate and is_tight(distances, other, vertex, weights, entry):
+            least = other
+    parents[vertex] = least
+    if least < 0 and not is_among(vertex, sources):
+        levels[vertex] = OPEN
+        lacking[0] = 1
 
 
 @each
-def _next_level(vertex, distances, offsets, neighbours, weights, levels, level, none, changed):
-    """Put a vertex into the level behind ``level`` if a tight edge comes from there."""
-    if levels[vertex] >= 0 or distances[vertex] == none:
+def _parent_at_level(vertex, distances, offsets, neighbours, weights, none, levels, level, parents, settled):
+    """Settle an open vertex behind the smallest tight neighbour of the level before."""
+    if levels[vertex] != OPEN or distances[vertex] == none:
         return
+    least = np.int64(-1)
     for entry in range(offsets[vertex], offsets[vertex + 1]):
         other = np.int64(neighbours[entry])
-        if levels[other] == level and is_tight(distances, other, vertex, weights, entry):
-            levels[vertex] = level + 1
-            changed[0] = 1
-            return
+        candidate = levels[other] == level and distances[other] != none and (least < 0 or other < least)
+        if candidate and is_tight(distances, other, vertex, weights, entry):
+            least = other
+    if least >= 0:
+        parents[vertex], levels[vertex] = least, level + 1
+        settled[0] = 1
 
 
-def parents_of(incoming, distances, sources, zero_weights):
+def parents_of(incoming, distances, sources, negative):
     """Smallest vertex from which a shortest path comes in, for every vertex.
 
     Parameters
@@ -59,8 +85,9 @@ def parents_of(incoming, distances, sources, zero_weights):
         Rows of the edges that come in.
     distances : (n,) array
     sources : (k,) int64 array on the host
-    zero_weights : bool
-        Whether an edge may have the weight zero, or less.
+        Ascending.
+    negative : bool
+        Whether an edge may weigh less than nothing.
 
     Returns
     -------
@@ -70,25 +97,17 @@ def parents_of(incoming, distances, sources, zero_weights):
     place = arrays.place_of(distances)
     with arrays.guard(place):
         n, none = len(distances), distances.dtype.type(unreached(distances.dtype))
-        parents = arrays.empty(n, np.int64, place)
-        levels = arrays.empty(0, np.int32, place)
-        if zero_weights:
-            levels = _levels(incoming, distances, sources, none, place)
-        arguments = (distances, incoming.offsets, incoming.neighbours, incoming.weights)
-        _find_parent(n, *arguments, levels, none, -1, parents)
-        if not zero_weights:
-            parents[arrays.move(np.asarray(sources), place)] = -1
+        parents, levels = arrays.full(n, -1, np.int64, place), arrays.full(n, OPEN, np.int32, place)
+        starts, changed = arrays.move(np.asarray(sources), place), arrays.full(1, 1, np.int32, place)
+        rows = (distances, incoming.offsets, incoming.neighbours, incoming.weights)
+        if negative:
+            levels[starts] = 0
+        else:
+            changed.fill(0)
+            _nearer_parent(n, *rows, starts, none, levels, parents, changed)
+        level = 0
+        while int(changed[0]):
+            changed.fill(0)
+            _parent_at_level(n, *rows, none, levels, level, parents, changed)
+            level += 1
     return parents
-
-
-def _levels(incoming, distances, sources, none, place):
-    """Tight edges between the sources and each vertex, at the least."""
-    levels = arrays.full(len(distances), -1, np.int32, place)
-    levels[arrays.move(np.asarray(sources), place)] = 0
-    level, changed = 0, arrays.full(1, 1, np.int32, place)
-    arguments = (distances, incoming.offsets, incoming.neighbours, incoming.weights)
-    while int(changed[0]):
-        changed.fill(0)
-        _next_level(len(distances), *arguments, levels, level, none, changed)
-        level += 1
-    return levels

@@ -280,6 +280,7 @@ def cooperative(rows, sources, cutoff, wide=WIDE):
     (n,) int32 array
     """
     place, n, m = arrays.place_of(rows.offsets), rows.n_vertices, len(rows.neighbours)
+    wide = max(1, min(wide, n))
     distances = arrays.empty(n, np.int32, place)
     queue = arrays.empty(QUEUES * (2 * wide + m // PIECE), rows.neighbours.dtype, place)
     counts = arrays.zeros((QUEUES + 6) * APART, np.int32, place)

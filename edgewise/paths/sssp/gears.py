@@ -4,6 +4,7 @@ import numpy as np
 
 from edgewise.device import device, fetch_add, fetch_min, load
 from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, sum_up_to, team_size, ticket
+from edgewise.device.wrapping import plus
 from edgewise.paths.shares import APART, PIECE, owner_of
 
 #: Turns a team makes by itself, and vertices of a turn with which it rather meets the others.
@@ -25,13 +26,14 @@ TOGETHER = 4
 
 @device
 def relax(distances, other, distance, weight, cutoff):
-    """Offer a path that is longer by an edge; whether it is the shortest so far (and no sum wrapped)."""
-    longer = distance + weight
-    return (
+    """Offer a path that is longer by an edge: whether it is the shortest so far, and its length."""
+    longer = plus(distance, weight)
+    taken = (  # and has not wrapped round
         distance <= longer <= cutoff
         and longer < load(distances, other)
         and fetch_min(distances, other, longer) > longer
     )
+    return taken, longer
 
 
 @device
@@ -77,9 +79,10 @@ def expand_wide(me, everyone, distances, expanded, rows, flags, words, turned, q
                 if share + lane < total:
                     other = np.int64(neighbours[entry])
                     distance, weight = load(distances, (base + owner) * TOGETHER + part), weights[entry]
-                    if relax(distances, other, distance, weight, cutoff):
+                    taken, longer = relax(distances, other, distance, weight, cutoff)
+                    if taken:
                         flags[following + other] = 1
-                        if distance + weight < threshold:
+                        if longer < threshold:
                             near += 1
                         else:
                             far += 1
@@ -100,9 +103,10 @@ def expand_pieces(me, everyone, distances, rows, flags, following, queue, counts
         distance = load(distances, vertex)
         for entry in range(first + me % lanes, end, lanes):
             other, weight = np.int64(neighbours[entry]), weights[entry]
-            if relax(distances, other, distance, weight, cutoff):
+            taken, longer = relax(distances, other, distance, weight, cutoff)
+            if taken:
                 flags[following + other] = 1
-                if distance + weight < threshold:
+                if longer < threshold:
                     near += 1
                 else:
                     far += 1
@@ -149,9 +153,10 @@ def put_off(vertex, flags, queue, counts, lists):
 def follow(words, turn, distances, other, distance, weight, flags, queue, counts, lists, limits):
     """Offer a longer path; a vertex that takes it is listed here or for the next round, or flagged if far."""
     threshold, cutoff = limits
-    if not relax(distances, other, distance, weight, cutoff):
+    taken, longer = relax(distances, other, distance, weight, cutoff)
+    if not taken:
         return
-    if distance + weight >= threshold:
+    if longer >= threshold:
         flags[lists[3] + other] = 1
         return
     slot = fetch_add(words, COUNTERS + turn % 3, 1)

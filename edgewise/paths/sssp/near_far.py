@@ -19,6 +19,8 @@ been expanded with their final distances: it does not matter in which order, and
 every device.
 """
 
+import math
+
 import numpy as np
 
 from edgewise.device import arrays, device, load, meet, together
@@ -101,8 +103,9 @@ def after_wide(near_next, left, wide, threshold, step, none):
 
 
 @device
-def wide_round(me, everyone, barrier, team, distances, expanded, rows, flags, words, turned, queue, counts, which,
-               limits):  # fmt: skip
+def wide_round(
+    me, everyone, barrier, team, distances, expanded, rows, flags, words, turned, queue, counts, which, limits
+):
     """Expand all near vertices, and put together how many are near and far next."""
     nears, fars = expand_wide(
         me, everyone, distances, expanded, rows, flags, words, turned, queue, counts, which, limits
@@ -201,16 +204,23 @@ def near_far(rows, sources, cutoff, delta=0, wide=WIDE):
     counts = arrays.zeros(COUNTED * APART, np.int32, place)
     nothing = arrays.empty(0, np.int64, place)
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], place)
-    number = float if kind.kind == "f" else int
+    number, wide = float if kind.kind == "f" else int, max(1, min(wide, n))
     search(
         distances, expanded, rows.offsets, rows.neighbours, rows.weights, int(sources[0]), others,
-        words.view(np.uint8), words, queue, counts, wide, number(delta or fitting(rows)), number(cutoff),
-        number(unreached(kind)),
+        words.view(np.uint8), words, queue, counts, wide, step_of(delta or fitting(rows), kind),
+        number(cutoff), number(unreached(kind)),
     )  # fmt: skip
     return distances, past_the_end(rows, distances, cutoff)
 
 
+def step_of(delta, kind):
+    """``delta`` as a number of the distances' type that is larger than zero."""
+    if kind.kind == "f":
+        return float(delta)
+    most = int(unreached(kind))
+    return most if delta >= most else max(1, math.ceil(delta))
+
+
 def fitting(rows):
     """A step of the threshold: the mean weight, times more the fewer edges a vertex has."""
-    step = REACH * spread_of(rows).mean * rows.n_vertices / max(len(rows.neighbours), 1)
-    return step if rows.weights.dtype.kind == "f" and step > 0 else max(step, 1)
+    return REACH * spread_of(rows).mean * rows.n_vertices / max(len(rows.neighbours), 1) or 1
