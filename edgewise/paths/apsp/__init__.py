@@ -22,6 +22,7 @@ from edgewise.paths.apsp.job import Job
 from edgewise.paths.apsp.johnson import johnson as johnson_by
 from edgewise.paths.apsp.multi_source import multi_source
 from edgewise.paths.apsp.record import AllPairs
+from edgewise.paths.choices import check_asked
 from edgewise.workers.team import team_of
 
 __all__ = ["METHODS", "AllPairs", "Method", "all_pairs_shortest_paths"]
@@ -143,17 +144,12 @@ def all_pairs_shortest_paths(
     >>> result.path("a", "c")
     ['a', 'b', 'c']
     """
-    if not isinstance(graph, Graph):
-        raise OptionError(
-            f"a Graph is needed, not {type(graph).__name__}; see Graph.from_edges and from_frame"
-        )
-    if method != "auto" and method not in METHODS:
-        raise OptionError(f"method {method!r} is unknown; use auto or one of {', '.join(METHODS)}")
+    check_asked(graph, method, METHODS)
     if device is not None and devices is not None:
         raise OptionError("device= is for one device and devices= for several; use one of the two")
     if options:
         raise OptionError(f"method {method} has no option {next(iter(options))!r}")
-    places = (graph.place,) if device is None else (arrays.resolve(device),)
+    places: tuple[str, ...] = (graph.place,) if device is None else (arrays.resolve(device),)
     if devices is not None:
         places = team_of(devices).places
     return Job(METHODS, graph, method, sources, dtype, places, output, progress).run()
