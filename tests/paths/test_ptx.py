@@ -1,0 +1,60 @@
+"""The searches of one launch compile for GPUs without one, for every type of weights and of vertex numbers."""
+
+from importlib import import_module
+
+import pytest
+
+from edgewise.device import launch
+
+pytestmark = pytest.mark.ptx
+near_far = import_module("edgewise.paths.sssp.near_far")
+cooperative = import_module("edgewise.paths.bfs.cooperative")
+
+
+def near_far_kinds(weight, index):
+    number = "float64" if weight.startswith("float") else "int64"
+    return (
+        *(
+            "int32[]",
+            f"{weight}[]",
+            f"{weight}[]",
+            "int64[]",
+            f"{index}[]",
+            f"{weight}[]",
+            "int64",
+            "int64[]",
+        ),
+        *("uint8[]", "uint32[]", f"{index}[]", "int32[]", "int64", number, number, number),
+    )
+
+
+def cooperative_kinds(index):
+    return (
+        *("int32[]", "int32[]", "int64[]", f"{index}[]", "int64[]", f"{index}[]", "int64", "int64[]"),
+        *(f"{index}[]", "int32[]", "int64", "int64", "int64", "int64"),
+    )
+
+
+@pytest.mark.parametrize(
+    "weight, index, capability",
+    [
+        ("int32", "uint32", (8, 0)),
+        ("int64", "uint32", (9, 0)),
+        ("float32", "uint32", (9, 0)),
+        ("float64", "int64", (9, 0)),
+    ],
+)
+def test_near_far(weight, index, capability):
+    check(near_far.search, near_far_kinds(weight, index), capability)
+
+
+@pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])
+def test_cooperative(index, capability):
+    check(cooperative.search, cooperative_kinds(index), capability)
+
+
+def check(region, kinds, capability):
+    text = region.cuda.ptx(kinds, capability)
+    assert launch.entry_name(text)
+    assert f".target sm_{capability[0]}{capability[1]}" in text
+    assert "ld.local" not in text  # all in registers
