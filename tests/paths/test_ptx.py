@@ -1,4 +1,4 @@
-"""The searches of one launch compile for GPUs without one, for every type of weights and of vertex numbers."""
+"""The searches of one launch compile for GPUs without one, for every type of weights and of vertices."""
 
 from importlib import import_module
 
