@@ -7,6 +7,7 @@ from pathlib import Path
 TAKEN = {
     "cpu": (
         "top-down",
+        "direction-optimising",
         "delta-stepping",
         "bellman-ford",
         "floyd-warshall",

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.device import arrays, each
-from edgewise.errors import OptionError
 from edgewise.graph import Graph
 from edgewise.paths.apsp import METHODS
 from edgewise.paths.apsp.job import Search, TooLarge, rows_of_a_block
+from edgewise.paths.choices import check_asked
 from edgewise.paths.distances import unreached
 
 if TYPE_CHECKING:
@@ -180,12 +180,7 @@ def distance_measures(
     >>> found.diameter, found.radius, found.center.tolist()
     (3.0, 2.0, ['b', 'c'])
     """
-    if not isinstance(graph, Graph):
-        raise OptionError(
-            f"a Graph is needed, not {type(graph).__name__}; see Graph.from_edges and from_frame"
-        )
-    if method != "auto" and method not in METHODS:
-        raise OptionError(f"method {method!r} is unknown; use auto or one of {', '.join(METHODS)}")
+    check_asked(graph, method, METHODS)
     graph = graph if device is None else graph.to(device)
     start = perf_counter()
     search = Search(METHODS, graph, method, dtype, all_sources=graph.n_vertices <= MOST_WHOLE)

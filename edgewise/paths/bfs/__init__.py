@@ -6,14 +6,12 @@ off them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError
 from edgewise.graph import Graph
 from edgewise.paths.bfs.cooperative import cooperative
 from edgewise.paths.bfs.direction_optimising import direction_optimising
@@ -21,6 +19,7 @@ from edgewise.paths.bfs.few import search_few
 from edgewise.paths.bfs.harish import harish
 from edgewise.paths.bfs.levels import distances_by_levels
 from edgewise.paths.bfs.top_down import top_down
+from edgewise.paths.choices import Method, bound, check_asked, check_options, check_place, sources_in
 from edgewise.paths.distances import Distances, unreached
 from edgewise.paths.rows import incoming_of, rows_of
 
@@ -28,17 +27,6 @@ __all__ = ["METHODS", "Method", "bfs"]
 
 #: A cutoff beyond all distances.
 NO_CUTOFF = int(unreached(np.int32)) - 1
-
-
-class Method(NamedTuple):
-    """One way to search: what it is, where it comes from, where it runs."""
-
-    run: Callable  # (rows, sources, cutoff, **options) -> (n,) int32 distances
-    gist: str
-    source: str
-    options: tuple[str, ...] = ()  # whole numbers
-    places: tuple[str, ...] = ("cpu", "cuda")
-    looks_back: bool = False  # reads the rows that come in
 
 
 METHODS = {
@@ -83,14 +71,15 @@ def bfs(
     source : id or array-like of ids
         Id of a vertex as it came in; of several: distances from the nearest.
     cutoff : int, optional
-        Vertices further away than this count as not reached.
+        Vertices further away than this count as not reached.  Infinity is none, too.
     method : str
         A name in ``METHODS``, or ``"auto"``: chosen by the device and by what rows are there.
     device : str, optional
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
         graph lies.
     **options : int
-        Options of the method: ``wide`` of ``cooperative``.
+        Options of the method, whole numbers larger than 0: ``wide`` of ``cooperative``, the size from which
+        on a frontier is not listed.
 
     Returns
     -------
@@ -102,7 +91,8 @@ def bfs(
     GraphError
         A source is not in the graph.
     OptionError
-        No source, an unknown method or option, a negative cutoff.
+        No source or a table of them, an unknown method or option, a cutoff that is no whole number or
+        negative.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -116,14 +106,15 @@ def bfs(
     >>> result.path_to("c")
     ['a', 'b', 'c']
     """
-    if not isinstance(graph, Graph):
-        raise OptionError(f"a Graph is needed, not {type(graph).__name__}; see Graph.from_edges")
+    check_asked(graph, method, METHODS)
+    check_options(method, options, METHODS, whole=True)
+    cutoff = bound(cutoff, whole=True)
+    furthest = NO_CUTOFF if cutoff is None else min(int(cutoff), NO_CUTOFF)
     if device is not None:
         graph = graph.to(device)
     place = graph.place
-    _check_method(method, options, place)
-    sources = _sources(graph, source)
-    furthest = _furthest(cutoff)
+    check_place(method, place, METHODS)
+    sources = sources_in(graph, source)
     with arrays.guard(place):
         rows = rows_of(graph)
         if method == "auto":
@@ -155,40 +146,3 @@ def _timed(run, rows, sources, cutoff, place, options):
     dense = run(rows, sources, cutoff, **options)
     arrays.synchronize(place)
     return perf_counter() - start, dense
-
-
-def _sources(graph, source):
-    """Vertex numbers of the sources, ascending and distinct."""
-    sources = graph.vertices_of(source)
-    if not len(sources):
-        raise OptionError("a search needs a source; give the id of a vertex, or several")
-    return sources if len(sources) == 1 else np.unique(sources)
-
-
-def _furthest(cutoff):
-    if cutoff is None:
-        return NO_CUTOFF
-    if isinstance(cutoff, bool) or not isinstance(cutoff, (int, np.integer)) or cutoff < 0:
-        raise OptionError(f"cutoff={cutoff!r} must be a whole number of edges, 0 or more")
-    return min(int(cutoff), NO_CUTOFF)
-
-
-def _check_method(method, options, place):
-    if method == "auto":
-        if options:
-            raise OptionError(
-                f"auto has no option {next(iter(options))!r}; name the method it belongs to, if any"
-            )
-        return
-    if method not in METHODS:
-        raise OptionError(f"method {method!r} is unknown; use auto or one of {', '.join(METHODS)}")
-    found = METHODS[method]
-    if place.partition(":")[0] not in found.places:
-        where = " and ".join(found.places)
-        raise OptionError(f"method {method} runs on {where} only; use another, or device='{found.places[0]}'")
-    for option, value in options.items():
-        if option not in found.options:
-            known = ", ".join(found.options) or "none"
-            raise OptionError(f"method {method} has no option {option!r} (it has: {known})")
-        if not isinstance(value, (int, np.integer)) or not 0 <= value < 2**31:
-            raise OptionError(f"{option}={value!r} must be a whole number, 0 or more")

@@ -6,15 +6,23 @@ and paths are read off the distances (:class:`~edgewise.paths.distances.Distance
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError
 from edgewise.graph import Graph
+from edgewise.paths.choices import (
+    Method,
+    bound,
+    check_asked,
+    check_options,
+    check_place,
+    sources_in,
+    vertices_in,
+)
 from edgewise.paths.distances import Distances, unreached
 from edgewise.paths.sssp.bellman_ford import bellman_ford
 from edgewise.paths.sssp.delta_stepping import delta_stepping
@@ -36,18 +44,6 @@ __all__ = ["METHODS", "Method", "shortest_paths"]
 
 #: Vertices of a negative cycle that an error names.
 MOST_NAMED = 20
-
-
-class Method(NamedTuple):
-    """One way to find the distances."""
-
-    run: Callable
-    gist: str
-    source: str
-    options: tuple[str, ...] = ()  # numbers larger than zero
-    places: tuple[str, ...] = ("cpu", "cuda")
-    negative: bool = False  # whether weights may be negative
-    stops: bool = False  # whether it ends with its targets
 
 
 METHODS = {
@@ -99,9 +95,10 @@ def shortest_paths(
         As they came in: vertex numbers where the graph has no ids.
     targets : id or array-like of ids, optional
         Vertices that matter: the search may end with the furthest of them, and vertices further away count
-        as not reached.
+        as not reached.  Not where a weight is negative.
     cutoff : number, optional
-        Largest distance that counts; vertices further away count as not reached.
+        Largest distance that counts; vertices further away count as not reached.  Infinity is none, too.
+        Not where a weight is negative.
     method : str
         A name in ``METHODS``, or ``"auto"``: chosen by weights and device.
     device : str, optional
@@ -111,7 +108,8 @@ def shortest_paths(
         Type of the distances.  By default that of the graph's weights, or int64 and float64 where a distance
         passes the end of int32 and float32.
     **options : float
-        Options of the method: ``delta`` of ``delta-stepping``, the width of a bin.
+        Options of the method, numbers larger than 0: ``delta`` of ``delta-stepping``, the width of a bin,
+        and of ``near-far``, the step of its threshold.
 
     Returns
     -------
@@ -124,7 +122,8 @@ def shortest_paths(
         An unknown vertex, a graph without weights, a weight that is not finite, a negative cycle (the message
         names its vertices), or a distance beyond the largest number of its type.
     OptionError
-        An unknown method or option, or a method that cannot do with negative weights.
+        No source or a table of them, an unknown method or option, a method that cannot do with negative
+        weights, or a cutoff or targets beside them.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -136,23 +135,28 @@ def shortest_paths(
     >>> result.distances.tolist(), result.path_to("c")
     ([0, 2, 5], ['a', 'b', 'c'])
     """
-    _check(graph, method, options)
+    check_asked(graph, method, METHODS)
+    check_options(method, options, METHODS, whole=False)
+    cutoff = bound(cutoff, whole=False)
     if device is not None:
-        graph = graph.to(arrays.resolve(device))
-    sources = np.unique(graph.vertices_of(source))
-    ends = None if targets is None else np.unique(graph.vertices_of(targets))
-    if not len(sources) or (ends is not None and not len(ends)):
-        raise OptionError("no source is given" if not len(sources) else "targets is empty; leave it out")
+        graph = graph.to(device)
+    check_place(method, graph.place, METHODS)
+    sources = sources_in(graph, source)
+    ends = None if targets is None else vertices_in(graph, targets, "targets", "leave it out")
     name = _type_name(graph, dtype)
     with arrays.guard(graph.place), np.errstate(over="ignore"):
         rows = rows_in(graph, name)
+        if rows.spread.least < 0:
+            _check_negative(graph, method, rows.spread.least, cutoff, ends)
         if method == "auto" and graph.place == "cpu" and rows.spread.least >= 0:
             start = perf_counter()
             found = nearby(rows, sources, limit_in(cutoff, name), ends)
             if found is not None:
                 seconds, facts = perf_counter() - start, (cutoff, ends is not None)
                 return Distances(graph, "dijkstra", seconds, sources, True, rows, None, found, *facts)
-        method = _chosen(graph, method, rows.spread.least)
+        if method == "auto":
+            near = "delta-stepping" if graph.place == "cpu" else "near-far"
+            method = near if rows.spread.least >= 0 else "bellman-ford"
         return _searched(graph, method, rows, sources, ends, cutoff, dtype, options)
 
 
@@ -192,27 +196,9 @@ def _run(method, rows, sources, limit, ends, options):
         return distances, overflowed
     none, reached = unreached(distances.dtype), distances[arrays.move(ends, arrays.place_of(distances))]
     if bool((reached != none).all()):
-        if rows.spread.least >= 0:
-            overflowed = False  # only vertices that do not matter are further away than the type reaches
+        overflowed = False  # only vertices that do not matter are further away than the type reaches
         distances[distances > reached.max()] = none
     return distances, overflowed
-
-
-def _check(graph, method, options):
-    if not isinstance(graph, Graph):
-        raise OptionError(
-            f"a Graph is needed, not {type(graph).__name__}; see Graph.from_edges and from_frame"
-        )
-    if method != "auto" and method not in METHODS:
-        raise OptionError(f"method {method!r} is unknown; use auto or one of {', '.join(METHODS)}")
-    known = METHODS[method].options if method != "auto" else ()
-    for option, value in options.items():
-        if option not in known:
-            raise OptionError(
-                f"method {method} has no option {option!r} (it has: {', '.join(known) or 'none'})"
-            )
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value > 0:
-            raise OptionError(f"{option}={value!r} must be a number larger than 0")
 
 
 def _type_name(graph, dtype):
@@ -228,22 +214,17 @@ def _type_name(graph, dtype):
     return name
 
 
-def _chosen(graph, method, least):
-    """The method, if it can do with the weights in the place of the graph."""
-    if method == "auto":
-        if least < 0:
-            return "bellman-ford"
-        return "delta-stepping" if graph.place == "cpu" else "near-far"
-    found = METHODS[method]
-    if graph.place.partition(":")[0] not in found.places:
-        raise OptionError(f"method {method} runs on the CPU only; use device='cpu' or another method")
-    if least < 0 and not found.negative:
-        entry = int(graph.csr_weights.argmin())
+def _check_negative(graph, method, least, cutoff, ends):
+    """Refuse what cannot be done where a weight is negative."""
+    edge = f"the edge {edge_at(graph, int(graph.csr_weights.argmin()))} weighs {least}"
+    if method != "auto" and not METHODS[method].negative:
+        raise OptionError(f"{edge}, and {method} needs weights of 0 or more; use method='bellman-ford'")
+    if cutoff is not None or ends is not None:
+        what = "cutoff" if cutoff is not None else "targets"
         raise OptionError(
-            f"the edge {edge_at(graph, entry)} weighs {least}, and {method} needs weights of 0 or more; "
-            "use method='bellman-ford'"
+            f"{edge}, so paths may go on beyond any distance and come back; leave {what} out, and choose "
+            "among all distances"
         )
-    return method
 
 
 def _named(graph, cycle):

@@ -14,7 +14,7 @@ from edgewise.device import arrays, device, fetch_add, fetch_max, fetch_min, loa
 from edgewise.device.wrapping import plus
 from edgewise.paths.distances import unreached
 from edgewise.paths.sssp.negative_cycle import finish
-from edgewise.paths.sssp.weights import limit_in, past_the_end, spread_of
+from edgewise.paths.sssp.weights import least_in, past_the_end, spread_of
 
 #: Rounds before the first look for a negative cycle, and rounds where there can be none.
 FIRST_ROUNDS, ALL_ROUNDS = 32, 2**62
@@ -26,24 +26,25 @@ QUEUED, RELAXED, TOO_LOW, ENDED, COUNTERS = 0, 3, 4, 5, 6
 
 
 @device
-def passes(distance, weight, longer):
-    """Whether the sum of a distance and a weight has wrapped round."""
-    return (weight > 0 and longer < distance) or (weight < 0 and longer > distance)
+def falls_off(distance, weight, longer, lowest):
+    """Whether the sum of a distance and a weight is below the least number, or has wrapped round there."""
+    return weight < 0 and (longer > distance or longer < lowest)
 
 
 @device
-def relax(vertex, rows, distances, queued_in, queue, counters, following, now, cutoff):
+def relax(vertex, rows, distances, queued_in, queue, counters, following, now, limits):
     """Offer longer (or shorter) paths to the vertices behind ``vertex`` and queue those that take them."""
     offsets, neighbours, weights = rows
+    lowest, cutoff = limits
     distance = load(distances, vertex)
     for entry in range(offsets[vertex], offsets[vertex + 1]):
         other, weight = np.int64(neighbours[entry]), weights[entry]
         longer = plus(distance, weight)
-        if passes(distance, weight, longer):
-            if weight < 0:
-                store(counters, TOO_LOW * APART, 1)
+        if falls_off(distance, weight, longer, lowest):
+            store(counters, TOO_LOW * APART, 1)
         elif (
-            longer <= cutoff
+            (weight < 0 or longer >= distance)  # or it has wrapped round
+            and longer <= cutoff
             and longer < load(distances, other)
             and longer < fetch_min(distances, other, longer)
             and fetch_max(queued_in, other, now) < now
@@ -54,14 +55,14 @@ def relax(vertex, rows, distances, queued_in, queue, counters, following, now, c
 @together
 def run_rounds(
     me, everyone, barrier, offsets, neighbours, weights, distances, queue, queued_in, counters, first, last,
-    cutoff,
+    lowest, cutoff,
 ):  # fmt: skip
     """Run rounds ``first`` to ``last - 1``, or fewer if nothing is left to do.
 
     Round ``r`` takes the queue of ``r % 2`` and the counter of ``r % 3``, fills the next of each, and clears
     the counter after that.
     """
-    rows, n, now = (offsets, neighbours, weights), len(distances), first
+    rows, limits, n, now = (offsets, neighbours, weights), (lowest, cutoff), len(distances), first
     while now < last and load(counters, (QUEUED + now % 3) * APART) > 0:
         count, half, following = load(counters, (QUEUED + now % 3) * APART), now % 2, (now + 1) % 3
         if me == 0:
@@ -70,7 +71,7 @@ def run_rounds(
         relaxed = np.int64(0)
         for place in range(half * n + me, half * n + count, everyone):
             vertex = np.int64(queue[place])
-            relax(vertex, rows, distances, queued_in, others, counters, following, now + 1, cutoff)
+            relax(vertex, rows, distances, queued_in, others, counters, following, now + 1, limits)
             relaxed += offsets[vertex + 1] - offsets[vertex]
         fetch_add(counters, RELAXED * APART, relaxed)
         meet(barrier, everyone)
@@ -88,7 +89,8 @@ def bellman_ford(rows, sources, cutoff):
         Weights may be negative.
     sources : (k,) int64 array of distinct vertices, on the host
     cutoff : number
-        Largest distance that counts, in the type of the weights.
+        Largest distance that counts, in the type of the weights; none but the largest number of the type
+        where a weight is negative.
 
     Returns
     -------
@@ -104,7 +106,6 @@ def bellman_ford(rows, sources, cutoff):
     """
     place, dtype, n = arrays.place_of(rows.offsets), rows.weights.dtype, rows.n_vertices
     none, least = dtype.type(unreached(dtype)), spread_of(rows).least
-    limit = cutoff if least >= 0 else limit_in(None, dtype)
     distances = arrays.full(n, none, dtype, place)
     first = arrays.move(sources, place)
     distances[first] = 0
@@ -116,7 +117,7 @@ def bellman_ford(rows, sources, cutoff):
     graph = (rows.offsets, rows.neighbours, rows.weights)
     left = len(sources)
     while left:
-        run_rounds(*graph, distances, queue, queued_in, counters, now, now + rounds, limit)
+        run_rounds(*graph, distances, queue, queued_in, counters, now, now + rounds, least_in(dtype), cutoff)
         if int(counters[TOO_LOW * APART]):
             return distances, True
         now, rounds = int(counters[ENDED * APART]), 2 * rounds
@@ -126,6 +127,4 @@ def bellman_ford(rows, sources, cutoff):
             finished = finish(rows, distances, pending, int(counters[RELAXED * APART]))
             if finished is not None:
                 distances, left = finished, 0
-    if cutoff < limit:
-        distances[distances > cutoff] = none
-    return distances, least >= 0 and past_the_end(rows, distances, cutoff)
+    return distances, past_the_end(rows, distances, cutoff)

@@ -13,6 +13,7 @@ import numpy as np
 
 from edgewise.device import alone, arrays, device
 from edgewise.device.wrapping import plus
+from edgewise.paths.sssp.weights import least_in
 
 NOBODY = -1
 #: How a search ended.
@@ -43,7 +44,9 @@ def on_a_cycle(parents, walk):
 
 
 @alone
-def search(offsets, neighbours, weights, distances, queue, count, parents, through, waiting, walk, budget):
+def search(
+    offsets, neighbours, weights, distances, queue, count, parents, through, waiting, walk, budget, lowest
+):
     """Go on until nothing can be lowered; return a vertex of a negative cycle, or how it ended."""
     n, head, since = len(distances), 0, 0
     while count > 0:
@@ -57,7 +60,7 @@ def search(offsets, neighbours, weights, distances, queue, count, parents, throu
         for entry in range(offsets[vertex], offsets[vertex + 1]):
             other, weight = np.int64(neighbours[entry]), weights[entry]
             longer = plus(distance, weight)
-            if weight < 0 and longer > distance:
+            if weight < 0 and (longer > distance or longer < lowest):
                 return TOO_LOW
             if longer < distances[other] and (weight < 0 or longer >= distance):
                 distances[other], parents[other], through[other] = longer, vertex, entry
@@ -101,7 +104,7 @@ def finish(rows, distances, pending, budget):
     with np.errstate(over="ignore"):
         ended = search(
             *(offsets, neighbours, weights, lowered, queue, len(pending)),
-            *(parents, through, waiting, walk, budget + n),
+            *(parents, through, waiting, walk, budget + n, least_in(lowered.dtype)),
         )
     if ended >= 0:
         raise NegativeCycle(*_around(ended, parents, through, weights))

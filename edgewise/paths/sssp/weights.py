@@ -116,11 +116,15 @@ def limit_in(cutoff, dtype):
     most = np.finfo(dtype).max if dtype.kind == "f" else np.iinfo(dtype).max - 1
     if cutoff is None:
         return dtype.type(most)
-    if not isinstance(cutoff, (int, float, np.number)) or not cutoff >= 0:
-        raise OptionError(f"cutoff={cutoff!r} must be a number, 0 or more")
     if cutoff >= most:
         return dtype.type(most)
     return dtype.type(cutoff if dtype.kind == "f" else math.floor(cutoff))
+
+
+def least_in(dtype):
+    """The least distance, in the type of the distances."""
+    dtype = np.dtype(dtype)
+    return np.finfo(dtype).min if dtype.kind == "f" else dtype.type(np.iinfo(dtype).min)
 
 
 def just_beyond(limit):
@@ -136,9 +140,9 @@ def past_the_end(rows, distances, cutoff, largest=None):
     Parameters
     ----------
     rows : Rows
-        Without negative weights.
+        Weights may be negative.
     distances : (n,) array
-        All distances that are in the type.
+        All distances that are in the type: what no edge lowers any more.
     cutoff : number
         As the search had it; a distance beyond it is not missed.
     largest : number, optional
