@@ -10,7 +10,7 @@ from edgewise.device import arrays
 from edgewise.errors import DeviceError, GraphError, OptionError, OutOfMemoryError
 from edgewise.paths.apsp.bounds import least_of
 from edgewise.paths.apsp.choose import choose
-from edgewise.paths.apsp.output import RowFile, check_path
+from edgewise.paths.apsp.output import RowFile, check_path, type_begun
 from edgewise.paths.apsp.potentials import NegativeDiagonal, potentials_of
 from edgewise.paths.apsp.record import AllPairs
 from edgewise.paths.apsp.several import floyd_warshall, share_out
@@ -225,9 +225,20 @@ class Job:
             )
 
     def _to_file(self):
+        facts = self._facts()
+        begun = type_begun(self.output, facts)
+        if begun is not None and begun == WIDER.get(self.search.dtype.name) and not self.search.asked:
+            for search in self.crew:
+                search.widen()
         dtype, (height, width) = self.search.dtype, self.shape
         rows = rows_of_a_block(height, width, dtype)
-        file, alone = RowFile(self.output, self.shape, dtype, rows, self._facts()), Lock()
+        with RowFile(self.output, self.shape, dtype, rows, facts) as file:
+            self._fill(file, rows, width)
+            return file.finish()
+
+    def _fill(self, file, rows, width):
+        """Search for the blocks that are not in the file yet."""
+        dtype, height, alone = file.dtype, file.shape[0], Lock()
 
         def serve(search, block):
             height_here = min(rows, height - block * rows)
@@ -246,11 +257,11 @@ class Job:
         except TooLarge:
             file.discard()
             raise
-        return file.finish()
 
     def _facts(self):
         """What the distances depend on, for the journal of an output."""
-        rows, digest = self.search.rows, hashlib.sha256()
-        for array in (rows.offsets, rows.neighbours, rows.weights, self.sources):
-            digest.update(np.ascontiguousarray(arrays.move(array, "cpu")).data)
-        return {"graph and sources": digest.hexdigest()[:20]}
+        graph, digest = self.graph, hashlib.sha256()
+        for array in (graph.offsets, graph.neighbours, graph.csr_weights, self.sources):
+            if array is not None:
+                digest.update(np.ascontiguousarray(arrays.move(array, "cpu")).data)
+        return {"graph and sources": digest.hexdigest()[:20], "method": self.search.name}

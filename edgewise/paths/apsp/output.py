@@ -4,9 +4,13 @@ A matrix that is larger than memory goes to a NumPy file (``.npy``) or a Zarr ar
 chunks).  It is written under a hidden name beside the goal and takes the goal's name when it is complete.  A
 journal says which job it is and which blocks are on the disk.  An interrupted run leaves both, and the next
 run of the same job goes on after the last block; a run of another job is refused, and told what differs.
+
+A run holds a lock on the journal, so that there is one at a time.  Blocks are written and not mapped into
+memory: a full disk is then an error that can be told, and the blocks before it are kept.
 """
 
 import json
+import math
 import os
 import shutil
 from contextlib import suppress
@@ -17,8 +21,13 @@ import numpy as np
 from edgewise.errors import FileError, OptionError
 from edgewise.files.whole import writing
 
+try:
+    import fcntl
+except ImportError:  # a platform without such locks
+    fcntl = None  # type: ignore[assignment]
+
 SUFFIXES = (".npy", ".zarr")
-#: Sides of the chunks of a Zarr array; blocks are multiples of them.
+#: Sides of the chunks of a Zarr array; a chunk never holds rows of two blocks.
 CHUNK_ROWS, CHUNK_COLUMNS = 64, 4096
 
 
@@ -29,13 +38,23 @@ def check_path(path):
     ------
     OptionError
         Another suffix, or Zarr is not installed.
+    FileError
+        What is there now is nothing that an output may replace.
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:
         raise OptionError(f"output={str(path)!r} must end in .npy or .zarr")
     if path.suffix == ".zarr":
         _zarr()
+    _check_replaceable(path)
     return path
+
+
+def _check_replaceable(path):
+    if path.suffix == ".npy" and path.is_dir():
+        raise FileError(path, "is a directory; name another output, or remove it")
+    if path.suffix == ".zarr" and path.exists() and _opened_zarr(path) is None:
+        raise FileError(path, "is there and no Zarr array; name another output, or remove it")
 
 
 def _zarr():
@@ -46,8 +65,73 @@ def _zarr():
     return zarr
 
 
+def _opened_zarr(path, mode="r"):
+    """The Zarr array in a folder, or ``None`` if it holds none."""
+    with suppress(Exception):  # what a damaged array raises is not Zarr's alone
+        return _zarr().open_array(path, mode=mode)
+
+
+def names_beside(path):
+    """Hidden names of an output that is being written: its part and its journal."""
+    path = Path(os.path.realpath(path))
+    return path.with_name(f".{path.stem}.part{path.suffix}"), path.with_name(f".{path.name}.journal")
+
+
+def type_begun(path, job):
+    """Name of the type in which an interrupted run of the same job was writing, or ``None``.
+
+    Parameters
+    ----------
+    path : path-like
+        The goal.
+    job : dict
+        As that of :class:`RowFile`.
+    """
+    with suppress(OSError, ValueError):
+        begun, done = _read(names_beside(path)[1].read_bytes())
+        if done and all(begun.get(name) == now for name, now in job.items()):
+            return begun.get("type")
+    return None
+
+
+def _read(journal):
+    """The job in a journal's bytes and the blocks that are done.  A line without its end does not count.
+
+    Raises
+    ------
+    ValueError
+        It is no journal.
+    """
+    first, *lines = journal[: journal.rfind(b"\n") + 1].splitlines() or [b""]
+    job = json.loads(first)
+    if not isinstance(job, dict):
+        raise ValueError("no job")
+    return job, {int(line) for line in lines}
+
+
+def _locked(path):
+    """Open a journal that no other run has open, and keep others from it until it is closed."""
+    while True:
+        journal = open(path, "a+b")  # noqa: SIM115 - the lock lasts as long as the file is open
+        if fcntl is None:
+            return journal
+        try:
+            fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            journal.close()
+            raise FileError(
+                path, "another run is writing it; wait for its end, or name another output"
+            ) from None
+        except OSError:  # a file system without locks
+            return journal
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(journal.fileno()), os.stat(path)):
+                return journal
+        journal.close()  # the other run has just removed it
+
+
 class RowFile:
-    """A matrix on disk that takes blocks of rows.
+    """A matrix on disk that takes blocks of rows; to be used in a ``with`` statement.
 
     Parameters
     ----------
@@ -59,78 +143,159 @@ class RowFile:
         Rows of a block; the last may have fewer.
     job : dict
         What the distances depend on, in words and numbers.
+
+    Raises
+    ------
+    FileError
+        Another run is writing it, an interrupted run was of another job, or the system refuses to write.
     """
 
     def __init__(self, path, shape, dtype, rows, job):
         self.path = Path(os.path.realpath(path))
         self.shape, self.dtype, self.rows = tuple(shape), np.dtype(dtype), rows
         self.job = {**job, "shape": list(shape), "type": self.dtype.name, "rows of a block": rows}
-        self.part = self.path.with_name(f".{self.path.stem}.part{self.path.suffix}")
-        self.journal = self.path.with_name(f".{self.path.name}.journal")
+        self.part, self.journal = names_beside(path)
+        self.done: set[int] = set()
+        self.array = None
         with writing(path):
-            self.done = self._resumed()
-            self.array = self._opened()
-            if not self.done:
-                self._note(self.job, "w")
+            self.log = _locked(self.journal)
+            try:
+                self._resume()
+                self.array = self._reopened() if self.done else None
+                if self.array is None:
+                    self._begin()
+            except BaseException:
+                self.close()
+                raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
 
     @property
     def blocks(self):
         """Number of blocks."""
         return -(-self.shape[0] // self.rows)
 
-    def _resumed(self):
-        """Numbers of the blocks that an interrupted run has left."""
-        if not (self.journal.exists() and self.part.exists()):
-            return set()
-        lines = self.journal.read_text().splitlines()
+    def _resume(self):
+        """Learn from the journal which blocks an interrupted run has left."""
+        self.log.seek(0)
+        journal = self.log.read()
         try:
-            job, done = json.loads(lines[0]), {int(line) for line in lines[1:] if line.endswith(".") or line}
-        except (ValueError, IndexError):
-            return set()
-        if not done:
-            return set()
-        for name, now in self.job.items():
+            job, done = _read(journal)
+        except ValueError:
+            return
+        if not self.part.exists():
+            return
+        self.done = done
+        for name, now in self.job.items() if done else ():
             if job.get(name) != now:
                 raise FileError(
                     self.journal,
                     f"belongs to another run: {name} was {job.get(name)!r} and is {now!r} now; "
                     "remove it to begin anew, or name another output",
                 )
-        return done
+        if not all(0 <= block < self.blocks for block in done):
+            self.done = set()
+        self.log.truncate(journal.rfind(b"\n") + 1)
 
-    def _opened(self):
-        if self.path.suffix == ".npy":
-            mode = "r+" if self.done else "w+"
-            if 0 in self.shape:
-                np.save(self.part, np.empty(self.shape, self.dtype))
-                return np.empty(self.shape, self.dtype)
-            return np.lib.format.open_memmap(self.part, mode, self.dtype, self.shape)
-        if self.done:
-            return _zarr().open_array(self.part, mode="r+")
-        shutil.rmtree(self.part, ignore_errors=True)
-        columns = max(1, min(CHUNK_COLUMNS, self.shape[1]))
-        chunks = max(1, min(CHUNK_ROWS, self.shape[0])), columns
-        return _zarr().create_array(self.part, shape=self.shape, chunks=chunks, dtype=self.dtype)
+    def _reopened(self):
+        """What an interrupted run has written; ``None`` if it is not what the journal says."""
+        if self.path.suffix == ".zarr":
+            array = _opened_zarr(self.part, "r+")
+            fits = array is not None and (array.shape, array.dtype) == (self.shape, self.dtype)
+            return array if fits and array.chunks == self._chunks() else None
+        with suppress(ValueError, OSError, EOFError):
+            there = np.load(self.part, mmap_mode="r")
+            fits = (there.shape, there.dtype) == (self.shape, self.dtype) and there.flags.c_contiguous
+            if fits and self.part.stat().st_size == there.offset + there.nbytes:
+                self.start = there.offset
+                return open(self.part, "r+b", buffering=0)
+        return None
 
-    def _note(self, what, mode="a"):
-        with open(self.journal, mode) as journal:
-            journal.write(json.dumps(what) + "\n")
-            journal.flush()
-            os.fsync(journal.fileno())
+    def _begin(self):
+        """Begin anew.  What is there is removed, not overwritten: somebody may be reading it."""
+        self.done = set()
+        _remove(self.part)
+        if self.path.suffix == ".zarr":
+            self.array = _zarr().create_array(
+                self.part, shape=self.shape, chunks=self._chunks(), dtype=self.dtype
+            )
+        else:
+            self.array = open(self.part, "xb", buffering=0)
+            self._reserve()
+        self.log.truncate(0)
+        self._note(self.job)
+
+    def _reserve(self):
+        """Write the header of a NumPy file and give it its size, if there is room."""
+        header = {
+            "descr": np.lib.format.dtype_to_descr(self.dtype),
+            "fortran_order": False,
+            "shape": self.shape,
+        }
+        np.lib.format.write_array_header_1_0(self.array, header)
+        self.start = self.array.tell()
+        needed, free = math.prod(self.shape) * self.dtype.itemsize, shutil.disk_usage(self.part.parent).free
+        if needed > free:
+            raise FileError(
+                self.path,
+                f"the disk has too little room: {needed:,} bytes needed, {free:,} free; "
+                "free some space or write elsewhere",
+            )
+        self.array.truncate(self.start + needed)
+
+    def _chunks(self):
+        sides = math.gcd(self.rows, CHUNK_ROWS), CHUNK_COLUMNS
+        return tuple(max(1, min(side, length)) for side, length in zip(sides, self.shape, strict=True))
+
+    def _note(self, what):
+        self.log.seek(0, os.SEEK_END)
+        self.log.write(json.dumps(what).encode() + b"\n")
+        _sync(self.log)
 
     def put(self, block, values):
         """Write the rows of one block; they are on the disk when this returns."""
         first = block * self.rows
         with writing(self.path):
-            self.array[first : first + len(values)] = values
-            if hasattr(self.array, "flush"):
-                self.array.flush()
+            if self.path.suffix == ".zarr":
+                self.array[first : first + len(values)] = values
+                self._sync_chunks(first, len(values))
+            else:
+                values = np.ascontiguousarray(values)
+                self.array.seek(self.start + first * self.shape[1] * self.dtype.itemsize)
+                left = memoryview(values.reshape(-1).view(np.uint8))
+                while len(left):
+                    left = left[self.array.write(left) :]
+                _sync(self.array)
             self._note(block)
         self.done.add(block)
 
+    def _sync_chunks(self, first, height):
+        """Wait until the chunks of a block are on the disk."""
+        high, wide = self._chunks()
+        folders = set()
+        for row in range(first // high, -(-(first + height) // high)):
+            for column in range(-(-self.shape[1] // wide)):
+                chunk = self.part / self.array.metadata.encode_chunk_key((row, column))
+                with suppress(FileNotFoundError):  # of nothing but zeros
+                    with open(chunk, "r+b") as file:
+                        _sync(file)
+                    folders |= {chunk.parent, chunk.parent.parent}
+        for folder in folders:
+            with suppress(OSError):  # a platform where folders cannot be opened
+                opened = os.open(folder, os.O_RDONLY)
+                try:
+                    os.fsync(opened)
+                finally:
+                    os.close(opened)
+
     def finish(self):
         """Give the file its name; return the matrix, read from the disk when looked at."""
-        self.array = None
+        self._let_go()
+        _check_replaceable(self.path)
         with writing(self.path):
             if self.path.is_dir():
                 shutil.rmtree(self.path)
@@ -140,9 +305,40 @@ class RowFile:
             return np.load(self.path, mmap_mode="r" if 0 not in self.shape else None)
         return _zarr().open_array(self.path, mode="r")
 
+    def close(self):
+        """Let others have the file.  Without a block that is done nothing is left for the next run."""
+        self._let_go()
+        if self.log.closed:
+            return
+        if self.done:
+            self.log.close()
+        else:
+            self.discard()
+
     def discard(self):
         """Remove what would let the next run go on."""
+        self._let_go()
+        if fcntl is None:
+            self.log.close()
+        _remove(self.part)
+        _remove(self.journal)  # still locked, where there are locks
+        self.log.close()
+        self.done = set()
+
+    def _let_go(self):
+        if hasattr(self.array, "close"):
+            self.array.close()
         self.array = None
-        for left in (self.journal, self.part):
-            with suppress(FileNotFoundError):
-                left.unlink() if left.is_file() else shutil.rmtree(left)
+
+
+def _sync(file):
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _remove(path):
+    with suppress(FileNotFoundError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
