@@ -72,6 +72,13 @@ def _hubs(n, hubs):
     return n, np.concatenate([leaves % hubs, leaves[:-1]]), np.concatenate([leaves, leaves[1:] // 2])
 
 
+def _burst(leaves, tails):
+    """A hub with leaves, a few of which go on: lists overflow, and the next step has little to do."""
+    first, second = np.arange(1, leaves + 1), leaves + 1 + np.arange(tails)
+    sources = np.concatenate([np.zeros(leaves, np.int64), first[:tails] * (leaves // tails) % leaves + 1])
+    return leaves + tails + 1, sources, np.concatenate([first, second])
+
+
 #: Graphs that bring a worker's lists, counters and directions to their limits.
 LARGER = {
     "star": (20_000, np.full(19_999, 7), np.delete(np.arange(20_000), 7)),
@@ -79,6 +86,7 @@ LARGER = {
     "dense": _uniform(1 << 14, 1 << 18),
     "sparse": _uniform(30_000, 31_000),
     "hubs": _hubs(12_000, 3),
+    "burst": _burst(15_000, 100),
 }
 
 
@@ -98,29 +106,47 @@ def scipy_distances(graph, starts, directed):
 def test_larger_graphs_as_scipy_searches_them(shape, directed):
     vertices, sources, targets = LARGER[shape]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices, directed=directed).to(PLACE)
-    for starts in ([7], [vertices - 1, 0, 100], np.arange(0, vertices, 3)):
+    for starts in ([0], [7], [vertices - 1, 0, 100], np.arange(0, vertices, 3)):
         answer = scipy_distances(graph, starts, directed)
         for name in NAMES:
             found = bfs(graph, starts, method=name).on_host()
             assert np.array_equal(found.distances, answer), (name, len(starts))
 
 
+#: Costs that make every wide step of one kind, or each kind in its turn.
+KINDS = {
+    "listed": {"DRAW": 1000, "LOOK": 1000},
+    "drawn": {"DRAW": 0, "WRITE": 0, "LOOK": 1000},
+    "up": {"LOOK": 0, "SURVEY": 0},
+    "mixed": {"DRAW": 6, "WRITE": 0, "LOOK": 1, "SURVEY": 0},
+}
+
+
 @pytest.mark.interpreter
-def test_every_turn_of_a_search_in_the_interpreter(monkeypatch):
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_step_in_the_interpreter(monkeypatch, kind):
     if engine() != "interpreter":
         pytest.skip("compiled kernels keep the limits they were compiled with")
-    levels = import_module("edgewise.paths.bfs.levels")
-    bottom_up = import_module("edgewise.paths.bfs.bottom_up")
-    for limits in ({"FEW": -1}, {"FEW": -1, "MUCH": 0}, {"FEW": 3, "SURVEYED": 50}):
+    pages = {
+        name: import_module(f"edgewise.paths.bfs.{name}")
+        for name in ("levels", "steps", "bottom_up", "drawn")
+    }
+    for cost, value in KINDS[kind].items():
+        monkeypatch.setattr(import_module("edgewise.paths.bfs.turns"), cost, value)
+    for limits in (
+        {"FEW": -1},
+        {"FEW": -1, "MUCH": 0},
+        {"FEW": 3, "LISTED": 10**6, "LEAST": 1, "MARGIN": 512},
+    ):
+        limits = {"BLOCK": 64 if "MUCH" in limits else 1 << 13, **limits}
         for limit, value in limits.items():
-            monkeypatch.setattr(levels, limit, value)
-        for block in (64, 1 << 13):
-            monkeypatch.setattr(levels, "BLOCK", block)
-            monkeypatch.setattr(bottom_up, "BLOCK", block)
-            for graph in (*(ZOO[shape] for shape in SHAPES), _uniform(150, 700), _hubs(200, 2)):
-                for name in ("top-down", "direction-optimising"):
-                    found = searched(name, *graph, [0]).distances.tolist()
-                    assert found == expected(*graph, [0]), (name, limits)
+            for page in pages.values():
+                if hasattr(page, limit):
+                    monkeypatch.setattr(page, limit, value)
+        for graph in (*(ZOO[shape] for shape in SHAPES), _uniform(150, 700), _hubs(200, 2)):
+            for name in ("top-down", "direction-optimising"):
+                found = searched(name, *graph, [0]).distances.tolist()
+                assert found == expected(*graph, [0]), (name, limits)
 
 
 @st.composite
@@ -190,7 +216,7 @@ def test_what_cannot_be_searched_is_refused():
     graph = ew.Graph.from_edges(["a"], ["b"])
     with pytest.raises(GraphError, match="'c' is not in the graph"):
         bfs(graph, "c")
-    with pytest.raises(OptionError, match="a search needs a source"):
+    with pytest.raises(OptionError, match="source is empty; give the id of a vertex, or several"):
         bfs(graph, [])
     with pytest.raises(OptionError, match="a Graph is needed, not dict"):
         bfs({"a": "b"}, "a")
