@@ -149,7 +149,10 @@ def test_several_devices_give_what_one_gives(monkeypatch):
     if not SIMULATED:
         result = all_pairs_shortest_paths(graph, method="sssp", devices=["cpu:0", "cpu:1"])
         assert (as_floats(result) == expected).all()
-        with pytest.raises(OptionError, match="keeps the whole matrix in one place"):
+        assert all_pairs_shortest_paths(graph, devices=["cpu:0", "cpu:1"]).method == "sssp"
+        bare = graph_of(shape)
+        assert all_pairs_shortest_paths(bare, devices=["cpu:0", "cpu:1"]).method == "multi-source"
+        with pytest.raises(OptionError, match=r"whole matrix in one place; .* or use method='sssp'"):
             all_pairs_shortest_paths(graph, method="floyd-warshall", devices=["cpu:0", "cpu:1"])
         return
     rows = all_pairs_shortest_paths(graph, method="sssp", devices="all")._rows
@@ -224,6 +227,72 @@ def test_a_matrix_larger_than_memory_is_refused(monkeypatch):
     monkeypatch.setattr(arrays, "free_memory", lambda place: 10)
     with pytest.raises(OutOfMemoryError, match=r"16 bytes needed, 10 free; .* output='distances.npy'"):
         all_pairs_shortest_paths(graph_of((2, np.array([0]), np.array([1]))))
+
+
+def test_memory_is_that_of_all_that_is_held(monkeypatch, tmp_path):
+    from edgewise.device import arrays
+
+    graph = graph_of((2, np.array([0]), np.array([1])), np.array([1]))
+    monkeypatch.setattr(arrays, "free_memory", lambda place: 1000)
+    assert all_pairs_shortest_paths(graph).method == "sssp"  # 2 x 2 distances fit, a tile does not
+    with pytest.raises(OutOfMemoryError, match=r"the matrix of floyd-warshall: .* use method='sssp'"):
+        all_pairs_shortest_paths(graph, method="floyd-warshall")
+    with pytest.raises(OutOfMemoryError, match=r"the matrix of floyd-warshall: .* use method='sssp'"):
+        all_pairs_shortest_paths(graph, method="floyd-warshall", output=tmp_path / "d.npy")
+    signed = graph_of((2, np.array([0]), np.array([1])), np.array([-1]), True)
+    assert all_pairs_shortest_paths(signed).method == "johnson"
+    monkeypatch.setattr(arrays, "free_memory", lambda place: 10)
+    with pytest.raises(OutOfMemoryError, match=r"output='distances.npy' and method='sssp'"):
+        all_pairs_shortest_paths(graph, method="floyd-warshall")
+    with pytest.raises(OutOfMemoryError, match="a block of distances"):
+        all_pairs_shortest_paths(graph, output=tmp_path / "d.npy")
+    assert not list(tmp_path.iterdir())
+
+
+def test_bytes_and_blocks_of_large_graphs(monkeypatch):
+    from edgewise.device import arrays
+    from edgewise.paths.apsp import job, team
+    from edgewise.paths.apsp.memory import needs_of
+
+    assert needs_of(True, 128, 128, 4, "cpu", ["cpu"], True) == {"cpu": 128 * 128 * 4}
+    assert needs_of(True, 129, 129, 4, "cpu", ["cpu"], True) == {"cpu": (129 * 129 + 256 * 256) * 4}
+    spread = needs_of(True, 256, 256, 4, "cpu", ["cuda:0", "cuda:1"])
+    assert spread == {"cpu": 1 << 18, "cuda:0": 1 << 18, "cuda:1": 1 << 18}
+    for width in (1, 10**5, 10**6, 10**7, 10**8):
+        rows = job.rows_of_a_block(width, width, np.int32)
+        assert rows == 1 or rows * width * 4 <= job.BLOCK_BYTES
+    monkeypatch.setattr(arrays, "free_memory", lambda place: 1 << 30)
+    assert team.size_for(64, 1 << 30) == 1
+
+
+def test_sources_may_repeat():
+    n = 8 if SIMULATED else 32
+    graph = graph_of((n, np.arange(n - 1), np.arange(1, n)), np.ones(n - 1, int))
+    for name in NAMES:
+        if name != "multi-source":
+            sources = [*range(n)] * (2 if SIMULATED else 4)  # 4 * 32 * 32 are 64 * 64
+            result = all_pairs_shortest_paths(graph, sources=sources, method=name).on_host()
+            assert (result.distances == abs(np.subtract.outer(sources, range(n)))).all(), name
+
+
+def test_types_as_numpy_names_them_and_weights_they_hold():
+    for dtype in (np.float32, np.dtype("float32"), "float32"):
+        for weight, fits in ((2**24, True), (2**24 + 1, False), (2**63 - 1, False), (2**62, True)):
+            graph = graph_of((2, np.array([0]), np.array([1])), np.array([weight]))
+            if fits:
+                assert all_pairs_shortest_paths(graph, dtype=dtype).distance(0, 1) == weight
+            else:
+                with pytest.raises(OptionError, match="do not fit dtype='float32' exactly"):
+                    all_pairs_shortest_paths(graph, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_short_distances_are_checked_as_exactly_as_they_are(dtype):
+    shape = 5, np.array([0, 2, 3]), np.array([1, 3, 4])
+    result = all_pairs_shortest_paths(graph_of(shape, np.array([1e6, 1, 1], dtype))).verify().on_host()
+    result.distances[2, 3] = 1.01
+    with pytest.raises(VerificationError, match="the distance from 2 to"):
+        result.verify()
 
 
 def test_verifier_finds_what_is_wrong():

@@ -103,6 +103,16 @@ def test_lanes_too_narrow_are_told():
     assert lanes.solve(rows, np.array([0]), np.empty(3, np.int32), batch=2)
 
 
+def test_lanes_tell_an_overflow_of_floats():
+    weights = np.full(2, 2e38, np.float32)
+    coming = Rows(np.array([0, 0, 1, 2]), np.array([0, 1], np.uint32), weights)
+    rows = Rows(np.array([0, 1, 2, 2]), np.array([1, 2], np.uint32), weights, coming)
+    with np.errstate(over="ignore"):
+        assert lanes.solve(rows, np.array([0]), np.empty(3, np.float32), batch=2)
+        weights[:] = 2e37
+        assert not lanes.solve(rows, np.array([0]), np.empty(3, np.float32), batch=2)
+
+
 @pytest.mark.ptx
 @pytest.mark.parametrize("kind", ["int32", "float32"])
 def test_lanes_compile(kind):

@@ -1,5 +1,8 @@
 """All pairs into files: whole or not there, and an interrupted run goes on where it was."""
 
+import os
+import shutil
+
 import numpy as np
 import pytest
 
@@ -70,6 +73,8 @@ def test_another_run_is_refused(goal):
         all_pairs_shortest_paths(other, method="sssp", output=goal)
     with pytest.raises(FileError, match="belongs to another run"):
         all_pairs_shortest_paths(GRAPH, method="sssp", dtype="float64", output=goal)
+    with pytest.raises(FileError, match="method was 'sssp' and is 'johnson' now"):
+        all_pairs_shortest_paths(GRAPH, method="johnson", output=goal)
 
 
 def test_a_file_that_is_there_is_replaced_when_all_is_done(goal):
@@ -85,6 +90,119 @@ def test_a_journal_cut_short_begins_anew(goal):
     journal.write_text(journal.read_text()[:30])
     result = all_pairs_shortest_paths(GRAPH, method="sssp", output=goal)
     assert (result.distances[:] == expected()).all()
+
+
+def test_what_a_journal_or_part_cannot_mean_is_not_gone_on_with(goal, monkeypatch):
+    monkeypatch.setattr(job, "BLOCK_ROWS", 1)
+    monkeypatch.setattr(job, "BLOCKS", 1000)
+    journal, part = goal.with_name(f".{goal.name}.journal"), goal.with_name(f".{goal.stem}.part{goal.suffix}")
+    interrupted(goal, 12)
+    journal.write_text(journal.read_text()[:-2])  # of block 11 a 1 is left
+    interrupted(goal, 12)
+    assert journal.read_text().endswith("\n9\n10\n11\n")
+    result = all_pairs_shortest_paths(GRAPH, method="sssp", output=goal)
+    assert (result.distances[:] == expected()).all()
+
+    def cut():
+        os.truncate(part, 500) if part.is_file() else shutil.rmtree(part)
+
+    def swap():
+        shutil.rmtree(part) if part.is_dir() else None
+        np.save(part, np.zeros((N, N), np.float32))
+
+    def lie():
+        journal.write_text(journal.read_text() + "40\n")
+
+    def forget():
+        shutil.rmtree(part) if part.is_dir() else part.unlink()
+
+    for damage in (cut, swap, lie, forget):
+        interrupted(goal.with_name(f"other{goal.suffix}"), 1)
+        goal.unlink() if goal.is_file() else shutil.rmtree(goal)
+        interrupted(goal, 3)
+        damage()
+        seen = []
+        result = all_pairs_shortest_paths(
+            GRAPH,
+            method="sssp",
+            output=goal,
+            progress=lambda done, blocks: seen.append(done),  # noqa: B023
+        )
+        assert seen[0] == 1 and (result.distances[:] == expected()).all(), damage
+        with pytest.raises(FileNotFoundError):
+            journal.stat()
+
+
+def test_one_run_at_a_time(goal):
+    pytest.importorskip("fcntl")
+
+    def second(done, blocks):
+        if done == 2:
+            with pytest.raises(FileError, match="another run is writing it"):
+                all_pairs_shortest_paths(GRAPH, method="sssp", output=goal)
+
+    result = all_pairs_shortest_paths(GRAPH, method="sssp", output=goal, progress=second)
+    assert (result.distances[:] == expected()).all()
+
+
+def test_only_what_an_output_was_is_replaced(goal):
+    goal.mkdir()
+    (goal / "precious.txt").write_text("mine")
+
+    def never(done, blocks):
+        pytest.fail("the work has started")
+
+    with pytest.raises(FileError, match=r"is a directory|no Zarr array"):
+        all_pairs_shortest_paths(GRAPH, output=goal, progress=never)
+    assert (goal / "precious.txt").read_text() == "mine"
+    (goal / "precious.txt").unlink()
+    goal.rmdir()
+
+    def meanwhile(done, blocks):
+        if done == blocks:
+            goal.mkdir()
+            (goal / "precious.txt").write_text("mine")
+
+    with pytest.raises(FileError, match=r"is a directory|no Zarr array"):
+        all_pairs_shortest_paths(GRAPH, output=goal, progress=meanwhile)
+    assert (goal / "precious.txt").read_text() == "mine"
+
+
+def test_a_full_disk_is_told_and_the_blocks_are_kept(tmp_path, monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(job, "BLOCK_ROWS", 8)
+    goal, limits = tmp_path / "d.npy", resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill_up(done, blocks):
+        if done == 2:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))
+
+    try:
+        with pytest.raises(FileError, match="larger than the system allows"):
+            all_pairs_shortest_paths(GRAPH, method="sssp", dtype="int32", output=goal, progress=fill_up)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    seen = []
+    all_pairs_shortest_paths(
+        GRAPH, method="sssp", dtype=np.int32, output=goal, progress=lambda done, blocks: seen.append(done)
+    )
+    assert seen[0] == 2
+    small = shutil.disk_usage(tmp_path)._replace(free=100)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: small)
+    with pytest.raises(FileError, match="too little room: 6,400 bytes needed, 100 free"):
+        all_pairs_shortest_paths(GRAPH, method="sssp", dtype="int32", output=tmp_path / "e.npy")
+    assert [path.name for path in tmp_path.iterdir()] == ["d.npy"]
+
+
+def test_a_run_that_was_widened_goes_on(goal):
+    heavy = np.append(np.ones(N - 2), 2**30 - 1).astype(np.int32)
+    graph = ew.Graph.from_edges(np.arange(N - 1), np.arange(1, N), weights=heavy, directed=True)
+    interrupted(goal, 5, graph)
+    seen = []
+    result = all_pairs_shortest_paths(
+        graph, method="sssp", output=goal, progress=lambda done, blocks: seen.append(done)
+    )
+    assert seen == [5] and result.distances.dtype == np.int64
 
 
 def test_a_distance_too_large_begins_anew_in_a_wider_type(goal):
@@ -110,4 +228,4 @@ def test_what_cannot_be_written(tmp_path):
     negative = ew.Graph.from_edges([0, 1], [1, 0], weights=[1, -2], n_vertices=2, directed=True)
     with pytest.raises(GraphError, match="weighs -1"):
         all_pairs_shortest_paths(negative, output=tmp_path / "d.npy")
-    assert not (tmp_path / "d.npy").exists()
+    assert not list(tmp_path.iterdir())

@@ -237,7 +237,7 @@ def _solve_in(kind, rows, weights, heaviest, sources, lines, into):
     if heaviest >= ceiling:
         return np.arange(len(sources))
     done = np.zeros(-(-len(sources) // lanes), np.uint8)
-    workers = team.size_for(len(done))
+    workers = team.size_for(len(done), n * lanes * kind.itemsize)
     leaving, incoming = (rows.offsets, rows.neighbours), (rows.incoming.offsets, rows.incoming.neighbours)
     team.run(
         search,

@@ -12,6 +12,11 @@ all paths must then be known to stay below half of it, and what lies above that 
 
 import numpy as np
 
+from edgewise.device import arrays
+
+#: Entries of a matrix that are looked at together.
+ENTRIES = 1 << 24
+
 
 def ceiling_of(dtype):
     """What stands for "no path" inside: (largest value - 1) / 2 of an integer type, else infinity."""
@@ -41,6 +46,15 @@ def heaviest_of(weights):
 def least_of(weights):
     """Smallest weight, as a Python number; 1 where edges count as one."""
     return weights.min().item() if len(weights) else 1
+
+
+def largest_of(matrix, limit):
+    """Largest entry of a flat array below the limit, as a Python number; 0 if there is none above that."""
+    largest, which = 0, arrays.namespace(matrix).where
+    for first in range(0, len(matrix), ENTRIES):
+        some = matrix[first : first + ENTRIES]
+        largest = max(largest, which(some < limit, some, 0).max().item())
+    return largest
 
 
 def always_fits(rows, dtype):

@@ -8,7 +8,15 @@ kernels need not look out for its edges.  Pairs without an edge, and the padding
 import numpy as np
 
 from edgewise.device import arrays, each
-from edgewise.paths.apsp.bounds import always_fits, ceiling_of, end_of, heaviest_of, least_of, limit_of
+from edgewise.paths.apsp.bounds import (
+    always_fits,
+    ceiling_of,
+    end_of,
+    heaviest_of,
+    largest_of,
+    least_of,
+    limit_of,
+)
 from edgewise.paths.apsp.potentials import NegativeDiagonal
 from edgewise.paths.distances import unreached
 
@@ -52,11 +60,6 @@ def leave(matrix, stride, lines, width, signed, into):
     leave_row(len(lines), there, stride, *limits, matrix, width, into)
 
 
-def largest_of(matrix, limit):
-    """Largest entry below the limit, as a Python number; 0 if there is none."""
-    return arrays.namespace(matrix).where(matrix < limit, matrix, 0).max(initial=0).item()
-
-
 def by_matrix(rows, stride, close):
     """Make ready a method that closes the matrix of a graph.
 
@@ -80,7 +83,7 @@ def by_matrix(rows, stride, close):
     kept = {}
 
     def closed(sources, into):
-        there = len(into) == stride * stride and bool((sources == np.arange(stride)).all())
+        there = n == stride == len(sources) and bool((sources == np.arange(n)).all())
         matrix = into
         if not there:
             matrix = arrays.empty(stride * stride, into.dtype, arrays.place_of(into))

@@ -7,27 +7,31 @@ from time import perf_counter
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import DeviceError, GraphError, OptionError, OutOfMemoryError
+from edgewise.errors import DeviceError, GraphError, OptionError
 from edgewise.paths.apsp.bounds import least_of
 from edgewise.paths.apsp.choose import choose
-from edgewise.paths.apsp.output import RowFile, check_path, type_begun
+from edgewise.paths.apsp.journal import type_begun
+from edgewise.paths.apsp.memory import check, lacking, needs_of
+from edgewise.paths.apsp.output import RowFile, check_path
 from edgewise.paths.apsp.potentials import NegativeDiagonal, potentials_of
 from edgewise.paths.apsp.record import AllPairs
 from edgewise.paths.apsp.several import floyd_warshall, share_out
 from edgewise.paths.rows import incoming_of, rows_of
 from edgewise.paths.sssp import _named
 from edgewise.paths.sssp.negative_cycle import NegativeCycle
-from edgewise.paths.sssp.weights import TYPES, WIDER, edge_at, rows_in
+from edgewise.paths.sssp.weights import WIDER, edge_at, rows_in, type_named
 
 #: Rows of a block: multiples of so many sources, about so many bytes, so many blocks if there are enough.
 BLOCK_ROWS, BLOCK_BYTES, BLOCKS = 256, 1 << 27, 32
 
 
 def rows_of_a_block(height, width, dtype):
-    """Rows that are searched for at a time, of a matrix of so many."""
-    fitting = BLOCK_BYTES // (max(width, 1) * np.dtype(dtype).itemsize)
-    wanted = min(fitting, -(-height // BLOCKS))
-    return max(1, -(-wanted // BLOCK_ROWS)) * BLOCK_ROWS
+    """Rows that are searched for at a time, of a matrix of so many; a power of two where few fit."""
+    fitting = max(1, BLOCK_BYTES // (max(width, 1) * np.dtype(dtype).itemsize))
+    if fitting < BLOCK_ROWS:
+        return 1 << (fitting.bit_length() - 1)
+    wanted = max(1, -(-height // BLOCKS))
+    return min(-(-wanted // BLOCK_ROWS), fitting // BLOCK_ROWS) * BLOCK_ROWS
 
 
 class TooLarge(Exception):
@@ -43,12 +47,14 @@ class Search:
     graph : Graph
     method : str
         A name, or ``"auto"``.
-    dtype : str or None
+    dtype : str, dtype or None
         Type of the distances, if it was asked for.
     all_sources : bool
         Whether all vertices are sources.
-    start : callable, optional
-        What makes the method ready, if it is not the method itself.
+    places : sequence of str, optional
+        All places that take part; ``auto`` takes what all of them can do.
+    fits : callable, optional
+        ``fits(whole, dtype)``: whether a method that keeps the whole matrix, or does not, fits the memory.
 
     Attributes
     ----------
@@ -59,19 +65,31 @@ class Search:
         Of the distances.
     """
 
-    def __init__(self, methods, graph, method, dtype, all_sources=True, start=None):
-        self.methods, self.graph, self.asked, self.start = methods, graph, dtype, start
-        if dtype is not None and dtype not in TYPES:
-            raise OptionError(f"dtype={dtype!r} is unknown; use one of {', '.join(TYPES)}")
+    def __init__(self, methods, graph, method, dtype, all_sources=True, places=(), fits=None):
+        self.methods, self.graph, self.start = methods, graph, None
+        self.asked = None if dtype is None else type_named(dtype)
         self.weighted = graph.csr_weights is not None
         natural = graph.csr_weights.dtype.name if self.weighted else "int32"
-        self._take(dtype or natural)
+        self._take(self.asked or natural)
         self.signed = bool(least_of(self.rows.weights) < 0)
-        entries, place = len(self.rows.neighbours), graph.place
         if method == "auto":
-            method = choose(graph.n_vertices, entries, place, self.weighted, self.signed, all_sources)
+            method = self._chosen(all_sources, places or (graph.place,), fits)
         self.name, self.method, self.solve = method, methods[method], None
         self._check()
+
+    def _chosen(self, all_sources, places, fits):
+        """What ``auto`` takes: a method that all places can do, and that fits."""
+        place = next((place for place in places if place != "cpu"), "cpu")
+        facts = self.graph.n_vertices, len(self.rows.neighbours), place, self.weighted, self.signed
+        name = choose(*facts, all_sources and (len(places) == 1 or "cpu" not in places))
+        if self.methods[name].whole and fits is not None and not fits(True, self.dtype):
+            name = choose(*facts, False)
+        return name
+
+    @property
+    def instead(self):
+        """Name of a method that does not keep the whole matrix, for a message."""
+        return "johnson" if self.signed else "sssp" if self.method.whole else self.name
 
     def _take(self, name):
         self.dtype = np.dtype(name)
@@ -97,7 +115,7 @@ class Search:
         wider = WIDER.get(name) or ("float64" if name == "int64" else None)
         if self.asked or name not in WIDER:
             raise GraphError(
-                f"a distance passes the largest number of {name}; "
+                f"a distance may pass the largest number of {name}; "
                 + (f"use dtype={wider!r}" if wider else "use smaller weights")
             )
         self.solve = None
@@ -146,20 +164,25 @@ class Job:
         self.progress = progress or (lambda done, blocks: None)
         self.sources = np.arange(n) if sources is None else graph.vertices_of(sources)
         self.output = None if output is None else check_path(output)
-        self.graph = graph.to(places[0])
-        facts = method, dtype, len(self.sources) * 2 > n
-        self.search = Search(methods, self.graph, *facts)
-        self.crew = [self.search]
+        self.graph, self.places = graph.to(places[0]), places
+        #: Whether the matrix may be closed where the distances go.
+        self.in_order = sources is None
         #: Where the blocks are put together.
         self.place = self.graph.place if len(places) == 1 else "cpu"
-        if len(places) > 1:
-            self._share(methods, facts, places)
 
-    def _share(self, methods, facts, places):
+        def fits(whole, dtype):
+            return lacking(self._needs(whole, dtype)) is None
+
+        self.search = Search(methods, self.graph, method, dtype, len(self.sources) * 2 > n, places, fits)
+        self.crew = [self.search]
+        if len(places) > 1:
+            self._share(methods, dtype, places)
+
+    def _share(self, methods, dtype, places):
         """Let other devices take part: by rows of the matrix, or by blocks of sources."""
         found = self.search
         if not found.method.whole:
-            self.crew += [Search(methods, self.graph.to(place), *facts) for place in places[1:]]
+            self.crew += [Search(methods, self.graph.to(place), found.name, dtype) for place in places[1:]]
         elif found.name == "floyd-warshall" and "cpu" not in places:
             graphs = [self.graph.to(place) for place in places]
 
@@ -169,7 +192,10 @@ class Job:
 
             found.start = start
         else:
-            raise OptionError(f"method {found.name} keeps the whole matrix in one place; leave out devices=")
+            raise OptionError(
+                f"method {found.name} keeps the whole matrix in one place; leave out devices=, "
+                f"or use method={found.instead!r}"
+            )
 
     @property
     def shape(self):
@@ -194,7 +220,7 @@ class Job:
     def _in_memory(self):
         dtype, (height, width) = self.search.dtype, self.shape
         whole = self.search.method.whole
-        self._check_memory(height * width * dtype.itemsize)
+        self._check_memory()
         matrix = arrays.empty(height * width, dtype, self.place)
         rows = max(1, height) if whole else rows_of_a_block(height, width, dtype)
         blocks, done = -(-height // rows), []
@@ -216,13 +242,17 @@ class Job:
         with arrays.guard(search.graph.place), np.errstate(over="ignore"):
             search.into(self.sources[block * rows : (block + 1) * rows], values)
 
-    def _check_memory(self, needed):
-        free = arrays.free_memory(self.place)
-        if needed > free:
-            raise OutOfMemoryError(
-                f"{self.place} has too little memory for all distances: {needed:,} bytes needed, "
-                f"{free:,} free; write them to a file with output='distances.npy'"
-            )
+    def _needs(self, whole, dtype):
+        """Bytes needed in each place."""
+        height, width = self.shape
+        rows = height if self.output is None else min(height, rows_of_a_block(height, width, dtype))
+        home, in_place = self.place, self.in_order and rows == width
+        return needs_of(whole, width, rows, np.dtype(dtype).itemsize, home, self.places, in_place)
+
+    def _check_memory(self):
+        found = self.search
+        needs, without = (self._needs(whole, found.dtype) for whole in (found.method.whole, False))
+        check(needs, without, found.name, found.instead, self.output is None)
 
     def _to_file(self):
         facts = self._facts()
@@ -230,6 +260,7 @@ class Job:
         if begun is not None and begun == WIDER.get(self.search.dtype.name) and not self.search.asked:
             for search in self.crew:
                 search.widen()
+        self._check_memory()
         dtype, (height, width) = self.search.dtype, self.shape
         rows = rows_of_a_block(height, width, dtype)
         with RowFile(self.output, self.shape, dtype, rows, facts) as file:

@@ -18,7 +18,7 @@ import numpy as np
 
 from edgewise.device import arrays, device, fetch_max, load, meet, together
 from edgewise.device.warps import from_lane, lanes_of_warp
-from edgewise.paths.apsp.bounds import ceiling_of, heaviest_of
+from edgewise.paths.apsp.bounds import always_fits, ceiling_of, end_of, heaviest_of, largest_of
 from edgewise.paths.distances import unreached
 
 #: Sources of a batch; a multiple of twice the lanes of a warp.
@@ -212,7 +212,9 @@ def solve(rows, sources, into, *, batch=SOURCES):
             ceiling,
             unreached(kind),
         )
-        return kind.kind == "i" and int(arrays.move(largest, "cpu")[0]) + heaviest >= ceiling
+        if kind.kind == "i":
+            return int(arrays.move(largest, "cpu")[0]) + heaviest >= ceiling
+        return not always_fits(rows, kind) and largest_of(into, ceiling) + heaviest > end_of(kind)
 
 
 def _weights_as(incoming, kind):

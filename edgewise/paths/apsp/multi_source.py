@@ -131,7 +131,7 @@ def multi_source(rows):
             if not ranks:
                 ranks["balls"] = rank_by_balls(rows, SOURCES)
             lines = np.argsort(ranks["balls"][sources], kind="stable")
-        workers = team.size_for(-(-len(sources) // SOURCES))
+        workers = team.size_for(-(-len(sources) // SOURCES), n * SOURCES * 5)
         words = (np.zeros(workers * n, np.uint64) for _ in range(3))
         team.run(
             search,

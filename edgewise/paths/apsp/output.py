@@ -5,8 +5,8 @@ chunks).  It is written under a hidden name beside the goal and takes the goal's
 journal says which job it is and which blocks are on the disk.  An interrupted run leaves both, and the next
 run of the same job goes on after the last block; a run of another job is refused, and told what differs.
 
-A run holds a lock on the journal, so that there is one at a time.  Blocks are written and not mapped into
-memory: a full disk is then an error that can be told, and the blocks before it are kept.
+Blocks are written and not mapped into memory: a full disk is then an error that can be told, and the blocks
+before it are kept.
 """
 
 import json
@@ -20,11 +20,7 @@ import numpy as np
 
 from edgewise.errors import FileError, OptionError
 from edgewise.files.whole import writing
-
-try:
-    import fcntl
-except ImportError:  # a platform without such locks
-    fcntl = None  # type: ignore[assignment]
+from edgewise.paths.apsp.journal import LOCKS, locked, names_beside, read, sync
 
 SUFFIXES = (".npy", ".zarr")
 #: Sides of the chunks of a Zarr array; a chunk never holds rows of two blocks.
@@ -71,65 +67,6 @@ def _opened_zarr(path, mode="r"):
         return _zarr().open_array(path, mode=mode)
 
 
-def names_beside(path):
-    """Hidden names of an output that is being written: its part and its journal."""
-    path = Path(os.path.realpath(path))
-    return path.with_name(f".{path.stem}.part{path.suffix}"), path.with_name(f".{path.name}.journal")
-
-
-def type_begun(path, job):
-    """Name of the type in which an interrupted run of the same job was writing, or ``None``.
-
-    Parameters
-    ----------
-    path : path-like
-        The goal.
-    job : dict
-        As that of :class:`RowFile`.
-    """
-    with suppress(OSError, ValueError):
-        begun, done = _read(names_beside(path)[1].read_bytes())
-        if done and all(begun.get(name) == now for name, now in job.items()):
-            return begun.get("type")
-    return None
-
-
-def _read(journal):
-    """The job in a journal's bytes and the blocks that are done.  A line without its end does not count.
-
-    Raises
-    ------
-    ValueError
-        It is no journal.
-    """
-    first, *lines = journal[: journal.rfind(b"\n") + 1].splitlines() or [b""]
-    job = json.loads(first)
-    if not isinstance(job, dict):
-        raise ValueError("no job")
-    return job, {int(line) for line in lines}
-
-
-def _locked(path):
-    """Open a journal that no other run has open, and keep others from it until it is closed."""
-    while True:
-        journal = open(path, "a+b")  # noqa: SIM115 - the lock lasts as long as the file is open
-        if fcntl is None:
-            return journal
-        try:
-            fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            journal.close()
-            raise FileError(
-                path, "another run is writing it; wait for its end, or name another output"
-            ) from None
-        except OSError:  # a file system without locks
-            return journal
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(journal.fileno()), os.stat(path)):
-                return journal
-        journal.close()  # the other run has just removed it
-
-
 class RowFile:
     """A matrix on disk that takes blocks of rows; to be used in a ``with`` statement.
 
@@ -158,7 +95,7 @@ class RowFile:
         self.done: set[int] = set()
         self.array = None
         with writing(path):
-            self.log = _locked(self.journal)
+            self.log = locked(self.journal)
             try:
                 self._resume()
                 self.array = self._reopened() if self.done else None
@@ -184,7 +121,7 @@ class RowFile:
         self.log.seek(0)
         journal = self.log.read()
         try:
-            job, done = _read(journal)
+            job, done = read(journal)
         except ValueError:
             return
         if not self.part.exists():
@@ -224,7 +161,7 @@ class RowFile:
                 self.part, shape=self.shape, chunks=self._chunks(), dtype=self.dtype
             )
         else:
-            self.array = open(self.part, "xb", buffering=0)
+            self.array = open(self.part, "xb", buffering=0)  # noqa: SIM115 - closed with the RowFile
             self._reserve()
         self.log.truncate(0)
         self._note(self.job)
@@ -254,7 +191,7 @@ class RowFile:
     def _note(self, what):
         self.log.seek(0, os.SEEK_END)
         self.log.write(json.dumps(what).encode() + b"\n")
-        _sync(self.log)
+        sync(self.log)
 
     def put(self, block, values):
         """Write the rows of one block; they are on the disk when this returns."""
@@ -269,7 +206,7 @@ class RowFile:
                 left = memoryview(values.reshape(-1).view(np.uint8))
                 while len(left):
                     left = left[self.array.write(left) :]
-                _sync(self.array)
+                sync(self.array)
             self._note(block)
         self.done.add(block)
 
@@ -282,7 +219,7 @@ class RowFile:
                 chunk = self.part / self.array.metadata.encode_chunk_key((row, column))
                 with suppress(FileNotFoundError):  # of nothing but zeros
                     with open(chunk, "r+b") as file:
-                        _sync(file)
+                        sync(file)
                     folders |= {chunk.parent, chunk.parent.parent}
         for folder in folders:
             with suppress(OSError):  # a platform where folders cannot be opened
@@ -318,7 +255,7 @@ class RowFile:
     def discard(self):
         """Remove what would let the next run go on."""
         self._let_go()
-        if fcntl is None:
+        if not LOCKS:
             self.log.close()
         _remove(self.part)
         _remove(self.journal)  # still locked, where there are locks
@@ -329,11 +266,6 @@ class RowFile:
         if hasattr(self.array, "close"):
             self.array.close()
         self.array = None
-
-
-def _sync(file):
-    file.flush()
-    os.fsync(file.fileno())
 
 
 def _remove(path):

@@ -12,8 +12,8 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.paths.apsp import floyd_several
-from edgewise.paths.apsp.bounds import always_fits, end_of, heaviest_of, least_of, limit_of
-from edgewise.paths.apsp.dense import enter, largest_of, leave
+from edgewise.paths.apsp.bounds import always_fits, end_of, heaviest_of, largest_of, least_of, limit_of
+from edgewise.paths.apsp.dense import enter, leave
 from edgewise.paths.apsp.potentials import NegativeDiagonal
 from edgewise.primitives.min_plus import padded
 

@@ -8,13 +8,28 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from edgewise.device import threads
+from edgewise.device import arrays, threads
 from edgewise.device.target import INTERPRETED
 
+#: Bytes of scratch for which nobody asks how much memory is free.
+SMALL = 1 << 26
 
-def size_for(tasks):
-    """Workers for so many tasks: not more than threads that loops use."""
-    return 1 if INTERPRETED else max(1, min(threads.count(), tasks))
+
+def size_for(tasks, scratch=0):
+    """Workers for so many tasks: not more than threads that loops use, or than half of the memory holds.
+
+    Parameters
+    ----------
+    tasks : int
+    scratch : int
+        Bytes that a worker needs for itself.
+    """
+    if INTERPRETED:
+        return 1
+    most = min(threads.count(), tasks)
+    if most * scratch > SMALL:
+        most = min(most, arrays.free_memory("cpu") // (2 * scratch))
+    return max(1, most)
 
 
 def run(worker, size, *arguments):

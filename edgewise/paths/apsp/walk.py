@@ -6,7 +6,9 @@ walk never enters a vertex twice and turns back where it cannot go on.
 
 Distances are right if no edge would shorten one (then none is too long) and if from the source every vertex
 with a distance is reached over tight edges (then none is too short).  Distances of floats may have been
-summed in another order, so equal means equal but for rounding.
+summed in another order, so equal means equal but for rounding: a share of the distance itself, so that short
+distances are held to theirs whatever the longest one is.  Only where weights are negative, sums of large
+numbers may be small, and the largest distance of the rows counts.
 """
 
 import numpy as np
@@ -22,12 +24,15 @@ ROUNDINGS = 4096
 ROWS = 256
 
 
-def tolerance_of(line, none):
-    """How far a sum may be off: zero for whole numbers."""
-    if line.dtype.kind != "f":
-        return line.dtype.type(0)
-    finite = np.abs(line[line != none])
-    return line.dtype.type(ROUNDINGS * np.finfo(line.dtype).eps * finite.max(initial=0))
+def tolerance_of(lines, none, weights):
+    """How far a sum may be off: a number, and a share of its size; zeros for whole numbers."""
+    kind = lines.dtype.type
+    if lines.dtype.kind != "f":
+        return kind(0), kind(0)
+    share = kind(ROUNDINGS * np.finfo(lines.dtype).eps)
+    if not len(weights) or weights.min() >= 0:
+        return kind(0), share
+    return share * np.abs(lines[lines != none]).max(initial=0), share
 
 
 def walk_back(incoming, line, source, target, none):
@@ -45,7 +50,7 @@ def walk_back(incoming, line, source, target, none):
     """
     if line[target] == none:
         return []
-    slack, seen, path = tolerance_of(line, none), {target}, [target]
+    slack, seen, path = tolerance_of(line, none, incoming.weights), {target}, [target]
     ways = [iter(_tight(incoming, line, target, none, slack))]
     while path[-1] != source:
         other = next((u for u in ways[-1] if u not in seen), None)
@@ -71,11 +76,11 @@ def _tight(incoming, line, vertex, none, slack):
     wide = np.float64 if line.dtype.kind == "f" else np.int64
     gaps = np.abs(line[others].astype(wide) + weights - line[vertex])
     order = np.lexsort((others, gaps))
-    return others[order][gaps[order] <= slack].tolist()
+    return others[order][gaps[order] <= slack[0] + slack[1] * abs(wide(line[vertex]))].tolist()
 
 
 @device
-def check_row(row, source, offsets, neighbours, weights, distances, none, slack, reached, queue, at):
+def check_row(row, source, offsets, neighbours, weights, distances, none, slack, share, reached, queue, at):
     """A vertex whose distance from the source is wrong, or -1."""
     vertices = len(offsets) - 1
     line = row * vertices
@@ -94,9 +99,10 @@ def check_row(row, source, offsets, neighbours, weights, distances, none, slack,
             if distances[line + other] == none:
                 return other
             gap = distances[line + vertex] + weight - distances[line + other]
-            if gap < -slack:
+            most = slack + share * abs(distances[line + other])
+            if gap < -most:
                 return other
-            if reached[at + other] == 0 and gap <= slack:
+            if reached[at + other] == 0 and gap <= most:
                 reached[at + other], queue[at + met] = 1, other
                 met += 1
     for vertex in range(vertices):
@@ -107,14 +113,14 @@ def check_row(row, source, offsets, neighbours, weights, distances, none, slack,
 
 @alone
 def check_rows(
-    me, counter, sources, offsets, neighbours, weights, distances, none, slack, reached, queue, wrong
+    me, counter, sources, offsets, neighbours, weights, distances, none, slack, share, reached, queue, wrong
 ):
     """One worker checks rows until all are."""
     at = me * (len(offsets) - 1)
     row = fetch_add(counter, 0, 1)
     while row < len(sources):
         wrong[row] = check_row(
-            row, sources[row], offsets, neighbours, weights, distances, none, slack, reached, queue, at
+            row, sources[row], offsets, neighbours, weights, distances, none, slack, share, reached, queue, at
         )
         row = fetch_add(counter, 0, 1)
 
@@ -127,8 +133,7 @@ def verify(result):
     for first in range(0, len(result.sources), ROWS):
         block = np.ascontiguousarray(arrays.move(result.distances[first : first + ROWS], "cpu"))
         sources, wrong = result.sources[first : first + ROWS], np.empty(len(block), np.int64)
-        slack = tolerance_of(block, none)
-        workers = team.size_for(len(block))
+        workers = team.size_for(len(block), 9 * n)
         team.run(
             check_rows,
             workers,
@@ -138,7 +143,7 @@ def verify(result):
             rows.weights,
             block.reshape(-1),
             block.dtype.type(none),
-            slack,
+            *tolerance_of(block, none, rows.weights),
             np.empty(workers * n, np.uint8),
             np.empty(workers * n, np.int64),
             wrong,

@@ -32,12 +32,12 @@ from edgewise.paths.sssp.near_far import near_far
 from edgewise.paths.sssp.nearby import nearby
 from edgewise.paths.sssp.negative_cycle import NegativeCycle
 from edgewise.paths.sssp.weights import (
-    TYPES,
     WIDER,
     edge_at,
     limit_in,
     rows_in,
     spread_in,
+    type_named,
 )
 
 __all__ = ["METHODS", "Method", "shortest_paths"]
@@ -89,8 +89,9 @@ def shortest_paths(
     Parameters
     ----------
     graph : Graph
-        With weights, which may be zero; negative ones only where they close no negative cycle.  Edges of a
-        directed graph are followed from source to target.
+        With weights, which may be zero; negative ones only where they close no negative cycle.  (Rounding
+        can make one of floats that sum up to zero.)  Edges of a directed graph are followed from source to
+        target.
     source : id or (k,) array-like of ids
         As they came in: vertex numbers where the graph has no ids.
     targets : id or array-like of ids, optional
@@ -205,13 +206,7 @@ def _type_name(graph, dtype):
     if dtype is None:
         spread_in(graph)
         return graph.csr_weights.dtype.name
-    try:
-        name = np.dtype(dtype).name
-    except TypeError:
-        name = None
-    if name not in TYPES:
-        raise OptionError(f"dtype={dtype!r} is unknown; use one of {', '.join(TYPES)}")
-    return name
+    return type_named(dtype)
 
 
 def _check_negative(graph, method, least, cutoff, ends):

@@ -6,7 +6,9 @@ wider one where a distance passes the end of int32 or float32.  (:meth:`Graph.fr
 
 Distances of floats are sums in their own type, rounded after every edge.  Rounding is monotone, so where no
 weight is negative there is one fixpoint ``distance[v] = min(distance[u] + weight)``, and every method, device
-and number of threads finds it, bit for bit.
+and number of threads finds it, bit for bit.  Beside negative weights rounding shows: a cycle that sums up to
+zero may sum up to a little less (-0.1 - 0.2 + 0.3 is -5.6e-17), and then is gone round until a lap lowers
+nothing more, or is named as a negative cycle.
 """
 
 import math
@@ -22,6 +24,23 @@ from edgewise.paths.rows import rows_of
 #: Types of distances, and the next wider one that a distance may need.
 TYPES = ("int32", "int64", "float32", "float64")
 WIDER = {"int32": "int64", "float32": "float64"}
+
+
+def type_named(dtype):
+    """Name of a type of distances that was asked for as NumPy takes it: ``"int32"``, ``np.int32`` ...
+
+    Raises
+    ------
+    OptionError
+        Distances do not come in that type.
+    """
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = None
+    if name not in TYPES:
+        raise OptionError(f"dtype={dtype!r} is unknown; use one of {', '.join(TYPES)}")
+    return name
 
 
 class Spread(NamedTuple):
@@ -97,7 +116,11 @@ def _converted(weights, name, spread):
         return weights
     dtype = np.dtype(name)
     if dtype.kind == "f":
-        fits = weights.dtype.kind != "f" or max(abs(spread.least), abs(spread.largest)) <= np.finfo(dtype).max
+        if weights.dtype.kind == "f":
+            fits = max(abs(spread.least), abs(spread.largest)) <= np.finfo(dtype).max
+        else:  # the ends first: if they come back, nothing between is carried past the type
+            fits = all(int(dtype.type(end)) == end for end in (spread.least, spread.largest))
+            fits = fits and bool((weights.astype(dtype).astype(weights.dtype) == weights).all())
     else:
         range_of = np.iinfo(dtype)
         fits = range_of.min <= spread.least and spread.largest < range_of.max
