@@ -17,6 +17,7 @@ from edgewise.paths.apsp import all_pairs_shortest_paths
 from edgewise.paths.bfs import bfs
 from edgewise.paths.measures import distance_measures
 from edgewise.paths.sssp import shortest_paths
+from edgewise.paths.sssp.weights import spread_in
 
 Kind = StrEnum("Kind", {"ONE": "source", "ALL": "all-pairs", "MEASURES": "measures"})
 ONE, ALL, MEASURES = Kind
@@ -69,8 +70,9 @@ def _from_sources(wanted, graph):
         raise GraphError(
             f"{wanted.file} has no weights; count edges with --bfs, or name their column with --weight"
         )
+    ends = targets if targets and spread_in(graph).least >= 0 else None  # else nothing ends a search early
     return shortest_paths(
-        graph, sources, targets=targets or None, cutoff=cutoff, method=wanted.method, dtype=wanted.dtype
+        graph, sources, targets=ends, cutoff=cutoff, method=wanted.method, dtype=wanted.dtype
     )
 
 

@@ -226,7 +226,16 @@ def test_what_cannot_be_searched_is_refused():
         bfs(graph, "a", wide=3)
     with pytest.raises(OptionError, match="method harish has no option 'wide'"):
         bfs(graph, "a", method="harish", wide=3)
-    for cutoff in (-1, 1.5, True):
+    for wide in (0, -3, 1.5, True):
+        with pytest.raises(OptionError, match=f"wide={wide} must be a whole number larger than 0"):
+            bfs(graph, "a", method="cooperative", wide=wide)
+    with pytest.raises(OptionError, match="wide=4294967296 must be smaller than"):
+        bfs(graph, "a", method="cooperative", wide=2**32)
+    for table in ([["a"], ["b"]], np.array([["a", "b"]])):
+        with pytest.raises(OptionError, match="source is a table of ids"):
+            bfs(graph, table)
+    assert bfs(graph, "a", cutoff=np.inf).distances.tolist() == [0, 1]
+    for cutoff in (-1, 1.5, True, -np.inf, np.nan):
         with pytest.raises(OptionError, match="must be a whole number of edges"):
             bfs(graph, "a", cutoff=cutoff)
     with pytest.raises(GraphError):

@@ -21,7 +21,6 @@ from tests.zoo import ZOO
 regions = import_module("edgewise.device.together")
 delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
 bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
-nearby = import_module("edgewise.paths.sssp.nearby")
 sssp = import_module("edgewise.paths.sssp")
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 HERE = [name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.places]
@@ -211,8 +210,11 @@ def test_negative_weights_without_a_cycle(dtype):
     graph = ew.Graph.from_edges(*edges, weights=weights, n_vertices=7, directed=True)
     none = unreached(dtype)
     assert found(graph, 0).tolist() == [0, 3, 5, 0, 0, -1, none]
-    assert found(graph, 0, cutoff=2).tolist() == [0, none, none, 0, 0, -1, none]
-    assert found(graph, 0, targets=[3]).tolist() == [0, none, none, 0, 0, -1, none]
+    assert found(graph, 0, cutoff=np.inf).tolist() == [0, 3, 5, 0, 0, -1, none]
+    shortest_paths(graph.to(PLACE), 0).verify()
+    for what, value in (("cutoff", 2), ("targets", [3])):
+        with pytest.raises(OptionError, match=f"the edge from 1 to 3 weighs -3.*leave {what} out"):
+            found(graph, 0, **{what: value})
     for name in HERE:
         if not METHODS[name].negative:
             with pytest.raises(OptionError, match=f"the edge from 1 to 3 weighs -3.*, and {name} needs"):
@@ -298,6 +300,51 @@ def test_distances_that_no_type_holds(name):
         found(doubles, 0, method=name)
 
 
+@pytest.mark.parametrize("name", ["auto", "bellman-ford"])
+def test_the_end_is_noticed_beside_negative_weights(name):
+    def path(weights, dtype):
+        """A path of three edges, and one of a negative weight out of reach."""
+        ends = [0, 1, 2, 5], [1, 2, 3, 6]
+        return ew.Graph.from_edges(*ends, weights=np.array(weights, dtype), directed=True)
+
+    step = 2**30
+    distances = found(path([step, step, step, -1], np.int32), 0, method=name)
+    assert (distances.dtype, distances[:4].tolist()) == (np.int64, [0, step, 2 * step, 3 * step])
+    assert found(path([step, -2, step, -1], np.int32), 0, method=name).dtype == np.int32
+    distances = found(path([3e38, 3e38, -3e38, -1], np.float32), 0, method=name)
+    assert (distances.dtype, np.isfinite(distances[:4]).all()) == (np.float64, True)
+    with pytest.raises(GraphError, match="largest number of int64; use dtype='float64'"):
+        found(path([2**62, 2**62, -(2**62), -1], np.int64), 0, method=name)
+    with pytest.raises(GraphError, match="largest number of float64; use smaller weights"):
+        found(path([1e308, 1e308, -1e308, -1], np.float64), 0, method=name)
+
+
+def test_floats_that_pass_the_end_downwards():
+    ends = [0, 1], [1, 2]
+    narrow = ew.Graph.from_edges(*ends, weights=np.full(2, -3e38, np.float32), directed=True)
+    assert found(narrow, 0).tolist() == [0, -np.float32(3e38), 2 * -float(np.float32(3e38))]
+    wide = ew.Graph.from_edges(*ends, weights=np.full(2, -1e308), directed=True)
+    with pytest.raises(GraphError, match="largest number of float64; use smaller weights"):
+        found(wide, 0)
+    lowest = np.finfo(np.float64).min
+    assert found(ew.Graph.from_edges([0], [1], weights=[lowest], directed=True), 0).tolist() == [0, lowest]
+    around = ew.Graph.from_edges([0, 1], [1, 0], weights=np.full(2, -1e308), directed=True)
+    with pytest.raises(GraphError, match="largest number of float64"):
+        found(around, 0)
+
+
+@pytest.mark.parametrize("dtype, large", [("float32", 1e10), ("float64", 1e20)])
+def test_weights_that_a_sum_does_not_show(dtype, large):
+    """Beyond the first edge all distances are the same, though every edge weighs something."""
+    ends = [0, 3, 2, 3, 1, 2], [3, 2, 1, 3, 2, 3]
+    weights = np.array([large, 1, 1, 1, 1, 1], dtype)
+    graph = ew.Graph.from_edges(*ends, weights=weights, directed=True)
+    check(graph, 0, oracle(graph, [0], dtype))
+    result = shortest_paths(graph.to(PLACE), 0).verify().on_host()
+    assert result.distances.tolist() == [0, *[weights[0]] * 3]
+    assert (result.parents.tolist(), result.path_to(1)) == ([-1, 2, 3, 0], [0, 3, 2, 1])
+
+
 def test_distances_that_pass_the_end_downwards():
     path = ew.Graph.from_edges(
         [0, 1, 2], [1, 2, 3], weights=np.full(3, -(2**30), np.int32), n_vertices=4, directed=True
@@ -319,13 +366,18 @@ def test_bad_input_is_named():
         found(graph, 35)
     with pytest.raises(GraphError, match="vertex 77 is not in the graph"):
         found(graph, 0, targets=[1, 77])
-    for cutoff in (-1, float("nan"), "far"):
+    for cutoff in (-1, float("nan"), "far", True, -np.inf):
         with pytest.raises(OptionError, match="must be a number, 0 or more"):
             found(graph, 0, cutoff=cutoff)
-    with pytest.raises(OptionError, match="no source is given"):
+    with pytest.raises(OptionError, match="source is empty; give the id of a vertex, or several"):
         found(graph, [])
     with pytest.raises(OptionError, match="targets is empty; leave it out"):
         found(graph, 0, targets=[])
+    for table in ([[0, 1], [2, 3]], np.array([[0, 1]]), [np.array([0, 1])]):
+        with pytest.raises(OptionError, match="source is a table of ids; give one id, or a flat list"):
+            found(graph, table)
+        with pytest.raises(OptionError, match="targets is a table of ids"):
+            found(graph, 0, targets=table)
     with pytest.raises(OptionError, match="method 'astar' is unknown; use auto or one of harish,"):
         found(graph, 0, method="astar")
     with pytest.raises(OptionError, match="method harish has no option 'delta'"):
@@ -334,15 +386,18 @@ def test_bad_input_is_named():
         shortest_paths([(0, 1)], 0)
 
 
-@only_on_host
-def test_delta_changes_nothing():
-    graph = weighted(ZOO["dense"], np.int32, high=1000)
-    expected = oracle(graph, [2], np.int32)
-    for delta in (1e-320, 0.01, 1, 3.5, 77, 10**6, 1e307):
-        assert found(graph, 2, method="delta-stepping", delta=delta).tolist() == expected.tolist()
+@pytest.mark.parametrize("name", [name for name in HERE if "delta" in METHODS[name].options])
+def test_delta_changes_nothing(name):
+    for dtype in ("int32", "float64"):
+        if dtype == "float64" and name in FOR_GPUS and PLACE == "cpu" and not INTERPRETED:
+            continue  # long to compile
+        graph = weighted(ZOO["dense"], dtype, high=1000)
+        expected = oracle(graph, [2], dtype)
+        for delta in (1e-320, 0.01, 1, 3.5, 77, 10**6, 1e307, np.inf):
+            assert found(graph, 2, method=name, delta=delta).tolist() == expected.tolist(), delta
     for delta in (0, -1, float("nan"), "wide", True):
         with pytest.raises(OptionError, match="must be a number larger than 0"):
-            found(graph, 2, method="delta-stepping", delta=delta)
+            found(graph, 2, method=name, delta=delta)
 
 
 @only_on_host
@@ -364,17 +419,21 @@ def large(seed=1, n=3000, m=12000, high=50):
 
 @jit_only
 def test_more_chunks_are_made_when_they_are_wanting(monkeypatch):
-    asked = []
+    searches, search = [], delta_stepping.search
 
     def few(vertices, everyone):
-        asked.append(vertices)
         return 3
+
+    def counted(*arguments):
+        searches.append(arguments)
+        search(*arguments)
 
     graph = large()
     expected = found(graph, 0, method="dijkstra")
     monkeypatch.setattr(delta_stepping, "chunks_for", few)
+    monkeypatch.setattr(delta_stepping, "search", counted)
     assert np.array_equal(found(graph, 0, method="delta-stepping"), expected)
-    assert asked
+    assert len(searches) > 1
 
 
 @jit_only
@@ -393,19 +452,13 @@ def test_larger_graphs_on_any_number_of_threads():
 
 
 @only_on_host
-def test_small_searches_stay_small(monkeypatch):
+def test_small_searches_stay_small():
     graph = weighted(ZOO["two cliques and a bridge"], np.int32, low=1)
     result = shortest_paths(graph, 0)
     assert result.method == "dijkstra"
     assert result._dense is None  # no array of all vertices was made
     assert result.reached == 10
     assert result.distances.tolist() == oracle(graph, [0], np.int32).tolist()
-    for limit in ("MOST_VERTICES", "MOST_ENTRIES"):
-        with monkeypatch.context() as patched:
-            patched.setattr(nearby, limit, 5)
-            rows = sssp.rows_in(graph, "int32")
-            if INTERPRETED:
-                assert nearby.nearby(rows, np.array([0]), np.int32(10**6)) is None
 
 
 @only_on_host
@@ -420,6 +473,10 @@ def test_searches_that_grow_are_handed_over():
     )
     assert shortest_paths(hub, 5).method == "delta-stepping"
     assert shortest_paths(hub, 5, cutoff=0).method == "dijkstra"
+    one, other = np.triu_indices(100, 1)  # few vertices, many edges
+    clique = ew.Graph.from_edges(one, other, weights=np.ones(len(one), np.int32))
+    assert shortest_paths(clique, 0).method == "delta-stepping"
+    assert shortest_paths(clique, 0, targets=[7], cutoff=0).method == "dijkstra"
 
 
 @only_on_host
