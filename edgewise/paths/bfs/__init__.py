@@ -98,9 +98,9 @@ def bfs(
 
     Examples
     --------
-    >>> from edgewise import Graph
-    >>> from edgewise.paths.bfs import bfs
-    >>> result = bfs(Graph.from_edges(["a", "b", "d"], ["b", "c", "e"]), "a")
+    >>> import edgewise as ew
+    >>> graph = ew.Graph.from_edges(["a", "b", "d"], ["b", "c", "e"])
+    >>> result = ew.bfs(graph, "a")
     >>> result.distances.tolist()
     [0, 1, 2, 2147483647, 2147483647]
     >>> result.path_to("c")
