@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pyarrow.csv
@@ -62,6 +63,14 @@ def test_paths_to_targets(roads, capsys):
     assert capsys.readouterr().out == "d: 2 by a -> c -> d\n"
     assert run(["paths", roads, "--source", "a", "--to", "d", "--cutoff", "4", "--quiet"]) == 0
     assert capsys.readouterr().out == "d: no path of at most 4\n"
+
+
+def test_a_target_of_negative_weights(roads, capsys):
+    Path(roads).write_text("from,to,km\na,b,5\nb,c,-3\na,c,4\n")
+    assert run(["paths", roads, "--directed", "--source", "a", "--to", "c", "--quiet"]) == 0
+    assert capsys.readouterr().out == "c: 2 by a -> b -> c\n"
+    assert run(["paths", roads, "--directed", "--source", "a", "--cutoff", "3"]) == 2
+    assert "'b' to 'c' weighs -3" in capsys.readouterr().err
 
 
 def test_json(roads, capsys):
