@@ -8,8 +8,9 @@ edge's weight is read once for 64 sources (int32, float32) instead of 64 times.
 A vertex *pulls*: it takes the least of ``distances[u] + weight`` over the edges that come in, which stays in
 registers to the end of its row, and if that lowered any lane it marks the vertices behind the edges that
 leave.  Sweeps over the marked vertices go on until none is left.  This is Bellman-Ford's search with
-Gauss-Seidel's order: a vertex sees what the vertices before it found in the same sweep.  The result is the
-one fixpoint, so it is bit for bit that of any other search, for floats too, since rounding is monotone.
+Gauss-Seidel's order: a vertex sees what the vertices before it found in the same sweep.  Every
+eighth sweep goes down, so that long thin graphs that are numbered along their length take few.  The result is
+the one fixpoint, so it is bit for bit that of any other search, for floats too, since rounding is monotone.
 
 Sources of one batch should see the graph alike, so they are taken from balls: around the first vertex that
 has none yet, as many of the nearest as a batch holds.  On a grid of 100 x 100 vertices a vertex is then
@@ -34,6 +35,8 @@ from edgewise.primitives.vectors import any_less, lesser, of_bytes, plus, write
 
 #: Vertices whose distances are turned from lanes into rows at a time: a cache line of int32.
 STRIP = 16
+#: Of so many sweeps one goes through the vertices in descending order.
+DOWNWARDS = 8
 
 read, lanes_of = of_bytes(256)
 
@@ -46,11 +49,12 @@ def mark_behind(vertex, offsets, neighbours, marks, marked):
 
 
 @device
-def sweep(vertices, leaving, incoming, lanes, held, distances, marked, marks):
-    """Recompute the marked vertices in ascending order; return whether any distance fell."""
+def sweep(vertices, upwards, leaving, incoming, lanes, held, distances, marked, marks):
+    """Recompute the marked vertices in ascending or descending order; return whether any distance fell."""
     offsets, neighbours, weights = incoming
     fell = False
-    for vertex in range(vertices):
+    for turned in range(vertices):
+        vertex = turned if upwards else vertices - 1 - turned
         if marks[marked + vertex] == 0:
             continue
         marks[marked + vertex] = 0
@@ -120,8 +124,11 @@ def search(
                 source = sources[first + lane]
                 distances[held + source * lanes + lane] = 0
                 mark_behind(source, leaving[0], leaving[1], marks, marked)
-            while sweep(vertices, leaving, incoming, lanes, held, distances, marked, marks):
-                pass
+            turned = 1
+            while sweep(
+                vertices, turned % DOWNWARDS != 0, leaving, incoming, lanes, held, distances, marked, marks
+            ):
+                turned += 1
             largest = turn(vertices, lanes, count, held, distances, ceiling, none, first, lines, into, nought)
             if largest + heaviest >= ceiling:
                 store(too_narrow, 0, 1)
