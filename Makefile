@@ -21,7 +21,9 @@ demo: .venv-demo/ready
 	$(RUN) components $(DEMO)/pairs.parquet --where 'score >= 0.9'
 	@echo "The pairs are in $(DEMO)/pairs.parquet, the clusters in $(DEMO)/clusters.parquet."
 
-test: lint types imports engine-simulator engine-interpreter engine-cpu
+# The engines run two at a time: compiling keeps one core busy, the simulator another.
+test: lint types imports
+	+@$(MAKE) --no-print-directory -j 2 engine-cpu engine-simulator engine-interpreter
 
 lint: .venv-test/ready
 	$(TEST)/ruff check .
