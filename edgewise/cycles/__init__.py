@@ -1,0 +1,1 @@
+"""Simple cycles of a given length through every vertex."""
