@@ -2,8 +2,8 @@
 
 Self-loops and repeated edges are no part of a simple cycle; they are left out and counted.  Vertices are
 renumbered by *rank*, their position in ascending order of (degree, vertex number).  A vertex has at most
-``sqrt(2 m)`` neighbours of higher rank (Chiba and Nishizeki 1985), so what is found at the highest vertex of a
-cycle, or by way of higher neighbours only, is found cheaply however long the longest row is.
+``sqrt(2 m)`` neighbours of higher rank (Chiba and Nishizeki 1985), so what is found at the highest vertex of
+a cycle, or by way of higher neighbours only, is found cheaply however long the longest row is.
 """
 
 from __future__ import annotations
