@@ -179,7 +179,7 @@ def main():
     rows = list(sparse(options.vertices, options.degree, options.runs))
     for vertices in options.dense:
         rows += dense(vertices, options.runs)
-    record.write("apsp", rows, threads=threads.count())
+    record.write("apsp-cpu", rows, threads=threads.count())
 
 
 if __name__ == "__main__":
