@@ -11,7 +11,7 @@ from numba.extending import overload
 
 from edgewise.device.atomics import fetch_add
 from edgewise.device.launch import WARP
-from edgewise.device.target import INTERPRETED, NO_COUNTING, SIMULATED, on_cuda
+from edgewise.device.target import INTERPRETED, NO_COUNTING, SIMULATED, device, on_cuda
 
 
 def lanes_of_warp():
@@ -27,6 +27,47 @@ def sum_up_to(value, lane):
 def from_lane(value, lane):
     """The ``value`` that another lane holds."""
     return value
+
+
+def votes(flag):
+    """Bit ``lane`` of the result says whether that lane's ``flag`` is true; int64."""
+    return 1 if flag else 0
+
+
+def count_votes(found):
+    """How many lanes are in ``found``, a selection of a warp's :func:`votes`."""
+    return int(found).bit_count()
+
+
+def meet_warp():
+    """Wait until all lanes are here; what they wrote into the team's words before is seen by all behind it."""
+
+
+def add_in_team(array, index, value):
+    """Add to an element that others of the team, and nobody else, may add to; return what was there."""
+    return fetch_add(array, index, value)
+
+
+@device
+def owner_of(entry, ends, lanes):
+    """Number of the lane in whose share ``entry`` lies; ``ends`` are where the lanes' shares end."""
+    owner, step = 0, lanes // 2
+    while step > 0:
+        if from_lane(ends, owner + step - 1) <= entry:
+            owner += step
+        step //= 2
+    return owner
+
+
+@device
+def sum_of_share(value, first, end, lane):
+    """The sum of what the lanes ``first`` to ``end`` (cut to those there are) hold; each asks for its own."""
+    lanes, sums = lanes_of_warp(), sum_up_to(value, lane)
+    first, end = max(first, 0), min(end, lanes)
+    before, within = from_lane(sums, max(first, 1) - 1), from_lane(sums, max(end, 1) - 1)
+    if first >= end:
+        return value - value
+    return within - before if first > 0 else within
 
 
 def ticket(counter, index):
@@ -68,6 +109,31 @@ def _sum_of_one(value, lane):
 @overload(from_lane, jit_options=NO_COUNTING)
 def _from_the_one(value, lane):
     return lambda value, lane: value
+
+
+@overload(votes, jit_options=NO_COUNTING)
+def _vote_of_one(flag):
+    return lambda flag: 1 if flag else 0
+
+
+@overload(count_votes, jit_options=NO_COUNTING)
+def _count_one_vote(found):
+    return lambda found: found & 1
+
+
+@overload(meet_warp, jit_options=NO_COUNTING)
+def _no_other_lane():
+    return lambda: None
+
+
+@overload(add_in_team, jit_options=NO_COUNTING)
+def _add_alone(array, index, value):
+    def add(array, index, value):
+        held = array[index]
+        array[index] = held + array.dtype.type(value)
+        return held
+
+    return add
 
 
 @overload(ticket, jit_options=NO_COUNTING)
@@ -113,6 +179,22 @@ def _register_on_cuda():
     @overload_on_cuda(from_lane)
     def from_lane_on_cuda(value, lane):
         return lambda value, lane: cuda.shfl_sync(everyone, value, types.int32(lane))
+
+    @overload_on_cuda(votes)
+    def votes_on_cuda(flag):
+        return lambda flag: types.int64(cuda.ballot_sync(everyone, flag))
+
+    @overload_on_cuda(count_votes)
+    def count_on_cuda(found):
+        return lambda found: types.int64(cuda.popc(types.uint32(found)))
+
+    @overload_on_cuda(meet_warp)
+    def meet_warp_on_cuda():
+        return lambda: cuda.syncwarp(everyone)
+
+    @overload_on_cuda(add_in_team)
+    def add_on_cuda(array, index, value):
+        return lambda array, index, value: fetch_add(array, index, value)
 
     @overload_on_cuda(ticket)
     def ticket_on_cuda(counter, index):
