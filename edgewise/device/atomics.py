@@ -62,7 +62,7 @@ def store(array, index, value):
     array[index] = value
 
 
-def _element_pointer(context, builder, array_type, array, index):
+def element_pointer(context, builder, array_type, array, index):
     """Address of one element; arrays are contiguous (:func:`edgewise.device.arrays.place_of` sees to it)."""
     data = make_array(array_type)(context, builder, array).data
     return builder.gep(data, [index])
@@ -71,7 +71,7 @@ def _element_pointer(context, builder, array_type, array, index):
 @intrinsic
 def _cpu_cas(_, array, index, expected, value):
     def emit(context, builder, signature, arguments):
-        pointer = _element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        pointer = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
         pair = builder.cmpxchg(pointer, arguments[2], arguments[3], "acq_rel", "acquire")
         return builder.extract_value(pair, 0)
 
@@ -85,7 +85,7 @@ def _read_modify_write(signed, unsigned, real):
         name = real if isinstance(array.dtype, types.Float) else whole
 
         def emit(context, builder, signature, arguments):
-            pointer = _element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+            pointer = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
             return builder.atomic_rmw(name, pointer, arguments[2], "acq_rel")
 
         return array.dtype(array, types.intp, array.dtype), emit
@@ -101,7 +101,7 @@ _cpu_fetch_add = _read_modify_write("add", "add", "fadd")
 @intrinsic
 def _cpu_load(_, array, index):
     def emit(context, builder, signature, arguments):
-        pointer = _element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        pointer = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
         align = context.get_abi_sizeof(pointer.type.pointee)
         return builder.load_atomic(pointer, "acquire", align)
 
@@ -111,7 +111,7 @@ def _cpu_load(_, array, index):
 @intrinsic
 def _cpu_store(_, array, index, value):
     def emit(context, builder, signature, arguments):
-        pointer = _element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        pointer = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
         align = context.get_abi_sizeof(pointer.type.pointee)
         builder.store_atomic(arguments[2], pointer, "release", align)
         return context.get_dummy_value()
@@ -214,7 +214,7 @@ def _load_past_l1():
 
         def emit(context, builder, signature, arguments):
             at = context.cast(builder, arguments[1], signature.args[1], types.intp)
-            pointer = _element_pointer(context, builder, signature.args[0], arguments[0], at)
+            pointer = element_pointer(context, builder, signature.args[0], arguments[0], at)
             shape = ir.FunctionType(pointer.type.pointee, [pointer.type])
             text = f"ld.relaxed.gpu.global.{letter}{kind.bitwidth} $0, [$1];"
             output = f"={registers[letter, kind.bitwidth]},l,~{{memory}}"

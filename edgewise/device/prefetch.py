@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from edgewise.device.atomics import _element_pointer
+from edgewise.device.atomics import element_pointer
 from edgewise.device.target import NO_COUNTING, SIMULATED, on_cuda
 
 #: Arguments of LLVM's intrinsic: for reading, wanted soon and often, data and not instructions.
@@ -27,7 +27,7 @@ def _cpu_prefetch(_, array, index):
         at, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         shape = ir.FunctionType(ir.VoidType(), [at, number, number, number])
         hint = builder.module.declare_intrinsic("llvm.prefetch", [at], shape)
-        pointer = _element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        pointer = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
         builder.call(hint, [builder.bitcast(pointer, at), number(TO_READ), number(KEEP), number(DATA)])
         return context.get_dummy_value()
 

@@ -2,7 +2,13 @@
 
 Counters lie :data:`APART` words apart, so that they do not share a cache line, and a queue is a stretch of
 one array: queue ``which`` begins at ``which * capacity`` and is as long as counter ``which`` says.
+
+A team that goes on for several turns by itself has two queues in its own fast memory, which it reads and
+writes in turn, and behind them three counters: this turn's is written, the last one's read, the next one's
+cleared.
 """
+
+import numpy as np
 
 from edgewise.device import device, fetch_add
 from edgewise.device.warps import from_lane, meet_team, team_size, ticket
@@ -11,14 +17,72 @@ from edgewise.device.warps import from_lane, meet_team, team_size, ticket
 APART = 16
 #: Entries of a row that one warp takes at a time; longer rows are cut into pieces.
 PIECE = 1024
+#: Vertices in a team's own queue; where its counters are, and the words that it needs for all.
+LOCAL = 1024
+COUNTERS = 2 * LOCAL
+WORDS = COUNTERS + 3
 
 
 @device
 def put(queue, counts, which, capacity, vertex):
-    """Append a vertex to one of the queues; what does not fit is counted only."""
+    """Append a vertex to one of the queues: whether it fits; what does not is counted only."""
     place = ticket(counts, which * APART)
     if place < capacity:
         queue[which * capacity + place] = vertex
+    return place < capacity
+
+
+@device
+def put_pieces(queue, counts, which, vertex, degree):
+    """Append a long row to a list of pieces, which are a vertex and a number each."""
+    pieces = (degree + PIECE - 1) // PIECE
+    slot = fetch_add(counts, which * APART, pieces)
+    for piece in range(pieces):
+        queue[2 * (slot + piece)] = vertex
+        queue[2 * (slot + piece) + 1] = piece
+
+
+@device
+def piece_at(queue, item, offsets):
+    """Vertex of a piece, and the stretch of entries that it is."""
+    vertex = np.int64(queue[2 * item])
+    first = offsets[vertex] + np.int64(queue[2 * item + 1]) * PIECE
+    return vertex, first, min(first + PIECE, offsets[vertex + 1])
+
+
+@device
+def begin_to_keep(words, mine):
+    """Empty the team's own queues, before the team meets."""
+    if mine == 0:
+        words[COUNTERS] = words[COUNTERS + 1] = words[COUNTERS + 2] = 0
+
+
+@device
+def make_room(words, mine, turn):
+    """Empty the team's own queue of the next turn; the number in it was read two turns ago by all."""
+    if mine == 0:
+        words[COUNTERS + (turn + 1) % 3] = 0
+
+
+@device
+def count_kept(words, turn):
+    """Vertices in the team's own queue of this turn, after the team has met."""
+    return min(words[COUNTERS + turn % 3], LOCAL)
+
+
+@device
+def keep(words, turn, vertex):
+    """Append a vertex to the team's own queue of this turn: whether it fits."""
+    slot = fetch_add(words, COUNTERS + turn % 3, 1)
+    if slot < LOCAL:
+        words[(turn % 2) * LOCAL + slot] = vertex
+    return slot < LOCAL
+
+
+@device
+def kept(words, turn, item):
+    """A vertex of the team's own queue of the turn before."""
+    return words[((turn + 1) % 2) * LOCAL + item]
 
 
 @device
@@ -33,15 +97,15 @@ def owner_of(entry, ends, lanes):
 
 
 @device
-def add_up(me, words, own, counts, which, found):
-    """Add what the team's workers have found to a counter, by way of the team's word ``own``."""
+def add_up(me, words, counts, which, found):
+    """Add what the team's workers have found to a counter, by way of a word of the team's."""
     team = team_size()
     meet_team()
     if me % team == 0:
-        words[own] = 0
+        words[COUNTERS] = 0
     meet_team()
     if found > 0:
-        fetch_add(words, own, found)
+        fetch_add(words, COUNTERS, found)
     meet_team()
-    if me % team == 0 and words[own] > 0:
-        fetch_add(counts, which * APART, words[own])
+    if me % team == 0 and words[COUNTERS] > 0:
+        fetch_add(counts, which * APART, words[COUNTERS])

@@ -20,16 +20,10 @@ is a large part of the graph, the vertices not yet reached look for a neighbour 
 
 import numpy as np
 
-from edgewise.device import arrays, device, fetch_add, fetch_max, fetch_min, load, meet, together
-from edgewise.device.warps import (
-    from_lane,
-    lanes_of_warp,
-    meet_team,
-    sum_up_to,
-    team_size,
-)
+from edgewise.device import arrays, device, load, meet, together
+from edgewise.paths.bfs.gears import QUEUES, bottom_up, gather, narrow, top_down, top_down_pieces
 from edgewise.paths.distances import unreached
-from edgewise.paths.shares import APART, PIECE, add_up, owner_of, put
+from edgewise.paths.shares import APART, PIECE, WORDS, add_up
 
 #: Threads a block and blocks a multiprocessor.
 THREADS, CROWD = 512, 2
@@ -39,13 +33,6 @@ PATIENCE, WINDOW = 48, 32
 WIDE = 16384
 #: Part of the vertices from which on the others look for the frontier.
 BOTTOM_UP = 64
-#: Rows longer than this times a group's threads are not for the narrow gear.
-LONG = 64
-#: Vertices in a team's queue; two of these, and counters behind them.
-LOCAL = 1024
-COUNTERS = 2 * LOCAL
-WORDS = COUNTERS + 3
-QUEUES = 5
 
 
 @device
@@ -64,144 +51,6 @@ def start(me, everyone, barrier, distances, source, others, queue, counts, none)
         queue[0] = source
     meet(barrier, everyone)
     return len(others) + 1
-
-
-@device
-def pass_on(words, turn, distances, vertex, distance, last, queue, counts, roles):
-    """Offer a distance; a vertex that takes it is listed here, for the next round, or behind the window."""
-    _, spill, far, capacity = roles
-    if fetch_min(distances, vertex, distance) <= distance:
-        return
-    if distance >= last:
-        put(queue, counts, far, capacity, vertex)
-        return
-    slot = fetch_add(words, COUNTERS + turn % 3, 1)
-    if slot < LOCAL:
-        words[(turn % 2) * LOCAL + slot] = vertex
-    else:
-        put(queue, counts, spill, capacity, vertex)
-
-
-@device
-def narrow(me, everyone, words, distances, rows, group, queue, counts, roles, size, last):
-    """Follow a stretch of the queue through the levels up to ``last``, within the team."""
-    offsets, neighbours = rows
-    near, spill, _, capacity = roles
-    team = team_size()
-    mine, number, teams = me % team, me // team, everyone // team
-    width = min(group, team)
-    first, end = number * size // teams, (number + 1) * size // teams
-    if mine < 3:
-        words[COUNTERS + mine] = 0
-    if team < 3:
-        words[COUNTERS + 1] = words[COUNTERS + 2] = 0
-    meet_team()
-    turn, count, step = 0, end - first, team // width
-    while count > 0:
-        if mine == 0:
-            words[COUNTERS + (turn + 1) % 3] = 0  # read two turns ago by all
-        item = mine // width
-        while item < count:
-            if turn == 0:
-                vertex = np.int64(queue[near * capacity + first + item])
-            else:
-                vertex = words[((turn + 1) % 2) * LOCAL + item]
-            entry, beyond = offsets[vertex], offsets[vertex + 1]
-            distance = np.int64(load(distances, vertex))
-            if beyond - entry > LONG * group:
-                fetch_max(counts, spill * APART, capacity + 1)  # for the other gear
-                entry = beyond
-            entry += mine % width
-            while entry < beyond:
-                other = np.int64(neighbours[entry])
-                pass_on(words, turn, distances, other, distance + 1, last, queue, counts, roles)
-                entry += width
-            item += step
-        meet_team()
-        count = min(words[COUNTERS + turn % 3], LOCAL)
-        turn += 1
-
-
-@device
-def expand_piece(distances, neighbours, first, end, lane, lanes, level):
-    """Reach what a stretch of entries leads to; how many were reached."""
-    found = 0
-    for entry in range(first + lane, end, lanes):
-        other = neighbours[entry]
-        if distances[other] > level + 1:
-            distances[other] = level + 1
-            found += 1
-    return found
-
-
-@device
-def top_down(me, everyone, distances, rows, queue, counts, hubs, level):
-    """Expand all vertices at ``level``, a warp's rows at a time; long rows are put off."""
-    offsets, neighbours = rows
-    lanes, n = lanes_of_warp(), len(distances)
-    lane, found = me % lanes, 0
-    for base in range(me - lane, n, everyone):
-        vertex = base + lane
-        first, degree = np.int64(0), np.int64(0)
-        if vertex < n and distances[vertex] == level:
-            first = offsets[vertex]
-            degree = offsets[vertex + 1] - first
-            if degree > PIECE:
-                slot = fetch_add(counts, hubs * APART, (degree + PIECE - 1) // PIECE)
-                for piece in range((degree + PIECE - 1) // PIECE):
-                    queue[2 * (slot + piece)] = vertex
-                    queue[2 * (slot + piece) + 1] = piece
-                degree = np.int64(0)
-        ends = sum_up_to(degree, lane)
-        total, start = from_lane(ends, lanes - 1), first - ends + degree
-        for share in range(0, total, lanes):
-            entry = share + lane
-            owner = owner_of(entry, ends, lanes)
-            entry += from_lane(start, owner)
-            if share + lane < total:
-                other = neighbours[entry]
-                if distances[other] > level + 1:
-                    distances[other] = level + 1
-                    found += 1
-    return found
-
-
-@device
-def top_down_pieces(me, everyone, distances, rows, queue, pieces, level):
-    """Expand the rows that were put off, a piece a warp."""
-    offsets, neighbours = rows
-    lanes = lanes_of_warp()
-    lane, found = me % lanes, 0
-    for item in range(me // lanes, pieces, everyone // lanes):
-        vertex = np.int64(queue[2 * item])
-        first = offsets[vertex] + np.int64(queue[2 * item + 1]) * PIECE
-        end = min(first + PIECE, offsets[vertex + 1])
-        found += expand_piece(distances, neighbours, first, end, lane, lanes, level)
-    return found
-
-
-@device
-def bottom_up(me, everyone, distances, incoming, level):
-    """Let every vertex that is not reached look for a neighbour at ``level``."""
-    offsets, neighbours = incoming
-    found = 0
-    for vertex in range(me, len(distances), everyone):
-        if distances[vertex] > level + 1:
-            for entry in range(offsets[vertex], offsets[vertex + 1]):
-                if distances[neighbours[entry]] == level:
-                    distances[vertex] = level + 1
-                    found += 1
-                    break
-    return found
-
-
-@device
-def gather(me, everyone, distances, queue, counts, which, level):
-    """List the vertices at ``level``."""
-    capacity = len(queue) // QUEUES
-    for vertex in range(me, len(distances), everyone):
-        if distances[vertex] == level:
-            put(queue, counts, which, capacity, vertex)
 
 
 @together.by(threads=THREADS, crowd=CROWD, words=WORDS)
@@ -249,7 +98,7 @@ def search(
                 meet(barrier, everyone)
                 count = np.int64(load(counts, pieces * APART))
                 reached += top_down_pieces(me, everyone, distances, rows, queue, count, level)
-            add_up(me, words, COUNTERS, counts, found, reached)
+            add_up(me, words, counts, found, reached)
             meet(barrier, everyone)
             level, size = level + 1, np.int64(load(counts, found * APART))
             if level < forced:

@@ -2,19 +2,27 @@
 
 import numpy as np
 
-from edgewise.device import device, fetch_add, fetch_min, load
-from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, sum_up_to, team_size, ticket
+from edgewise.device import device, fetch_min, load
+from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, sum_up_to, team_size
 from edgewise.device.wrapping import plus
-from edgewise.paths.shares import APART, PIECE, owner_of
+from edgewise.paths.shares import (
+    APART,
+    PIECE,
+    begin_to_keep,
+    count_kept,
+    keep,
+    kept,
+    make_room,
+    owner_of,
+    piece_at,
+    put,
+    put_pieces,
+)
 
 #: Turns a team makes by itself, and vertices of a turn with which it rather meets the others.
 TURNS, MOST = 32, 512
 #: Rows longer than this are not for the narrow gear.
 LONG = 2048
-#: Vertices in a team's queue; two of these, and counters behind them.
-LOCAL = 1024
-COUNTERS = 2 * LOCAL
-WORDS = COUNTERS + 3
 #: Queues in one array, and their counters; then, three times, in turn: near and far vertices, pieces, and
 #: whether a row or a queue is too long for the narrow gear.
 QUEUES = 3
@@ -37,11 +45,21 @@ def relax(distances, other, distance, weight, cutoff):
 
 
 @device
+def offer(distances, other, distance, weight, flags, following, limits):
+    """Offer a longer path to a vertex, and flag it if it takes it: whether it is near next, and far."""
+    threshold, cutoff = limits
+    taken, longer = relax(distances, other, distance, weight, cutoff)
+    if taken:
+        flags[following + other] = 1
+    near = longer < threshold
+    return np.int64(taken and near), np.int64(taken and not near)
+
+
+@device
 def expand_wide(me, everyone, distances, expanded, rows, flags, words, turned, queue, counts, which, limits):
     """Expand the near vertices among those flagged; carry the others over; how many are near and far next."""
     offsets, neighbours, weights = rows
-    threshold, cutoff = limits
-    lanes, half = lanes_of_warp(), len(words) // 2
+    lanes, half, threshold = lanes_of_warp(), len(words) // 2, limits[0]
     now, following = turned * half, (1 - turned) * half * TOGETHER
     lane, near, far = me % lanes, 0, 0
     for base in range(me - lane, half, everyone):
@@ -65,11 +83,7 @@ def expand_wide(me, everyone, distances, expanded, rows, flags, words, turned, q
                     first = offsets[vertex]
                     degree = offsets[vertex + 1] - first
                     if degree > PIECE:
-                        pieces = (degree + PIECE - 1) // PIECE
-                        slot = fetch_add(counts, (which + PIECES) * APART, pieces)
-                        for piece in range(pieces):
-                            queue[2 * (slot + piece)] = vertex
-                            queue[2 * (slot + piece) + 1] = piece
+                        put_pieces(queue, counts, which + PIECES, vertex, degree)
                         degree = np.int64(0)
             ends = sum_up_to(degree, lane)
             total, start = from_lane(ends, lanes - 1), first - ends + degree
@@ -79,13 +93,8 @@ def expand_wide(me, everyone, distances, expanded, rows, flags, words, turned, q
                 if share + lane < total:
                     other = np.int64(neighbours[entry])
                     distance, weight = load(distances, (base + owner) * TOGETHER + part), weights[entry]
-                    taken, longer = relax(distances, other, distance, weight, cutoff)
-                    if taken:
-                        flags[following + other] = 1
-                        if longer < threshold:
-                            near += 1
-                        else:
-                            far += 1
+                    nearer, further = offer(distances, other, distance, weight, flags, following, limits)
+                    near, far = near + nearer, far + further
     return near, far
 
 
@@ -93,23 +102,14 @@ def expand_wide(me, everyone, distances, expanded, rows, flags, words, turned, q
 def expand_pieces(me, everyone, distances, rows, flags, following, queue, counts, pieces, limits):
     """Expand the long rows, a piece a warp.  How many vertices are near and far next."""
     offsets, neighbours, weights = rows
-    threshold, cutoff = limits
-    lanes = lanes_of_warp()
-    near, far = 0, 0
+    lanes, near, far = lanes_of_warp(), 0, 0
     for item in range(me // lanes, pieces, everyone // lanes):
-        vertex = np.int64(queue[2 * item])
-        first = offsets[vertex] + np.int64(queue[2 * item + 1]) * PIECE
-        end = min(first + PIECE, offsets[vertex + 1])
+        vertex, first, end = piece_at(queue, item, offsets)
         distance = load(distances, vertex)
         for entry in range(first + me % lanes, end, lanes):
             other, weight = np.int64(neighbours[entry]), weights[entry]
-            taken, longer = relax(distances, other, distance, weight, cutoff)
-            if taken:
-                flags[following + other] = 1
-                if longer < threshold:
-                    near += 1
-                else:
-                    far += 1
+            nearer, further = offer(distances, other, distance, weight, flags, following, limits)
+            near, far = near + nearer, far + further
     return near, far
 
 
@@ -130,9 +130,7 @@ def list_near(me, everyone, distances, expanded, flags, words, turned, queue, co
                     elif expanded[vertex] <= distance:
                         flags[now * TOGETHER + vertex] = 0
                     else:
-                        slot = ticket(counts, which * APART)
-                        if slot < capacity:
-                            queue[which * capacity + slot] = vertex
+                        put(queue, counts, which, capacity, vertex)
     return far
 
 
@@ -140,11 +138,7 @@ def list_near(me, everyone, distances, expanded, flags, words, turned, queue, co
 def put_off(vertex, flags, queue, counts, lists):
     """List a near vertex for the next round; without room there, flag it for the other gear."""
     _, spill, which, now = lists
-    capacity = len(queue) // QUEUES
-    slot = ticket(counts, spill * APART)
-    if slot < capacity:
-        queue[spill * capacity + slot] = vertex
-    else:
+    if not put(queue, counts, spill, len(queue) // QUEUES, vertex):
         flags[now + vertex] = 1
         counts[(which + LONG_ROW) * APART] = 1
 
@@ -158,11 +152,7 @@ def follow(words, turn, distances, other, distance, weight, flags, queue, counts
         return
     if longer >= threshold:
         flags[lists[3] + other] = 1
-        return
-    slot = fetch_add(words, COUNTERS + turn % 3, 1)
-    if slot < LOCAL:
-        words[(turn % 2) * LOCAL + slot] = other
-    else:
+    elif not keep(words, turn, other):
         put_off(other, flags, queue, counts, lists)
 
 
@@ -175,13 +165,11 @@ def expand_narrow(me, everyone, words, distances, expanded, rows, flags, queue, 
     mine, number, teams = me % team, me // team, everyone // team
     lane, warp, warps = mine % lanes, mine // lanes, team // lanes
     first_item, last_item = number * size // teams, (number + 1) * size // teams
-    if mine == 0:
-        words[COUNTERS] = words[COUNTERS + 1] = words[COUNTERS + 2] = 0
+    begin_to_keep(words, mine)
     meet_team()
     turn, count = 0, last_item - first_item
     while count > 0 and (turn == 0 or (count <= MOST and turn < TURNS)):
-        if mine == 0:
-            words[COUNTERS + (turn + 1) % 3] = 0  # read two turns ago by all
+        make_room(words, mine, turn)
         base = 0
         while base < count:
             item, first, degree, distance = base + warp + warps * lane, np.int64(0), np.int64(0), distances[0]
@@ -189,7 +177,7 @@ def expand_narrow(me, everyone, words, distances, expanded, rows, flags, queue, 
                 if turn == 0:
                     vertex = np.int64(queue[near * capacity + first_item + item])
                 else:
-                    vertex = words[((turn + 1) % 2) * LOCAL + item]
+                    vertex = kept(words, turn, item)
                 first, end, before = offsets[vertex], offsets[vertex + 1], expanded[vertex]
                 distance = load(distances, vertex)
                 if end - first > LONG:
@@ -210,7 +198,7 @@ def expand_narrow(me, everyone, words, distances, expanded, rows, flags, queue, 
                 share += lanes
             base += team
         meet_team()
-        count = min(words[COUNTERS + turn % 3], LOCAL)
+        count = count_kept(words, turn)
         turn += 1
     for item in range(mine, count, team):
-        put_off(words[((turn + 1) % 2) * LOCAL + item], flags, queue, counts, lists)
+        put_off(kept(words, turn, item), flags, queue, counts, lists)

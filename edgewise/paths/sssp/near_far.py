@@ -25,10 +25,9 @@ import numpy as np
 
 from edgewise.device import arrays, device, load, meet, together
 from edgewise.paths.distances import unreached
-from edgewise.paths.shares import APART, PIECE, add_up
+from edgewise.paths.shares import APART, PIECE, WORDS, add_up
 from edgewise.paths.sssp.gears import (
     COUNTED,
-    COUNTERS,
     FAR,
     LONG_ROW,
     NEAR,
@@ -36,7 +35,6 @@ from edgewise.paths.sssp.gears import (
     QUEUES,
     TOGETHER,
     TURNING,
-    WORDS,
     expand_narrow,
     expand_pieces,
     expand_wide,
@@ -115,8 +113,8 @@ def wide_round(
     more_near, more_far = expand_pieces(
         me, everyone, distances, rows, flags, following, queue, counts, pieces, limits
     )
-    add_up(me, team, COUNTERS, counts, which + NEAR, nears + more_near)
-    add_up(me, team, COUNTERS, counts, which + FAR, fars + more_far)
+    add_up(me, team, counts, which + NEAR, nears + more_near)
+    add_up(me, team, counts, which + FAR, fars + more_far)
 
 
 @together.by(threads=THREADS, crowd=CROWD, words=WORDS)
@@ -143,7 +141,7 @@ def search(
             far = list_near(
                 me, everyone, distances, expanded, flags, words, turned, queue, counts, spill, threshold
             )
-            add_up(me, team, COUNTERS, counts, which + FAR, far)
+            add_up(me, team, counts, which + FAR, far)
             meet(barrier, everyone)
             size, left = np.int64(load(counts, spill * APART)), load(counts, (which + FAR) * APART)
             near, spill, free = spill, free, near
