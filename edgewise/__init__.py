@@ -15,6 +15,7 @@ _HOMES = {
     "all_pairs_shortest_paths": ("edgewise.paths.apsp", "all_pairs_shortest_paths"),
     "bfs": ("edgewise.paths.bfs", "bfs"),
     "connected_components": ("edgewise.components", "connected_components"),
+    "cycle_counts": ("edgewise.cycles", "cycle_counts"),
     "distance_measures": ("edgewise.paths.measures", "distance_measures"),
     "errors": ("edgewise.errors", ""),
     "generate": ("edgewise.build.generate", ""),
@@ -32,6 +33,7 @@ __all__ = [
     "all_pairs_shortest_paths",
     "bfs",
     "connected_components",
+    "cycle_counts",
     "distance_measures",
     "errors",
     "generate",
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from edgewise.components import connected_components as connected_components
     from edgewise.components.shards import stream_components as stream_components
     from edgewise.components.stream import ComponentsStream as ComponentsStream
+    from edgewise.cycles import cycle_counts as cycle_counts
     from edgewise.files import read as read
     from edgewise.files import write as write
     from edgewise.graph import Graph as Graph

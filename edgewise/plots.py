@@ -9,6 +9,7 @@ from edgewise.errors import OptionError
 from edgewise.files.whole import whole
 
 if TYPE_CHECKING:
+    from edgewise.cycles.record import Cycles
     from edgewise.experiments.report import Figure
     from edgewise.result import Components
 
@@ -37,14 +38,46 @@ def sizes(result: "Components", path: str | Path) -> None:
         The file cannot be written.
     """
     check(path)
+    found = _doubling_counts(np.asarray(result.on_host().sizes()))
+    _draw_doubling(found, path, _title(result, result.largest), "vertices of a component", "components")
+
+
+def counts(result: "Cycles", path: str | Path) -> None:
+    """Draw how many vertices are on how many cycles, both on logarithmic axes.
+
+    Counts are taken in spans that double: 1, 2-3, 4-7 and so on; the title tells of those on none.
+
+    Parameters
+    ----------
+    result : Cycles
+    path : path-like
+        Picture to write; its ending (.png, .svg, .pdf) says the format.
+
+    Raises
+    ------
+    OptionError
+        Matplotlib is not installed, or does not know the ending.
+    FileError
+        The file cannot be written.
+    """
+    check(path)
+    through = np.asarray(result.on_host().counts)
+    found = _doubling_counts(through[through > 0])
+    none = int((through == 0).sum())
+    title = f"{result.total:,} cycles of length {result.length}; {none:,} vertices are on none"
+    _draw_doubling(found, path, title, f"cycles of length {result.length} through a vertex", "vertices")
+
+
+def _draw_doubling(found, path, title, across, up):
+    """Bars of what :func:`_doubling_counts` has found."""
     figure = _figure()
-    largest = result.largest
-    counts = _doubling_counts(np.asarray(result.on_host().sizes()))
     axes = figure.add_subplot()
-    starts = 2 ** np.arange(len(counts))
-    axes.bar(starts, counts, width=starts * 0.92, align="edge", color=_BARS)
-    _dress(axes, starts, counts)
-    axes.set_title(_title(result, largest), loc="left", fontsize=11, color=_INK)
+    starts = 2.0 ** np.arange(len(found))
+    axes.bar(starts, found, width=starts * 0.92, align="edge", color=_BARS)
+    _dress(axes, starts, found)
+    axes.set_xlabel(across, color=_INK)
+    axes.set_ylabel(up, color=_INK)
+    axes.set_title(title, loc="left", fontsize=11, color=_INK)
     with whole(path) as part:
         figure.savefig(part, format=Path(path).suffix.lstrip(".").lower(), dpi=150)
 
@@ -132,8 +165,8 @@ def _figure():
 
 
 def _doubling_counts(sizes):
-    """Number of components of 1, 2-3, 4-7, ... vertices."""
-    exponents = np.frexp(sizes)[1] - 1  # exact, unlike a logarithm
+    """How many of the numbers are 1, 2-3, 4-7 and so on."""
+    exponents = np.frexp(sizes)[1] - 1  # exact below 2**53, unlike a logarithm
     return np.bincount(exponents, minlength=1)
 
 
@@ -145,8 +178,6 @@ def _dress(axes, starts, counts):
     axes.minorticks_off()
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.set_xlabel("vertices of a component", color=_INK)
-    axes.set_ylabel("components", color=_INK)
     axes.grid(axis="y", color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

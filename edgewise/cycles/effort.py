@@ -1,0 +1,62 @@
+"""How long a count will take, said before it starts.
+
+A method estimates the operations of every task; a table of speeds makes seconds of them.  The estimate is
+right to a factor of a few, which is enough to tell seconds from days, and to cut long work into pieces.
+"""
+
+from __future__ import annotations
+
+from edgewise.device import threads
+from edgewise.errors import OptionError
+
+#: Operations a second of one CPU thread, and of a GPU: what methods' estimates count, mostly reads that miss
+#: the caches.
+ON_THREAD, ON_GPU = 6e7, 6e9
+#: Seconds of estimated work that are refused unless forced.
+MOST = 24 * 3600.0
+#: Names and seconds of the units in which an estimate is said.
+UNITS = (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
+
+
+def speed_of(place: str) -> float:
+    """Operations a second that ``place`` is taken to do."""
+    return ON_THREAD * threads.count() if place == "cpu" else ON_GPU
+
+
+def seconds_of(work: float, places) -> float:
+    """Seconds that so many operations should take in these places together."""
+    return work / sum(map(speed_of, places))
+
+
+def in_words(seconds: float) -> str:
+    """``"3 days"``: the time in the largest unit of which there are two or more."""
+    name, unit = next((u for u in UNITS if seconds >= 2 * u[1]), UNITS[-1])
+    count = seconds / unit
+    return f"{count:,.0f} {name}" if count < 1e6 else f"{count:.0e} {name}"
+
+
+def check_effort(work: float, places, method: str, length: int, force: bool):
+    """Refuse what would take days.
+
+    Parameters
+    ----------
+    work : float
+        Operations, estimated.
+    places : sequence of str
+        Where they will be done.
+    method : str
+    length : int
+    force : bool
+        Go on all the same.
+
+    Raises
+    ------
+    OptionError
+        It would take longer than :data:`MOST`, and it is not forced.
+    """
+    seconds = seconds_of(work, places)
+    if seconds > MOST and not force:
+        raise OptionError(
+            f"counting cycles of length {length} by {method} should take about {in_words(seconds)} on "
+            f"{', '.join(places)}; use force=True to go on, or a smaller length, or estimate_cycles"
+        )

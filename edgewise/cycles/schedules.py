@@ -1,0 +1,194 @@
+"""How tasks are dealt to devices.
+
+======================  ====================================================================================
+schedule                each device gets
+======================  ====================================================================================
+``auto``                pieces by estimated work, heavy tasks first, each half of the device's share of what
+                        is left, by measured speed; the CPU takes light ones, if it takes part at all
+``static``              one equal run of vertices, in the order of their numbers
+``static-weighted:10``  the same, but that a GPU gets 10 times as many as a thread of the CPU
+``queue:64``            64 vertices a thread of the CPU, 8 times 64 a GPU, again and again
+======================  ====================================================================================
+
+The last three are those of the CS406 project, numbers included.  What they get wrong is told in
+``docs/cycles.md``: the order of the vertices, in which heavy ones come anywhere, also last, and pieces so
+small that a GPU idles between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from edgewise.cycles import effort
+from edgewise.device import threads
+from edgewise.errors import OptionError
+from edgewise.workers.queue import LoadQueue, WorkQueue
+
+#: Seconds a claim of ``auto`` should take at least: long enough to hide the launch of a kernel.
+LEAST = 0.002
+#: Chunks of the document's queue that a GPU takes at once.
+CHUNKS_OF_GPU = 8
+#: Seconds between two looks at Ctrl-C, and the most of such pieces a device's work is cut into.
+PIECE, MOST_PIECES = 0.25, 100
+#: Share of all speed from which the CPU joins GPUs, and seconds of work for which it is worth starting.
+LEAST_SHARE, LEAST_SECONDS = 0.1, 0.05
+
+
+class Plan(NamedTuple):
+    """What a schedule is told.
+
+    Attributes
+    ----------
+    tasks : int
+    loads : callable
+        ``loads()`` is the estimated work of each task, in their order: (tasks,) float64 array on the host.
+    seconds : float
+        Estimated, for all devices together.
+    places : tuple of str
+        Place of each device.
+    number : float
+        What stands behind the colon of the schedule's name.
+    """
+
+    tasks: int
+    loads: Callable
+    seconds: float
+    places: tuple[str, ...]
+    number: float
+
+
+class Runs:
+    """Runs that were dealt before the start: each device works off its own."""
+
+    def __init__(self, runs):
+        self.runs = [iter(own) for own in runs]
+
+    def take(self, worker):
+        """The worker's next run, or ``None``."""
+        return next(self.runs[worker], None)
+
+
+class Chunks:
+    """One queue for all, in chunks of so many tasks for each device."""
+
+    def __init__(self, tasks, chunk, times):
+        self.queue, self.times = WorkQueue(tasks, chunk), times
+
+    def take(self, worker):
+        """The worker's next run, or ``None``."""
+        return self.queue.take(self.times[worker])
+
+
+def by_load(plan: Plan):
+    """Pieces of decreasing load; a single device gets as few as let it be interrupted."""
+    if len(plan.places) > 1:
+        kinds = {"cpu" if place == "cpu" else "gpu" for place in plan.places}
+        behind = [i for i, place in enumerate(plan.places) if place == "cpu"] if len(kinds) > 1 else []
+        return LoadQueue(plan.loads(), map(effort.speed_of, plan.places), least=LEAST, behind=behind)
+    pieces = _pieces(plan.seconds)
+    if pieces == 1:
+        return Runs([_proper([0, plan.tasks])])
+    ends = np.cumsum(plan.loads())
+    marks = np.searchsorted(ends, ends[-1] * np.arange(1, pieces) / pieces)
+    return Runs([_proper([0, *marks.tolist(), plan.tasks])])
+
+
+def evenly(plan: Plan):
+    """Equal runs of tasks."""
+    return _shared(plan, [1.0] * len(plan.places))
+
+
+def weighted(plan: Plan):
+    """Runs of tasks in proportion to a guess: so many for a GPU against one for a thread of the CPU."""
+    return _shared(plan, [threads.count() if place == "cpu" else plan.number for place in plan.places])
+
+
+def in_chunks(plan: Plan):
+    """Chunks of a fixed number of tasks."""
+    times = [threads.count() if place == "cpu" else CHUNKS_OF_GPU for place in plan.places]
+    return Chunks(plan.tasks, int(plan.number), times)
+
+
+def _shared(plan, weights):
+    marks = (plan.tasks * np.cumsum([0.0, *weights]) / sum(weights)).astype(np.int64)
+    pieces = _pieces(plan.seconds)
+    return Runs(
+        [
+            _proper(np.linspace(start, stop, pieces + 1).astype(np.int64).tolist())
+            for start, stop in pairwise(marks)
+        ]
+    )
+
+
+def _pieces(seconds):
+    return int(min(max(seconds / PIECE, 1), MOST_PIECES))
+
+
+def _proper(marks):
+    """Runs between marks that hold any task."""
+    return [(start, stop) for start, stop in pairwise(marks) if stop > start]
+
+
+class Schedule(NamedTuple):
+    """One way to deal.
+
+    Attributes
+    ----------
+    deal : callable
+        ``deal(plan)`` returns what the devices take their runs from, by ``take(worker)``.
+    gist : str
+    by_work : bool
+        Whether tasks come in the order of their work, the heaviest first; else in that of the vertices.
+    number : float or None
+        What may stand behind a colon, if not given; ``None`` if nothing may.
+    """
+
+    deal: Callable
+    gist: str
+    by_work: bool = False
+    number: float | None = None
+
+
+SCHEDULES = {
+    "auto": Schedule(by_load, "pieces of decreasing work, heavy vertices first", True),
+    "static": Schedule(evenly, "equal runs of vertices"),
+    "static-weighted": Schedule(weighted, "equal runs, N times as long for a GPU as for a thread", number=10),
+    "queue": Schedule(in_chunks, "chunks of N vertices a thread, of 8 N a GPU", number=64),
+}
+
+
+def parse(words: str) -> tuple[str, float]:
+    """Name of a schedule and its number, from such as ``"queue:64"``.
+
+    Raises
+    ------
+    OptionError
+    """
+    name, colon, number = words.partition(":") if isinstance(words, str) else ("", "", "")
+    if name not in SCHEDULES:
+        raise OptionError(f"schedule {words!r} is unknown; use one of {', '.join(SCHEDULES)}")
+    usual = SCHEDULES[name].number
+    if not colon:
+        return name, usual or 0
+    if usual is None:
+        raise OptionError(f"schedule {name} takes no number; leave out :{number}")
+    if not (number.isascii() and number.isdecimal() and 0 < int(number) < 2**31):
+        raise OptionError(f"schedule {words!r} needs a whole number larger than 0, such as {name}:{usual}")
+    return name, int(number)
+
+
+def joining(places, seconds: float):
+    """Numbers of the devices that take part under ``auto``: the CPU beside GPUs only where that pays.
+
+    A CPU of few threads adds nothing to a GPU, and takes from it the thread that launches; nor does it pay
+    where all is done in less time than threads take to start.
+    """
+    gpus = [i for i, place in enumerate(places) if place != "cpu"]
+    if not gpus or len(gpus) == len(places):
+        return list(range(len(places)))
+    share = effort.speed_of("cpu") / sum(effort.speed_of(place) for place in places)
+    return list(range(len(places))) if share >= LEAST_SHARE and seconds >= LEAST_SECONDS else gpus

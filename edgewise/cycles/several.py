@@ -1,0 +1,127 @@
+"""Tasks on one device or several: one host thread a device, a sum at the end.
+
+Tasks share nothing but the graph, so every device has all of it, counts what it is dealt into an array of
+its own, and in the end the arrays are added up where the first device is.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from time import perf_counter
+from typing import NamedTuple
+
+from edgewise.cycles.ranked import Ranked
+from edgewise.device import arrays, streams, threads
+
+#: Runs that a GPU is given ahead of the one it works on, so that it never waits for the host.
+AHEAD = 1
+
+
+def moved(ranked: Ranked, place: str) -> Ranked:
+    """The ranked graph in another place; itself where it is there."""
+    if place == ranked.place:
+        return ranked
+    there = (arrays.move(getattr(ranked, name), place) for name in ("offsets", "neighbours", "split", "rank"))
+    return Ranked(*there, ranked.loops, ranked.repeats)
+
+
+class Job(NamedTuple):
+    """What all devices work on.
+
+    Attributes
+    ----------
+    start : callable
+        ``start(ranked, order)`` makes a solver there.
+    ranked : Ranked
+    order : (tasks,) int64 array
+        Beside ``ranked``.
+    dealer : object
+        Its ``take(worker)`` gives a run of tasks or ``None``; it may want to be told how long a run took.
+    told : callable
+        ``told(run)`` hears of every run that is done.
+    """
+
+    start: object
+    ranked: Ranked
+    order: object
+    dealer: object
+    told: object
+
+
+def count(job: Job, places):
+    """Do all tasks on the devices in these places.
+
+    Parameters
+    ----------
+    job : Job
+    places : sequence of str
+
+    Returns
+    -------
+    (n,) int64 array
+        Counts by rank, in the first place.
+    """
+    crew = _Crew(job)
+    if len(places) == 1:
+        return crew.work(0, places[0])
+    loops = threads.count()
+    with ThreadPoolExecutor(len(places)) as pool:
+        under_way = [pool.submit(crew.work, *worker, loops) for worker in enumerate(places)]
+        try:
+            found = [one.result() for one in under_way]
+        except BaseException:
+            crew.stopped = True
+            raise
+    with arrays.guard(places[0]):
+        total = found[0]
+        for counts in found[1:]:
+            total += arrays.move(counts, places[0])
+        arrays.synchronize(places[0])
+    return total
+
+
+class _Crew:
+    """The devices at work; an error in one, or Ctrl-C, stops the others after their runs under way."""
+
+    def __init__(self, job):
+        self.job, self.stopped, self.alone = job, False, Lock()
+
+    def work(self, me, place, loops=None):
+        """Do what is dealt to one device; its counts."""
+        threads.use(loops)
+        try:
+            with arrays.guard(place):
+                return self._counts(me, place)
+        except BaseException:
+            self.stopped = True
+            raise
+
+    def _counts(self, me, place):
+        job = self.job
+        solver = job.start(moved(job.ranked, place), arrays.move(job.order, place))
+        road, waiting, since = streams.current(place), deque(), perf_counter()
+        while not self.stopped and (run := job.dealer.take(me)) is not None:
+            if not waiting:
+                since = perf_counter()
+            solver.count(*run)
+            waiting.append((run, road.record()))
+            if place == "cpu" or len(waiting) > AHEAD:
+                since = self._settle(me, *waiting.popleft(), since)
+        while waiting:
+            since = self._settle(me, *waiting.popleft(), since)
+        if me == 0 and not self.stopped:
+            solver.settle()
+        arrays.synchronize(place)
+        return solver.counts
+
+    def _settle(self, me, run, event, since):
+        """Wait for a run, tell of it, and return the time."""
+        event.synchronize()
+        now = perf_counter()
+        if hasattr(self.job.dealer, "tell"):
+            self.job.dealer.tell(me, run, now - since)
+        with self.alone:
+            self.job.told(run)
+        return now
