@@ -28,6 +28,18 @@ def shards(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C raises KeyboardInterrupt here.
+
+    A script's ``&`` and ``nohup`` start their processes, so these tests too, with SIGINT ignored, and Python
+    leaves that as it is.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 FILES = ["0.parquet", "1.parquet", "2.parquet"]
 
 
@@ -109,7 +121,7 @@ def test_mistakes(shards, options, words, capsys):
     assert sorted(shards.iterdir()) == before
 
 
-def test_goes_on_after_a_checkpoint(shards, capsys, monkeypatch):
+def test_goes_on_after_a_checkpoint(shards, ctrl_c, capsys, monkeypatch):
     again = ["components", "--stream", *FILES, "--checkpoint", "so-far", "-o", "clusters.parquet"]
     add, seen = streams.StreamedPairs.add, []
 
