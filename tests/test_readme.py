@@ -57,7 +57,7 @@ PLACES = {"cpu": "CPU", "cuda": "GPU"}
 #: What a method of each kind says of the weights.
 WEIGHTS = {
     "bfs": (BFS, "Looks back", lambda method: "yes" if method.looks_back else ""),
-    "sssp": (SSSP, "Weights", lambda method: "any" if method.negative else "not negative"),
+    "sssp": (SSSP, "Weights", lambda method: method.weights),
     "apsp": (APSP, "Weights", lambda method: method.weights),
 }
 

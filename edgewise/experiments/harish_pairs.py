@@ -15,7 +15,7 @@ from edgewise.experiments.harish import affordable, places, random_graph
 from edgewise.experiments.published import HARISH_PAIRS
 from edgewise.experiments.report import Figure, Table, curves
 from edgewise.paths.apsp import METHODS
-from edgewise.paths.apsp.job import Search, rows_of_a_block
+from edgewise.paths.apsp.search import Search, rows_of_a_block
 from edgewise.paths.sssp import shortest_paths
 
 #: Vertices by size; the paper tells of 100,000 of degree 6.

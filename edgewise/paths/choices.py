@@ -12,16 +12,17 @@ from edgewise.graph import Graph
 
 
 class Method(NamedTuple):
-    """One way to search: what it is, where it comes from, what it can do."""
+    """One way to search: what it is, where it comes from, what it can do; the fronts say how it is called."""
 
     run: Callable
     gist: str
     source: str
+    weights: str = "none"  # every edge counts one; or "not negative", or "any"
     options: tuple[str, ...] = ()
     places: tuple[str, ...] = ("cpu", "cuda")
     looks_back: bool = False  # reads the rows that come in
-    negative: bool = False  # whether weights may be negative
-    stops: bool = False  # whether it ends with its targets
+    stops: bool = False  # ends with its targets
+    whole: bool = False  # keeps the distances of all pairs, whatever sources are asked for
 
 
 def check_asked(graph, method, methods):
@@ -60,12 +61,18 @@ def check_place(method, place, methods):
         raise OptionError(f"method {method} runs on {where} only; use device={needed!r} or another method")
 
 
+def flat(ids, name):
+    """``ids``, which must be an id or a flat collection of them."""
+    first = ids[0] if isinstance(ids, (list, tuple)) and ids else None
+    table = len(getattr(ids, "shape", ())) > 1 or isinstance(ids, dict)
+    if table or len(getattr(first, "shape", ())) or isinstance(first, (list, tuple)):
+        raise OptionError(f"{name} is a table of ids; give one id, or a flat list of them")
+    return ids
+
+
 def vertices_in(graph, ids, name, instead):
     """Distinct vertex numbers, ascending, of an id or of a flat collection that is not empty."""
-    first = ids[0] if isinstance(ids, (list, tuple)) and ids else None
-    if getattr(ids, "ndim", 0) > 1 or getattr(first, "ndim", 0) or isinstance(first, (list, tuple)):
-        raise OptionError(f"{name} is a table of ids; give one id, or a flat list of them")
-    vertices = graph.vertices_of(ids)
+    vertices = graph.vertices_of(flat(ids, name))
     if not len(vertices):
         raise OptionError(f"{name} is empty; {instead}")
     return vertices if len(vertices) == 1 else np.unique(vertices)

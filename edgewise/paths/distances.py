@@ -168,16 +168,8 @@ class Distances:
 
     def on_host(self) -> Distances:
         """Return the result with its distances, and its graph, on the host."""
-        from edgewise.paths.rows import Rows
-
-        def moved(rows):
-            return Rows(*(arrays.move(a, "cpu") for a in (rows.offsets, rows.neighbours, rows.weights)))
-
-        rows = moved(self._rows)
-        if self._rows.incoming is self._rows:
-            object.__setattr__(rows, "incoming", rows)
         dense = None if self._dense is None else arrays.move(self._dense, "cpu")
-        return replace(self, graph=self.graph.to("cpu"), _rows=rows, _dense=dense)
+        return replace(self, graph=self.graph.to("cpu"), _rows=self._rows.on_host(), _dense=dense)
 
     def to_frame(self) -> pyarrow.Table:
         """Return a table with one row for each vertex that was reached, in vertex order.

@@ -17,7 +17,7 @@ import numpy as np
 from edgewise.device import arrays, each
 from edgewise.graph import Graph
 from edgewise.paths.apsp import METHODS
-from edgewise.paths.apsp.job import Search, TooLarge, rows_of_a_block
+from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
 from edgewise.paths.choices import check_asked
 from edgewise.paths.distances import unreached
 

@@ -34,6 +34,13 @@ class Rows:
         """Number of rows."""
         return len(self.offsets) - 1
 
+    def on_host(self):
+        """Return the rows on the host; with those that come in only where these are the same."""
+        rows = Rows(*(arrays.move(a, "cpu") for a in (self.offsets, self.neighbours, self.weights)))
+        if self.incoming is self:
+            object.__setattr__(rows, "incoming", rows)
+        return rows
+
 
 def rows_of(graph, weights=None, name="unit"):
     """The rows of ``graph``, made once for each ``name`` and kept.

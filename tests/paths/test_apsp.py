@@ -139,9 +139,9 @@ def test_some_sources():
 
 
 def test_several_devices_give_what_one_gives(monkeypatch):
-    from edgewise.paths.apsp import job, several
+    from edgewise.paths.apsp import search, several
 
-    monkeypatch.setattr(job, "BLOCK_ROWS", 4)
+    monkeypatch.setattr(search, "BLOCK_ROWS", 4)
     shape = ZOO["cycle"]
     weights = weights_for(shape, np.int32)
     expected = oracle(*shape, weights, True)
@@ -251,7 +251,7 @@ def test_memory_is_that_of_all_that_is_held(monkeypatch, tmp_path):
 
 def test_bytes_and_blocks_of_large_graphs(monkeypatch):
     from edgewise.device import arrays
-    from edgewise.paths.apsp import job, team
+    from edgewise.paths.apsp import search, team
     from edgewise.paths.apsp.memory import needs_of
 
     assert needs_of(True, 128, 128, 4, "cpu", ["cpu"], True) == {"cpu": 128 * 128 * 4}
@@ -259,8 +259,8 @@ def test_bytes_and_blocks_of_large_graphs(monkeypatch):
     spread = needs_of(True, 256, 256, 4, "cpu", ["cuda:0", "cuda:1"])
     assert spread == {"cpu": 1 << 18, "cuda:0": 1 << 18, "cuda:1": 1 << 18}
     for width in (1, 10**5, 10**6, 10**7, 10**8):
-        rows = job.rows_of_a_block(width, width, np.int32)
-        assert rows == 1 or rows * width * 4 <= job.BLOCK_BYTES
+        rows = search.rows_of_a_block(width, width, np.int32)
+        assert rows == 1 or rows * width * 4 <= search.BLOCK_BYTES
     monkeypatch.setattr(arrays, "free_memory", lambda place: 1 << 30)
     assert team.size_for(64, 1 << 30) == 1
 

@@ -8,7 +8,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError, GraphError
-from edgewise.paths.apsp import all_pairs_shortest_paths, job
+from edgewise.paths.apsp import all_pairs_shortest_paths, search
 
 RNG = np.random.default_rng(5)
 N = 40
@@ -21,7 +21,7 @@ GRAPH = ew.Graph.from_edges(SOURCES, TARGETS, weights=WEIGHTS, n_vertices=N)
 def goal(request, tmp_path, monkeypatch):
     if request.param == ".zarr":
         pytest.importorskip("zarr")
-    monkeypatch.setattr(job, "BLOCK_ROWS", 8)
+    monkeypatch.setattr(search, "BLOCK_ROWS", 8)
     return tmp_path / f"distances{request.param}"
 
 
@@ -93,8 +93,8 @@ def test_a_journal_cut_short_begins_anew(goal):
 
 
 def test_what_a_journal_or_part_cannot_mean_is_not_gone_on_with(goal, monkeypatch):
-    monkeypatch.setattr(job, "BLOCK_ROWS", 1)
-    monkeypatch.setattr(job, "BLOCKS", 1000)
+    monkeypatch.setattr(search, "BLOCK_ROWS", 1)
+    monkeypatch.setattr(search, "BLOCKS", 1000)
     journal, part = goal.with_name(f".{goal.name}.journal"), goal.with_name(f".{goal.stem}.part{goal.suffix}")
     interrupted(goal, 12)
     journal.write_text(journal.read_text()[:-2])  # of block 11 a 1 is left
@@ -170,7 +170,7 @@ def test_only_what_an_output_was_is_replaced(goal):
 
 def test_a_full_disk_is_told_and_the_blocks_are_kept(tmp_path, monkeypatch):
     resource = pytest.importorskip("resource")
-    monkeypatch.setattr(job, "BLOCK_ROWS", 8)
+    monkeypatch.setattr(search, "BLOCK_ROWS", 8)
     goal, limits = tmp_path / "d.npy", resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def fill_up(done, blocks):

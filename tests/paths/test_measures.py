@@ -9,7 +9,7 @@ import pytest
 import edgewise as ew
 from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError
-from edgewise.paths.apsp import job
+from edgewise.paths.apsp import search
 from edgewise.paths.measures import distance_measures
 from tests.zoo import ZOO
 
@@ -33,7 +33,7 @@ def both(shape, weights, directed):
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_measures_are_those_of_networkx(shape, directed, monkeypatch):
-    monkeypatch.setattr(job, "BLOCK_ROWS", 8)
+    monkeypatch.setattr(search, "BLOCK_ROWS", 8)
     vertices, sources, _ = ZOO[shape]
     weights = np.random.default_rng(1).integers(0, 5, len(sources))
     ours, theirs = both(ZOO[shape], weights, directed)

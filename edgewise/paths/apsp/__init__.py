@@ -1,6 +1,6 @@
 """All pairs shortest paths: distances from every vertex to every vertex.
 
-A method is made ready for the rows of a graph and then asked for blocks of sources: ``start(rows)`` returns
+A method is made ready for the rows of a graph and then asked for blocks of sources: ``run(rows)`` returns
 ``solve(sources, into)``, which fills a flat array, source after source, and says whether a distance was too
 large for its type.  So all of them serve results in memory, files that grow block by block, and
 :func:`edgewise.distance_measures`, which keeps no matrix.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from edgewise.device import arrays
 from edgewise.errors import OptionError
@@ -22,7 +22,7 @@ from edgewise.paths.apsp.job import Job
 from edgewise.paths.apsp.johnson import johnson as johnson_by
 from edgewise.paths.apsp.multi_source import multi_source
 from edgewise.paths.apsp.record import AllPairs
-from edgewise.paths.choices import check_asked
+from edgewise.paths.choices import Method, check_asked
 from edgewise.workers.team import team_of
 
 __all__ = ["METHODS", "AllPairs", "Method", "all_pairs_shortest_paths"]
@@ -42,28 +42,19 @@ def johnson(rows):
     return johnson_by(rows, sssp)
 
 
-class Method(NamedTuple):
-    """One way to find all pairs: what it is, where it comes from, what it can do."""
-
-    start: Callable
-    gist: str
-    source: str
-    weights: str = "any"  # or "not negative", or "none": every edge counts one
-    whole: bool = False  # keeps the whole matrix, whatever rows are asked for
-    places: tuple[str, ...] = ("cpu", "cuda")
-
-
 METHODS = {
     "floyd-warshall-simple": Method(
         floyd_warshall_simple,
         "a loop over all pairs for every pivot",
         "Fusi; Harish and Narayanan 2007",
+        "any",
         whole=True,
     ),
     "floyd-warshall": Method(
         floyd_warshall,
         "the same in blocks that stay in caches and registers",
         "Venkataraman et al. 2003; Katz and Kider 2008",
+        "any",
         whole=True,
     ),
     "sssp": Method(
@@ -73,9 +64,9 @@ METHODS = {
         "not negative",
     ),
     "multi-source": Method(
-        multi_source, "breadth-first search, 64 sources a sweep", "Then et al. 2014", "none", places=("cpu",)
+        multi_source, "breadth-first search, 64 sources a sweep", "Then et al. 2014", places=("cpu",)
     ),
-    "johnson": Method(johnson, "potentials shift negative weights away, then sssp", "Johnson 1977"),
+    "johnson": Method(johnson, "potentials shift negative weights away, then sssp", "Johnson 1977", "any"),
 }
 
 
@@ -98,7 +89,9 @@ def all_pairs_shortest_paths(
     graph : Graph
         With or without weights; without them every edge counts one.  Edges of a directed graph lead one way.
     sources : sequence of ids, optional
-        The rows that are wanted; all vertices by default.
+        The rows that are wanted; all vertices by default.  ``sssp``, ``multi-source`` and ``johnson`` search
+        for these rows alone.  ``floyd-warshall`` and ``floyd-warshall-simple`` find the whole matrix and give
+        the rows out of it: for one source they cost as much time and memory as for all.
     method : str
         A name in ``METHODS``, or ``"auto"``: chosen by size, density and weights.
     device : str, optional
@@ -128,7 +121,8 @@ def all_pairs_shortest_paths(
     GraphError
         An unknown source, weights that are not finite, a negative cycle, distances too large for any type.
     OptionError
-        An unknown method, option or output; a method that cannot do with the weights.
+        An unknown method, option or output; a method that cannot do with the weights or does not run in the
+        place; sources that are a table.
     DeviceError, OutOfMemoryError
         The device is not there, or the matrix does not fit.
     FileError

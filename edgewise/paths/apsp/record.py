@@ -110,25 +110,18 @@ class AllPairs:
 
     @cached_property
     def _incoming(self):
-        from edgewise.paths.rows import Rows, incoming_of
+        from edgewise.paths.rows import incoming_of
 
-        rows = incoming_of(self.graph, self._rows)
-        return Rows(*(arrays.move(a, "cpu") for a in (rows.offsets, rows.neighbours, rows.weights)))
+        return incoming_of(self.graph, self._rows).on_host()
 
     def on_host(self) -> AllPairs:
         """Return the result with its distances, and its graph, on the host."""
-        from edgewise.paths.rows import Rows
-
         if self.graph.place == "cpu":
             return self
-        old = self._rows
-        rows = Rows(*(arrays.move(a, "cpu") for a in (old.offsets, old.neighbours, old.weights)))
-        if old.incoming is old:
-            object.__setattr__(rows, "incoming", rows)
         distances = self.distances
         if not isinstance(distances, np.ndarray) or type(distances) is arrays.Simulated:
-            distances = arrays.move(distances, "cpu")
-        return replace(self, graph=self.graph.to("cpu"), _rows=rows, distances=distances)
+            distances = arrays.move(distances, "cpu")  # else it is a file's
+        return replace(self, graph=self.graph.to("cpu"), _rows=self._rows.on_host(), distances=distances)
 
     def to_frame(self) -> pyarrow.Table:
         """Return a table with one row for each pair that a path joins, source by source.

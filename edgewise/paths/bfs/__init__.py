@@ -47,7 +47,7 @@ METHODS = {
         cooperative,
         "all levels in one launch, narrow or wide, top-down or bottom-up",
         "after Merrill 2012 and Beamer 2012",
-        ("wide",),
+        options=("wide",),
         places=("cuda",),
     ),
 }

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import GraphError, OptionError
+from edgewise.errors import OptionError
 from edgewise.graph import Graph
 from edgewise.paths.choices import (
     Method,
@@ -32,31 +32,31 @@ from edgewise.paths.sssp.near_far import near_far
 from edgewise.paths.sssp.nearby import nearby
 from edgewise.paths.sssp.negative_cycle import NegativeCycle
 from edgewise.paths.sssp.weights import (
-    WIDER,
     edge_at,
     limit_in,
     rows_in,
     spread_in,
     type_named,
+    wider_than,
 )
 
 __all__ = ["METHODS", "Method", "shortest_paths"]
 
-#: Vertices of a negative cycle that an error names.
-MOST_NAMED = 20
-
-
 METHODS = {
     "harish": Method(
-        harish, "two kernels over all vertices, round after round", "Harish and Narayanan 2007; Fusi"
+        harish,
+        "two kernels over all vertices, round after round",
+        "Harish and Narayanan 2007; Fusi",
+        "not negative",
     ),
     "bellman-ford": Method(
-        bellman_ford, "relax what was lowered in the round before", "Bellman 1958, Moore 1959", negative=True
+        bellman_ford, "relax what was lowered in the round before", "Bellman 1958, Moore 1959", "any"
     ),
     "delta-stepping": Method(
         delta_stepping,
         "bins by distance, one after the other",
         "Meyer and Sanders 2003; Zhang et al. 2020",
+        "not negative",
         ("delta",),
         ("cpu",),
         stops=True,
@@ -65,10 +65,16 @@ METHODS = {
         near_far,
         "a threshold moves on; the whole search in one launch",
         "after Davidson et al. 2014",
+        "not negative",
         ("delta",),
     ),
     "dijkstra": Method(
-        dijkstra, "the nearest vertex first, on one core", "Dijkstra 1959", places=("cpu",), stops=True
+        dijkstra,
+        "the nearest vertex first, on one core",
+        "Dijkstra 1959",
+        "not negative",
+        places=("cpu",),
+        stops=True,
     ),
 }
 
@@ -171,17 +177,11 @@ def _searched(graph, method, rows, sources, ends, cutoff, dtype, options):
         try:
             distances, overflowed = _run(method, rows, sources, limit_in(cutoff, name), ends, options)
         except NegativeCycle as cycle:
-            raise _named(graph, cycle) from None
+            raise cycle.named(graph) from None
         arrays.synchronize(graph.place)
         seconds = perf_counter() - start
-        if overflowed and (dtype is not None or name not in WIDER):
-            wider = WIDER.get(name) or ("float64" if name == "int64" else None)
-            raise GraphError(
-                f"a distance passes the largest number of {name}; "
-                + (f"use dtype={wider!r}" if wider else "use smaller weights")
-            )
         if overflowed:
-            rows = rows_in(graph, WIDER[name])
+            rows = rows_in(graph, wider_than(name, asked=dtype is not None))
     return Distances(
         graph, method, seconds, sources, True, rows, distances, None, cutoff, partial=ends is not None
     )
@@ -212,7 +212,7 @@ def _type_name(graph, dtype):
 def _check_negative(graph, method, least, cutoff, ends):
     """Refuse what cannot be done where a weight is negative."""
     edge = f"the edge {edge_at(graph, int(graph.csr_weights.argmin()))} weighs {least}"
-    if method != "auto" and not METHODS[method].negative:
+    if method != "auto" and METHODS[method].weights != "any":
         raise OptionError(f"{edge}, and {method} needs weights of 0 or more; use method='bellman-ford'")
     if cutoff is not None or ends is not None:
         what = "cutoff" if cutoff is not None else "targets"
@@ -220,13 +220,3 @@ def _check_negative(graph, method, least, cutoff, ends):
             f"{edge}, so paths may go on beyond any distance and come back; leave {what} out, and choose "
             "among all distances"
         )
-
-
-def _named(graph, cycle):
-    """The error for a negative cycle, with its vertices' ids."""
-    ids = [repr(id) for id in graph.ids_of(np.array(cycle.vertices)).tolist()]
-    shown = ids if len(ids) <= MOST_NAMED else [*ids[:MOST_NAMED], f"({len(ids) - MOST_NAMED} more)"]
-    return GraphError(
-        f"no shortest paths: the cycle {' -> '.join([*shown, ids[0]])} weighs {cycle.weight}; "
-        "leave out an edge of it, or raise its weight"
-    )

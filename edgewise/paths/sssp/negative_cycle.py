@@ -13,9 +13,12 @@ import numpy as np
 
 from edgewise.device import alone, arrays, device
 from edgewise.device.wrapping import plus
+from edgewise.errors import GraphError
 from edgewise.paths.sssp.weights import least_in
 
 NOBODY = -1
+#: Vertices of a negative cycle that an error names.
+MOST_NAMED = 20
 #: How a search ended.
 DONE, SPENT, TOO_LOW = -1, -2, -3
 
@@ -26,6 +29,15 @@ class NegativeCycle(Exception):
     def __init__(self, vertices, weight):
         super().__init__(f"a negative cycle of {len(vertices)} vertices")
         self.vertices, self.weight = vertices, weight
+
+    def named(self, graph):
+        """The error for a user of ``graph``, which names the vertices by their ids."""
+        ids = [repr(id) for id in graph.ids_of(np.array(self.vertices)).tolist()]
+        shown = ids if len(ids) <= MOST_NAMED else [*ids[:MOST_NAMED], f"({len(ids) - MOST_NAMED} more)"]
+        return GraphError(
+            f"no shortest paths: the cycle {' -> '.join([*shown, ids[0]])} weighs {self.weight}; "
+            "leave out an edge of it, or raise its weight"
+        )
 
 
 @device

@@ -43,6 +43,23 @@ def type_named(dtype):
     return name
 
 
+def wider_than(name, asked=False, passes="passes"):
+    """Name of the type to search in again, where a distance passes (or may pass) the end of type ``name``.
+
+    Raises
+    ------
+    GraphError
+        There is none, or ``name`` was asked for.
+    """
+    if not asked and name in WIDER:
+        return WIDER[name]
+    wider = WIDER.get(name) or ("float64" if name == "int64" else None)
+    raise GraphError(
+        f"a distance {passes} the largest number of {name}; "
+        + (f"use dtype={wider!r}" if wider else "use smaller weights")
+    )
+
+
 class Spread(NamedTuple):
     """Least, largest and mean weight, as Python numbers; zeros where there is no edge."""
 
