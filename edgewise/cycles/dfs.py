@@ -122,6 +122,11 @@ class Searches:
         """Nothing is left over."""
 
 
+def start(ranked: Ranked, order, length: int) -> Searches:
+    """A worker that counts cycles of ``length`` edges from the vertices of ``order``."""
+    return Searches(ranked, order, length)
+
+
 def work(ranked: Ranked, length: int):
     """Steps of the search from every vertex, about: the walks it takes, (n,) float64 array.
 
@@ -130,4 +135,5 @@ def work(ranked: Ranked, length: int):
     xp = arrays.namespace(ranked.place)
     with np.errstate(over="ignore"):
         steps = walks(ranked, length)
-    return xp.where(xp.diff(ranked.offsets) > 1, steps, 0.0)
+    steps[xp.diff(ranked.offsets) < 2] = 0
+    return steps
