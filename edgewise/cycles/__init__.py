@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from edgewise.cycles.bounds import check_fits
 from edgewise.cycles.choose import choose
 from edgewise.cycles.effort import check_effort, seconds_of
 from edgewise.cycles.method import Method
@@ -116,6 +117,8 @@ def cycle_counts(
         with timer("plan"):
             name = choose(METHODS, length, team.places) if method == "auto" else method
             _check_place(name, team)
+            if not METHODS[name].one_by_one:
+                check_fits(ranked, length, convention)
             how = SCHEDULES[dealing]
             tasks = tasks_of(graph, ranked, name, METHODS[name], length, how.by_work)
             check_effort(tasks.total, team.places, name, length, force)

@@ -11,9 +11,9 @@ from edgewise.errors import OptionError
 
 #: In the order of preference; the first that can do the length and runs everywhere is taken.
 PREFERRED = (
-    "triangles-shared",
-    "squares-shared",
-    "pentagons-shared",
+    "triangles-warps",
+    "squares-tables",
+    "pentagons-tables",
     "triangles",
     "squares",
     "pentagons",

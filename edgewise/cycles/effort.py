@@ -32,7 +32,7 @@ def in_words(seconds: float) -> str:
     """``"3 days"``: the time in the largest unit of which there are two or more."""
     name, unit = next((u for u in UNITS if seconds >= 2 * u[1]), UNITS[-1])
     count = seconds / unit
-    return f"{count:,.0f} {name}" if count < 1e6 else f"{count:.0e} {name}"
+    return f"{count:,.0f} {name}" if count < 1e6 else "millions of years"
 
 
 def check_effort(work: float, places, method: str, length: int, force: bool):

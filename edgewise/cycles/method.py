@@ -45,6 +45,8 @@ class Method(NamedTuple):
         cheaply; tasks of no work need not be done.
     lengths : tuple of int, or None
         Lengths it can do; ``None``: 3 and more.
+    one_by_one : bool
+        Whether it meets every cycle, so that a count that outgrew 64 bits would take centuries.
     """
 
     start: Callable[..., Solver]
@@ -54,6 +56,7 @@ class Method(NamedTuple):
     lengths: tuple[int, ...] | None
     places: tuple[str, ...] = ("cpu", "cuda")
     options: tuple[str, ...] = ()
+    one_by_one: bool = False
 
     def can(self, length: int) -> bool:
         """Whether it counts cycles of this length."""

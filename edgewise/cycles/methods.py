@@ -4,51 +4,80 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from edgewise.cycles.method import Method
 
-_LINES = {
+_LINES: dict[str, tuple[str, dict[str, Any]]] = {
     "triangles": (
         "triangles",
-        "rows of higher neighbours are intersected",
-        "Chiba and Nishizeki 1985",
-        (3,),
-        ("cpu", "cuda"),
+        dict(
+            gist="common higher neighbours of the ends of edges",
+            source="Chiba and Nishizeki 1985",
+            lengths=(3,),
+        ),
+    ),
+    "triangles-warps": (
+        "triangles_warps",
+        dict(gist="the same, entries shared out in a warp", source="Merrill et al. 2012", lengths=(3,)),
     ),
     "squares": (
         "squares",
-        "wedges below each vertex, by their far end",
-        "Chiba and Nishizeki 1985",
-        (4,),
-        ("cpu", "cuda"),
+        dict(
+            gist="wedges below each vertex, by their ends", source="Burkhardt and Harris 2023", lengths=(4,)
+        ),
+    ),
+    "squares-tables": (
+        "squares_tables",
+        dict(gist="the same, ends in tables", source="Burkhardt and Harris 2023", lengths=(4,)),
     ),
     "pentagons": (
         "pentagons",
-        "wedges below each vertex, joined by an edge",
-        "after Kowalik 2003",
-        (5,),
-        ("cpu", "cuda"),
+        dict(gist="wedges below each vertex, joined by edges", source="after Kowalik 2003", lengths=(5,)),
+    ),
+    "pentagons-tables": (
+        "pentagons_tables",
+        dict(gist="the same, ends in tables", source="after Kowalik 2003", lengths=(5,)),
     ),
     "walks": (
         "walks",
-        "closed walks less those that meet themselves",
-        "after Harary and Manvel 1971",
-        (4, 5, 6),
-        ("cpu", "cuda"),
+        dict(
+            gist="closed walks, less those that meet themselves",
+            source="Harary and Manvel 1971; Alon et al. 1997",
+            lengths=(4, 5, 6),
+        ),
     ),
-    "enumerate": ("enumerate", "every cycle, found at its highest vertex", "bounded search", None, ("cpu",)),
-    "dfs": ("dfs", "every closed walk from every vertex", "CS406", None, ("cpu", "cuda")),
+    "enumerate": (
+        "enumerate",
+        dict(
+            gist="all cycles, each from its highest vertex",
+            source="bounded search",
+            lengths=None,
+            one_by_one=True,
+        ),
+    ),
+    "dfs": (
+        "dfs",
+        dict(
+            gist="all paths from every vertex, until they close",
+            source="CS406",
+            lengths=None,
+            one_by_one=True,
+        ),
+    ),
 }
 
 
 def _table():
     found = {}
-    for name, (page, gist, source, lengths, places) in _LINES.items():
+    for name, (page, facts) in _LINES.items():
         if find_spec(f"edgewise.cycles.{page}") is None:
             continue
-        module = import_module(f"edgewise.cycles.{page}")
-        if hasattr(module, "start") and hasattr(module, "work"):
-            found[name] = Method(module.start, module.work, gist, source, lengths, places)
+        try:
+            module = import_module(f"edgewise.cycles.{page}")
+            found[name] = Method(module.start, module.work, **facts)
+        except (ImportError, AttributeError, SyntaxError, NameError):
+            continue
     return found
 
 

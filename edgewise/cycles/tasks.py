@@ -9,6 +9,9 @@ import numpy as np
 from edgewise.cycles.method import heaviest_first
 from edgewise.device import arrays
 
+#: Work of a task at most, so that sums stay finite.
+MOST = 1e290
+
 
 class Tasks:
     """The tasks of a method on a ranked graph.
@@ -30,7 +33,7 @@ class Tasks:
     """
 
     def __init__(self, ranked, work, by_work):
-        self.work = work
+        self.work = work = arrays.namespace(work).minimum(work, MOST)
         self.order = heaviest_first(work) if by_work else ranked.rank.astype(np.int64)
         self.total = float(work.sum()) if len(work) else 0.0
 
