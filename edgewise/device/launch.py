@@ -65,7 +65,7 @@ class Kernel:
     def __call__(self, count, arguments, place):
         blocks = min(-(-count * self.lanes // (self.threads * self.ahead)), MOST_BLOCKS)
         if self.crowd is not None and not self.cooperative:
-            blocks = min(blocks, self.crowd * _processors(place))
+            blocks = min(blocks, self.crowd * processors(place))
         if SIMULATED:
             self._simulate(blocks, count, arguments)
             return
@@ -122,7 +122,7 @@ class _Loaded:
             crowd = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(
                 self.function, kernel.threads, 0
             )
-            self.at_once = min(crowd, kernel.crowd or crowd) * _processors(f"cuda:{device_id}")
+            self.at_once = min(crowd, kernel.crowd or crowd) * processors(f"cuda:{device_id}")
 
     def launch(self, blocks, threads, words):
         stream = self.stream().ptr
@@ -234,7 +234,7 @@ def _capability(device_id):
 
 
 @memoize
-def _processors(place):
+def processors(place):
     """Multiprocessors of the GPU ``place``."""
     if SIMULATED:
         return 1

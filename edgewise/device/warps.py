@@ -10,7 +10,7 @@ called by any.
 from numba.extending import overload
 
 from edgewise.device.atomics import fetch_add
-from edgewise.device.launch import WARP
+from edgewise.device.launch import BLOCK, WARP
 from edgewise.device.target import INTERPRETED, NO_COUNTING, SIMULATED, device, on_cuda
 
 
@@ -40,7 +40,7 @@ def count_votes(found):
 
 
 def meet_warp():
-    """Wait until all lanes are here; what they wrote into the team's words before is seen by all behind it."""
+    """Wait until all lanes are here; what they wrote before is seen by all of them behind it."""
 
 
 def add_in_team(array, index, value):
@@ -68,6 +68,13 @@ def sum_of_share(value, first, end, lane):
     if first >= end:
         return value - value
     return within - before if first > 0 else within
+
+
+def warps_of_team(threads, place):
+    """Warps that a team has whose region has so many ``threads`` on a GPU; asked on the host."""
+    if place == "cpu":
+        return 1
+    return min(threads, BLOCK) if SIMULATED else threads // WARP
 
 
 def ticket(counter, index):

@@ -1,0 +1,181 @@
+"""Tables of the ends of wedges, for a warp, a team or all workers at once.
+
+A *wedge* of a top vertex ``v`` is a path ``v, a, u`` whose middle ``a`` and end ``u`` are lower than ``v``.
+Squares and pentagons are counted from the number of wedges that end in each ``u``.  An array over all
+vertices for each worker would not fit beside thousands of workers, so they keep a hash table with room for
+the ends there can be: in a block's shared memory where these are few, else in the GPU's memory.
+
+A *crew* works on one top: ``(kind, warp, warps, lane, lanes, barrier, everyone)``, the warp's number in the
+crew and the lane's in its warp.  A slot of a table is one word: the end plus one in the upper half, its
+wedges in the lower; zero is an empty slot.
+"""
+
+import numpy as np
+
+from edgewise.device import cas, device, each_row, fetch_add, meet
+from edgewise.device.warps import (
+    from_lane,
+    lanes_of_warp,
+    meet_team,
+    meet_warp,
+    owner_of,
+    sum_up_to,
+    team_size,
+)
+
+#: Kinds of crews.
+WARP, TEAM, ALL = 0, 1, 2
+#: A table has at least so many slots, and a third more than there may be ends.
+FEWEST = 32
+HALF = 32
+LOWER = (1 << HALF) - 1
+
+
+@device
+def warp_crew(me, everyone, barrier):
+    """A warp by itself."""
+    lanes = lanes_of_warp()
+    return WARP, 0, 1, me % lanes, lanes, barrier, everyone
+
+
+@device
+def team_crew(me, everyone, barrier):
+    """All warps of a team."""
+    lanes, team = lanes_of_warp(), team_size()
+    return TEAM, me % team // lanes, team // lanes, me % lanes, lanes, barrier, everyone
+
+
+@device
+def whole_crew(me, everyone, barrier):
+    """All warps there are."""
+    lanes = lanes_of_warp()
+    return ALL, me // lanes, everyone // lanes, me % lanes, lanes, barrier, everyone
+
+
+@device
+def meet_crew(crew):
+    """Wait until the whole crew is here."""
+    if crew[0] == WARP:
+        meet_warp()
+    elif crew[0] == TEAM:
+        meet_team()
+    else:
+        meet(crew[5], crew[6])
+
+
+@device
+def slots_for(wedges):
+    """Slots of a table for the ends of so many wedges."""
+    slots = np.int64(FEWEST)
+    while 3 * slots < 4 * wedges:
+        slots *= 2
+    return slots
+
+
+@device
+def clear(crew, table, base, words):
+    """Empty a stretch of the table."""
+    _, warp, warps, lane, lanes, _, _ = crew
+    for word in range(warp * lanes + lane, words, warps * lanes):
+        table[base + word] = 0
+
+
+@device
+def first_slot(vertex, slots):
+    """Slot where the search for a vertex begins."""
+    return (vertex * 0x9E3779B1 >> 12) & (slots - 1)
+
+
+@device
+def enter(table, base, slots, vertex):
+    """Count one more wedge that ends in ``vertex``."""
+    slot, key = first_slot(vertex, slots), vertex + 1
+    while True:
+        held = table[base + slot]
+        if held == 0:
+            held = cas(table, base + slot, np.int64(0), (key << HALF) + 1)
+            if held == 0:
+                return
+        if held >> HALF == key:
+            fetch_add(table, base + slot, 1)
+            return
+        slot = (slot + 1) & (slots - 1)
+
+
+@device
+def find(table, base, slots, vertex):
+    """Slot of ``vertex``, or -1."""
+    slot, key = first_slot(vertex, slots), vertex + 1
+    while True:
+        held = table[base + slot]
+        if held >> HALF == key:
+            return slot
+        if held == 0:
+            return np.int64(-1)
+        slot = (slot + 1) & (slots - 1)
+
+
+@device
+def deal(chunk, end, crew, ranked, below):
+    """Give each lane one of the top's lower neighbours, a middle, and what it takes to share out their wedges.
+
+    Returns
+    -------
+    entry : int
+        The middle's entry, ``end`` or more if there is none for this lane.
+    length : int
+        Its wedges.
+    ends : int
+        Wedges of the lanes up to this one.
+    shift : int
+        What to add to a wedge's number among those of the warp, if it is this lane's, to get its entry.
+    """
+    offsets, neighbours, _ = ranked
+    _, warp, warps, lane, _, _, _ = crew
+    entry, length, start = chunk + warp + warps * lane, np.int64(0), np.int64(0)
+    if entry < end:
+        length, start = np.int64(below[entry]), offsets[neighbours[entry]]
+    ends = sum_up_to(length, lane)
+    return entry, length, ends, start + length - ends
+
+
+@device
+def enter_wedges(top, crew, table, base, slots, ranked, below):
+    """Enter the ends of all wedges of a top into its table."""
+    offsets, neighbours, split = ranked
+    _, _, warps, lane, lanes, _, _ = crew
+    chunk, end = offsets[top], split[top]
+    while chunk < end:
+        _, _, ends, shift = deal(chunk, end, crew, ranked, below)
+        total, wedge = from_lane(ends, lanes - 1), np.int64(lane)
+        while wedge - lane < total:
+            entry = wedge + from_lane(shift, owner_of(wedge, ends, lanes))
+            if wedge < total:
+                enter(table, base, slots, np.int64(neighbours[entry]))
+            wedge += lanes
+        chunk += warps * lanes
+
+
+@device
+def _place_in_row(offsets, neighbours, split, row, vertex):
+    """Entries of a row before ``vertex``, a higher neighbour."""
+    low, high = split[row], offsets[row + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if neighbours[middle] < vertex:
+            low = middle + 1
+        else:
+            high = middle
+    return low - offsets[row]
+
+
+@each_row
+def measure(top, lane, lanes, offsets, neighbours, split, below, wedges):
+    """Count the wedges of a top: of each lower neighbour's row, what is lower than the top."""
+    found = np.int64(0)
+    for entry in range(offsets[top] + lane, split[top], lanes):
+        length = _place_in_row(offsets, neighbours, split, np.int64(neighbours[entry]), top)
+        below[entry] = length
+        found += length
+    if found > 0:
+        fetch_add(wedges, top, found)

@@ -1,0 +1,212 @@
+"""Tops dealt out to warps, teams or the whole grid, by how many wedges they have.
+
+Most tops of a graph have a few dozen wedges and a few have millions.  The order of tasks is by wedges, most
+first, and is cut in four: tops that all workers count together, tops for a team with a table outside its
+fast memory, for a team, and for a warp.  Each part is one launch, in which crews take tops from a counter.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from edgewise.cycles.tables import measure, slots_for, team_crew, warp_crew, whole_crew
+from edgewise.device import arrays, device, fetch_add, together
+from edgewise.device.launch import processors
+from edgewise.device.together import workers
+from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, team_size, warps_of_team
+from edgewise.errors import OptionError
+
+#: Threads of a block, and blocks a multiprocessor gets at most.
+THREADS, CROWD = 256, 8
+#: Blocks a multiprocessor gets whose tables lie outside, and bytes that all those tables may have.
+CROWD_OUTSIDE, ROOM = 4, 1 << 32
+#: Part of all wedges from which on a top is counted by everyone, and at least so many wedges.
+PART, MANY = 2000, 1 << 18
+#: Ranks that fit a slot of a table.
+MOST = 2**31 - 2
+
+
+@device
+def next_of_team(me, own, said, first, taken):
+    """Take the next task for a team."""
+    meet_team()  # who is late still reads the task before
+    if me % team_size() == 0:
+        own[said] = first + np.int64(fetch_add(taken, 0, 1))
+    meet_team()
+    return own[said]
+
+
+class Regions(NamedTuple):
+    """The four ways to count tops: see :func:`regions`."""
+
+    by_warps: together
+    by_teams: together
+    outside: together
+    all_at_once: together
+    words: int
+
+
+def regions(count_top, name, words):
+    """Make the four regions that count tops.
+
+    Parameters
+    ----------
+    count_top : device function
+        ``count_top(top, wedges, crew, table, base, given)``.
+    name : str
+        Of its module.
+    words : int
+        Words of a team's fast memory for tables.
+    """
+
+    def by_warps(me, everyone, barrier, own, table, stride, first, end, taken, order, wedges, *given):
+        lanes, team = lanes_of_warp(), team_size()
+        base = me % team // lanes * ((len(own) - 1) // (team // lanes))
+        crew, place = warp_crew(me, everyone, barrier), np.int64(0)
+        while place < end:
+            if me % lanes == 0:
+                place = first + np.int64(fetch_add(taken, 0, 1))
+            place = np.int64(from_lane(place, 0))
+            if place < end:
+                top = np.int64(order[place])
+                count_top(top, np.int64(wedges[top]), crew, own, base, given)
+
+    def by_teams(me, everyone, barrier, own, table, stride, first, end, taken, order, wedges, *given):
+        crew, said, place = team_crew(me, everyone, barrier), len(own) - 1, np.int64(0)
+        while place < end:
+            place = next_of_team(me, own, said, first, taken)
+            if place < end:
+                top = np.int64(order[place])
+                count_top(top, np.int64(wedges[top]), crew, own, 0, given)
+
+    def outside(me, everyone, barrier, own, table, stride, first, end, taken, order, wedges, *given):
+        crew, base, place = team_crew(me, everyone, barrier), me // team_size() * stride, np.int64(0)
+        while place < end and base + stride <= len(table):  # there may be fewer tables than teams
+            place = next_of_team(me, own, 0, first, taken)
+            if place < end:
+                top = np.int64(order[place])
+                count_top(top, np.int64(wedges[top]), crew, table, base, given)
+
+    def all_at_once(me, everyone, barrier, table, stride, first, end, taken, order, wedges, *given):
+        crew = whole_crew(me, everyone, barrier)
+        for place in range(first, end):
+            top = np.int64(order[place])
+            count_top(top, np.int64(wedges[top]), crew, table, 0, given)
+
+    made = []
+    fast = {"by_warps": words + 1, "by_teams": words + 1, "outside": 1, "all_at_once": 0}
+    for body in (by_warps, by_teams, outside, all_at_once):
+        crowd = CROWD if fast[body.__name__] > 1 else CROWD_OUTSIDE
+        words_of_team = fast[body.__name__]
+        body.__module__, body.__qualname__ = name, body.__name__
+        made.append(together(body, threads=THREADS, crowd=crowd, words=words_of_team))
+    return Regions(*made, words)
+
+
+class Tops:
+    """A count under way; see :class:`edgewise.cycles.method.Solver`.
+
+    Parameters
+    ----------
+    found : Regions
+    ranked : edgewise.cycles.ranked.Ranked
+    order : (tasks,) int64 array
+    fields : int
+        Words that a table has for each slot.
+    ladder : (2 m + 1,) int64 array, optional
+        What the counting reads beside the graph.
+    small, large, all_from : int, optional
+        Wedges up to which a warp, or a team, counts a top with a table in fast memory, and from which on
+        everyone does.
+    """
+
+    def __init__(self, found, ranked, order, fields, ladder=None, small=None, large=None, all_from=None):
+        place = ranked.place
+        if ranked.n_vertices > MOST:
+            raise OptionError(f"{ranked.n_vertices:,} vertices are too many for tables; at most {MOST:,}")
+        self.regions, self.place, self.order, self.fields = found, place, order, fields
+        self.found = arrays.zeros(ranked.n_vertices, np.int64, place)
+        self.twice = arrays.zeros(0 if ladder is None else ranked.n_vertices, np.int64, place)
+        below, self.wedges = wedges_of(ranked)
+        ladder = self.twice if ladder is None else ladder
+        graph = ranked.offsets, ranked.neighbours, ranked.split
+        self.given = (*graph, below, self.found, self.twice, ladder)
+        words = _power(found.words // fields)
+        most = int(self.wedges.max()) if len(self.wedges) else 0
+        total = int(self.wedges.sum())
+        ends = (
+            _power(words // warps_of_team(THREADS, place)) * 3 // 4 if small is None else small,
+            words * 3 // 4 if large is None else large,
+            max(MANY, total // PART) if all_from is None else all_from,
+        )
+        #: Wedges of the last top of each part but the last, plus one.
+        self.borders = tuple(reversed(ends))
+        self.table, self.stride = self._table(min(most, ranked.n_vertices), ends)
+        self.sorted = self._cut(order)
+
+    def _table(self, most, ends):
+        """Tables outside fast memory: one for each team, or for all, in one array; words of each."""
+        if most <= ends[1]:
+            return arrays.empty(0, np.int64, self.place), 1
+        whole = int(slots_for(most)) * self.fields
+        stride = int(slots_for(min(most, ends[2]))) * self.fields
+        teams = workers() if self.place == "cpu" else CROWD_OUTSIDE * processors(self.place)
+        teams = max(1, min(teams, ROOM // (8 * stride)))
+        return arrays.empty(max(whole, teams * stride), np.int64, self.place), stride
+
+    def _cut(self, order):
+        """Starts of the four parts of an order, and its end; ``None`` if it is not by wedges, most first."""
+        work = self.wedges[order]
+        if bool((work[1:] > work[:-1]).any()):
+            return None
+        falling = arrays.move(arrays.namespace(self.place).searchsorted(-work, self._falling()), "cpu")
+        return [0, *falling.tolist(), len(order)]
+
+    def _falling(self):
+        borders = np.array([-border for border in self.borders], np.int64)
+        return arrays.move(borders, self.place)
+
+    @property
+    def counts(self):
+        """What was found so far, by rank: (n,) int64 array."""
+        with arrays.on(self.place):
+            return self.found + self.twice // 2 if len(self.twice) else self.found
+
+    def count(self, first, end):
+        """Count the tops ``order[first:end]``."""
+        with arrays.on(self.place):
+            order, cut, start = self.order, self.sorted, first
+            if cut is None:
+                order = order[first:end]
+                by_wedges = arrays.namespace(self.place).argsort(-self.wedges[order])
+                order, start, end = order[by_wedges], 0, end - first
+                cut = self._cut(order)
+            found = self.regions
+            parts = (found.all_at_once, found.outside, found.by_teams, found.by_warps)
+            for region, low, high in zip(parts, cut, cut[1:]):
+                low, high = max(low, start), min(high, end)
+                if low < high:
+                    taken = arrays.zeros(1, np.int64, self.place)
+                    region(self.table, self.stride, low, high, taken, order, self.wedges, *self.given)
+
+    def settle(self):
+        """Nothing is left to add."""
+
+
+def wedges_of(ranked):
+    """Wedges of each middle and of each top: (2 m,) uint32 by lower entry, (n,) int64."""
+    place = ranked.place
+    below = arrays.empty(len(ranked.neighbours), np.uint32, place)
+    wedges = arrays.zeros(ranked.n_vertices, np.int64, place)
+    measure(ranked.n_vertices, ranked.offsets, ranked.neighbours, ranked.split, below, wedges, width="warp")
+    return below, wedges
+
+
+def wedges_as_work(ranked, length):
+    """Work of each top: its wedges."""
+    return wedges_of(ranked)[1].astype(np.float64)
+
+
+def _power(number):
+    """The largest power of two up to a number, at least 1."""
+    return 1 << max(0, number.bit_length() - 1)

@@ -1,0 +1,151 @@
+"""Triangles on a GPU: a warp takes as many edges as it has lanes and shares out their shorter rows.
+
+A triangle is found at its lowest vertex ``x`` and its middle ``y``: what follows ``y`` among the higher
+neighbours of ``x`` is looked up among those of ``y``, or the other way round, whichever is shorter.  The lanes
+of a warp take an edge each, and then even shares of all entries to be looked up, so that neither short rows
+nor long ones leave lanes idle (Merrill, Garland and Grimshaw 2012).  What is found counts for the top at
+once, and for ``x`` and ``y`` by the votes of the lanes that looked for them.
+"""
+
+import numpy as np
+
+from edgewise.device import arrays, device, each_row, fetch_add, together
+from edgewise.device.warps import count_votes, from_lane, lanes_of_warp, owner_of, sum_up_to, votes
+from edgewise.primitives import exclusive_scan
+
+#: Threads of a block.
+THREADS = 256
+
+
+@device
+def bisect(neighbours, first, end, vertex):
+    """Entry of ``vertex`` among ascending ones, or -1."""
+    beyond = end
+    while first < end:
+        middle = (first + end) // 2
+        if np.int64(neighbours[middle]) < vertex:
+            first = middle + 1
+        else:
+            end = middle
+    return first if first < beyond and np.int64(neighbours[first]) == vertex else np.int64(-1)
+
+
+@device
+def count_corner(corner, entry, offsets, ladder):
+    """Note in the row of a corner that a triangle lies below what follows ``entry``; how much follows."""
+    above = offsets[corner + 1] - entry - 1
+    if above > 0:
+        fetch_add(ladder, entry + 1, 1)
+    return above
+
+
+@device
+def credit(low, middle, top, entry_low, entry_middle, rows, counts, ladder):
+    """Credit a triangle to its top; with a ladder, to all corners what :mod:`edgewise.cycles.corners` needs."""
+    offsets, split = rows
+    if len(ladder) == 0:
+        fetch_add(counts, top, 1)
+        return
+    of_low = count_corner(low, entry_low, offsets, ladder)
+    of_middle = count_corner(middle, entry_middle, offsets, ladder)
+    of_top = count_corner(top, split[top] - 1, offsets, ladder)
+    together = of_low + of_middle + of_top
+    if together > 0:
+        fetch_add(counts, low, together + of_low)
+        fetch_add(counts, middle, together + of_middle)
+        fetch_add(counts, top, together + of_top)
+
+
+@together.by(threads=THREADS, crowd=8)
+def find_triangles(
+    me, everyone, barrier, first, end, lows, entries, offsets, neighbours, split, counts, ladder
+):
+    """Find the triangles of the edges ``first`` to ``end - 1``."""
+    lanes = lanes_of_warp()
+    lane = me % lanes
+    for base in range(first + me - lane, end, everyone):
+        low, entry, middle = np.int64(0), np.int64(0), np.int64(0)
+        start, length, other, end_of_other, turned = np.int64(0), np.int64(0), np.int64(0), np.int64(0), 0
+        if base + lane < end:
+            low, entry = np.int64(lows[base + lane]), np.int64(entries[base + lane])
+            middle = np.int64(neighbours[entry])
+            start, length = entry + 1, offsets[low + 1] - entry - 1
+            other, end_of_other = split[middle], offsets[middle + 1]
+            if end_of_other - other < length:
+                start, other, turned = other, start, 1
+                length, end_of_other = end_of_other - start, other + length
+        ends = sum_up_to(length, lane)
+        total, shift, here, share = from_lane(ends, lanes - 1), start + length - ends, 0, np.int64(lane)
+        while share - lane < total:
+            owner = owner_of(share, ends, lanes)
+            mine = share + from_lane(shift, owner)
+            its_first, its_end = from_lane(other, owner), from_lane(end_of_other, owner)
+            its_low, its_middle = from_lane(low, owner), from_lane(middle, owner)
+            its_turned, there = from_lane(turned, owner), np.int64(-1)
+            if share < total:
+                top = np.int64(neighbours[mine])
+                there = bisect(neighbours, its_first, its_end, top)
+                if there >= 0:
+                    one, two = (there, mine) if its_turned else (mine, there)
+                    credit(its_low, its_middle, top, one, two, (offsets, split), counts, ladder)
+            found, done = votes(there >= 0), share - lane
+            from_here, to_here = max(ends - length - done, 0), min(ends - done, np.int64(lanes))
+            if from_here < to_here:
+                here += count_votes(found >> from_here & ((1 << (to_here - from_here)) - 1))
+            share += lanes
+        if here > 0 and len(ladder) == 0:
+            fetch_add(counts, low, here)
+            fetch_add(counts, middle, here)
+
+
+@each_row
+def list_upward(task, lane, lanes, order, starts, offsets, split, lows, entries):
+    """List the upward entries of the rows of an order."""
+    low = np.int64(order[task])
+    for entry in range(split[low] + lane, offsets[low + 1], lanes):
+        lows[starts[task] + entry - split[low]] = low
+        entries[starts[task] + entry - split[low]] = entry
+
+
+def upward(ranked, order):
+    """Upward entries of the rows of an order: starts (tasks + 1,), lowest vertices (m,) and entries (m,)."""
+    place = ranked.place
+    starts = exclusive_scan((ranked.offsets[1:] - ranked.split)[order])
+    starts = arrays.move(starts, place)
+    edges = int(starts[-1])
+    lows = arrays.empty(edges, ranked.neighbours.dtype, place)
+    entries = arrays.empty(edges, np.int64, place)
+    list_upward(len(order), order, starts, ranked.offsets, ranked.split, lows, entries, width="warp")
+    return starts, lows, entries
+
+
+class Triangles:
+    """A count under way; see :class:`edgewise.cycles.method.Solver`."""
+
+    def __init__(self, ranked, order):
+        self.counts = arrays.zeros(ranked.n_vertices, np.int64, ranked.place)
+        starts, lows, entries = upward(ranked, order)
+        self.starts = arrays.move(starts, "cpu")
+        self.edges = lows, entries
+        nothing = arrays.empty(0, np.int64, ranked.place)
+        self.given = ranked.offsets, ranked.neighbours, ranked.split, self.counts, nothing
+
+    def count(self, first, end):
+        """Count the triangles whose lowest vertices are ``order[first:end]``."""
+        low, high = int(self.starts[first]), int(self.starts[end])
+        if low < high:
+            find_triangles(low, high, *self.edges, *self.given)
+
+    def settle(self):
+        """Nothing is left to add."""
+
+
+def start(ranked, order, length):
+    """Make ready to count triangles; see :class:`edgewise.cycles.method.Solver`."""
+    return Triangles(ranked, order)
+
+
+def work(ranked, length):
+    """Work of each vertex: pairs of its higher neighbours."""
+    upward = ranked.offsets[1:] - ranked.split
+    return (upward * (upward - 1)).astype(np.float64)
