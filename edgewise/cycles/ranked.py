@@ -4,17 +4,28 @@ Self-loops and repeated edges are no part of a simple cycle; they are left out a
 renumbered by *rank*, their position in ascending order of (degree, vertex number).  A vertex has at most
 ``sqrt(2 m)`` neighbours of higher rank (Chiba and Nishizeki 1985), so what is found at the highest vertex of
 a cycle, or by way of higher neighbours only, is found cheaply however long the longest row is.
+
+On CPU cores it is a counting sort, by blocks of edges that keep cursors of their own, because an atomic
+cursor would wait for memory again and again: count the entries of each row, rank the rows by that, and drop
+every edge into its two rows.  Then drop each row, in ascending order, into the rows of its entries: so these
+come out sorted.  Repeated edges now stand side by side.  There are none as a rule; if there are, the rows are
+made again of the edges that are left, since degrees and ranks have changed.  A GPU sorts entries packed into
+64 bits, which is faster there.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays
+from edgewise.device import alone, arrays, threads
 from edgewise.graph import index_type
 from edgewise.primitives import exclusive_scan, histogram
+
+#: Blocks an average degree of two: cursors of all blocks shall not take more memory than the rows.
+CROWD = 4
 
 
 class Ranked(NamedTuple):
@@ -55,13 +66,164 @@ def ranked_of(graph) -> Ranked:
     """The simple graph behind ``graph``, ranked, where it lies; made once and kept with it."""
     if "ranked" not in graph.kept:
         with arrays.guard(graph.place):
-            graph.kept["ranked"] = _ranked(graph)
+            by = by_counting if graph.place == "cpu" else by_sorting
+            graph.kept["ranked"] = by(graph.n_vertices, graph.sources, graph.targets)
     return graph.kept["ranked"]
 
 
-def _ranked(graph):
-    xp, place, n = arrays.namespace(graph.place), graph.place, graph.n_vertices
-    ends = [end.astype(np.uint64) for end in (graph.sources, graph.targets)]
+@alone
+def _tally(first, end, values, own, cursors):
+    """Count values; ``own`` is where the counts of this block begin."""
+    for at in range(first, end):
+        cursors[own + np.int64(values[at])] += 1
+
+
+@alone
+def _spread(first, end, blocks, n, cursors, totals):
+    """Turn the counts of the blocks into places within each row, and sum them up."""
+    for row in range(first, end):
+        place = np.int64(0)
+        for block in range(blocks):
+            count = np.int64(cursors[block * n + row])
+            cursors[block * n + row] = place
+            place += count
+        totals[row] = place
+
+
+@alone
+def _rank(counts, starts, rank, offsets):
+    """Sort the vertices by their counts; ``starts`` are zeros, two more than the largest count."""
+    for vertex in range(len(counts)):
+        starts[counts[vertex] + 1] += 1
+    for count in range(1, len(starts)):
+        starts[count] += starts[count - 1]
+    for vertex in range(len(counts)):
+        place = starts[counts[vertex]]
+        starts[counts[vertex]] = place + 1
+        rank[vertex] = place
+        offsets[place + 1] = counts[vertex]
+    for row in range(len(counts)):
+        offsets[row + 1] += offsets[row]
+
+
+@alone
+def _enter_edges(first, end, sources, targets, rank, own, cursors, entries):
+    """Drop both ends of edges into the rows of the other, in any order."""
+    for edge in range(first, end):
+        source, target = np.int64(sources[edge]), np.int64(targets[edge])
+        place = np.int64(cursors[own + source])
+        entries[place] = rank[target]
+        cursors[own + source] = place + 1
+        place = np.int64(cursors[own + target])
+        entries[place] = rank[source]
+        cursors[own + target] = place + 1
+
+
+@alone
+def _enter_rows(first, end, offsets, entries, own, cursors, neighbours):
+    """Drop rows, one after the other, into the rows of their entries."""
+    for row in range(first, end):
+        for entry in range(offsets[row], offsets[row + 1]):
+            at = own + np.int64(entries[entry])
+            place = np.int64(cursors[at])
+            neighbours[place] = row
+            cursors[at] = place + 1
+
+
+@alone
+def _split_rows(first, end, offsets, neighbours, split):
+    """Find the first higher neighbour of rows; return how many entries repeat the one before."""
+    again = 0
+    for row in range(first, end):
+        lower = begin = offsets[row]
+        for entry in range(begin, offsets[row + 1]):
+            lower += np.int64(neighbours[entry]) < row
+            again += entry > begin and neighbours[entry] == neighbours[entry - 1]
+        split[row] = lower
+    return again
+
+
+@alone
+def _keep_once(offsets, split, neighbours, vertices, sources, targets):
+    """List every edge once, by vertex."""
+    into = 0
+    for row in range(len(split)):
+        for entry in range(split[row], offsets[row + 1]):
+            if entry == split[row] or neighbours[entry] != neighbours[entry - 1]:
+                sources[into], targets[into] = vertices[row], vertices[neighbours[entry]]
+                into += 1
+
+
+def by_counting(n, sources, targets):
+    """The ranked graph of an edge list on the host."""
+    given = len(sources)
+    proper = sources != targets
+    if not proper.all():
+        sources, targets = sources[proper], targets[proper]
+    m, kind = len(sources), index_type(n)
+    blocks = max(1, min(threads.count(), CROWD * m // max(n, 1)))
+    cursors = np.zeros((blocks, n), np.uint32 if 2 * m < 2**32 else np.int64)
+    flat, counts, rank, split = cursors.reshape(-1), *(np.empty(n, k) for k in (np.int64, kind, np.int64))
+    offsets, entries, neighbours = np.zeros(n + 1, np.int64), np.empty(2 * m, kind), np.empty(2 * m, kind)
+    rows, edges = _even(n, blocks), _even(m, blocks)
+    with _Blocks(blocks, n) as run:
+        run(_tally, edges, sources, run.own, flat)
+        run(_tally, edges, targets, run.own, flat)
+        run(_spread, rows, blocks, n, flat, counts)
+        _rank(counts, np.zeros(int(counts.max(initial=0)) + 2, np.int64), rank, offsets)
+        cursors += offsets[rank].astype(cursors.dtype)
+        run(_enter_edges, edges, sources, targets, rank, run.own, flat, entries)
+        rows = np.searchsorted(offsets, _even(2 * m, blocks)) if m else rows
+        rows[-1] = n
+        cursors.fill(0)
+        run(_tally, offsets[rows], entries, run.own, flat)
+        run(_spread, _even(n, blocks), blocks, n, flat, counts)
+        cursors += offsets[:-1].astype(cursors.dtype)
+        run(_enter_rows, rows, offsets, entries, run.own, flat, neighbours)
+        repeats = sum(run(_split_rows, rows, offsets, neighbours, split)) // 2
+    if repeats == 0:
+        return Ranked(offsets, neighbours, split, rank, given - m, 0)
+    vertices, ends = np.empty_like(rank), np.empty((2, m - repeats), kind)
+    vertices[rank] = np.arange(n, dtype=kind)
+    _keep_once(offsets, split, neighbours, vertices, *ends)
+    return by_counting(n, *ends)._replace(loops=given - m, repeats=repeats)
+
+
+class _Blocks:
+    """Threads of Python, one for each block; ``run.own`` stands for where a block's cursors begin."""
+
+    own = object()
+
+    def __init__(self, blocks, n):
+        self.blocks, self.n, self.pool = blocks, n, ThreadPoolExecutor(blocks)
+
+    def __enter__(self):
+        self.pool.__enter__()
+        return self
+
+    def __exit__(self, *raised):
+        self.pool.__exit__(*raised)
+
+    def __call__(self, phase, bounds, *arguments):
+        """Call ``phase(first, end, *arguments)`` for every block; what each returns."""
+
+        def one(block):
+            own = (block * self.n if argument is self.own else argument for argument in arguments)
+            return phase(bounds[block], bounds[block + 1], *own)
+
+        return list(self.pool.map(one, range(self.blocks)))
+
+
+def _even(count, blocks):
+    """Bounds of equal blocks: (blocks + 1,) int64 array."""
+    return np.arange(blocks + 1) * count // blocks
+
+
+def by_sorting(n, sources, targets):
+    """The ranked graph of an edge list on a GPU."""
+    place, m = arrays.place_of(sources), len(sources)
+    xp = arrays.namespace(place)
+    ends = [end.astype(np.uint64) for end in (sources, targets)]
     proper = ends[0] != ends[1]
     low, high = xp.minimum(*ends)[proper], xp.maximum(*ends)[proper]
     joined = xp.unique(low << np.uint64(32) | high)
@@ -74,8 +236,7 @@ def _ranked(graph):
     row, neighbour = (keys >> np.uint64(32)).astype(np.int64), (keys & np.uint64(2**32 - 1)).astype(np.int64)
     offsets = exclusive_scan(histogram(row, n))
     split = offsets[:-1] + histogram(row[neighbour < row], n)
-    loops = graph.n_edges - int(proper.sum())
-    kind = index_type(n)
+    loops, kind = m - int(proper.sum()), index_type(n)
     moved = (offsets, neighbour.astype(kind), split, rank.astype(kind))
     offsets, neighbours, split, rank = (arrays.move(array, place) for array in moved)
-    return Ranked(offsets, neighbours, split, rank, loops, graph.n_edges - loops - len(joined))
+    return Ranked(offsets, neighbours, split, rank, loops, m - loops - len(joined))

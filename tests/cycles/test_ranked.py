@@ -1,0 +1,68 @@
+"""The ranked simple graph: both ways to make it agree, and it is what a plain set of edges says."""
+
+import os
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.cycles.ranked import by_counting, by_sorting, ranked_of
+from edgewise.device.target import SIMULATED
+from tests.zoo import ZOO
+
+PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
+
+
+def check(ranked, n, sources, targets):
+    """Compare with sets of edges."""
+    edges = [(min(u, v), max(u, v)) for u, v in zip(sources.tolist(), targets.tolist())]
+    simple = {(u, v) for u, v in edges if u != v}
+    degree = np.zeros(n, int)
+    for edge in simple:
+        degree[list(edge)] += 1
+    order = sorted(range(n), key=lambda v: (degree[v], v))
+    assert ranked.rank[order].tolist() == list(range(n))
+    rank = ranked.rank.tolist()
+    rows = [sorted({rank[w] for e in simple if v in e for w in e if w != v}) for v in order]
+    assert ranked.offsets.tolist() == np.cumsum([0, *map(len, rows)]).tolist()
+    assert ranked.neighbours.tolist() == [u for row in rows for u in row]
+    lower = [sum(u < v for u in row) for v, row in enumerate(rows)]
+    assert (ranked.split - ranked.offsets[:-1]).tolist() == lower
+    assert ranked.loops == sum(u == v for u, v in edges)
+    assert ranked.repeats == len(edges) - ranked.loops - len(simple)
+    assert ranked.neighbours.dtype == ranked.rank.dtype == np.uint32
+    assert ranked.offsets.dtype == ranked.split.dtype == np.int64
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("shape", ZOO)
+def test_zoo(shape):
+    n, sources, targets = ZOO[shape]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=n).to(PLACE)
+    ranked = ranked_of(graph)
+    assert ranked.place == graph.place and ranked.n_vertices == n
+    assert ranked_of(graph) is ranked
+    check(ranked._replace(**{k: np.asarray(getattr(ranked, k)) for k in ranked._fields[:4]}), *ZOO[shape])
+
+
+@pytest.mark.parametrize("edges", [10, 3_000, 40_000])
+def test_counting_and_sorting_agree(edges):
+    draw = np.random.default_rng(edges)
+    hubs = draw.integers(0, 4, edges)  # long rows, and repeated edges
+    for sources in (draw.integers(0, 2_000, edges), hubs):
+        ends = sources.astype(np.uint32), draw.integers(0, 2_000, edges).astype(np.uint32)
+        one, other = by_counting(2_000, *ends), by_sorting(2_000, *ends)
+        for here, there in zip(one, other):
+            assert np.array_equal(here, there)
+
+
+def test_from_rows_and_from_directed_edges():
+    graph = ew.generate.rmat(8, edge_factor=4, seed=1)
+    rows = ew.Graph.from_csr(graph.offsets, graph.neighbours)
+    directed = ew.Graph(graph.n_vertices, edges=(graph.targets, graph.sources, None), directed=True)
+    expected = ranked_of(graph)
+    for other in (rows, directed):
+        found = ranked_of(other)
+        for name in ("offsets", "neighbours", "split", "rank"):
+            assert np.array_equal(getattr(found, name), getattr(expected, name))
