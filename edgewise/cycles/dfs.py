@@ -38,16 +38,22 @@ def is_among(vertex, path, base, step, depth):
 
 
 @device
+def stands_between(vertex, first, end, neighbours):
+    """Whether a stretch of rows, read from its beginning, has this vertex."""
+    at, stop = np.uint64(first), np.uint64(end)  # unsigned: no look whether the index counts from the end
+    while at < stop and np.int64(neighbours[at]) != vertex:
+        at += np.uint64(1)
+    return at < stop
+
+
+@device
 def closing(last, offsets, neighbours, path, base, step, depth):
     """Number of ways to close a path by one more vertex behind ``last``."""
     start, found = path[base], 0
     for entry in range(offsets[last], offsets[last + 1]):
         end = np.int64(neighbours[entry])
         if not is_among(end, path, base, step, depth):
-            for back in range(offsets[end], offsets[end + 1]):
-                if np.int64(neighbours[back]) == start:
-                    found += 1
-                    break
+            found += stands_between(start, offsets[end], offsets[end + 1], neighbours)
     return found
 
 
