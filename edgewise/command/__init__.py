@@ -28,11 +28,18 @@ from edgewise.errors import EdgewiseError
 PAGES = {
     "components": "Put every id of a file of pairs into its cluster.",
     "paths": "Find shortest paths from a vertex, or between all.",
+    "cycles": "Count the cycles of a length through every vertex.",
     "generate": "Make a graph of a known family and write it.",
     "bench": "Run published experiments again, on this machine.",
     "convert": "Read a graph in one format and write it in another.",
     "info": "Say what edgewise runs on, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
+}
+#: What Python says and the command line says otherwise.
+PHRASES = {
+    "force=True": "--yes",
+    "undirected=True": "--undirected",
+    "edgewise.estimate_cycles": "--estimate",
 }
 #: Exit status after Ctrl-C, as shells have it.
 INTERRUPTED = 130
@@ -119,10 +126,12 @@ def _unexpected(error):
 
 def _in_options(message, page):
     """The message with Python's arguments, such as ``one_based=``, as the options that they are here."""
+    for phrase, words in PHRASES.items():
+        message = message.replace(phrase, words)
     columns = {"source": "source-column", "target": "target-column"} if page == "paths" else {}
     return re.sub(
         r"\b(source|target|weight|where|null|format|directed|one_based|header|ids|devices?|merge|method|n_vertices"
-        r"|output|dtype|cutoff)=(\b|(?=['\"]))?",
+        r"|output|dtype|cutoff|length|schedule|samples)=(\b|(?=['\"]))?",
         lambda found: (
             f"--{columns.get(found[1], found[1].removeprefix('n_').replace('_', '-'))}"
             + (" " if found[2] is not None else "")

@@ -128,7 +128,7 @@ def cycle_counts(
         with timer("count"):
             start = perf_counter()
             run = partial(METHODS[name].start, length=length, **options)
-            job = Job(run, ranked, tasks.order, how.deal(plan), _teller(progress, tasks))
+            job = Job(run, ranked, len(tasks), tasks.order, how.deal(plan), _teller(progress, tasks))
             counts = arrays.move(count(job, team.places), graph.place)
             counts = _in_order(counts, ranked, convention)
             arrays.synchronize(graph.place)

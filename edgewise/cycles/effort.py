@@ -58,5 +58,5 @@ def check_effort(work: float, places, method: str, length: int, force: bool):
     if seconds > MOST and not force:
         raise OptionError(
             f"counting cycles of length {length} by {method} should take about {in_words(seconds)} on "
-            f"{', '.join(places)}; use force=True to go on, or a smaller length, or estimate_cycles"
+            f"{', '.join(places)}; use force=True to go on, count shorter ones, or use edgewise.estimate_cycles"
         )

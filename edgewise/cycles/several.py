@@ -12,6 +12,8 @@ from threading import Lock
 from time import perf_counter
 from typing import NamedTuple
 
+import numpy as np
+
 from edgewise.cycles.ranked import Ranked
 from edgewise.device import arrays, streams, threads
 
@@ -35,8 +37,10 @@ class Job(NamedTuple):
     start : callable
         ``start(ranked, order)`` makes a solver there.
     ranked : Ranked
+    tasks : int
+        None where no vertex can be on a cycle; then nothing is started.
     order : (tasks,) int64 array
-        Beside ``ranked``.
+        Ranks, beside ``ranked``.
     dealer : object
         Its ``take(worker)`` gives a run of tasks or ``None``; it may want to be told how long a run took.
     told : callable
@@ -45,6 +49,7 @@ class Job(NamedTuple):
 
     start: object
     ranked: Ranked
+    tasks: int
     order: object
     dealer: object
     told: object
@@ -63,6 +68,8 @@ def count(job: Job, places):
     (n,) int64 array
         Counts by rank, in the first place.
     """
+    if not job.tasks:
+        return arrays.zeros(job.ranked.n_vertices, np.int64, places[0])
     crew = _Crew(job)
     if len(places) == 1:
         return crew.work(0, places[0])

@@ -38,7 +38,7 @@ class Tasks:
         self.total = float(work.sum()) if len(work) else 0.0
 
     def __len__(self):
-        return len(self.order)
+        return len(self.order) if self.total else 0
 
     @cached_property
     def loads(self):
@@ -51,6 +51,8 @@ def tasks_of(graph, ranked, name, method, length, by_work) -> Tasks:
     key = (name, length, by_work)
     kept, found = graph.kept.get("tasks", (None, None))
     if kept != key:
-        found = Tasks(ranked, method.work(ranked, length), by_work)
+        n, place = ranked.n_vertices, ranked.place
+        work = method.work(ranked, length) if length <= n else arrays.zeros(n, np.float64, place)
+        found = Tasks(ranked, work, by_work)
         graph.kept["tasks"] = key, found
     return found

@@ -1,0 +1,132 @@
+"""``edgewise cycles``: a graph in, a table of the cycles through every vertex out."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import edgewise
+from edgewise import plots
+from edgewise.command import counted, options, report
+from edgewise.command.counted import COUNTS, Wanted
+from edgewise.command.outputs import check_output, check_place
+from edgewise.command.stages import stages
+from edgewise.cycles import METHODS
+from edgewise.cycles.schedules import SCHEDULES, parse
+from edgewise.device import arrays, threads
+from edgewise.errors import OptionError
+from edgewise.workers import team_of
+
+Method = StrEnum("Method", {name: name for name in ("auto", *METHODS)})
+
+Length = Annotated[int | None, typer.Option("--length", "-k", help="Vertices of a cycle, 3 or more.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Table to write (Parquet, CSV or Arrow); shown in part if left out."),
+]
+Plot = Annotated[Path | None, typer.Option(help="Picture of the counts to draw (.png, .svg, .pdf).")]
+Verify = Annotated[bool, typer.Option("--verify", help="Count some vertices again by another method.")]
+ClosedWalks = Annotated[
+    bool, typer.Option("--closed-walks", help="Count every cycle twice, once in each direction.")
+]
+Estimate = Annotated[bool, typer.Option("--estimate", help="Only estimate how many there are, by sampling.")]
+Samples = Annotated[int | None, typer.Option(min=1, help="With --estimate: samples to take.")]
+Clustering = Annotated[
+    bool, typer.Option("--clustering", help="Triangles and clustering coefficients; needs no --length.")
+]
+Schedule = Annotated[
+    str, typer.Option(metavar="|".join(SCHEDULES), help="How vertices are dealt to the devices.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Go on where it should take days.")]
+
+
+def add(app, name, gist):
+    """Put the subcommand into ``app``."""
+    app.command(name, help=gist)(cycles)
+
+
+@options.with_reading
+def cycles(
+    graph: options.Input,
+    reading,
+    length: Length = None,
+    output: Output = None,
+    plot: Plot = None,
+    verify: Verify = False,
+    closed_walks: ClosedWalks = False,
+    estimate: Estimate = False,
+    samples: Samples = None,
+    clustering: Clustering = False,
+    method: Annotated[Method, typer.Option(help="How to count.")] = Method.auto,
+    device: options.Device = None,
+    devices: options.Devices = None,
+    schedule: Schedule = "auto",
+    yes: Yes = False,
+    thread_count: options.Threads = None,
+    profile: options.Profile = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+):
+    """Read a graph, count the cycles through every vertex, and write or show the table."""
+    kind = counted.kind_of(estimate, clustering)
+    convention = "closed-walks" if closed_walks else "cycles"
+    wanted = Wanted(
+        graph, kind, length, method.value, convention, schedule, devices, yes, samples, output, plot, verify
+    )
+    _check(wanted)
+    threads.use(thread_count)
+    team = _team(device, devices)
+    with stages(quiet or json, team.synchronize) as (stage, clock):
+        with stage("read", f"reading {graph}") as progress:
+            read = edgewise.read(graph, progress=progress, **{"weight": False, **reading})
+        with stage("compute", f"counting on {devices or team[0].place}") as progress:
+            result = counted.found(wanted, read, team[0].place, progress)
+        if verify:
+            with stage("verify", "counting some again"):
+                result.verify()
+        if output is not None:
+            with stage("write", f"writing {output}"):
+                edgewise.write(result, output)
+        if plot is not None:
+            with stage("plot", f"drawing {plot}"):
+                result.plot(plot)
+    counted.tell(wanted, result, team, clock, json=json, quiet=quiet)
+    if profile:
+        report.profile(clock)
+
+
+def _check(wanted):
+    """Raise :class:`~edgewise.errors.OptionError` where options do not go together."""
+    if wanted.length is None and wanted.kind is not counted.CLUSTERING:
+        raise OptionError("cycles of which length? give --length, 3 for triangles; or --clustering")
+    if wanted.kind is counted.CLUSTERING and wanted.length not in (None, 3):
+        raise OptionError("--clustering is about triangles; leave out --length")
+    parse(wanted.schedule)
+    if wanted.kind is not COUNTS:
+        given = {
+            "verify": wanted.verify,
+            "plot": wanted.plot is not None,
+            "closed-walks": wanted.convention != "cycles",
+            "method": wanted.method != "auto",
+            "devices": wanted.devices is not None,
+            "output": wanted.output is not None and wanted.kind is counted.ESTIMATE,
+        }
+        for option in (name for name, value in given.items() if value):
+            raise OptionError(f"--{option} means nothing with --{wanted.kind}; leave it out")
+    if wanted.samples is not None and wanted.kind is not counted.ESTIMATE:
+        raise OptionError("--samples is for --estimate; add that")
+    if wanted.output is not None:
+        check_output(wanted.output, sources=[wanted.file], table=True)
+    if wanted.plot is not None:
+        plots.check(wanted.plot)
+        check_place(wanted.plot, [wanted.file])
+
+
+def _team(device, devices):
+    """The devices asked for."""
+    if devices is None:
+        return team_of(arrays.resolve(device or "auto"))
+    if device is not None:
+        raise OptionError("--device is for one device and --devices for several; give one of the two")
+    return team_of(devices)

@@ -1,0 +1,264 @@
+"""The front: what is asked for, what is refused and in which words; schedules and devices do not matter."""
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise import cycles
+from edgewise.cycles import METHODS, SCHEDULES, check, effort, schedules
+from edgewise.cycles.method import Method
+from edgewise.cycles.record import exact_sum
+from edgewise.cycles.schedules import Plan
+from edgewise.device import arrays, threads
+from edgewise.errors import DeviceError, GraphError, OptionError
+from tests.zoo import ZOO
+
+
+def made(name, **more):
+    n, sources, targets = ZOO[name]
+    return ew.Graph.from_edges(sources, targets, n_vertices=n, **more)
+
+
+def by_hand(graph, length):
+    ends = graph.sources.tolist(), graph.targets.tolist()
+    return check.count_by_hand(graph.n_vertices, *ends, length).tolist()
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("schedule", ("auto", "static", "static-weighted:3", "queue:2"))
+@pytest.mark.parametrize("devices", (None, "cpu:0,cpu:1,cpu:2"))
+def test_schedules_and_devices_do_not_matter(schedule, devices):
+    graph = made("dense")
+    for length in (3, 4):
+        found = ew.cycle_counts(graph, length, devices=devices, schedule=schedule, method="dfs")
+        assert found.counts.tolist() == by_hand(graph, length)
+        assert found.total * length == found.counts.sum()
+        assert found.schedule == schedule
+        assert found.devices == (("cpu:0",) if devices is None else ("cpu:0", "cpu:1", "cpu:2"))
+
+
+@pytest.mark.gpu
+@pytest.mark.simulator
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("devices", ("cuda:0", "cuda:0,cpu:0", "cpu:0,cuda:0"))
+def test_gpus_and_the_cpu_together(schedule, devices, monkeypatch):
+    monkeypatch.setattr(schedules, "LEAST_SHARE", 0.0)
+    monkeypatch.setattr(schedules, "LEAST_SECONDS", 0.0)
+    graph = made("two cliques and a bridge")
+    found = ew.cycle_counts(graph, 4, devices=devices, schedule=schedule, method="dfs")
+    assert arrays.move(found.counts, "cpu").tolist() == by_hand(graph, 4)
+    assert found.devices == tuple(devices.split(","))
+    assert arrays.place_of(found.counts) == found.graph.place == {"cp": "cpu", "cu": "cuda:0"}[devices[:2]]
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("name", ZOO)
+def test_auto_on_the_zoo(name):
+    graph = made(name)
+    for length in (3, 4, 5):
+        assert ew.cycle_counts(graph, length).counts.tolist() == by_hand(graph, length)
+
+
+@pytest.mark.interpreter
+def test_both_conventions():
+    graph = made("clique")
+    once, twice = (ew.cycle_counts(graph, 4, convention=name) for name in ("cycles", "closed-walks"))
+    assert (2 * once.counts).tolist() == twice.counts.tolist()
+    assert 2 * once.total == twice.total == 420
+    assert (once.convention, twice.convention) == ("cycles", "closed-walks")
+
+
+def test_the_total_is_exact_beyond_64_bits():
+    counts = np.full(1000, 2**62, np.int64)
+    assert exact_sum(counts) == 1000 * 2**62
+    assert exact_sum(np.array([-5, 2**40, 3])) == 2**40 - 2
+    assert exact_sum(np.zeros(0, np.int64)) == 0
+
+
+def test_loops_and_repeats_are_ignored_and_told():
+    graph = ew.Graph.from_edges([0, 1, 2, 0, 1, 2], [1, 2, 0, 0, 0, 2], n_vertices=4)
+    found = ew.cycle_counts(graph, 3)
+    assert found.counts.tolist() == [1, 1, 1, 0]
+    assert (found.loops, found.repeats, found.total, found.most) == (2, 1, 1, 1)
+
+
+def test_directed_graphs():
+    graph = made("cycle", directed=True)
+    with pytest.raises(GraphError, match="undirected=True"):
+        ew.cycle_counts(graph, 9)
+    assert ew.cycle_counts(graph, 9, undirected=True).total == 1
+
+
+def test_longer_than_the_graph_needs_no_search():
+    found = ew.cycle_counts(made("clique"), 10**12, method="dfs")
+    assert found.counts.tolist() == [0] * 8 and found.total == 0
+
+
+@pytest.mark.parametrize("length", (2, 0, -3, 3.0, "3", True, None))
+def test_lengths_that_are_none(length):
+    with pytest.raises(OptionError, match="must be a whole number, 3 or more"):
+        ew.cycle_counts(made("clique"), length)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"method": "guess"}, OptionError, "method 'guess' is unknown; use auto or one of "),
+        ({"method": "dfs", "depth": 3}, OptionError, "method dfs has no option 'depth' .it has: none."),
+        ({"depth": 3}, OptionError, "auto has no option 'depth'"),
+        (
+            {"convention": "twice"},
+            OptionError,
+            "convention='twice' is unknown; use one of cycles, closed-walks",
+        ),
+        ({"schedule": "magic"}, OptionError, "schedule 'magic' is unknown; use one of auto, static,"),
+        ({"schedule": "auto:3"}, OptionError, "schedule auto takes no number; leave out :3"),
+        ({"schedule": "queue:0"}, OptionError, "such as queue:64"),
+        ({"schedule": 7}, OptionError, "schedule 7 is unknown"),
+        ({"device": "cpu", "devices": "cpu:0"}, OptionError, "use one of the two"),
+        ({"devices": "tpu"}, DeviceError, "'tpu' is unknown"),
+    ],
+)
+def test_refused(options, error, words):
+    with pytest.raises(error, match=words):
+        ew.cycle_counts(made("clique"), 3, **options)
+
+
+def test_no_graph():
+    with pytest.raises(OptionError, match=r"a Graph is needed, not list"):
+        ew.cycle_counts([(0, 1)], 3)
+
+
+def test_days_of_work_are_said_before_they_start(monkeypatch):
+    graph = made("clique")
+    with pytest.raises(OptionError, match=r"should take about .* years on cpu; use force=True"):
+        ew.cycle_counts(ew.generate.rmat(8), 40, method="dfs")
+    monkeypatch.setattr(effort, "MOST", 0.0)
+    with pytest.raises(OptionError, match=r"should take about 0 seconds"):
+        ew.cycle_counts(graph, 4, method="dfs")
+    assert ew.cycle_counts(graph, 4, method="dfs", force=True).total == 210
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "0 seconds"),
+        (100, "100 seconds"),
+        (7000, "117 minutes"),
+        (3 * 86400, "3 days"),
+        (1e9, "32 years"),
+        (float("inf"), "millions of years"),
+    ],
+)
+def test_efforts_in_words(seconds, words):
+    assert effort.in_words(seconds) == words
+
+
+def test_counts_that_may_not_fit_are_refused_before_they_are_counted(monkeypatch):
+    def never(*given, **more):
+        raise AssertionError("it was counted")
+
+    bulk = Method(never, never, "", "", None)
+    monkeypatch.setitem(METHODS, "bulk", bulk)
+    graph = ew.generate.uniform(3000, 400_000, seed=1)
+    with pytest.raises(GraphError, match="64 bits do not hold"):
+        ew.cycle_counts(graph, 12, method="bulk")
+
+
+def test_progress_comes_to_the_end(monkeypatch):
+    monkeypatch.setattr(schedules, "PIECE", 1e-9)
+    monkeypatch.setattr(schedules, "LEAST", 0.0)
+    graph, heard = made("dense"), []
+    for devices in (None, "cpu:0,cpu:1"):
+        heard.clear()
+        ew.cycle_counts(graph, 4, method="dfs", devices=devices, progress=lambda *told: heard.append(told))
+        assert len(heard) > 1
+        assert [done for done, _ in heard] == sorted(done for done, _ in heard)
+        assert heard[-1][0] == pytest.approx(heard[-1][1])
+
+
+class Failing:
+    """A solver that gives up in the middle."""
+
+    def __init__(self, ranked, order, length):
+        self.counts = np.zeros(ranked.n_vertices, np.int64)
+
+    def count(self, first, end):
+        raise KeyboardInterrupt
+
+    def settle(self):
+        raise AssertionError("it goes on")
+
+
+@pytest.mark.parametrize("devices", (None, "cpu:0,cpu:1"))
+def test_interrupted(devices, monkeypatch):
+    failing = Method(Failing, METHODS["dfs"].work, "", "", None, one_by_one=True)
+    monkeypatch.setitem(METHODS, "failing", failing)
+    with pytest.raises(KeyboardInterrupt):
+        ew.cycle_counts(made("dense"), 4, method="failing", devices=devices)
+
+
+def runs_of(name, places, tasks=100, seconds=0.0, loads=None):
+    loads = np.ones(tasks) if loads is None else loads
+    schedule, number = schedules.parse(name)
+    dealer = SCHEDULES[schedule].deal(Plan(tasks, lambda: loads, seconds, places, number))
+    dealt = {worker: [] for worker in range(len(places))}
+    waiting = list(dealt)
+    while waiting:
+        worker = waiting.pop(0)
+        if (run := dealer.take(worker)) is not None:
+            dealt[worker].append(run)
+            waiting.append(worker)
+    return dealt
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize(
+    "places", (("cpu",), ("cuda:0", "cuda:1", "cuda:2"), ("cuda:0", "cpu"), ("cpu", "cpu"))
+)
+@pytest.mark.parametrize("tasks", (1, 2, 3, 100))
+@pytest.mark.parametrize("seconds", (0.0, 1.0, 1000.0))
+def test_every_task_is_dealt_once(name, places, tasks, seconds):
+    loads = np.sort(np.random.default_rng(1).pareto(1, tasks))[::-1]
+    dealt = runs_of(name, places, tasks, seconds, loads)
+    runs = sorted(run for own in dealt.values() for run in own)
+    assert [task for start, stop in runs for task in range(start, stop)] == list(range(tasks))
+
+
+def test_shares_of_the_document():
+    count = threads.count()
+    weighted = runs_of("static-weighted:8", ("cuda:0", "cpu"), 80 + 10 * count)
+    assert weighted == {0: [(0, 80)], 1: [(80, 80 + 10 * count)]} or count != 1
+    assert weighted[0] == [(0, (80 + 10 * count) * 8 // (8 + count))]
+    even = runs_of("static", ("cuda:0", "cpu"))
+    assert even == {0: [(0, 50)], 1: [(50, 100)]}
+    chunks = runs_of("queue:4", ("cuda:0", "cpu"), 100)
+    assert chunks[0][0] == (0, 32) and chunks[1][0] == (32, 32 + 4 * count)
+
+
+def test_long_work_is_cut_so_that_it_can_be_interrupted():
+    assert len(runs_of("auto", ("cpu",), 1000, 0.1)[0]) == 1
+    assert len(runs_of("auto", ("cpu",), 1000, 2.5)[0]) == 10
+    assert len(runs_of("static", ("cpu", "cpu"), 1000, 1e9)[0]) == schedules.MOST_PIECES
+
+
+def test_the_cpu_joins_gpus_where_it_pays(monkeypatch):
+    assert schedules.joining(("cpu", "cpu"), 0.0) == [0, 1]
+    assert schedules.joining(("cuda:0", "cuda:1"), 0.0) == [0, 1]
+    monkeypatch.setattr(effort, "ON_THREAD", effort.ON_GPU / (100 * threads.count()))
+    assert schedules.joining(("cpu", "cuda:0"), 1e6) == [1]
+    monkeypatch.setattr(effort, "ON_THREAD", effort.ON_GPU / threads.count())
+    assert schedules.joining(("cpu", "cuda:0"), 1e6) == [0, 1]
+    assert schedules.joining(("cpu", "cuda:0"), 1e-3) == [1]
+
+
+def test_the_order_of_auto_is_by_work_and_kept():
+    graph = made("dense")
+    cycles.cycle_counts(graph, 4, method="dfs")
+    (key, tasks) = graph.kept["tasks"]
+    assert key == ("dfs", 4, True)
+    assert (np.diff(tasks.loads) <= 0).all() and tasks.total == pytest.approx(tasks.loads.sum())
+    cycles.cycle_counts(graph, 4, method="dfs")
+    assert graph.kept["tasks"][1] is tasks
+    cycles.cycle_counts(graph, 4, method="dfs", schedule="static")
+    assert graph.kept["tasks"][0] == ("dfs", 4, False)
