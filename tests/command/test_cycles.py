@@ -1,0 +1,135 @@
+"""``edgewise cycles``: a graph in, counts out; mistakes in one line."""
+
+import json
+from pathlib import Path
+
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from edgewise.command import run
+from edgewise.command.cycles import Method
+from edgewise.cycles import METHODS, effort
+
+FRIENDS = "ann,bob\nbob,cid\ncid,ann\ncid,dan\ndan,ann\nbob,bob\nbob,ann\neve,ann\n"
+
+
+@pytest.fixture
+def friends(tmp_path, monkeypatch):
+    """A small file of pairs, in an otherwise empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "friends.csv"
+    path.write_text("left,right\n" + FRIENDS)
+    return str(path)
+
+
+def facts_of(capsys, *arguments):
+    assert run(["cycles", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def complaint(capsys, *arguments):
+    assert run(["cycles", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1
+    return err
+
+
+def test_shows_the_head_of_the_table_and_a_closing_line(friends, capsys):
+    assert run(["cycles", friends, "--length", "3"]) == 0
+    out, err = capsys.readouterr()
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[:-1] == [
+        ["id", "cycles"],
+        ["ann", "2"],
+        ["bob", "1"],
+        ["cid", "2"],
+        ["dan", "1"],
+        ["eve", "0"],
+    ]
+    assert out.splitlines()[-1].startswith(
+        "5 vertices, 8 edges: 2 cycles of length 3, at most 2 through a vertex "
+        "(1 self-loop and 1 repeated edge ignored); read "
+    )
+    assert err == ""
+
+
+@pytest.mark.parametrize("ending", ("parquet", "csv"))
+def test_writes_the_table_and_a_picture(friends, ending, capsys, tmp_path):
+    goal = tmp_path / f"counts.{ending}"
+    assert run(["cycles", friends, "-k", "4", "-o", str(goal), "--plot", "counts.svg"]) == 0
+    reader = pyarrow.parquet.read_table if ending == "parquet" else pyarrow.csv.read_csv
+    ids = ["ann", "bob", "cid", "dan", "eve"]
+    assert reader(goal).to_pydict() == {"id": ids, "cycles": [1, 1, 1, 1, 0]}
+    assert f"-> {goal}" in capsys.readouterr().out
+    assert Path("counts.svg").stat().st_size > 1000
+
+
+def test_json(friends, capsys):
+    facts = facts_of(capsys, friends, "-k", "3", "--closed-walks", "--threads", "1")
+    assert (facts["vertices"], facts["length"], facts["total"], facts["most"]) == (5, 3, 4, 4)
+    assert (facts["loops"], facts["repeats"], facts["convention"]) == (1, 1, "closed-walks")
+    assert (facts["devices"], facts["threads"], facts["verified"]) == (["cpu:0"], 1, False)
+    assert list(facts["seconds"]) == ["read", "compute"]
+
+
+def test_every_method_can_be_asked_for():
+    assert {method.value for method in Method} == {"auto", *METHODS}
+
+
+def test_methods_devices_and_schedules(friends, capsys):
+    asked = ("-k", "3", "--method", "dfs", "--devices", "cpu:0,cpu:1", "--schedule", "queue:1")
+    facts = facts_of(capsys, friends, *asked)
+    assert (facts["method"], facts["schedule"], facts["total"]) == ("dfs", "queue:1", 2)
+    assert facts["devices"] == ["cpu:0", "cpu:1"]
+    assert run(["cycles", friends, *asked]) == 0
+    assert "(dfs, cpu:0, cpu:1, schedule queue:1)" in capsys.readouterr().out
+
+
+def test_quiet_and_profile(friends, capsys):
+    assert run(["cycles", friends, "-k", "3", "-q", "-o", "counts.csv", "--profile"]) == 0
+    out, err = capsys.readouterr()
+    scopes = [line.split()[0] for line in err.splitlines()]
+    assert out == "" and {"rank", "plan", "count", "write"} <= set(scopes)
+
+
+def test_directed_graphs_are_refused_or_taken_as_undirected(friends, capsys):
+    words = complaint(capsys, friends, "-k", "3", "--directed")
+    assert words.startswith(f"edgewise: {friends} is directed") and "--undirected" in words
+    assert facts_of(capsys, friends, "-k", "3", "--undirected")["total"] == 2
+
+
+def test_weights_do_not_matter(tmp_path, capsys):
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target,weight\n0,1,-2.5\n1,2,0\n2,0,7\n")
+    assert facts_of(capsys, str(edges), "-k", "3")["total"] == 1
+
+
+def test_days_of_work(friends, capsys, monkeypatch):
+    monkeypatch.setattr(effort, "MOST", 0.0)
+    words = complaint(capsys, friends, "-k", "4", "--method", "dfs")
+    assert "by dfs should take about 0 seconds" in words and "--yes" in words and "--estimate" in words
+    assert facts_of(capsys, friends, "-k", "4", "--method", "dfs", "--yes")["total"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "cycles of which length? give --length"),
+        (("-k", "2"), "--length 2 must be a whole number, 3 or more"),
+        (("-k", "3", "--schedule", "magic"), "schedule 'magic' is unknown; use one of auto, static"),
+        (("-k", "3", "--method", "magic"), "Invalid value for '--method'"),
+        (("-k", "3", "--device", "cpu", "--devices", "cpu:0"), "give one of the two"),
+        (("-k", "3", "-o", "counts.gr"), "the ending names no format to write"),
+        (("-k", "3", "--plot", "counts.txt"), "pictures are not written as 'txt'"),
+        (("-k", "3", "--samples", "7"), "--samples is for --estimate"),
+        (("-k", "3", "--estimate", "--clustering"), "are two jobs"),
+        (("-k", "3", "--estimate", "--verify"), "--verify means nothing with --estimate"),
+        (("-k", "3", "--estimate", "-o", "counts.csv"), "--output means nothing with --estimate"),
+        (("-k", "4", "--clustering"), "--clustering is about triangles; leave out --length"),
+        (("--clustering", "--closed-walks"), "--closed-walks means nothing with --clustering"),
+    ],
+)
+def test_options_that_do_not_go_together(options, words, friends, capsys):
+    assert words in complaint(capsys, friends, *options)
+    assert [path.name for path in Path().iterdir()] == ["friends.csv"]
