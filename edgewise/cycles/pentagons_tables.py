@@ -1,15 +1,15 @@
 """Pentagons on a GPU: the ends of every top's wedges in a table, joined by edges.
 
-A pentagon whose highest vertex is ``v`` is two wedges ``v, a, u`` and ``v, b, w`` and the edge ``u, w``.  With
-``p(u)`` wedges that end in ``u`` and ``S(u)`` the sum of ``p(w)`` over the neighbours ``w`` of ``u``, an end lies on
-``p(u) S(u)`` such pairs, ``v`` on half of their sum, and a middle on the sum of ``S`` over the ends of its
-wedges.  Of these pairs some meet themselves and are taken off again:
+A pentagon whose highest vertex is ``v`` is two wedges ``v, a, u`` and ``v, b, w`` and the edge ``u, w``.
+With ``p(u)`` wedges that end in ``u`` and ``S(u)`` the sum of ``p(w)`` over the neighbours ``w`` of ``u``,
+an end lies on ``p(u) S(u)`` such pairs, ``v`` on half of their sum, and a middle on the sum of ``S`` over
+the ends of its wedges.  Of these pairs some meet themselves and are taken off again:
 
-* ``a = w`` or ``b = u``: a middle that is an end, too.  With ``p(a)`` triangles below ``v`` at a middle and ``d``
-  wedges through it: ``p(a) d`` from ``v``, twice that from ``a``, and from each end ``u`` of ``a`` ``p(a)``, and ``d``
-  if ``u`` is a middle as well.
-* both at once, ``v, a, b, a, b``, was taken off twice: half of ``p(a)`` comes back to ``v``, ``2 p(a)`` to ``a``.
-* ``a = b``: an edge from ``v`` to a corner of a triangle below ``v``; see :mod:`edgewise.cycles.corners`.
+* ``a = w`` or ``b = u``: a middle that is an end, too.  With ``p(a)`` triangles below ``v`` at a middle and
+``d``   wedges through it: ``p(a) d`` from ``v``, twice that from ``a``, and from each end ``u`` of ``a``
+``p(a)``, and ``d``   if ``u`` is a middle as well. * both at once, ``v, a, b, a, b``, was taken off twice:
+half of ``p(a)`` comes back to ``v``, ``2 p(a)`` to ``a``. * ``a = b``: an edge from ``v`` to a corner of a
+triangle below ``v``; see :mod:`edgewise.cycles.corners`.
 
 The counts by top are from Kowalik's algorithm for five-cycles in sparse graphs (2003), taken to vertices.
 """

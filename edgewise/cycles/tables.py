@@ -117,7 +117,7 @@ def find(table, base, slots, vertex):
 
 @device
 def deal(chunk, end, crew, ranked, below):
-    """Give each lane one of the top's lower neighbours, a middle, and what it takes to share out their wedges.
+    """Give each lane one of the top's lower neighbours, a middle, and what sharing out their wedges takes.
 
     Returns
     -------

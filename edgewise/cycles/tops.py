@@ -141,15 +141,15 @@ class Tops:
         )
         #: Wedges of the last top of each part but the last, plus one.
         self.borders = tuple(reversed(ends))
-        self.table, self.stride = self._table(min(most, ranked.n_vertices), ends)
+        self.table, self.stride = self._table(most, ranked.n_vertices, ends)
         self.sorted = self._cut(order)
 
-    def _table(self, most, ends):
+    def _table(self, most, vertices, ends):
         """Tables outside fast memory: one for each team, or for all, in one array; words of each."""
-        if most <= ends[1]:
+        if most <= min(ends[1:]):
             return arrays.empty(0, np.int64, self.place), 1
-        whole = int(slots_for(most)) * self.fields
-        stride = int(slots_for(min(most, ends[2]))) * self.fields
+        whole = int(slots_for(min(most, vertices))) * self.fields
+        stride = int(slots_for(min(most, vertices, ends[2]))) * self.fields
         teams = workers() if self.place == "cpu" else CROWD_OUTSIDE * processors(self.place)
         teams = max(1, min(teams, ROOM // (8 * stride)))
         return arrays.empty(max(whole, teams * stride), np.int64, self.place), stride

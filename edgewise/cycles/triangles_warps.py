@@ -1,10 +1,10 @@
 """Triangles on a GPU: a warp takes as many edges as it has lanes and shares out their shorter rows.
 
 A triangle is found at its lowest vertex ``x`` and its middle ``y``: what follows ``y`` among the higher
-neighbours of ``x`` is looked up among those of ``y``, or the other way round, whichever is shorter.  The lanes
-of a warp take an edge each, and then even shares of all entries to be looked up, so that neither short rows
-nor long ones leave lanes idle (Merrill, Garland and Grimshaw 2012).  What is found counts for the top at
-once, and for ``x`` and ``y`` by the votes of the lanes that looked for them.
+neighbours of ``x`` is looked up among those of ``y``, or the other way round, whichever is shorter.  The
+lanes of a warp take an edge each, and then even shares of all entries to be looked up, so that neither
+short rows nor long ones leave lanes idle (Merrill, Garland and Grimshaw 2012).  What is found counts for
+the top at once, and for ``x`` and ``y`` by the votes of the lanes that looked for them.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ def count_corner(corner, entry, offsets, ladder):
 
 @device
 def credit(low, middle, top, entry_low, entry_middle, rows, counts, ladder):
-    """Credit a triangle to its top; with a ladder, to all corners what :mod:`edgewise.cycles.corners` needs."""
+    """Credit a triangle to its top; with a ladder, to all corners what they lose."""
     offsets, split = rows
     if len(ladder) == 0:
         fetch_add(counts, top, 1)
