@@ -23,6 +23,7 @@ Size = StrEnum("Size", {name: name for name in experiments.SIZES})
 ROOMS = {
     "components": "Published experiments on connected components.",
     "paths": "Published experiments on shortest paths.",
+    "cycles": "Published experiments on cycles through vertices.",
 }
 #: Ending of the pictures.
 PICTURE = ".png"
@@ -63,6 +64,10 @@ def measured(
     without: Annotated[
         str, typer.Option(metavar="GRAPH,...", help="Graphs to leave out, such as delaunay_n24.")
     ] = "",
+    files: Annotated[
+        list[Path] | None,
+        typer.Option("--graph", metavar="FILE", help="Graph to measure, too; of presets that take any."),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for tables, pictures and one JSON file.")
     ] = None,
@@ -81,6 +86,7 @@ def measured(
                 runs=runs,
                 only=_names(only),
                 without=_names(without),
+                files=files or (),
                 tell=lambda words: progress(0, None, words),
             )
         here = {name: fact for name, fact in machine().items() if name != "kernels"}  # a path of this machine

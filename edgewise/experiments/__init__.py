@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from edgewise.device import arrays
 from edgewise.errors import OptionError
-from edgewise.experiments import baltzakis, harish, harish_pairs, hellas, hellas_scaling
-from edgewise.experiments.graphs import BALTZAKIS, HELLAS, SIZES
+from edgewise.experiments import baltzakis, cs406, harish, harish_pairs, hellas, hellas_scaling
+from edgewise.experiments.graphs import BALTZAKIS, CS406, HELLAS, SIZES
 from edgewise.experiments.measure import Stopwatch
 from edgewise.experiments.report import Report
 from edgewise.workers import team_of
@@ -36,13 +37,16 @@ class Preset:
     graphs : collection of str
         The names of the graphs.
     room : str
-        What is measured: ``"components"`` or ``"paths"``.
+        What is measured: ``"components"``, ``"paths"`` or ``"cycles"``.
+    takes_files : bool
+        Whether it also measures graphs that are given.
     """
 
     document: str
     experiments: dict[str, Callable]
     graphs: Collection[str]
     room: str = "components"
+    takes_files: bool = False
 
 
 PRESETS = {
@@ -84,6 +88,19 @@ PRESETS = {
         + tuple(f"degree-{degree}" for degree in harish.DEGREES["paper"][1]),
         "paths",
     ),
+    "cs406": Preset(
+        "A. E. Deveci, A. Giray, E. Şencan, G. Yar and Z. Ö. Ergin, CS 406 project, 2021",
+        {
+            "threads": cs406.threaded,
+            "gpu": cs406.one_gpu,
+            "gpus": cs406.several,
+            "static": cs406.with_cpu,
+            "queue": cs406.by_queue,
+        },
+        CS406,
+        "cycles",
+        takes_files=True,
+    ),
 }
 #: Timed runs by default: GPUs are quick and quiet, CPUs are not.
 RUNS_ON_GPU, RUNS_ON_CPU = 7, 3
@@ -97,6 +114,7 @@ def run(
     runs: int | None = None,
     only: Sequence[str] = (),
     without: Sequence[str] = (),
+    files: Sequence[str | Path] = (),
     tell: Callable[[str], object] = lambda words: None,
 ) -> Report:
     """Run the experiments of a preset.
@@ -116,6 +134,9 @@ def run(
         Names of experiments; all by default.
     without : sequence of str
         Names of graphs to leave out, such as those that take long to make.
+    files : sequence of path
+        Graphs to measure beside the preset's own, if it takes any; they are named by the first word of the
+        file's name.
     tell : callable
         Told in a few words what is being done.
 
@@ -126,7 +147,7 @@ def run(
     Raises
     ------
     OptionError
-        An unknown preset, size, experiment or graph, or no runs.
+        An unknown preset, size, experiment or graph, files where none are taken, or no runs.
     DeviceError, OutOfMemoryError
         A device is not there, or too small for the graphs.
     VerificationError
@@ -151,7 +172,10 @@ def run(
     runs = (RUNS_ON_GPU if on_gpu else RUNS_ON_CPU) if runs is None else runs
     if runs < 1:
         raise OptionError(f"runs={runs} is too few; give 1 or more")
-    watch = Stopwatch(team, size, runs, tell, without)
+    if files and not PRESETS[preset].takes_files:
+        raise OptionError(f"preset {preset} takes no files; leave out files=")
+    named = {Path(file).name.partition(".")[0]: file for file in files}
+    watch = Stopwatch(team, size, runs, tell, without, named)
     with arrays.on(watch.place):
         tables = [make(watch) for name, make in experiments.items() if not only or name in only]
     return Report(preset, size, team.names, runs, watch.made, tables)

@@ -115,6 +115,15 @@ ONE_A_FAMILY = (
 )
 STREETS = tuple(name for name, graph in HELLAS.items() if graph.family == STREET)
 
+
+def products(n, **where):
+    """Random geometric graph of the mean degree of com-Amazon, 5.53, with about as many triangles."""
+    return generate.rgg(n, mean_degree=min(5.54, n), **where)
+
+
+#: The graph of CS406 that is not at hand; its other one, com-DBLP, is given as a file.
+CS406 = {"amazon": StandIn("co-purchases", 334_863, products)}
+
 #: The graphs of Baltzakis.
 BALTZAKIS = {
     "kmer_A2a": StandIn("k-mers", 170_728_175, kmers),

@@ -28,15 +28,20 @@ class Stopwatch:
         Told in a few words what is being done.
     without : sequence of str
         Graphs to leave out.
+    files : dict of str to path
+        Files of graphs that were given, by name.
 
     Attributes
     ----------
+    kept : dict
+        What experiments want to know of each other.
     made : dict
         Vertices and edges of every graph that was made.
     """
 
-    def __init__(self, team, size, runs, tell=lambda words: None, without=()):
+    def __init__(self, team, size, runs, tell=lambda words: None, without=(), files=None):
         self.team, self.size, self.runs, self.tell, self.without = team, size, runs, tell, without
+        self.files, self.kept = files or {}, {}
         self.place = team[0].place
         self.made = {}
         self._graphs, self._dear, self._first = {}, set(), {}

@@ -44,3 +44,44 @@ WIDER_FASTER = {"rgg_n_2_24_s0": 2.5, "Queen_4147": 50}
 HARISH_ON_GPU = {"BFS": "20-50", "SSSP": "70"}
 #: The same for all pairs, against 22 minutes on one core for 100,000 vertices of degree 6.
 HARISH_PAIRS = {"floyd-warshall-simple": "3", "harish in turn": "17"}
+#: CS406, Tables 1 to 5: seconds by graph, length and, in Table 1, number of threads.  ``gpus`` were four, two
+#: of them faster; with them went 28 threads in the last two tables.
+CS406 = {
+    "threads": {
+        ("amazon", 3): {1: 0.603501, 2: 0.310298, 4: 0.156428, 8: 0.0786051, 16: 0.0402396},
+        ("amazon", 4): {1: 4.55978, 2: 2.29525, 4: 1.19381, 8: 0.578946, 16: 0.287246},
+        ("amazon", 5): {1: 43.1156, 2: 21.9676, 4: 10.9534, 8: 5.42065, 16: 2.86459},
+        ("dblp", 3): {1: 1.8533, 2: 1.12785, 4: 0.659231, 8: 0.353933, 16: 0.178739},
+        ("dblp", 4): {1: 66.5606, 2: 34.1796, 4: 20.5717, 8: 12.5448, 16: 9.59927},
+        ("dblp", 5): {32: 977.0},
+    },
+    "gpu": {
+        ("amazon", 3): 0.045381,
+        ("amazon", 4): 0.514845,
+        ("amazon", 5): 6.447344,
+        ("dblp", 3): 0.487654,
+        ("dblp", 4): 44.543335,
+    },
+    "gpus": {
+        ("amazon", 3): 0.030755,
+        ("amazon", 4): 0.372918,
+        ("amazon", 5): 5.285642,
+        ("dblp", 3): 0.49196,
+        ("dblp", 4): 57.406826,
+    },
+    "static": {
+        ("amazon", 3): 0.037041,
+        ("amazon", 4): 0.274205,
+        ("amazon", 5): 4.201431,
+        ("dblp", 3): 0.239933,
+        ("dblp", 4): 22.658237,
+        ("dblp", 5): 2200.0,
+    },
+    "queue": {
+        ("amazon", 3): 2.076866,
+        ("amazon", 4): 5.658017,
+        ("amazon", 5): 8.319901,
+        ("dblp", 3): 3.700613,
+        ("dblp", 4): 10.617888,
+    },
+}

@@ -8,6 +8,7 @@ import pytest
 import edgewise as ew
 from edgewise import experiments
 from edgewise.errors import DeviceError, OptionError, VerificationError
+from edgewise.experiments import cs406 as cs406_page
 from edgewise.experiments import graphs, streets
 from edgewise.experiments.graphs import BALTZAKIS, HELLAS, ONE_A_FAMILY, STREETS
 from edgewise.experiments.harish import affordable
@@ -33,6 +34,13 @@ def baltzakis():
 @pytest.fixture(scope="module")
 def harish():
     return experiments.run("harish", size="tiny", devices="cpu:0", runs=1)
+
+
+@pytest.fixture(scope="module")
+def cs406(tmp_path_factory):
+    file = tmp_path_factory.mktemp("graphs") / "com-dblp.ungraph.txt"
+    file.write_text("".join(f"{u} {v}\n" for u in range(8) for v in range(u)))
+    return experiments.run("cs406", size="tiny", devices=TWO, runs=1, files=[file])
 
 
 def test_every_experiment_of_the_thesis_has_all_its_rows(hellas):
@@ -99,6 +107,30 @@ def test_searches_of_harish(harish):
         assert row["published"] is None  # the paper's figures are of a GPU
 
 
+def test_cycles_of_cs406(cs406):
+    assert [table.name for table in cs406.tables] == ["threads", "gpu", "gpus", "static", "queue"]
+    assert set(cs406.graphs) == {"com-dblp", "amazon"}
+    threaded, gpu, gpus, static, queue = (table.rows for table in cs406.tables)
+    assert [len(rows) for rows in (gpu, gpus, static, queue)] == [2 * 3 * 3] * 4
+    assert len(threaded) % (2 * 3 * 2) == 0
+    assert [row["speedup"] for row in threaded if (row["method"], row["threads"]) == ("dfs", 1)] == [1.0] * 6
+    assert {(row["method"], row["schedule"]) for row in queue} == {
+        ("dfs", "queue:64"),
+        ("auto", "queue:64"),
+        ("auto", "auto"),
+    }
+    published = {(row["graph"], row["length"]): row["published"] for row in gpu if row["published"]}
+    assert published == {("com-dblp", 3): 487.654, ("com-dblp", 4): pytest.approx(44543.335)}
+    assert all(row["part"] == 100 for row in threaded)
+
+
+def test_long_searches_of_cs406_begin_at_some_vertices(monkeypatch):
+    monkeypatch.setattr(cs406_page, "PATIENCE", 1e-9)
+    (table,) = experiments.run("cs406", size="tiny", devices="cpu:0", runs=1, only=["gpu"]).tables
+    parts = [row["part"] for row in table.rows if row["method"] == "dfs"]
+    assert all(0 < part < 30 for part in parts)
+
+
 def test_a_run_that_would_take_long_is_left_out():
     before = {"slow": (1000, 10_000.0)}
     assert affordable(before, "slow", 2000) and affordable(before, "unknown", 10**12)
@@ -135,6 +167,7 @@ def test_every_column_of_every_table_is_filled(preset, request):
         ({"preset": "hellas"}, "preset 'hellas' is unknown; use one of hellas-2018, baltzakis"),
         ({"size": "huge"}, "size 'huge' is unknown; use one of paper, small, tiny"),
         ({"runs": 0}, "runs=0 is too few"),
+        ({"files": ["graph.txt"]}, "preset baltzakis takes no files"),
         ({"only": ["width"]}, "experiment 'width' is unknown; use one of widths"),
         ({"without": ["queen"]}, "graph 'queen' is unknown; use one of kmer_A2a,"),
     ],
