@@ -17,9 +17,11 @@ TAKEN = {
     ),
     "cuda": ("cooperative", "near-far", "bellman-ford", "floyd-warshall", "sssp", "johnson"),
 }
+#: Length of cycles from which on there is one method for all.
+LONGEST = 7
 
 
-def warmup(*, device: str = "auto", paths: bool = False) -> str:
+def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False) -> str:
     """Compile and keep the kernels of the main job, pairs in and clusters out.
 
     Runs every method of :func:`edgewise.connected_components` on tiny graphs of integer ids and of string
@@ -32,6 +34,8 @@ def warmup(*, device: str = "auto", paths: bool = False) -> str:
     paths : bool
         Compile the searches for shortest paths, too, for weights of type int64 and float64, as files have
         them.
+    cycles : bool
+        Compile the counts of cycles, too: those that are taken for each length up to :data:`LONGEST`.
 
     Returns
     -------
@@ -52,6 +56,8 @@ def warmup(*, device: str = "auto", paths: bool = False) -> str:
         _stream_all_kinds(Path(folder), place)
     if paths:
         _search_all_kinds(place)
+    if cycles:
+        _count_cycles(place)
     return place
 
 
@@ -119,3 +125,14 @@ def _search_all_kinds(place):
             if method in OF_ALL_PAIRS and (kind is None or OF_ALL_PAIRS[method].weights != "none"):
                 all_pairs_shortest_paths(graph, method=method)
         distance_measures(graph)
+
+
+def _count_cycles(place):
+    """Count cycles of every length for which another method is taken, in the smallest graph that has them."""
+    from edgewise.cycles import cycle_counts
+    from edgewise.graph import Graph
+
+    clique = [(u, v) for u in range(LONGEST) for v in range(u)]
+    graph = Graph.from_edges(*map(list, zip(*clique)), n_vertices=LONGEST).to(place)
+    for length in range(3, LONGEST + 1):
+        cycle_counts(graph, length)

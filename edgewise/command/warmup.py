@@ -9,6 +9,7 @@ from edgewise.command import options, report
 from edgewise.command.stages import seconds, stages
 
 Paths = Annotated[bool, typer.Option("--paths", help="Compile the searches for shortest paths, too.")]
+Cycles = Annotated[bool, typer.Option("--cycles", help="Compile the counts of cycles, too.")]
 
 
 def add(app, name, gist):
@@ -19,12 +20,13 @@ def add(app, name, gist):
 def warmup(
     device: options.Device = "auto",
     paths: Paths = False,
+    cycles: Cycles = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):
     """Compile and keep the kernels of the main job."""
     with stages(quiet or json) as (stage, clock), stage("compile", f"compiling for {device}"):
-        place = edgewise.warmup(device=device, paths=paths)
+        place = edgewise.warmup(device=device, paths=paths, cycles=cycles)
     if json:
         report.as_json({"device": place, "seconds": seconds(clock)})
     elif not quiet:
