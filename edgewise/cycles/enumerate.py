@@ -9,7 +9,7 @@ found since it came: an addition for a vertex of the search, not one for each cy
 
 Ranks go by degree, so every vertex sees the few hubs' rows only up to its own rank.  The cost is still that
 of all paths that can close, a step for each cycle at least: the 3.4e9 5-cycles of com-DBLP take a minute, and
-those of length 7 would take weeks.  So the work is estimated before (:mod:`~edgewise.cycles.probes`), and a
+those of length 7 would take days.  So the work is estimated before (:mod:`~edgewise.cycles.probes`), and a
 search that passes its ``cap`` of steps gives up.
 
 A team has a top: a block of a GPU, whose threads take every so manieth ``u2``, or a thread of a CPU.  Its

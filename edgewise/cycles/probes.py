@@ -18,7 +18,7 @@ from edgewise.device import arrays
 #: Steps so few that nobody needs to know better.
 FEW = 1e8
 #: Tops that are probed, and descents from each.
-TOPS, DESCENTS = 64, 16
+TOPS, DESCENTS = 24, 32
 
 
 def work(ranked: Ranked, length: int):
@@ -59,12 +59,18 @@ def _lower(offsets, neighbours, vertex, top):
 
 def _around(offsets, neighbours, top, half):
     """Distance from ``top`` of vertices below it, up to ``half``; zero for others."""
-    distance = np.zeros(top, np.int32)
+    distance = np.zeros(len(offsets) - 1, np.int32)
     level = _lower(offsets, neighbours, top, top)
     for far in range(1, half + 1):
         distance[level] = far
-        level = np.unique(np.concatenate([_lower(offsets, neighbours, at, top) for at in level] or [level]))
-        level = level[distance[level] == 0]
+        if far < half:
+            lengths = offsets[level.astype(np.int64) + 1] - offsets[level]
+            ends = np.cumsum(lengths)
+            entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
+                offsets[level] - ends + lengths, lengths
+            )
+            near = neighbours[entries]
+            level = np.unique(near[(near < top) & (distance[near] == 0)])
     return distance
 
 
