@@ -74,7 +74,7 @@ def cycle_counts(
         How vertices are dealt to them: a name in ``SCHEDULES``; ``"static-weighted:10"`` and ``"queue:64"``
         take a number.  ``"auto"`` leaves the CPU out beside GPUs where it would not help.
     force : bool
-        Go on where the work should take days.
+        Go on where the work should take days, and let no method give up by itself.
     progress : callable, optional
         Called with the estimated work that is done, and all of it.
     **options : int
@@ -127,7 +127,7 @@ def cycle_counts(
             plan = Plan(len(tasks), lambda: tasks.loads, seconds, team.places, number)
         with timer("count"):
             start = perf_counter()
-            run = partial(METHODS[name].start, length=length, **options)
+            run = partial(METHODS[name].start, length=length, **_endless(name, force) | options)
             job = Job(run, ranked, len(tasks), tasks.order, how.deal(plan), _teller(progress, tasks))
             counts = arrays.move(count(job, team.places), graph.place)
             counts = _in_order(counts, ranked, convention)
@@ -177,10 +177,17 @@ def _check_asked(graph, length, method, convention, undirected, options):
     if not METHODS[method].can(length):
         fitting = ", ".join(name for name, other in METHODS.items() if other.can(length))
         raise OptionError(f"method {method} does not count cycles of length {length}; use auto or {fitting}")
-    for option in options:
+    for option, value in options.items():
         known = ", ".join(METHODS[method].options) or "none"
         if option not in METHODS[method].options:
             raise OptionError(f"method {method} has no option {option!r} (it has: {known})")
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not 0 < value < 2**63:
+            raise OptionError(f"{option}={value!r} must be a whole number larger than 0")
+
+
+def _endless(method, force):
+    """Options that let a method go on to the end, whatever it takes."""
+    return {"cap": 2**63 - 1} if force and "cap" in METHODS[method].options else {}
 
 
 def _team(graph, device, devices):

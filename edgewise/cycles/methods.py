@@ -2,83 +2,68 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any
-
+from edgewise.cycles import (
+    dfs,
+    enumerate,
+    pentagons,
+    pentagons_tables,
+    squares,
+    squares_tables,
+    triangles_warps,
+)
 from edgewise.cycles.method import Method
 
-_LINES: dict[str, tuple[str, dict[str, Any]]] = {
-    "triangles": (
-        "triangles",
-        dict(
-            gist="common higher neighbours of the ends of edges",
-            source="Chiba and Nishizeki 1985",
-            lengths=(3,),
-        ),
+METHODS = {
+    "triangles-warps": Method(
+        triangles_warps.start,
+        triangles_warps.work,
+        gist="the same, looked up in even shares of a warp",
+        source="Merrill et al. 2012",
+        lengths=(3,),
     ),
-    "triangles-warps": (
-        "triangles_warps",
-        dict(gist="the same, entries shared out in a warp", source="Merrill et al. 2012", lengths=(3,)),
+    "squares": Method(
+        squares.start,
+        squares.work,
+        gist="wedges below each vertex, by their ends",
+        source="Burkhardt and Harris 2023",
+        lengths=(4,),
     ),
-    "squares": (
-        "squares",
-        dict(
-            gist="wedges below each vertex, by their ends", source="Burkhardt and Harris 2023", lengths=(4,)
-        ),
+    "squares-tables": Method(
+        squares_tables.start,
+        squares_tables.work,
+        gist="the same, ends in tables of warps and blocks",
+        source="Burkhardt and Harris 2023",
+        lengths=(4,),
     ),
-    "squares-tables": (
-        "squares_tables",
-        dict(gist="the same, ends in tables", source="Burkhardt and Harris 2023", lengths=(4,)),
+    "pentagons": Method(
+        pentagons.start,
+        pentagons.work,
+        gist="wedges below each vertex whose ends are joined",
+        source="after Kowalik 2003",
+        lengths=(5,),
     ),
-    "pentagons": (
-        "pentagons",
-        dict(gist="wedges below each vertex, joined by edges", source="after Kowalik 2003", lengths=(5,)),
+    "pentagons-tables": Method(
+        pentagons_tables.start,
+        pentagons_tables.work,
+        gist="the same, ends in tables of warps and blocks",
+        source="after Kowalik 2003",
+        lengths=(5,),
     ),
-    "pentagons-tables": (
-        "pentagons_tables",
-        dict(gist="the same, ends in tables", source="after Kowalik 2003", lengths=(5,)),
+    "enumerate": Method(
+        enumerate.start,
+        enumerate.work,
+        gist="every cycle, found at its highest vertex",
+        source="bounded search",
+        lengths=None,
+        options=("cap",),
+        one_by_one=True,
     ),
-    "walks": (
-        "walks",
-        dict(
-            gist="closed walks, less those that meet themselves",
-            source="Harary and Manvel 1971; Alon et al. 1997",
-            lengths=(4, 5, 6),
-        ),
-    ),
-    "enumerate": (
-        "enumerate",
-        dict(
-            gist="all cycles, each from its highest vertex",
-            source="bounded search",
-            lengths=None,
-            one_by_one=True,
-        ),
-    ),
-    "dfs": (
-        "dfs",
-        dict(
-            gist="all paths from every vertex, until they close",
-            source="CS406",
-            lengths=None,
-            one_by_one=True,
-        ),
+    "dfs": Method(
+        dfs.start,
+        dfs.work,
+        gist="all paths from every vertex, until they close",
+        source="CS406",
+        lengths=None,
+        one_by_one=True,
     ),
 }
-
-
-def _table():
-    found = {}
-    for name, (page, facts) in _LINES.items():
-        if find_spec(f"edgewise.cycles.{page}") is None:
-            continue
-        try:
-            module = import_module(f"edgewise.cycles.{page}")
-            found[name] = Method(module.start, module.work, **facts)
-        except (ImportError, AttributeError, SyntaxError, NameError):
-            continue
-    return found
-
-
-METHODS: dict[str, Method] = _table()

@@ -262,3 +262,16 @@ def test_the_order_of_auto_is_by_work_and_kept():
     assert graph.kept["tasks"][1] is tasks
     cycles.cycle_counts(graph, 4, method="dfs", schedule="static")
     assert graph.kept["tasks"][0] == ("dfs", 4, False)
+
+
+@pytest.mark.parametrize("cap", (0, -1, 2.0, True, 2**63))
+def test_caps_that_are_none(cap):
+    with pytest.raises(OptionError, match="must be a whole number larger than 0"):
+        ew.cycle_counts(made("clique"), 5, method="enumerate", cap=cap)
+
+
+def test_a_search_gives_up_unless_it_is_forced():
+    graph = made("clique")
+    with pytest.raises(OptionError, match="gave up"):
+        ew.cycle_counts(graph, 8, method="enumerate", cap=1)
+    assert ew.cycle_counts(graph, 8, method="enumerate", force=True).total == 2520
