@@ -57,6 +57,6 @@ def check_effort(work: float, places, method: str, length: int, force: bool):
     seconds = seconds_of(work, places)
     if seconds > MOST and not force:
         raise OptionError(
-            f"counting cycles of length {length} by {method} should take about {in_words(seconds)} on "
-            f"{', '.join(places)}; use force=True to go on, count shorter ones, or use edgewise.estimate_cycles"
+            f"counting cycles of length {length} by {method} on {', '.join(places)} should take about "
+            f"{in_words(seconds)}; use force=True to go on, count shorter ones, or use edgewise.estimate_cycles"
         )

@@ -108,7 +108,7 @@ def test_weights_do_not_matter(tmp_path, capsys):
 def test_days_of_work(friends, capsys, monkeypatch):
     monkeypatch.setattr(effort, "MOST", 0.0)
     words = complaint(capsys, friends, "-k", "4", "--method", "dfs")
-    assert "by dfs should take about 0 seconds" in words and "--yes" in words and "--estimate" in words
+    assert "by dfs on cpu should take about 0 seconds" in words and "--yes" in words and "--estimate" in words
     assert facts_of(capsys, friends, "-k", "4", "--method", "dfs", "--yes")["total"] == 1
 
 

@@ -131,7 +131,7 @@ def test_no_graph():
 
 def test_days_of_work_are_said_before_they_start(monkeypatch):
     graph = made("clique")
-    with pytest.raises(OptionError, match=r"should take about .* years on cpu; use force=True"):
+    with pytest.raises(OptionError, match=r"by dfs on cpu should take about .* years; use force=True"):
         ew.cycle_counts(ew.generate.rmat(8), 40, method="dfs")
     monkeypatch.setattr(effort, "MOST", 0.0)
     with pytest.raises(OptionError, match=r"should take about 0 seconds"):
