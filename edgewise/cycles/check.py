@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgewise.device import arrays
+from edgewise.errors import VerificationError
+
+#: Vertices that are counted again, and those among them that are said to be on no cycle.
+SAMPLE, OF_NONE = 32, 8
+#: Entries of rows that a formula may read for a vertex; steps of a search for one, and for all of them.
+ENTRIES, STEPS, ALL_STEPS = 2e7, 2e5, 2e6
+
 
 def count_by_hand(n, sources, targets, length):
     """Count the simple cycles of ``length`` edges through every vertex, by walking them all.
@@ -44,3 +52,155 @@ def count_by_hand(n, sources, targets, length):
     for vertex in range(n):
         walk([vertex])
     return np.array(twice, np.int64) // 2
+
+
+def verify(cycles):
+    """Raise :class:`~edgewise.errors.VerificationError` unless the counts may be those of their graph.
+
+    Every count is looked at: it must not be negative, it must be zero where a vertex has less than two
+    neighbours, be even where both directions count, and all must add up to a multiple of the length.  A
+    sample of vertices is counted again, one by one and without the rows, ranks and kernels of the methods: up
+    to length 5 by formulas for a single vertex, among them the vertex on most cycles; beyond, by a plain
+    search from vertices where that is short.
+
+    Parameters
+    ----------
+    cycles : edgewise.cycles.record.Cycles
+    """
+    length, counts = cycles.length, arrays.move(cycles.counts, "cpu")
+    if cycles.convention == "closed-walks":
+        _complain(counts % 2 != 0, counts, "is odd, but both directions count")
+        counts = counts // 2
+    rows = _simple_rows(cycles.graph.to("cpu"))
+    _complain(counts < 0, counts, "is negative")
+    _complain(
+        (counts > 0) & (np.diff(rows[0]) < 2), counts, "is not zero, but it has less than two neighbours"
+    )
+    if sum(counts.tolist()) % length:
+        raise VerificationError(
+            f"all counts add up to no multiple of {length}: each cycle counts at {length}"
+        )
+    allowance = ALL_STEPS
+    for vertex in _sample(rows, counts, length):
+        if length <= 5:
+            again = _by_formula(rows, vertex, length)
+        else:
+            again, steps = _by_search(rows, vertex, length)
+            allowance -= steps
+        if again is not None and again != counts[vertex]:
+            raise VerificationError(
+                f"vertex {vertex} is on {again:,} cycles of length {length}, not on {counts[vertex]:,}"
+            )
+        if allowance < 0:
+            return
+
+
+def _complain(wrong, counts, why):
+    if wrong.any():
+        raise VerificationError(f"the count {counts[wrong.argmax()]:,} of vertex {wrong.argmax()} {why}")
+
+
+def _simple_rows(graph):
+    """Offsets and neighbours of the graph without self-loops and repeated edges, by SciPy."""
+    from scipy.sparse import coo_array
+
+    n = graph.n_vertices
+    ends = graph.sources.astype(np.int64), graph.targets.astype(np.int64)
+    proper = ends[0] != ends[1]
+    both = (
+        np.concatenate([ends[0][proper], ends[1][proper]]),
+        np.concatenate([ends[1][proper], ends[0][proper]]),
+    )
+    matrix = coo_array((np.ones(len(both[0]), bool), both), shape=(max(n, 1), max(n, 1))).tocsr()
+    return matrix.indptr[: n + 1].astype(np.int64), matrix.indices.astype(np.int64)
+
+
+def _sample(rows, counts, length):
+    """Vertices to count again; those on most cycles first, where formulas can do that."""
+    offsets, neighbours = rows
+    draw = np.random.default_rng(length)
+    reading = np.diff(offsets).astype(np.float64)
+    for _ in range(2):
+        sums = np.concatenate([[0.0], np.cumsum(reading[neighbours])])
+        reading = sums[offsets[1:]] - sums[offsets[:-1]]
+    short = reading <= ENTRIES if length <= 5 else np.full(len(counts), True)
+    some, none = np.flatnonzero(short & (counts > 0)), np.flatnonzero(short & (counts == 0) & (reading > 0))
+    sample = draw.permutation(some)[: SAMPLE - OF_NONE].tolist()
+    if length <= 5 and len(some):
+        sample.insert(0, int(some[counts[some].argmax()]))
+    return sample + draw.permutation(none)[: SAMPLE - len(sample)].tolist()
+
+
+def _rows_together(rows, vertices):
+    """The rows of some vertices, one behind the other."""
+    offsets, neighbours = rows
+    lengths = offsets[vertices + 1] - offsets[vertices]
+    ends = np.cumsum(lengths)
+    return neighbours[np.arange(lengths.sum()) + np.repeat(offsets[vertices] - ends + lengths, lengths)]
+
+
+def _by_formula(rows, vertex, length):
+    """Cycles of 3, 4 or 5 edges through a vertex, by paths of two edges from it.
+
+    With ``d`` degrees, ``p(u)`` paths of two edges from ``v`` to ``u``, ``t`` triangles at a vertex or an
+    edge: ``C3 = sum over u ~ v of p(u) / 2``, ``C4 = sum over u != v of p(u) (p(u) - 1) / 2``, and ``C5`` is
+    half the closed walks of five edges, less those that are a triangle with an edge walked to and fro:
+    ``(A^5)_vv / 2 - 2 t_v d_v + 5 t_v - sum over u ~ v of (t_u + t_uv d_u)`` (Harary and Manvel 1971).
+    """
+    offsets, neighbours = rows
+    near = neighbours[offsets[vertex] : offsets[vertex + 1]]
+    paths = np.bincount(_rows_together(rows, near), minlength=len(offsets) - 1)
+    if length == 3:
+        return int(paths[near].sum()) // 2
+    if length == 4:
+        others = np.delete(paths, vertex)
+        return int((others * (others - 1)).sum()) // 2
+    ends = np.flatnonzero(paths)
+    degrees, through = np.diff(offsets), int(paths[near].sum()) // 2
+    beside = np.repeat(paths[ends], degrees[ends])
+    five = int((beside * paths[_rows_together(rows, ends)]).sum())
+    marks = np.zeros(len(degrees), bool)
+    at_near = sum(_triangles(rows, other, marks) for other in near.tolist())
+    twice = five - 4 * through * len(near) + 10 * through
+    twice -= 2 * (at_near + int((paths[near] * degrees[near]).sum()))
+    return (twice + 2**63) % 2**64 - 2**63 >> 1  # sums wrap around, and so comes out what fits
+
+
+def _triangles(rows, vertex, marks):
+    """Triangles through a vertex; ``marks`` are false, before and after."""
+    offsets, neighbours = rows
+    near = neighbours[offsets[vertex] : offsets[vertex + 1]]
+    marks[near] = True
+    found = int(np.count_nonzero(marks[_rows_together(rows, near)])) // 2
+    marks[near] = False
+    return found
+
+
+def _by_search(rows, start, length):
+    """Cycles through a vertex by a search for them, or ``None`` if it is long; and its steps."""
+    offsets, neighbours = rows
+    away, level = {start: 0}, [start]
+    for far in range(1, length // 2 + 1):
+        level = [other for at in level for other in neighbours[offsets[at] : offsets[at + 1]].tolist()]
+        level = [other for other in dict.fromkeys(level) if other not in away]
+        away.update(dict.fromkeys(level, far))
+        if len(away) > STEPS:
+            return None, len(away)
+    twice, steps, path, left = (
+        0,
+        len(away),
+        [start],
+        [iter(neighbours[offsets[start] : offsets[start + 1]].tolist())],
+    )
+    while left and steps <= STEPS:
+        other = next(left[-1], None)
+        steps += 1
+        if other is None:
+            left.pop()
+            path.pop()
+        elif len(path) == length:
+            twice += other == start
+        elif other not in path and away.get(other, length) <= length - len(path):
+            path.append(other)
+            left.append(iter(neighbours[offsets[other] : offsets[other + 1]].tolist()))
+    return (twice // 2 if steps <= STEPS else None), steps
