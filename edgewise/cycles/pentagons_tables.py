@@ -1,42 +1,24 @@
 """Pentagons on a GPU: the ends of every top's wedges in a table, joined by edges.
 
-A pentagon whose highest vertex is ``v`` is two wedges ``v, a, u`` and ``v, b, w`` and the edge ``u, w``.
-With ``p(u)`` wedges that end in ``u`` and ``S(u)`` the sum of ``p(w)`` over the neighbours ``w`` of ``u``,
-an end lies on ``p(u) S(u)`` such pairs, ``v`` on half of their sum, and a middle on the sum of ``S`` over
-the ends of its wedges.  Of these pairs some meet themselves and are taken off again:
+The count is that of :mod:`edgewise.cycles.pentagons`, top by top, and what is taken off is the same, so
+that CPU threads and GPUs can share the tops.  The table keeps, for every end ``u`` of a wedge, the wedges
+``p(u)``, the sum ``S(u)`` of the wedges that end beside it, and what ``u`` is to lose.  All workers of a
+crew add to these at once, by atomics; between the steps they meet.
 
-* ``a = w`` or ``b = u``: a middle that is an end, too.  With ``p(a)`` triangles below ``v`` at a middle and
-``d``   wedges through it: ``p(a) d`` from ``v``, twice that from ``a``, and from each end ``u`` of ``a``
-``p(a)``, and ``d``   if ``u`` is a middle as well. * both at once, ``v, a, b, a, b``, was taken off twice:
-half of ``p(a)`` comes back to ``v``, ``2 p(a)`` to ``a``. * ``a = b``: an edge from ``v`` to a corner of a
-triangle below ``v``; see :mod:`edgewise.cycles.corners`.
-
-The counts by top are from Kowalik's algorithm for five-cycles in sparse graphs (2003), taken to vertices.
+A middle that is an end, too, gives the ends beside it less: its ``S`` is lowered by its degree less one
+before the middles are credited, and its own share, ``p S`` as it was, is kept by what it is to lose.
 """
 
 import numpy as np
 
-from edgewise.cycles.corners import corners
 from edgewise.cycles.tables import HALF, LOWER, clear, deal, enter_wedges, find, meet_crew, slots_for
 from edgewise.cycles.tops import Tops, regions, wedges_as_work
-from edgewise.device import arrays, device, fetch_add
+from edgewise.device import arrays, device, each_row, fetch_add
 from edgewise.device.warps import from_lane, owner_of, sum_of_share, sum_up_to
+from edgewise.primitives import exclusive_scan
 
-#: Words of a slot: the end and its wedges; their sum over its neighbours; what is to be taken off.
+#: Words of a slot: the end and its wedges; the sum of those beside it; what it is to lose.
 FIELDS = 3
-#: In the word of what is to be taken off: this end is a middle, too.
-MIDDLE = 1 << 61
-
-
-@device
-def mark_middles(top, crew, table, base, slots, ranked):
-    """Mark the ends that are middles."""
-    offsets, neighbours, split = ranked
-    _, warp, warps, lane, lanes, _, _ = crew
-    for entry in range(offsets[top] + warp * lanes + lane, split[top], warps * lanes):
-        slot = find(table, base, slots, np.int64(neighbours[entry]))
-        if slot >= 0:
-            table[base + 2 * slots + slot] = MIDDLE
 
 
 @device
@@ -69,12 +51,26 @@ def join_ends(top, crew, table, base, slots, ranked):
 
 
 @device
-def credit_middles(top, crew, table, base, slots, given):
-    """Give every middle what its wedges are part of; note at the ends what is to be taken off."""
-    offsets, neighbours, split, below, counts, _, ladder = given
+def lower_middles(top, crew, table, base, slots, ranked):
+    """Let the middles that are ends give less to those beside them, but keep their own."""
+    offsets, neighbours, split = ranked
+    _, warp, warps, lane, lanes, _, _ = crew
+    for entry in range(offsets[top] + warp * lanes + lane, split[top], warps * lanes):
+        middle = np.int64(neighbours[entry])
+        slot = find(table, base, slots, middle)
+        if slot >= 0:
+            others = offsets[middle + 1] - offsets[middle] - 1
+            table[base + slots + slot] -= others
+            table[base + 2 * slots + slot] = -others * (table[base + slot] & LOWER)
+
+
+@device
+def credit_middles(top, crew, table, base, slots, ranked, below, counts, ladder):
+    """Credit every middle; note at the ends what they lose.  Twice what the top gets, and its triangles."""
+    offsets, neighbours, split = ranked
     _, _, warps, lane, lanes, _, _ = crew
-    ranked, sums, off = (offsets, neighbours, split), base + slots, base + 2 * slots
-    chunk, end, own = offsets[top], split[top], np.int64(0)
+    above, sums, losses = offsets[top + 1] - split[top], base + slots, base + 2 * slots
+    chunk, end, own, around = offsets[top], split[top], np.int64(0), np.int64(0)
     while chunk < end:
         entry, length, ends, shift = deal(chunk, end, crew, ranked, below)
         triangles, found = np.int64(0), np.int64(0)
@@ -84,42 +80,40 @@ def credit_middles(top, crew, table, base, slots, given):
                 triangles = table[base + slot] & LOWER
         total, wedge = from_lane(ends, lanes - 1), np.int64(lane)
         while wedge - lane < total:
-            owner = owner_of(wedge, ends, lanes)
-            place, its_triangles = wedge + from_lane(shift, owner), from_lane(triangles, owner)
-            its_length, value = from_lane(length, owner), np.int64(0)
+            owner, value = owner_of(wedge, ends, lanes), np.int64(0)
+            place, loss = wedge + from_lane(shift, owner), from_lane(triangles, owner)
             if wedge < total:
                 slot = find(table, base, slots, np.int64(neighbours[place]))
                 value = table[sums + slot]
-                less = its_triangles
-                if table[off + slot] >= MIDDLE:
-                    less += its_length
-                if less > 0:
-                    fetch_add(table, off + slot, less)
+                if loss > 0:
+                    fetch_add(table, losses + slot, loss)
             done = wedge - lane
             found += sum_of_share(value, ends - length - done, ends - done, lane)
             wedge += lanes
         if entry < end:
             middle = np.int64(neighbours[entry])
-            found += 2 * triangles - 2 * triangles * length
+            others = offsets[middle + 1] - offsets[middle] - 1
+            found -= triangles * (2 * others - 2 + above)
             if found != 0:
                 fetch_add(counts, middle, found)
-            pendant = ladder[offsets[middle] + length + 1] - ladder[offsets[middle]]
-            own += triangles - 2 * triangles * length - 2 * pendant
+            if triangles > 0:
+                ladder[offsets[middle] + length] = triangles
+                own += triangles * (length + 1 - 2 * others - 2 * above)
+                around += triangles
         chunk += warps * lanes
-    return own
+    return own, around
 
 
 @device
 def credit_ends(crew, table, base, slots, counts):
-    """Give every end what it is part of; return twice what the top is part of with these ends."""
+    """Credit every end; return what they got."""
     _, warp, warps, lane, lanes, _, _ = crew
     own = np.int64(0)
     for slot in range(warp * lanes + lane, slots, warps * lanes):
         held = table[base + slot]
         if held != 0:
-            pairs = (held & LOWER) * table[base + slots + slot]
-            found = pairs - (table[base + 2 * slots + slot] & (MIDDLE - 1))
-            own += pairs
+            found = (held & LOWER) * table[base + slots + slot] - table[base + 2 * slots + slot]
+            own += found
             if found != 0:
                 fetch_add(counts, (held >> HALF) - 1, found)
     return own
@@ -128,38 +122,64 @@ def credit_ends(crew, table, base, slots, counts):
 @device
 def count_top(top, wedges, crew, table, base, given):
     """Credit all pentagons whose highest vertex is ``top``."""
-    offsets, neighbours, split, below, counts, twice, _ = given
+    offsets, neighbours, split, below, counts, twice, around, ladder = given
     ranked, lane, lanes = (offsets, neighbours, split), crew[3], crew[4]
     slots = slots_for(min(wedges, top))
     clear(crew, table, base, FIELDS * slots)
     meet_crew(crew)
     enter_wedges(top, crew, table, base, slots, ranked, below)
     meet_crew(crew)
-    mark_middles(top, crew, table, base, slots, ranked)
     join_ends(top, crew, table, base, slots, ranked)
     meet_crew(crew)
-    own = credit_middles(top, crew, table, base, slots, given)
+    lower_middles(top, crew, table, base, slots, ranked)
+    meet_crew(crew)
+    own, triangles = credit_middles(top, crew, table, base, slots, ranked, below, counts, ladder)
     meet_crew(crew)
     own = sum_up_to(own + credit_ends(crew, table, base, slots, counts), lane)
+    triangles = sum_up_to(triangles, lane)
     if lane == lanes - 1 and own != 0:
         fetch_add(twice, top, own)
+    if lane == lanes - 1 and triangles > 0:
+        fetch_add(around, top, triangles)
     meet_crew(crew)
+
+
+@each_row
+def climb(vertex, lane, lanes, offsets, neighbours, split, below, sums, around, counts):
+    """Take off the triangles below a vertex at its lower neighbours."""
+    lost = np.int64(0)
+    for entry in range(offsets[vertex] + lane, split[vertex], lanes):
+        corner = np.int64(neighbours[entry])
+        lost += around[corner] // 2 + sums[offsets[corner] + below[entry]] - sums[split[corner]]
+    if lost > 0:
+        fetch_add(counts, vertex, -lost)
 
 
 REGIONS = regions(count_top, __name__, words=FIELDS * 1024)
 
 
 class Pentagons(Tops):
-    """A count of pentagons under way; see :class:`edgewise.cycles.method.Solver`."""
+    """A count of pentagons under way; see :class:`edgewise.cycles.method.Solver`.
+
+    What a top gets is counted ``twice``, and so are the triangles ``around`` it whose highest vertex it is;
+    the ladder has the triangles at each corner where their top stands in the corner's row.
+    """
 
     def __init__(self, ranked, order, **sizes):
-        self.corrections, ladder = corners(ranked)
-        super().__init__(REGIONS, ranked, order, FIELDS, ladder, **sizes)
+        n, place = ranked.n_vertices, ranked.place
+        self.twice, self.around = arrays.zeros(n, np.int64, place), arrays.zeros(n, np.int64, place)
+        self.ladder = arrays.zeros(len(ranked.neighbours), np.int64, place)
+        extras = self.twice, self.around, self.ladder
+        super().__init__(REGIONS, ranked, order, FIELDS, extras, **sizes)
 
-    def settle(self):
-        """Take off the triangles with an edge to a corner, for all vertices but the edge's other end."""
+    @property
+    def counts(self):
+        """What was found so far, by rank: (n,) int64 array."""
         with arrays.on(self.place):
-            self.found -= self.corrections
+            counts = self.found + self.twice // 2
+            given = self.below, exclusive_scan(self.ladder), self.around, counts
+            climb(len(counts), *self.graph, *given, width="warp")
+        return counts
 
 
 def start(ranked, order, length, **sizes):

@@ -66,7 +66,7 @@ def credit_ends(top, crew, table, base, slots, counts):
 @device
 def count_top(top, wedges, crew, table, base, given):
     """Credit all squares whose highest vertex is ``top``."""
-    offsets, neighbours, split, below, counts, _, _ = given
+    offsets, neighbours, split, below, counts = given
     ranked = offsets, neighbours, split
     slots = slots_for(min(wedges, top))
     clear(crew, table, base, slots)

@@ -113,24 +113,22 @@ class Tops:
     order : (tasks,) int64 array
     fields : int
         Words that a table has for each slot.
-    ladder : (2 m + 1,) int64 array, optional
-        What the counting reads beside the graph.
+    extras : sequence of arrays
+        What the counting writes beside the counts.
     small, large, all_from : int, optional
         Wedges up to which a warp, or a team, counts a top with a table in fast memory, and from which on
         everyone does.
     """
 
-    def __init__(self, found, ranked, order, fields, ladder=None, small=None, large=None, all_from=None):
+    def __init__(self, found, ranked, order, fields, extras=(), small=None, large=None, all_from=None):
         place = ranked.place
         if ranked.n_vertices > MOST:
             raise OptionError(f"{ranked.n_vertices:,} vertices are too many for tables; at most {MOST:,}")
         self.regions, self.place, self.order, self.fields = found, place, order, fields
         self.found = arrays.zeros(ranked.n_vertices, np.int64, place)
-        self.twice = arrays.zeros(0 if ladder is None else ranked.n_vertices, np.int64, place)
-        below, self.wedges = wedges_of(ranked)
-        ladder = self.twice if ladder is None else ladder
-        graph = ranked.offsets, ranked.neighbours, ranked.split
-        self.given = (*graph, below, self.found, self.twice, ladder)
+        self.below, self.wedges = wedges_of(ranked)
+        self.graph = ranked.offsets, ranked.neighbours, ranked.split
+        self.given = (*self.graph, self.below, self.found, *extras)
         words = _power(found.words // fields)
         most = int(self.wedges.max()) if len(self.wedges) else 0
         total = int(self.wedges.sum())
@@ -169,8 +167,7 @@ class Tops:
     @property
     def counts(self):
         """What was found so far, by rank: (n,) int64 array."""
-        with arrays.on(self.place):
-            return self.found + self.twice // 2 if len(self.twice) else self.found
+        return self.found
 
     def count(self, first, end):
         """Count the tops ``order[first:end]``."""

@@ -30,49 +30,21 @@ def bisect(neighbours, first, end, vertex):
     return first if first < beyond and np.int64(neighbours[first]) == vertex else np.int64(-1)
 
 
-@device
-def count_corner(corner, entry, offsets, ladder):
-    """Note in the row of a corner that a triangle lies below what follows ``entry``; how much follows."""
-    above = offsets[corner + 1] - entry - 1
-    if above > 0:
-        fetch_add(ladder, entry + 1, 1)
-    return above
-
-
-@device
-def credit(low, middle, top, entry_low, entry_middle, rows, counts, ladder):
-    """Credit a triangle to its top; with a ladder, to all corners what they lose."""
-    offsets, split = rows
-    if len(ladder) == 0:
-        fetch_add(counts, top, 1)
-        return
-    of_low = count_corner(low, entry_low, offsets, ladder)
-    of_middle = count_corner(middle, entry_middle, offsets, ladder)
-    of_top = count_corner(top, split[top] - 1, offsets, ladder)
-    together = of_low + of_middle + of_top
-    if together > 0:
-        fetch_add(counts, low, together + of_low)
-        fetch_add(counts, middle, together + of_middle)
-        fetch_add(counts, top, together + of_top)
-
-
 @together.by(threads=THREADS, crowd=8)
-def find_triangles(
-    me, everyone, barrier, first, end, lows, entries, offsets, neighbours, split, counts, ladder
-):
+def find_triangles(me, everyone, barrier, first, end, lows, entries, offsets, neighbours, split, counts):
     """Find the triangles of the edges ``first`` to ``end - 1``."""
     lanes = lanes_of_warp()
     lane = me % lanes
     for base in range(first + me - lane, end, everyone):
         low, entry, middle = np.int64(0), np.int64(0), np.int64(0)
-        start, length, other, end_of_other, turned = np.int64(0), np.int64(0), np.int64(0), np.int64(0), 0
+        start, length, other, end_of_other = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
         if base + lane < end:
             low, entry = np.int64(lows[base + lane]), np.int64(entries[base + lane])
             middle = np.int64(neighbours[entry])
             start, length = entry + 1, offsets[low + 1] - entry - 1
             other, end_of_other = split[middle], offsets[middle + 1]
             if end_of_other - other < length:
-                start, other, turned = other, start, 1
+                start, other = other, start
                 length, end_of_other = end_of_other - start, other + length
         ends = sum_up_to(length, lane)
         total, shift, here, share = from_lane(ends, lanes - 1), start + length - ends, 0, np.int64(lane)
@@ -80,20 +52,18 @@ def find_triangles(
             owner = owner_of(share, ends, lanes)
             mine = share + from_lane(shift, owner)
             its_first, its_end = from_lane(other, owner), from_lane(end_of_other, owner)
-            its_low, its_middle = from_lane(low, owner), from_lane(middle, owner)
-            its_turned, there = from_lane(turned, owner), np.int64(-1)
+            there = np.int64(-1)
             if share < total:
                 top = np.int64(neighbours[mine])
                 there = bisect(neighbours, its_first, its_end, top)
                 if there >= 0:
-                    one, two = (there, mine) if its_turned else (mine, there)
-                    credit(its_low, its_middle, top, one, two, (offsets, split), counts, ladder)
+                    fetch_add(counts, top, 1)
             found, done = votes(there >= 0), share - lane
             from_here, to_here = max(ends - length - done, 0), min(ends - done, np.int64(lanes))
             if from_here < to_here:
                 here += count_votes(found >> from_here & ((1 << (to_here - from_here)) - 1))
             share += lanes
-        if here > 0 and len(ladder) == 0:
+        if here > 0:
             fetch_add(counts, low, here)
             fetch_add(counts, middle, here)
 
@@ -127,8 +97,7 @@ class Triangles:
         starts, lows, entries = upward(ranked, order)
         self.starts = arrays.move(starts, "cpu")
         self.edges = lows, entries
-        nothing = arrays.empty(0, np.int64, ranked.place)
-        self.given = ranked.offsets, ranked.neighbours, ranked.split, self.counts, nothing
+        self.given = ranked.offsets, ranked.neighbours, ranked.split, self.counts
 
     def count(self, first, end):
         """Count the triangles whose lowest vertices are ``order[first:end]``."""
