@@ -20,12 +20,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import alone, arrays, threads
+from edgewise.device import alone, arrays, device, threads
+from edgewise.device.prefetch import prefetch
 from edgewise.graph import index_type
 from edgewise.primitives import exclusive_scan, histogram
 
 #: Blocks an average degree of two: cursors of all blocks shall not take more memory than the rows.
 CROWD = 4
+#: How many edges ahead a cursor is asked for, and the place that it points at.
+FAR, NEAR = 16, 8
 
 
 class Ranked(NamedTuple):
@@ -106,40 +109,46 @@ def _rank(counts, starts, rank, offsets):
         offsets[row + 1] += offsets[row]
 
 
+@device
+def _drop(value, row, cursors, entries):
+    """Enter a value at a row's cursor; where."""
+    place = np.int64(cursors[row])
+    entries[place] = value
+    cursors[row] = place + 1
+    return place
+
+
 @alone
 def _enter_edges(first, end, sources, targets, rank, own, cursors, entries):
     """Drop both ends of edges into the rows of the other, in any order."""
     for edge in range(first, end):
+        if edge + FAR < end:
+            prefetch(cursors, own + np.int64(targets[edge + FAR]))
+            prefetch(rank, np.int64(targets[edge + FAR]))
+            prefetch(entries, np.int64(cursors[own + np.int64(targets[edge + NEAR])]))
         source, target = np.int64(sources[edge]), np.int64(targets[edge])
-        place = np.int64(cursors[own + source])
-        entries[place] = rank[target]
-        cursors[own + source] = place + 1
-        place = np.int64(cursors[own + target])
-        entries[place] = rank[source]
-        cursors[own + target] = place + 1
+        _drop(rank[target], own + source, cursors, entries)
+        _drop(rank[source], own + target, cursors, entries)
 
 
 @alone
-def _enter_rows(first, end, offsets, entries, own, cursors, neighbours):
-    """Drop rows, one after the other, into the rows of their entries."""
+def _enter_rows(first, end, offsets, entries, own, cursors, neighbours, split):
+    """Drop rows, one after the other, into the rows of their entries; return how many repeat one before.
+
+    When its turn comes, all lower neighbours of a row have been dropped into it, by this block or in places
+    before this block's.
+    """
+    again, last = 0, offsets[end]
     for row in range(first, end):
+        split[row] = cursors[own + row]
         for entry in range(offsets[row], offsets[row + 1]):
-            at = own + np.int64(entries[entry])
-            place = np.int64(cursors[at])
-            neighbours[place] = row
-            cursors[at] = place + 1
-
-
-@alone
-def _split_rows(first, end, offsets, neighbours, split):
-    """Find the first higher neighbour of rows; return how many entries repeat the one before."""
-    again = 0
-    for row in range(first, end):
-        lower = begin = offsets[row]
-        for entry in range(begin, offsets[row + 1]):
-            lower += np.int64(neighbours[entry]) < row
-            again += entry > begin and neighbours[entry] == neighbours[entry - 1]
-        split[row] = lower
+            if entry + FAR < last:
+                prefetch(cursors, own + np.int64(entries[entry + FAR]))
+                prefetch(neighbours, np.int64(cursors[own + np.int64(entries[entry + NEAR])]))
+            other = np.int64(entries[entry])
+            place = _drop(row, own + other, cursors, neighbours)
+            if place > 0 and neighbours[place - 1] == row and place > offsets[other]:
+                again += 1
     return again
 
 
@@ -173,14 +182,13 @@ def by_counting(n, sources, targets):
         _rank(counts, np.zeros(int(counts.max(initial=0)) + 2, np.int64), rank, offsets)
         cursors += offsets[rank].astype(cursors.dtype)
         run(_enter_edges, edges, sources, targets, rank, run.own, flat, entries)
-        rows = np.searchsorted(offsets, _even(2 * m, blocks)) if m else rows
-        rows[-1] = n
+        rows = np.searchsorted(offsets, _even(2 * m, blocks))
+        rows[0], rows[-1] = 0, n
         cursors.fill(0)
         run(_tally, offsets[rows], entries, run.own, flat)
         run(_spread, _even(n, blocks), blocks, n, flat, counts)
         cursors += offsets[:-1].astype(cursors.dtype)
-        run(_enter_rows, rows, offsets, entries, run.own, flat, neighbours)
-        repeats = sum(run(_split_rows, rows, offsets, neighbours, split)) // 2
+        repeats = sum(run(_enter_rows, rows, offsets, entries, run.own, flat, neighbours, split)) // 2
     if repeats == 0:
         return Ranked(offsets, neighbours, split, rank, given - m, 0)
     vertices, ends = np.empty_like(rank), np.empty((2, m - repeats), kind)
