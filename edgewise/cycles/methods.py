@@ -27,6 +27,7 @@ METHODS = {
         gist="wedges below each vertex, by their ends",
         source="Burkhardt and Harris 2023",
         lengths=(4,),
+        places=("cpu",),
     ),
     "squares-tables": Method(
         squares_tables.start,
@@ -41,6 +42,7 @@ METHODS = {
         gist="wedges below each vertex whose ends are joined",
         source="after Kowalik 2003",
         lengths=(5,),
+        places=("cpu",),
     ),
     "pentagons-tables": Method(
         pentagons_tables.start,
