@@ -23,12 +23,13 @@ from functools import partial, update_wrapper
 from threading import RLock
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads
 
 from edgewise.device import arrays as places
-from edgewise.device import cache, launch
+from edgewise.device import at_once, launch
+from edgewise.device.at_once import entry
 from edgewise.device.atomics import fetch_add
-from edgewise.device.target import INTERPRETED, SIMULATED, device
+from edgewise.device.target import device
 
 #: Chunks a core takes on the average, and the fewest indices worth a trip to the counter.
 CHUNKS_PER_CORE = 4
@@ -79,7 +80,8 @@ class each:
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
         with one_loop:  # not every threading layer of Numba bears two loops at once
-            self.cpu(int(count), chunk, workers, np.zeros(1, np.int64), arguments)
+            shared = int(count), chunk, np.zeros(1, np.int64)
+            at_once.run(self.cpu, workers, *shared, arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid
@@ -103,12 +105,13 @@ def _cpu_loop(body, name):
         for index in range(start, stop):
             body(index, *arguments)
 
-    def loop(count, chunk, workers, counter, arguments):
-        for _ in prange(workers):
+    def loop(me, kept, count, chunk, counter, arguments):
+        if me < 0:
+            return entry(kept, (kept, count, chunk, counter, arguments))
+        start = fetch_add(counter, 0, chunk)
+        while start < count:
+            run_chunk(start, min(start + chunk, count), arguments)
             start = fetch_add(counter, 0, chunk)
-            while start < count:
-                run_chunk(start, min(start + chunk, count), arguments)
-                start = fetch_add(counter, 0, chunk)
+        return 0
 
-    compiled = njit(parallel=True, nogil=True)(loop)
-    return compiled if INTERPRETED or SIMULATED else cache.keep(compiled, name)
+    return at_once.compiled(loop, name)

@@ -17,6 +17,9 @@ SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 #: Device functions own no array, so they need not count references: counting is atomic, and would cost more
 #: than most bodies do.  Hence they must not allocate.
 NO_COUNTING = {"_nrt": False}
+#: How functions are compiled that call them: dividing by zero is no error there, as in parallel loops and on
+#: GPUs.  (A device function is compiled anew for callers that differ in this.)
+PLAIN = {**NO_COUNTING, "error_model": "numpy"}
 
 _waiting_for_cuda: list = []
 _cuda_ready = False

@@ -24,14 +24,15 @@ import sys
 from functools import partial, update_wrapper
 
 import numpy as np
-from numba import get_num_threads, njit, prange, types
+from numba import get_num_threads, njit, types
 from numba.extending import overload
 
 from edgewise.device import arrays as places
-from edgewise.device import cache, launch
+from edgewise.device import at_once, cache, launch
+from edgewise.device.at_once import entry
 from edgewise.device.atomics import fetch_add, load, store
 from edgewise.device.loop import one_loop
-from edgewise.device.target import INTERPRETED, NO_COUNTING, SIMULATED, device, on_cuda
+from edgewise.device.target import INTERPRETED, NO_COUNTING, PLAIN, SIMULATED, device, on_cuda
 
 #: Words of a barrier: who has arrived stands in the first, the turn in another cache line.
 BARRIER, TURN = 32, 16
@@ -172,7 +173,8 @@ class together:
         if self.words:
             arguments = (np.empty(everyone * self.words, np.int64), *arguments)
         with one_loop:
-            self.cpu(everyone, np.zeros(BARRIER, np.int32), arguments)
+            barrier = np.zeros(BARRIER, np.int32)
+            at_once.run(self.cpu, everyone, everyone, barrier, arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid
@@ -186,23 +188,25 @@ def workers() -> int:
 
 
 def _cpu_region(body, name):
-    def region(everyone, barrier, arguments):
-        for me in prange(everyone):
-            body(np.int64(me), everyone, barrier, *arguments)
+    def region(me, kept, everyone, barrier, arguments):
+        if me < 0:
+            return entry(kept, (kept, everyone, barrier, arguments))
+        body(me, everyone, barrier, *arguments)
+        return 0
 
-    compiled = njit(parallel=True, nogil=True)(region)
-    return compiled if INTERPRETED or SIMULATED else cache.keep(compiled, name)
+    return at_once.compiled(region, name)
 
 
 def _cpu_region_of_teams(body, name):
-    def region(everyone, barrier, arguments):
+    def region(me, kept, everyone, barrier, arguments):
+        if me < 0:
+            return entry(kept, (kept, everyone, barrier, arguments))
         words = len(arguments[0]) // everyone
-        for me in prange(everyone):
-            own = arguments[0][me * words : (me + 1) * words]
-            body(np.int64(me), everyone, barrier, own, *arguments[1:])
+        own = arguments[0][me * words : (me + 1) * words]
+        body(me, everyone, barrier, own, *arguments[1:])
+        return 0
 
-    compiled = njit(parallel=True, nogil=True)(region)
-    return compiled if INTERPRETED or SIMULATED else cache.keep(compiled, name)
+    return at_once.compiled(region, name)
 
 
 def _at_once(threads):
@@ -219,25 +223,25 @@ _known: dict[int, int] = {}
 
 
 def _all_there(threads):
-    """Whether so many iterations have seen each other."""
+    """Whether so many workers have seen each other."""
     seen = np.zeros(threads, np.int64)
-    _probe(threads, np.zeros(1, np.int64), seen)
+    at_once.run(_probe, threads, threads, np.zeros(1, np.int64), seen)
     return bool((seen == threads).all())
 
 
-def _arrive(threads, arrived, seen):
-    for me in prange(threads):
-        fetch_add(arrived, 0, 1)
-        looks = 0
-        while load(arrived, 0) < threads and looks < PROBE_LOOKS:
-            looks += 1
-            rest(0)
-        seen[me] = load(arrived, 0)
+def _arrive(me, kept, threads, arrived, seen):
+    if me < 0:
+        return entry(kept, (kept, threads, arrived, seen))
+    fetch_add(arrived, 0, 1)
+    looks = 0
+    while load(arrived, 0) < threads and looks < PROBE_LOOKS:
+        looks += 1
+        rest(0)
+    seen[me] = load(arrived, 0)
+    return 0
 
 
-_probe = njit(parallel=True, nogil=True)(_arrive)
-if not (INTERPRETED or SIMULATED):
-    _probe = cache.keep(_probe, f"{__name__}._arrive")
+_probe = at_once.compiled(_arrive, f"{__name__}._arrive")
 
 
 class alone:
@@ -253,7 +257,7 @@ class alone:
         self.body = body
         update_wrapper(self, body)
         name = f"{body.__module__}.{body.__qualname__}"
-        compiled = njit(nogil=True, **NO_COUNTING)(body)
+        compiled = njit(nogil=True, **PLAIN)(body)
         self.compiled = compiled if INTERPRETED or SIMULATED else cache.keep(compiled, name)
 
     def __call__(self, *arguments):
