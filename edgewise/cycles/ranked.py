@@ -173,7 +173,8 @@ def by_counting(n, sources, targets):
     blocks = max(1, min(threads.count(), CROWD * m // max(n, 1)))
     cursors = np.zeros((blocks, n), np.uint32 if 2 * m < 2**32 else np.int64)
     flat, counts, rank, split = cursors.reshape(-1), *(np.empty(n, k) for k in (np.int64, kind, np.int64))
-    offsets, entries, neighbours = np.zeros(n + 1, np.int64), np.empty(2 * m, kind), np.empty(2 * m, kind)
+    offsets, entries = np.zeros(n + 1, np.int64), np.empty(2 * m, kind)
+    neighbours = np.zeros(2 * m, kind)  # what a block before has not written yet is no row of a later block
     rows, edges = _even(n, blocks), _even(m, blocks)
     with _Blocks(blocks, n) as run:
         run(_tally, edges, sources, run.own, flat)
