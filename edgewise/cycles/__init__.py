@@ -8,14 +8,13 @@ devices and schedules give the same counts bit for bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from edgewise.cycles.bounds import check_fits
-from edgewise.cycles.choose import choose
+from edgewise.cycles.choose import choose, kind_of
 from edgewise.cycles.effort import check_effort, seconds_of
 from edgewise.cycles.method import Method
 from edgewise.cycles.methods import METHODS
@@ -115,11 +114,10 @@ def cycle_counts(
             ranked = ranked_of(graph)
             arrays.synchronize(graph.place)
         with timer("plan"):
-            name = choose(METHODS, length, team.places) if method == "auto" else method
-            _check_place(name, team)
-            if not METHODS[name].one_by_one:
+            names = _names(method, length, team.places)
+            if not all(METHODS[name].one_by_one for name in names.values()):
                 check_fits(ranked, length, convention)
-            how = SCHEDULES[dealing]
+            how, name = SCHEDULES[dealing], names[kind_of(graph.place)]
             tasks = tasks_of(graph, ranked, name, METHODS[name], length, how.by_work)
             check_effort(tasks.total, team.places, name, length, force)
             team = _taking_part(team, dealing, tasks.total)
@@ -127,12 +125,13 @@ def cycle_counts(
             plan = Plan(len(tasks), lambda: tasks.loads, seconds, team.places, number)
         with timer("count"):
             start = perf_counter()
-            run = partial(METHODS[name].start, length=length, **_endless(name, force) | options)
+            run = _starter(names, length, options, force)
             job = Job(run, ranked, len(tasks), tasks.order, how.deal(plan), _teller(progress, tasks))
             counts = arrays.move(count(job, team.places), graph.place)
             counts = _in_order(counts, ranked, convention)
             arrays.synchronize(graph.place)
             spent = perf_counter() - start
+    name = " and ".join(dict.fromkeys(names[kind_of(place)] for place in team.places))
     facts = ranked.loops, ranked.repeats, convention, schedule, team.names
     return Cycles(graph, length, name, spent, counts, *facts)
 
@@ -185,11 +184,6 @@ def _check_asked(graph, length, method, convention, undirected, options):
             raise OptionError(f"{option}={value!r} must be a whole number larger than 0")
 
 
-def _endless(method, force):
-    """Options that let a method go on to the end, whatever it takes."""
-    return {"cap": 2**63 - 1} if force and "cap" in METHODS[method].options else {}
-
-
 def _team(graph, device, devices):
     if device is not None and devices is not None:
         raise OptionError("device= is for one device and devices= for several; use one of the two")
@@ -198,14 +192,28 @@ def _team(graph, device, devices):
     return team_of(graph.place if device is None else arrays.resolve(device))
 
 
-def _check_place(name, team):
-    places = METHODS[name].places
-    for worker in team:
-        if worker.place.partition(":")[0] not in places:
-            where = {"cpu": "the CPU", "cuda": "a GPU"}[places[0]]
+def _names(method, length, places):
+    """Names of the methods by kind of place."""
+    if method == "auto":
+        return choose(METHODS, length, places)
+    for place in places:
+        if kind_of(place) not in METHODS[method].places:
+            where = {"cpu": "the CPU", "cuda": "a GPU"}[METHODS[method].places[0]]
             raise OptionError(
-                f"method {name} runs on {where} only, not on {worker.name}; use another method or device"
+                f"method {method} runs on {where} only, not on {place}; use another method or device"
             )
+    return {kind_of(place): method for place in places}
+
+
+def _starter(names, length, options, force):
+    """What makes a solver in the place of the ranked graph."""
+
+    def start(ranked, order):
+        method = METHODS[names[kind_of(ranked.place)]]
+        endless = {"cap": 2**63 - 1} if force and "cap" in method.options else {}
+        return method.start(ranked, order, length=length, **endless | options)
+
+    return start
 
 
 def _taking_part(team, dealing, work):

@@ -16,9 +16,24 @@ PREFERRED = {
 }
 
 
-def choose(methods, length: int, places) -> str:
-    """Name of a method for cycles of this length, and for all of these places."""
-    kinds = sorted({place.partition(":")[0] for place in places}, reverse=True)
+def kind_of(place: str) -> str:
+    """``"cpu"`` or ``"cuda"``."""
+    return place.partition(":")[0]
+
+
+def choose(methods, length: int, places) -> dict[str, str]:
+    """Name of a method for cycles of this length, for each kind of the places.
+
+    Where there are both, the two share their tasks, or are the same.
+    """
+    kinds = sorted({kind_of(place) for place in places}, reverse=True)
+    named = {kind: _preferred(methods, length, [kind]) for kind in kinds}
+    if len(kinds) == 1 or methods[named["cpu"]].shares_with == named["cuda"]:
+        return named
+    return dict.fromkeys(kinds, _preferred(methods, length, kinds))
+
+
+def _preferred(methods, length, kinds):
     for name in PREFERRED[kinds[0]]:
         if name in methods and methods[name].can(length) and set(kinds) <= set(methods[name].places):
             return name

@@ -58,5 +58,5 @@ def check_effort(work: float, places, method: str, length: int, force: bool):
     if seconds > MOST and not force:
         raise OptionError(
             f"counting cycles of length {length} by {method} on {', '.join(places)} should take about "
-            f"{in_words(seconds)}; use force=True to go on, count shorter ones, or use edgewise.estimate_cycles"
+            f"{in_words(seconds)}; use force=True to go on, shorter cycles, or edgewise.estimate_cycles"
         )

@@ -45,6 +45,10 @@ class Method(NamedTuple):
         cheaply; tasks of no work need not be done.
     lengths : tuple of int, or None
         Lengths it can do; ``None``: 3 and more.
+    shares_with : str or None
+        Name of a method for GPUs whose tasks mean the same, so that both may count at once.
+    cost : float
+        Operations, in the unit of :mod:`~edgewise.cycles.effort`, of a unit of its work.
     one_by_one : bool
         Whether it meets every cycle, so that a count that outgrew 64 bits would take centuries.
     """
@@ -56,6 +60,8 @@ class Method(NamedTuple):
     lengths: tuple[int, ...] | None
     places: tuple[str, ...] = ("cpu", "cuda")
     options: tuple[str, ...] = ()
+    shares_with: str | None = None
+    cost: float = 1.0
     one_by_one: bool = False
 
     def can(self, length: int) -> bool:

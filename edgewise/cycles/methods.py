@@ -28,6 +28,7 @@ METHODS = {
         source="Burkhardt and Harris 2023",
         lengths=(4,),
         places=("cpu",),
+        shares_with="squares-tables",
     ),
     "squares-tables": Method(
         squares_tables.start,
@@ -43,6 +44,7 @@ METHODS = {
         source="after Kowalik 2003",
         lengths=(5,),
         places=("cpu",),
+        shares_with="pentagons-tables",
     ),
     "pentagons-tables": Method(
         pentagons_tables.start,
@@ -58,6 +60,7 @@ METHODS = {
         source="bounded search",
         lengths=None,
         options=("cap",),
+        cost=0.4,
         one_by_one=True,
     ),
     "dfs": Method(
@@ -66,6 +69,7 @@ METHODS = {
         gist="all paths from every vertex, until they close",
         source="CS406",
         lengths=None,
+        cost=0.15,
         one_by_one=True,
     ),
 }

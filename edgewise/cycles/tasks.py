@@ -52,7 +52,9 @@ def tasks_of(graph, ranked, name, method, length, by_work) -> Tasks:
     kept, found = graph.kept.get("tasks", (None, None))
     if kept != key:
         n, place = ranked.n_vertices, ranked.place
-        work = method.work(ranked, length) if length <= n else arrays.zeros(n, np.float64, place)
+        work = arrays.zeros(n, np.float64, place)
+        if length <= n:
+            work = method.work(ranked, length) * method.cost
         found = Tasks(ranked, work, by_work)
         graph.kept["tasks"] = key, found
     return found
