@@ -57,6 +57,15 @@ def test_counting_and_sorting_agree(edges):
             assert np.array_equal(here, there)
 
 
+def test_nothing_is_read_that_was_not_written():
+    n, sources, targets = ZOO["dense"]
+    ends = sources.astype(np.uint32), targets.astype(np.uint32)
+    expected = by_sorting(n, *ends)
+    for _ in range(40):  # memory comes back with what was there before
+        for here, there in zip(by_counting(n, *ends), expected):
+            assert np.array_equal(here, there)
+
+
 def test_from_rows_and_from_directed_edges():
     graph = ew.generate.rmat(8, edge_factor=4, seed=1)
     rows = ew.Graph.from_csr(graph.offsets, graph.neighbours)
