@@ -17,6 +17,8 @@ _INK, _BARS, _GRID = "#33373d", "#2f6db3", "#d9dce1"
 #: Curves differ in colour first, then in dashes.
 _COLOURS = ("#2f6db3", "#d1495b", "#3c8d5a", "#e0a030", "#7a5195", "#4fb0c6", "#8c6d46", "#6b6f76")
 _DASHES = ("-", "--", ":")
+#: Spans that double up to which bars are not too many.
+MOST_BARS = 15
 
 
 def sizes(result: "Components", path: str | Path) -> None:
@@ -38,14 +40,15 @@ def sizes(result: "Components", path: str | Path) -> None:
         The file cannot be written.
     """
     check(path)
-    found = _doubling_counts(np.asarray(result.on_host().sizes()))
-    _draw_doubling(found, path, _title(result, result.largest), "vertices of a component", "components")
+    numbers = np.asarray(result.on_host().sizes())
+    _draw_spans(numbers, 2, path, _title(result, result.largest), "vertices of a component", "components")
 
 
 def counts(result: "Cycles", path: str | Path) -> None:
     """Draw how many vertices are on how many cycles, both on logarithmic axes.
 
-    Counts are taken in spans that double: 1, 2-3, 4-7 and so on; the title tells of those on none.
+    Counts are taken in spans that double (1, 2-3, 4-7 and so on), or grow tenfold where these would be many;
+    the title tells of the vertices on none.
 
     Parameters
     ----------
@@ -62,19 +65,20 @@ def counts(result: "Cycles", path: str | Path) -> None:
     """
     check(path)
     through = np.asarray(result.on_host().counts)
-    found = _doubling_counts(through[through > 0])
-    none = int((through == 0).sum())
+    none, base = int((through == 0).sum()), 2 if result.most < 2**MOST_BARS else 10
     title = f"{result.total:,} cycles of length {result.length}; {none:,} vertices are on none"
-    _draw_doubling(found, path, title, f"cycles of length {result.length} through a vertex", "vertices")
+    across = f"cycles of length {result.length} through a vertex"
+    _draw_spans(through[through > 0], base, path, title, across, "vertices")
 
 
-def _draw_doubling(found, path, title, across, up):
-    """Bars of what :func:`_doubling_counts` has found."""
+def _draw_spans(numbers, base, path, title, across, up):
+    """Bars of how many numbers there are in spans that grow by a factor."""
     figure = _figure()
     axes = figure.add_subplot()
-    starts = 2.0 ** np.arange(len(found))
-    axes.bar(starts, found, width=starts * 0.92, align="edge", color=_BARS)
-    _dress(axes, starts, found)
+    found = _counts_in_spans(numbers, base)
+    starts = float(base) ** np.arange(len(found))
+    axes.bar(starts, found, width=starts * (base - 1) * 0.92, align="edge", color=_BARS)
+    _dress(axes, starts, found, base)
     axes.set_xlabel(across, color=_INK)
     axes.set_ylabel(up, color=_INK)
     axes.set_title(title, loc="left", fontsize=11, color=_INK)
@@ -164,32 +168,36 @@ def _figure():
     return Figure(figsize=(7, 4), layout="constrained")
 
 
-def _doubling_counts(sizes):
-    """How many of the numbers are 1, 2-3, 4-7 and so on."""
-    exponents = np.frexp(sizes)[1] - 1  # exact below 2**53, unlike a logarithm
-    return np.bincount(exponents, minlength=1)
+def _counts_in_spans(numbers, base):
+    """How many of the numbers, 1 or more, are below the base, from there to below its square, and so on."""
+    most = int(numbers.max()) if len(numbers) else 1
+    starts = [1]
+    while starts[-1] * base <= most:
+        starts.append(starts[-1] * base)
+    spans = np.searchsorted(np.array(starts, np.int64), numbers, side="right") - 1
+    return np.bincount(spans, minlength=1)
 
 
-def _dress(axes, starts, counts):
-    axes.set_xlim(starts[0] * 0.9, starts[-1] * 2.1)
+def _dress(axes, starts, counts, base):
+    axes.set_xlim(starts[0] * 0.9, starts[-1] * base * 1.05)
     axes.set_ylim(0.7, max(counts.max(), 10) * 2.2)
-    axes.set_xscale("log", base=2)
+    axes.set_xscale("log", base=base)
     axes.set_yscale("log")
     axes.minorticks_off()
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.xaxis.set_major_formatter(lambda value, _: _short(round(value)))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.grid(axis="y", color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     for start, count in zip(starts, counts):
         if count:
-            middle = start * 2**0.5, count
+            middle = start * base**0.5, count
             axes.annotate(_short(count), middle, (0, 3), textcoords="offset points", ha="center", fontsize=8)
 
 
 def _short(count):
     """At most five characters, so that neighbouring bars' counts stay apart."""
-    for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+    for unit, size in (("E", 10**18), ("P", 10**15), ("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**3)):
         if count >= 10 * size:
             return f"{count / size:.0f} {unit}"
     return f"{count:,}"

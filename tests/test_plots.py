@@ -7,6 +7,7 @@ import pytest
 
 import edgewise as ew
 from edgewise import plots
+from edgewise.cycles import Cycles
 from edgewise.errors import FileError, OptionError
 
 
@@ -30,9 +31,19 @@ def test_sizes_of_graphs_without_edges(n, tmp_path):
     assert (tmp_path / "sizes.png").exists()
 
 
-def test_sizes_are_counted_in_doubling_spans():
-    assert plots._doubling_counts(np.array([1, 1, 2, 3, 4, 7, 8])).tolist() == [2, 2, 2, 1]
-    assert plots._doubling_counts(np.zeros(0, np.int64)).tolist() == [0]
+def test_sizes_are_counted_in_spans_that_grow_by_a_factor():
+    assert plots._counts_in_spans(np.array([1, 1, 2, 3, 4, 7, 8]), 2).tolist() == [2, 2, 2, 1]
+    assert plots._counts_in_spans(np.array([1, 9, 10, 999, 1000]), 10).tolist() == [2, 1, 1, 1]
+    assert plots._counts_in_spans(np.array([2**62, 2**62 - 1]), 2).tolist() == [0] * 61 + [1, 1]
+    assert plots._counts_in_spans(np.zeros(0, np.int64), 2).tolist() == [0]
+
+
+@pytest.mark.parametrize("count", (0, 1, 7, 2**40, 2**62))
+def test_counts_of_cycles(count, tmp_path):
+    graph = ew.Graph.from_edges([0], [1], n_vertices=3)
+    result = Cycles(graph, 5, "by hand", 0.0, np.array([count, count, 0], np.int64))
+    result.plot(tmp_path / "counts.png")
+    assert (tmp_path / "counts.png").stat().st_size > 1000
 
 
 @pytest.mark.parametrize(
