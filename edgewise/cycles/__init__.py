@@ -106,46 +106,68 @@ def cycle_counts(
     """
     length = _checked_length(length)
     _check_asked(graph, length, method, convention, undirected, options)
-    dealing, number = parse(schedule)
+    parse(schedule)
     team = _team(graph, device, devices)
     graph = graph.to(team[0].place)
     with arrays.guard(graph.place):
-        with timer("rank"):
-            ranked = ranked_of(graph)
-            arrays.synchronize(graph.place)
-        with timer("plan"):
-            names = _names(method, length, team.places)
-            if not all(METHODS[name].one_by_one for name in names.values()):
-                check_fits(ranked, length, convention)
-            how, name = SCHEDULES[dealing], names[kind_of(graph.place)]
-            tasks = tasks_of(graph, ranked, name, METHODS[name], length, how.by_work)
-            check_effort(tasks.total, team.places, name, length, force)
-            team = _taking_part(team, dealing, tasks.total)
-            seconds = seconds_of(tasks.total, team.places)
-            plan = Plan(len(tasks), lambda: tasks.loads, seconds, team.places, number)
-        with timer("count"):
-            start = perf_counter()
-            run = _starter(names, length, options, force)
-            job = Job(run, ranked, len(tasks), tasks.order, how.deal(plan), _teller(progress, tasks))
-            counts = arrays.move(count(job, team.places), graph.place)
-            counts = _in_order(counts, ranked, convention)
-            arrays.synchronize(graph.place)
-            spent = perf_counter() - start
+        found = _unranked(graph, length, method, team, schedule)
+        if found is None:
+            found = _by_tasks(graph, length, method, convention, team, schedule, force, progress, options)
+        name, seconds, counts, loops, repeats, devices = found
+        if convention == "closed-walks":
+            counts += counts
+    return Cycles(graph, length, name, seconds, counts, loops, repeats, convention, schedule, devices)
+
+
+def _unranked(graph, length, method, team, schedule):
+    """What a method finds in the graph as it lies, if that is worth while."""
+    name = choose(METHODS, length, team.places)[kind_of(graph.place)] if method == "auto" else method
+    if METHODS[name].whole is None or len(team) > 1 or schedule != "auto" or graph.place != "cpu":
+        return None
+    with timer("count"):
+        start = perf_counter()
+        counts, loops, repeats = METHODS[name].whole(graph)
+        seconds = perf_counter() - start
+    return None if counts is None else (name, seconds, counts, loops, repeats, team.names)
+
+
+def _by_tasks(graph, length, method, convention, team, schedule, force, progress, options):
+    """Rank the graph, deal its vertices to the team, and put together what is found."""
+    dealing, number = parse(schedule)
+    with timer("rank"):
+        ranked = ranked_of(graph)
+        arrays.synchronize(graph.place)
+    with timer("plan"):
+        names = _names(method, length, team.places)
+        if not all(METHODS[name].one_by_one for name in names.values()):
+            check_fits(ranked, length, convention)
+        how, name = SCHEDULES[dealing], names[kind_of(graph.place)]
+        tasks = tasks_of(graph, ranked, name, METHODS[name], length, how.by_work)
+        check_effort(tasks.total, team.places, name, length, force)
+        team = _taking_part(team, dealing, tasks.total)
+        seconds = seconds_of(tasks.total, team.places)
+        plan = Plan(len(tasks), lambda: tasks.loads, seconds, team.places, number)
+    with timer("count"):
+        start = perf_counter()
+        run = _starter(names, length, options, force)
+        job = Job(run, ranked, len(tasks), tasks.order, how.deal(plan), _teller(progress, tasks))
+        counts = _in_order(arrays.move(count(job, team.places), graph.place), ranked)
+        arrays.synchronize(graph.place)
+        seconds = perf_counter() - start
     name = " and ".join(dict.fromkeys(names[kind_of(place)] for place in team.places))
-    facts = ranked.loops, ranked.repeats, convention, schedule, team.names
-    return Cycles(graph, length, name, spent, counts, *facts)
+    return name, seconds, counts, ranked.loops, ranked.repeats, team.names
 
 
 @each
-def take_by_rank(vertex, counts, rank, times, into):
+def take_by_rank(vertex, counts, rank, into):
     """The count of a vertex stands at its rank."""
-    into[vertex] = counts[rank[vertex]] * times
+    into[vertex] = counts[rank[vertex]]
 
 
-def _in_order(counts, ranked, convention):
+def _in_order(counts, ranked):
     """Counts by vertex, out of those by rank."""
     into = arrays.empty(len(counts), np.int64, ranked.place)
-    take_by_rank(len(counts), counts, ranked.rank, 1 + CONVENTIONS.index(convention), into)
+    take_by_rank(len(counts), counts, ranked.rank, into)
     return into
 
 

@@ -45,6 +45,9 @@ class Method(NamedTuple):
         cheaply; tasks of no work need not be done.
     lengths : tuple of int, or None
         Lengths it can do; ``None``: 3 and more.
+    whole : callable or None
+        ``whole(graph) -> (counts by vertex, loops, repeats)`` counts on the host without ranking the graph;
+        the counts are ``None`` where it should rather be ranked.
     shares_with : str or None
         Name of a method for GPUs whose tasks mean the same, so that both may count at once.
     cost : float
@@ -60,6 +63,7 @@ class Method(NamedTuple):
     lengths: tuple[int, ...] | None
     places: tuple[str, ...] = ("cpu", "cuda")
     options: tuple[str, ...] = ()
+    whole: Callable[..., Any] | None = None
     shares_with: str | None = None
     cost: float = 1.0
     one_by_one: bool = False
