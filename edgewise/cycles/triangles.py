@@ -1,27 +1,276 @@
 """Triangles through every vertex and every edge, by intersecting rows of higher neighbours.
 
-A triangle is found once, at its lowest vertex ``x`` and the edge to its middle ``y``: both rows of higher
-neighbours are merged, and what stands in both is the top.  A vertex has at most ``sqrt(2 m)`` higher
-neighbours, so all merges together take ``O(m**1.5)`` steps (Chiba and Nishizeki 1985; Latapy 2008).  The
-merge knows where each of the three edges stands, so that they are credited without a search.
+A triangle is found once, at its lowest vertex ``x`` and the edge to its middle ``y``: what stands both in the
+row of higher neighbours of ``x`` and in that of ``y`` is the top.  *Higher* may be any order of the vertices.
+
+* By rank, that is by degree, a vertex has at most ``sqrt(2 m)`` higher neighbours, so that all takes
+  ``O(m**1.5)`` steps on any graph (Chiba and Nishizeki 1985; Latapy 2008).
+* By number the steps are ``sum lower(y) higher(y)``, known after a look at the rows.  Where that is little,
+  as on meshes, roads and all graphs without hubs, the rows are read as they are (:func:`count_rows`): ranking
+  would take longer than counting, and would tear apart what lies side by side.
+
+Rows of up to three higher neighbours are merged with those of their neighbours.  For longer ones the higher
+neighbours of ``x`` are *marked*: a mark is one more than what was found so far for the vertex that it stands
+at, as a middle or a top.  The rows of the middles then add to marks what they find there, without a branch,
+and in the end marks are credited and wiped off.  Each thread has marks and counts of its own.
+
+For GPUs there is :mod:`~edgewise.cycles.triangles_warps`; :func:`edge_triangles` works in any place.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from edgewise.cycles.hands import Hands, next_share
 from edgewise.cycles.ranked import Ranked
-from edgewise.device import arrays
-from edgewise.device.atomics import fetch_add
-from edgewise.device.loop import each
-from edgewise.device.target import device
+from edgewise.device import alone, arrays, device, each, fetch_add
+from edgewise.device.prefetch import prefetch
+
+#: Higher neighbours up to which rows are merged.
+FEW = 3
+#: How many vertices ahead a row is asked for, where its neighbours' rows begin, and these.
+THIRD, SECOND, NEXT = 12, 8, 4
+#: Steps by number for each entry up to which ranking is not worth its while.
+STEPS = 8
+#: Entries that are looked at to see whether neighbours lie side by side, and how far apart that is.
+SAMPLE, FAR = 4096, 8192
+#: Rows of which one thread makes a survey at a time.
+STRETCH = 4096
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.effort`.
+COST = 0.2
+NO_ORDER = np.empty(0, np.int64)
+
+
+@device
+def merge_few(low, starts, ends, entries, counts):
+    """Credit the triangles whose lowest vertex has few higher neighbours."""
+    found, end = np.int64(0), ends[low]
+    for entry in range(starts[low], end - 1):
+        middle = np.int64(entries[entry])
+        mine, its, its_end = entry + 1, starts[middle], ends[middle]
+        here = np.int64(0)
+        while mine < end and its < its_end:
+            one, other = entries[mine], entries[its]
+            if one == other:
+                counts[one] += 1
+                here += 1
+            mine += one <= other
+            its += other <= one
+        if here > 0:
+            counts[middle] += here
+            found += here
+    if found > 0:
+        counts[low] += found
+
+
+@device
+def mark_many(low, starts, ends, entries, marks, counts):
+    """Credit the triangles whose lowest vertex is ``low``; no mark stands before or after."""
+    first, end = starts[low], ends[low]
+    for entry in range(first, end):
+        marks[entries[entry]] = 1
+    found = np.int64(0)
+    for entry in range(first, end):
+        middle = np.int64(entries[entry])
+        here = np.int64(0)
+        for place in range(starts[middle], ends[middle]):
+            top = entries[place]
+            mark = np.int64(marks[top])
+            hit = np.int64(mark > 0)
+            marks[top] = mark + hit
+            here += hit
+        marks[middle] += here
+        found += here
+    for entry in range(first, end):
+        vertex = entries[entry]
+        credit = np.int64(marks[vertex]) - 1
+        marks[vertex] = 0
+        if credit > 0:
+            counts[vertex] += credit
+    counts[low] += found
+
+
+@device
+def vertex_of(place, order):
+    """Vertex of a task; without an order tasks are vertices."""
+    return np.int64(order[place]) if len(order) > 0 else np.int64(place)
+
+
+@device
+def look_ahead(place, stop, order, starts, ends, entries):
+    """Start to read what the tasks after ``place`` will need."""
+    if place + THIRD < stop:
+        prefetch(entries, starts[vertex_of(place + THIRD, order)])
+    if place + SECOND < stop:
+        low = vertex_of(place + SECOND, order)
+        if ends[low] - starts[low] > 1:
+            for entry in range(starts[low], ends[low]):
+                prefetch(starts, np.int64(entries[entry]))
+                prefetch(ends, np.int64(entries[entry]))
+    if place + NEXT < stop:
+        low = vertex_of(place + NEXT, order)
+        if ends[low] - starts[low] > 1:
+            for entry in range(starts[low], ends[low]):
+                prefetch(entries, starts[np.int64(entries[entry])])
+
+
+@alone
+def count_lows(taken, first, end, hands, order, ahead, starts, ends, entries, marks, counts):
+    """One hand counts the triangles above lowest vertices until there are none."""
+    start, stop = next_share(taken, first, end, hands)
+    while start < stop:
+        for place in range(start, stop):
+            if ahead:
+                look_ahead(place, stop, order, starts, ends, entries)
+            low = vertex_of(place, order)
+            higher = ends[low] - starts[low]
+            if higher > FEW:
+                mark_many(low, starts, ends, entries, marks, counts)
+            elif higher > 1:
+                merge_few(low, starts, ends, entries, counts)
+        start, stop = next_share(taken, first, end, hands)
+
+
+class Triangles:
+    """The count under way (:class:`edgewise.cycles.method.Solver`).
+
+    Parameters
+    ----------
+    starts, ends : (n,) int64 array
+        Where the higher neighbours of each vertex begin and end.
+    entries : index array
+        Vertices, ascending from a row's start to its end, on the host.
+    order : (tasks,) int64 array
+        Vertices; if it is empty, tasks are all vertices.
+    ahead : bool
+        Ask for rows before they are needed: neighbours lie far apart.
+    """
+
+    def __init__(self, starts, ends, entries, order=NO_ORDER, ahead=True):
+        n = len(starts)
+        self.order, self.ahead, self.rows = order, ahead, (starts, ends, entries)
+        self.hands = Hands(12 * n, max(1, len(order) or n))
+        self.own = [(np.zeros(n, np.uint32), np.zeros(n, np.int64)) for _ in range(self.hands.count)]
+
+    @property
+    def counts(self):
+        """What was found so far: (n,) int64 array."""
+        return self.hands.sum([counts for _, counts in self.own])
+
+    def count(self, first: int, end: int) -> None:
+        """Count the triangles whose lowest vertices are ``order[first:end]``."""
+        self.hands.count_tops(count_lows, first, end, self.order, self.ahead, *self.rows, own=self.own)
+
+    def settle(self) -> None:
+        """Nothing is left over."""
+
+
+def start(ranked: Ranked, order, length: int) -> Triangles:
+    """A worker that counts the triangles above the vertices of ``order``."""
+    return Triangles(ranked.split, ranked.offsets[1:], ranked.neighbours, order)
+
+
+@each
+def count_steps(vertex, offsets, neighbours, split, steps):
+    """Sum up the lengths of the rows that a lowest vertex has to read."""
+    total = np.int64(0)
+    if offsets[vertex + 1] - split[vertex] > 1:
+        for entry in range(split[vertex], offsets[vertex + 1]):
+            middle = np.int64(neighbours[entry])
+            total += offsets[middle + 1] - split[middle]
+    steps[vertex] = total
+
+
+def work(ranked: Ranked, length: int):
+    """Operations of each lowest vertex: (n,) float64 array beside ``ranked``."""
+    steps = arrays.empty(ranked.n_vertices, np.int64, ranked.place)
+    count_steps(ranked.n_vertices, ranked.offsets, ranked.neighbours, ranked.split, steps)
+    return steps * COST
 
 
 def triangle_counts(ranked: Ranked):
     """Triangles through every vertex: (n,) int64 array by rank, in the place of ``ranked``."""
+    if ranked.place == "cpu":
+        solver = start(ranked, NO_ORDER, 3)
+        solver.count(0, ranked.n_vertices)
+        return solver.counts
     counts = arrays.zeros(ranked.n_vertices, np.int64, ranked.place)
     half_of_row(ranked.n_vertices, ranked.offsets, edge_triangles(ranked), counts)
     return counts
+
+
+def count_rows(graph):
+    """Count the triangles of a graph with sorted rows and no hubs, on the host, without ranking it.
+
+    Parameters
+    ----------
+    graph : edgewise.graph.Graph
+        Edges of a directed one are not followed backwards, so it must be undirected.
+
+    Returns
+    -------
+    counts : (n,) int64 array, or None
+        By vertex; ``None`` if the graph has no rows yet, is ranked already, or is better ranked.
+    loops, repeats : int
+        Edges that were ignored: self-loops, and those whose ends an earlier edge joins.
+    """
+    if graph.place != "cpu" or graph.directed or not graph.has_rows or "ranked" in graph.kept:
+        return None, 0, 0
+    n, offsets, neighbours = graph.n_vertices, graph.offsets, graph.neighbours
+    split, stretches = np.empty(n, np.int64), -(-n // STRETCH)
+    found = [np.zeros(stretches, np.int64) for _ in range(4)]
+    survey(stretches, offsets, neighbours, split, *found)
+    falls, steps, loops, repeats = (int(each_found.sum()) for each_found in found)
+    if falls or steps > STEPS * len(neighbours):
+        return None, 0, 0
+    ends, entries = offsets[1:], neighbours
+    if repeats:
+        ends, entries = ends.copy(), np.empty_like(neighbours)
+        keep_once(n, neighbours, split, ends, entries)
+    solver = Triangles(split, ends, entries, ahead=_lie_apart(offsets, neighbours))
+    solver.count(0, n)
+    return solver.counts, loops, repeats
+
+
+def _survey(stretch, offsets, neighbours, split, falls, steps, loops, repeats):
+    """Find the higher neighbours of a stretch of rows, and how many steps they take."""
+    down, total, own, again = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    for vertex in range(stretch * STRETCH, min((stretch + 1) * STRETCH, len(split))):
+        first, end, higher, before = offsets[vertex], offsets[vertex + 1], np.int64(0), np.int64(-1)
+        for entry in range(first, end):
+            neighbour = np.int64(neighbours[entry])
+            down += neighbour < before
+            again += (neighbour == before) & (neighbour > vertex)
+            own += neighbour == vertex
+            higher += neighbour > vertex
+            before = neighbour
+        split[vertex] = end - higher
+        total += higher * (end - higher - first)
+    falls[stretch], steps[stretch], loops[stretch], repeats[stretch] = down, total, own, again
+
+
+survey = each(_survey, least_chunk=1)
+
+
+@each
+def keep_once(vertex, neighbours, split, ends, entries):
+    """Copy the higher neighbours of a row, each once, and move the row's end."""
+    into, before = split[vertex], np.int64(-1)
+    for entry in range(split[vertex], ends[vertex]):
+        neighbour = np.int64(neighbours[entry])
+        entries[into] = neighbour
+        into += neighbour != before
+        before = neighbour
+    ends[vertex] = into
+
+
+def _lie_apart(offsets, neighbours):
+    """Whether most neighbours have numbers far from each other's, by a sample."""
+    if len(neighbours) == 0:
+        return False
+    entries = np.linspace(0, len(neighbours) - 1, SAMPLE).astype(np.int64)
+    vertices = np.searchsorted(offsets, entries, side="right") - 1
+    return bool((np.abs(neighbours[entries].astype(np.int64) - vertices) > FAR).mean() > 0.5)
 
 
 def edge_triangles(ranked: Ranked):
