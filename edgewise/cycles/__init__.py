@@ -113,10 +113,10 @@ def cycle_counts(
         found = _unranked(graph, length, method, team, schedule)
         if found is None:
             found = _by_tasks(graph, length, method, convention, team, schedule, force, progress, options)
-        name, seconds, counts, loops, repeats, devices = found
+        name, seconds, counts, loops, repeats, taking_part = found
         if convention == "closed-walks":
             counts += counts
-    return Cycles(graph, length, name, seconds, counts, loops, repeats, convention, schedule, devices)
+    return Cycles(graph, length, name, seconds, counts, loops, repeats, convention, schedule, taking_part)
 
 
 def _unranked(graph, length, method, team, schedule):

@@ -86,8 +86,8 @@ class LoadQueue:
     least : float
         Seconds a run should take at least, so that asking for it does not matter.
     behind : sequence of int
-        Workers that take tasks from the light end, and none that would outlast the others: slow ones, for
-        which a heavy task would take longer than all others need together.
+        Workers that take tasks from the light end, at first very few, and none that would outlast the others:
+        slow ones, for which a heavy task would take longer than all others need together.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class LoadQueue:
                 return None
             speeds, left = self._speeds(), self.ends[self.last] - self.ends[self.first]
             together, own = sum(speeds), speeds[worker]
-            part = PART if self.measured[worker][1] else FIRST_PART
+            part = PART if self.measured[worker][1] else 0.0 if worker in self.behind else FIRST_PART
             load = max(part * left * own / together, self.least * own)
             return self._from_behind(load, left / together) if worker in self.behind else self._next(load)
 
