@@ -86,7 +86,7 @@ class LoadQueue:
     least : float
         Seconds a run should take at least, so that asking for it does not matter.
     behind : sequence of int
-        Workers that take tasks from the light end, at first very few, and none that would outlast the others:
+        Workers that take tasks from the light end, few at first, and none that would outlast the others:
         slow ones, for which a heavy task would take longer than all others need together.
 
     Examples
@@ -118,9 +118,11 @@ class LoadQueue:
                 return None
             speeds, left = self._speeds(), self.ends[self.last] - self.ends[self.first]
             together, own = sum(speeds), speeds[worker]
-            part = PART if self.measured[worker][1] else 0.0 if worker in self.behind else FIRST_PART
-            load = max(part * left * own / together, self.least * own)
-            return self._from_behind(load, left / together) if worker in self.behind else self._next(load)
+            done, seconds = self.measured[worker]
+            load, least = (PART if seconds else FIRST_PART) * left * own / together, self.least * own
+            if worker in self.behind:  # while it is not known how fast the others are, a guess may be far off
+                return self._from_behind(max(min(load, done), least), left / together)
+            return self._next(max(load, least))
 
     def _next(self, load):
         start = self.first
