@@ -9,11 +9,22 @@ from edgewise.cycles import (
     pentagons_tables,
     squares,
     squares_tables,
+    triangles,
     triangles_warps,
 )
 from edgewise.cycles.method import Method
 
 METHODS = {
+    "triangles": Method(
+        triangles.start,
+        triangles.work,
+        gist="rows of higher neighbours, intersected by marks",
+        source="Chiba and Nishizeki 1985",
+        lengths=(3,),
+        places=("cpu",),
+        whole=triangles.whole,
+        shares_with="triangles-warps",
+    ),
     "triangles-warps": Method(
         triangles_warps.start,
         triangles_warps.work,
@@ -33,6 +44,7 @@ METHODS = {
     "squares-tables": Method(
         squares_tables.start,
         squares_tables.work,
+        options=("small", "large", "all_from"),
         gist="the same, ends in tables of warps and blocks",
         source="Burkhardt and Harris 2023",
         lengths=(4,),
@@ -49,6 +61,7 @@ METHODS = {
     "pentagons-tables": Method(
         pentagons_tables.start,
         pentagons_tables.work,
+        options=("small", "large", "all_from"),
         gist="the same, ends in tables of warps and blocks",
         source="after Kowalik 2003",
         lengths=(5,),

@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.cycles.hands import Hands, next_share
-from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.ranked import Ranked, ranked_of
 from edgewise.device import alone, arrays, device, each, fetch_add
 from edgewise.device.prefetch import prefetch
 
@@ -32,6 +32,8 @@ FEW = 3
 THIRD, SECOND, NEXT = 12, 8, 4
 #: Steps by number for each entry up to which ranking is not worth its while.
 STEPS = 8
+#: Steps by rank, seconds of work, from which on tasks are better dealt out in pieces.
+MANY = 1 << 30
 #: Entries that are looked at to see whether neighbours lie side by side, and how far apart that is.
 SAMPLE, FAR = 4096, 8192
 #: Rows of which one thread makes a survey at a time.
@@ -199,30 +201,51 @@ def triangle_counts(ranked: Ranked):
     return counts
 
 
-def count_rows(graph):
-    """Count the triangles of a graph with sorted rows and no hubs, on the host, without ranking it.
+def whole(graph):
+    """Count the triangles of a graph on the host at once, unless there is work for many seconds.
 
     Parameters
     ----------
     graph : edgewise.graph.Graph
-        Edges of a directed one are not followed backwards, so it must be undirected.
 
     Returns
     -------
     counts : (n,) int64 array, or None
-        By vertex; ``None`` if the graph has no rows yet, is ranked already, or is better ranked.
+        By vertex; ``None`` if the graph should rather be dealt out in pieces.
     loops, repeats : int
         Edges that were ignored: self-loops, and those whose ends an earlier edge joins.
     """
-    if graph.place != "cpu" or graph.directed or not graph.has_rows or "ranked" in graph.kept:
-        return None, 0, 0
-    n, offsets, neighbours = graph.n_vertices, graph.offsets, graph.neighbours
+    if graph.has_rows and not graph.directed and "ranked" not in graph.kept:
+        found = count_rows(graph.offsets, graph.neighbours)
+        if found is not None:
+            return found
+    ranked = ranked_of(graph)
+    lower, higher = ranked.split - ranked.offsets[:-1], ranked.offsets[1:] - ranked.split
+    if int(lower @ higher) > MANY:
+        return None, ranked.loops, ranked.repeats
+    return triangle_counts(ranked)[ranked.rank], ranked.loops, ranked.repeats
+
+
+def count_rows(offsets, neighbours):
+    """Count the triangles of symmetric rows on the host without ranking their vertices.
+
+    Parameters
+    ----------
+    offsets : (n + 1,) int64 array
+    neighbours : (entries,) index array
+
+    Returns
+    -------
+    tuple or None
+        As :func:`whole`; ``None`` if the rows are not sorted, or are better ranked.
+    """
+    n = len(offsets) - 1
     split, stretches = np.empty(n, np.int64), -(-n // STRETCH)
     found = [np.zeros(stretches, np.int64) for _ in range(4)]
     survey(stretches, offsets, neighbours, split, *found)
-    falls, steps, loops, repeats = (int(each_found.sum()) for each_found in found)
+    falls, steps, loops, repeats = (int(of_stretches.sum()) for of_stretches in found)
     if falls or steps > STEPS * len(neighbours):
-        return None, 0, 0
+        return None
     ends, entries = offsets[1:], neighbours
     if repeats:
         ends, entries = ends.copy(), np.empty_like(neighbours)

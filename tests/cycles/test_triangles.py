@@ -9,7 +9,7 @@ import edgewise as ew
 from edgewise.cycles import triangles
 from edgewise.cycles.method import heaviest_first
 from edgewise.cycles.ranked import ranked_of
-from edgewise.cycles.triangles import count_rows, edge_triangles, triangle_counts
+from edgewise.cycles.triangles import count_rows, edge_triangles, triangle_counts, whole
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from tests.zoo import ZOO
@@ -69,28 +69,39 @@ def test_rows_are_counted_as_they_are(shape, apart, monkeypatch):
     vertices, sources, targets = ZOO[shape]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
     graph.offsets  # noqa: B018
-    counts, loops, repeats = count_rows(graph)
+    check_whole(count_rows(graph.offsets, graph.neighbours), graph, shape)
+    check_whole(whole(graph), graph, shape)
+
+
+def check_whole(found, graph, shape):
+    counts, loops, repeats = found
+    assert counts.dtype == np.int64
     assert (counts == supports_of(*ZOO[shape]).sum(axis=1) // 2).all()
-    ranked = ranked_of(graph)
+    ranked = ranked_of(ew.Graph.from_edges(graph.sources, graph.targets, n_vertices=graph.n_vertices))
     assert (loops, repeats) == (ranked.loops, ranked.repeats)
 
 
-def test_rows_are_ranked_where_that_is_better():
-    vertices, sources, targets = ZOO["dense"]
-    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
-    assert count_rows(graph)[0] is None  # no rows yet
-    graph.offsets  # noqa: B018
-    assert count_rows(graph)[0] is not None
-    ranked_of(graph)
-    assert count_rows(graph)[0] is None
-    falling = ew.Graph.from_csr([0, 2, 4, 6], [2, 1, 2, 0, 1, 0])
-    assert count_rows(falling)[0] is None
-    directed = ew.Graph.from_csr([0, 1, 2], [1, 0], directed=True)
-    assert count_rows(directed)[0] is None
+@pytest.mark.parametrize("shape", ["dense", "repeated edges"])
+def test_edge_lists_and_directed_graphs_are_ranked(shape):
+    vertices, sources, targets = ZOO[shape]
+    for directed in (False, True):
+        graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices, directed=directed)
+        if directed:
+            graph.offsets  # noqa: B018
+        for _ in range(2):
+            check_whole(whole(graph), graph, shape)
 
 
-def test_hubs_are_ranked():
+def test_rows_that_are_not_sorted_are_ranked():
+    assert count_rows(np.array([0, 2, 4, 6]), np.array([2, 1, 2, 0, 1, 0], np.uint32)) is None
+    graph = ew.Graph.from_csr([0, 2, 4, 6], [2, 1, 2, 0, 1, 0])
+    assert whole(graph)[0].tolist() == [1, 1, 1]
+
+
+def test_hubs_are_ranked(monkeypatch):
     low, middle = np.repeat(np.arange(40), 40), np.tile(np.arange(40, 80), 40)
     graph = ew.Graph.from_edges(np.r_[low, low + 80], np.r_[middle, middle], n_vertices=120)
-    graph.offsets  # noqa: B018
-    assert count_rows(graph)[0] is None
+    assert count_rows(graph.offsets, graph.neighbours) is None
+    assert not whole(graph)[0].any()
+    monkeypatch.setattr(triangles, "MANY", -1)
+    assert whole(graph)[0] is None
