@@ -120,7 +120,8 @@ class LoadQueue:
             together, own = sum(speeds), speeds[worker]
             done, seconds = self.measured[worker]
             load, least = (PART if seconds else FIRST_PART) * left * own / together, self.least * own
-            if worker in self.behind:  # while it is not known how fast the others are, a guess may be far off
+            if worker in self.behind:  # guesses may be far off, so it begins with little
+                least = least if seconds else min(least, self.least * self.guessed[worker])
                 return self._from_behind(max(min(load, done), least), left / together)
             return self._next(max(load, least))
 

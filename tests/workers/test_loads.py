@@ -11,15 +11,17 @@ HEAVY = np.sort(np.random.default_rng(3).pareto(1.5, 20_000))[::-1]
 def played(queue, loads, speeds, overhead=0.0):
     """Let workers of these true speeds empty the queue; when each is done, and the runs of each."""
     clocks, runs, ends = [0.0] * len(speeds), [[] for _ in speeds], np.concatenate([[0], np.cumsum(loads)])
-    at_work = set(range(len(speeds)))
+    at_work, under_way = set(range(len(speeds))), {}
     while at_work:
         worker = min(at_work, key=lambda one: clocks[one])
+        if worker in under_way:
+            queue.tell(worker, *under_way.pop(worker))
         run = queue.take(worker)
         if run is None:
             at_work.discard(worker)
             continue
         seconds = (ends[run[1]] - ends[run[0]]) / speeds[worker]
-        queue.tell(worker, run, seconds)
+        under_way[worker] = run, seconds
         clocks[worker] += seconds + overhead
         runs[worker].append(run)
     return clocks, runs
