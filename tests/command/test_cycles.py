@@ -66,11 +66,11 @@ def test_writes_the_table_and_a_picture(friends, ending, capsys, tmp_path):
 
 
 def test_json(friends, capsys):
-    facts = facts_of(capsys, friends, "-k", "3", "--closed-walks", "--threads", "1")
+    facts = facts_of(capsys, friends, "-k", "3", "--closed-walks", "--threads", "1", "--verify")
     assert (facts["vertices"], facts["length"], facts["total"], facts["most"]) == (5, 3, 4, 4)
     assert (facts["loops"], facts["repeats"], facts["convention"]) == (1, 1, "closed-walks")
-    assert (facts["devices"], facts["threads"], facts["verified"]) == (["cpu:0"], 1, False)
-    assert list(facts["seconds"]) == ["read", "compute"]
+    assert (facts["devices"], facts["threads"], facts["verified"]) == (["cpu:0"], 1, True)
+    assert list(facts["seconds"]) == ["read", "compute", "verify"]
 
 
 def test_every_method_can_be_asked_for():
@@ -87,7 +87,7 @@ def test_methods_devices_and_schedules(friends, capsys):
 
 
 def test_quiet_and_profile(friends, capsys):
-    assert run(["cycles", friends, "-k", "3", "-q", "-o", "counts.csv", "--profile"]) == 0
+    assert run(["cycles", friends, "-k", "4", "-q", "-o", "counts.csv", "--profile"]) == 0
     out, err = capsys.readouterr()
     scopes = [line.split()[0] for line in err.splitlines()]
     assert out == "" and {"rank", "plan", "count", "write"} <= set(scopes)

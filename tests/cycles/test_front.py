@@ -6,6 +6,7 @@ import pytest
 import edgewise as ew
 from edgewise import cycles
 from edgewise.cycles import METHODS, SCHEDULES, check, effort, schedules
+from edgewise.cycles.choose import choose
 from edgewise.cycles.method import Method
 from edgewise.cycles.record import exact_sum
 from edgewise.cycles.schedules import Plan
@@ -57,6 +58,31 @@ def test_auto_on_the_zoo(name):
     graph = made(name)
     for length in (3, 4, 5):
         assert ew.cycle_counts(graph, length).counts.tolist() == by_hand(graph, length)
+
+
+def test_triangles_without_ranking():
+    made_first = ew.generate.rgg(500, mean_degree=8)
+    ranked, rows = (ew.Graph(500, edges=(made_first.sources, made_first.targets, None)) for _ in range(2))
+    rows.offsets  # noqa: B018 -- builds them
+    counts = ew.cycle_counts(ranked, 3, schedule="static").counts.tolist()
+    assert "ranked" in ranked.kept
+    assert ew.cycle_counts(rows, 3).counts.tolist() == counts
+    assert ew.cycle_counts(rows, 3, convention="closed-walks").counts.tolist() == [2 * c for c in counts]
+    assert "ranked" not in rows.kept
+
+
+@pytest.mark.gpu
+@pytest.mark.simulator
+@pytest.mark.parametrize("length", (3, 4, 5))
+def test_auto_gives_gpus_and_the_cpu_methods_that_share_tasks(length, monkeypatch):
+    monkeypatch.setattr(schedules, "LEAST_SHARE", 0.0)
+    monkeypatch.setattr(schedules, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(schedules, "LEAST", 0.0)
+    graph = made("two cliques and a bridge")
+    found = ew.cycle_counts(graph, length, devices="cuda:0,cpu:0")
+    names = choose(METHODS, length, ("cuda:0", "cpu"))
+    assert found.method == f"{names['cuda']} and {names['cpu']}" and names["cuda"] != names["cpu"]
+    assert arrays.move(found.counts, "cpu").tolist() == by_hand(graph, length)
 
 
 @pytest.mark.interpreter
