@@ -18,10 +18,11 @@ from edgewise.errors import OptionError
 
 #: Threads of a block, and blocks a multiprocessor gets at most.
 THREADS, CROWD = 256, 8
-#: Blocks a multiprocessor gets whose tables lie outside, and bytes that all those tables may have.
-CROWD_OUTSIDE, ROOM = 4, 1 << 32
-#: Part of all wedges from which on a top is counted by everyone, and at least so many wedges.
-PART, MANY = 2000, 1 << 18
+#: Blocks a multiprocessor gets whose tables lie outside, and the part of free memory those tables may have.
+CROWD_OUTSIDE, PART = 4, 8
+#: Wedges, times the fields of a slot, from which on a top is counted by everyone: smaller ones do not pay for
+#: the barriers, larger ones for tables that fall out of the cache because there is one a team.
+MANY = 1 << 20
 #: Ranks that fit a slot of a table.
 MOST = 2**31 - 2
 
@@ -131,11 +132,10 @@ class Tops:
         self.given = (*self.graph, self.below, self.found, *extras)
         words = _power(found.words // fields)
         most = int(self.wedges.max()) if len(self.wedges) else 0
-        total = int(self.wedges.sum())
         ends = (
             _power(words // warps_of_team(THREADS, place)) * 3 // 4 if small is None else small,
             words * 3 // 4 if large is None else large,
-            max(MANY, total // PART) if all_from is None else all_from,
+            MANY // fields if all_from is None else all_from,
         )
         #: Wedges of the last top of each part but the last, plus one.
         self.borders = tuple(reversed(ends))
@@ -149,7 +149,7 @@ class Tops:
         whole = int(slots_for(min(most, vertices))) * self.fields
         stride = int(slots_for(min(most, vertices, ends[2]))) * self.fields
         teams = workers() if self.place == "cpu" else CROWD_OUTSIDE * processors(self.place)
-        teams = max(1, min(teams, ROOM // (8 * stride)))
+        teams = max(1, min(teams, arrays.free_memory(self.place) // (8 * PART * stride)))
         return arrays.empty(max(whole, teams * stride), np.int64, self.place), stride
 
     def _cut(self, order):
