@@ -31,6 +31,7 @@ METHODS = {
         gist="the same, looked up in even shares of a warp",
         source="Merrill et al. 2012",
         lengths=(3,),
+        places=("cuda",),
     ),
     "squares": Method(
         squares.start,
@@ -48,6 +49,7 @@ METHODS = {
         gist="the same, ends in tables of warps and blocks",
         source="Burkhardt and Harris 2023",
         lengths=(4,),
+        places=("cuda",),
     ),
     "pentagons": Method(
         pentagons.start,
@@ -65,6 +67,7 @@ METHODS = {
         gist="the same, ends in tables of warps and blocks",
         source="after Kowalik 2003",
         lengths=(5,),
+        places=("cuda",),
     ),
     "enumerate": Method(
         enumerate.start,

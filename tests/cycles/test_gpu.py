@@ -1,4 +1,4 @@
-"""Cycles on a GPU: all methods, schedules and devices give what CPU threads give, and the published totals."""
+"""Cycles on a GPU: methods, schedules and devices give what CPU threads give, and the published totals."""
 
 import numpy as np
 import pytest
