@@ -23,7 +23,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from edgewise.device import cache
-from edgewise.device.target import INTERPRETED, PLAIN, SIMULATED
+from edgewise.device.target import INTERPRETED, SIMULATED, WHOLE
 
 #: Where the arguments are kept for threads: one function runs at a time (see :data:`.loop.one_loop`).
 _kept = np.empty(1024, np.int64)
@@ -81,7 +81,7 @@ def compiled(region, name):
     """Compile such a function, and keep it under ``name``."""
     if INTERPRETED:
         return region
-    function = njit(nogil=True, **PLAIN)(region)
+    function = njit(nogil=True, **WHOLE)(region)
     return function if SIMULATED else cache.keep(function, name)
 
 

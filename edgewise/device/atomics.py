@@ -12,7 +12,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
-from edgewise.device.target import SIMULATED, on_cuda
+from edgewise.device.target import PART, SIMULATED, on_cuda
 
 _one_at_a_time = Lock()
 
@@ -119,7 +119,7 @@ def _cpu_store(_, array, index, value):
     return types.void(array, types.intp, array.dtype), emit
 
 
-@overload(cas)
+@overload(cas, jit_options=PART)
 def _cas_on_cpu(array, index, expected, value):
     def swap(array, index, expected, value):
         return _cpu_cas(array, np.intp(index), array.dtype.type(expected), array.dtype.type(value))
@@ -127,27 +127,27 @@ def _cas_on_cpu(array, index, expected, value):
     return swap
 
 
-@overload(fetch_min)
+@overload(fetch_min, jit_options=PART)
 def _fetch_min_on_cpu(array, index, value):
     return lambda array, index, value: _cpu_fetch_min(array, np.intp(index), array.dtype.type(value))
 
 
-@overload(fetch_max)
+@overload(fetch_max, jit_options=PART)
 def _fetch_max_on_cpu(array, index, value):
     return lambda array, index, value: _cpu_fetch_max(array, np.intp(index), array.dtype.type(value))
 
 
-@overload(fetch_add)
+@overload(fetch_add, jit_options=PART)
 def _fetch_add_on_cpu(array, index, value):
     return lambda array, index, value: _cpu_fetch_add(array, np.intp(index), array.dtype.type(value))
 
 
-@overload(load)
+@overload(load, jit_options=PART)
 def _load_on_cpu(array, index):
     return lambda array, index: _cpu_load(array, np.intp(index))
 
 
-@overload(store)
+@overload(store, jit_options=PART)
 def _store_on_cpu(array, index, value):
     return lambda array, index, value: _cpu_store(array, np.intp(index), array.dtype.type(value))
 

@@ -23,7 +23,7 @@ from numba.extending import overload
 from edgewise.device import arrays as places
 from edgewise.device import launch
 from edgewise.device.loop import each
-from edgewise.device.target import SIMULATED, device, on_cuda
+from edgewise.device.target import PART, SIMULATED, device, on_cuda
 from edgewise.errors import OptionError
 
 WIDTHS = ("thread", "warp", "block")
@@ -82,7 +82,7 @@ def least_of_warp(value, lanes, lane, otherwise):
     return value
 
 
-@overload(least_of_warp)
+@overload(least_of_warp, jit_options=PART)
 def _least_of_one(value, lanes, lane, otherwise):
     return lambda value, lanes, lane, otherwise: value
 

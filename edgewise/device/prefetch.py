@@ -11,7 +11,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from edgewise.device.atomics import element_pointer
-from edgewise.device.target import NO_COUNTING, SIMULATED, on_cuda
+from edgewise.device.target import PART, SIMULATED, on_cuda
 
 #: Arguments of LLVM's intrinsic: for reading, wanted soon and often, data and not instructions.
 TO_READ, KEEP, DATA = 0, 3, 1
@@ -34,7 +34,7 @@ def _cpu_prefetch(_, array, index):
     return types.void(array, types.intp), emit
 
 
-@overload(prefetch, jit_options=NO_COUNTING)
+@overload(prefetch, jit_options=PART)
 def _prefetch_on_cpu(array, index):
     return lambda array, index: _cpu_prefetch(array, np.intp(index))
 

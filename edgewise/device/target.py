@@ -9,17 +9,20 @@ import os
 
 from numba.extending import register_jitable
 
+from edgewise.device.parts import PartCompiler
+
 #: No compilation at all: bodies run in the Python interpreter (``NUMBA_DISABLE_JIT=1``).
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 #: CUDA kernels run in Numba's simulator on the CPU (``NUMBA_ENABLE_CUDASIM=1``).
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 
-#: Device functions own no array, so they need not count references: counting is atomic, and would cost more
-#: than most bodies do.  Hence they must not allocate.
-NO_COUNTING = {"_nrt": False}
-#: How functions are compiled that call them: dividing by zero is no error there, as in parallel loops and on
-#: GPUs.  (A device function is compiled anew for callers that differ in this.)
-PLAIN = {**NO_COUNTING, "error_model": "numpy"}
+#: Compiled functions own no array, so they need not count references: counting is atomic, and would cost more
+#: than most bodies do.  Hence they must not allocate.  Nor are they handed to C as pointers.
+_BARE = {"_nrt": False, "no_cfunc_wrapper": True}
+#: How device functions are compiled for the CPU.
+PART = {**_BARE, "pipeline_class": PartCompiler}
+#: How functions are compiled that Python calls: dividing by zero is no error, as on GPUs.
+WHOLE = {**_BARE, "error_model": "numpy"}
 
 _waiting_for_cuda: list = []
 _cuda_ready = False
@@ -27,7 +30,7 @@ _cuda_ready = False
 
 def device(function):
     """Make ``function`` callable from CPU and CUDA kernels; it stays a plain Python function."""
-    register_jitable(**NO_COUNTING)(function)
+    register_jitable(**PART)(function)
     on_cuda(lambda: _register_for_cuda(function))
     return function
 

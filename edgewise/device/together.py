@@ -32,7 +32,7 @@ from edgewise.device import at_once, cache, launch
 from edgewise.device.at_once import entry
 from edgewise.device.atomics import fetch_add, load, store
 from edgewise.device.loop import one_loop
-from edgewise.device.target import INTERPRETED, NO_COUNTING, PLAIN, SIMULATED, device, on_cuda
+from edgewise.device.target import INTERPRETED, PART, SIMULATED, WHOLE, device, on_cuda
 
 #: Words of a barrier: who has arrived stands in the first, the turn in another cache line.
 BARRIER, TURN = 32, 16
@@ -51,7 +51,7 @@ _sched_yield = types.ExternalFunction("sched_yield", types.int32())
 _usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
 
 
-@overload(rest, jit_options=NO_COUNTING)
+@overload(rest, jit_options=PART)
 def _rest_on_cpu(looks):
     if sys.platform == "win32":
         return lambda looks: None
@@ -76,7 +76,7 @@ def _meet(barrier, everyone):
         _wait_for_block()
 
 
-@overload(_meet, jit_options=NO_COUNTING)
+@overload(_meet, jit_options=PART)
 def _meet_on_cpu(barrier, everyone):
     def meet_threads(barrier, everyone):
         if everyone > 1:
@@ -257,7 +257,7 @@ class alone:
         self.body = body
         update_wrapper(self, body)
         name = f"{body.__module__}.{body.__qualname__}"
-        compiled = njit(nogil=True, **PLAIN)(body)
+        compiled = njit(nogil=True, **WHOLE)(body)
         self.compiled = compiled if INTERPRETED or SIMULATED else cache.keep(compiled, name)
 
     def __call__(self, *arguments):

@@ -11,7 +11,7 @@ from numba.extending import overload
 
 from edgewise.device.atomics import fetch_add
 from edgewise.device.launch import BLOCK, WARP
-from edgewise.device.target import INTERPRETED, NO_COUNTING, SIMULATED, device, on_cuda
+from edgewise.device.target import INTERPRETED, PART, SIMULATED, device, on_cuda
 
 
 def lanes_of_warp():
@@ -103,37 +103,37 @@ def _block():
     return grid
 
 
-@overload(lanes_of_warp, jit_options=NO_COUNTING)
+@overload(lanes_of_warp, jit_options=PART)
 def _one_lane():
     return lambda: 1
 
 
-@overload(sum_up_to, jit_options=NO_COUNTING)
+@overload(sum_up_to, jit_options=PART)
 def _sum_of_one(value, lane):
     return lambda value, lane: value
 
 
-@overload(from_lane, jit_options=NO_COUNTING)
+@overload(from_lane, jit_options=PART)
 def _from_the_one(value, lane):
     return lambda value, lane: value
 
 
-@overload(votes, jit_options=NO_COUNTING)
+@overload(votes, jit_options=PART)
 def _vote_of_one(flag):
     return lambda flag: 1 if flag else 0
 
 
-@overload(count_votes, jit_options=NO_COUNTING)
+@overload(count_votes, jit_options=PART)
 def _count_one_vote(found):
     return lambda found: found & 1
 
 
-@overload(meet_warp, jit_options=NO_COUNTING)
+@overload(meet_warp, jit_options=PART)
 def _no_other_lane():
     return lambda: None
 
 
-@overload(add_in_team, jit_options=NO_COUNTING)
+@overload(add_in_team, jit_options=PART)
 def _add_alone(array, index, value):
     def add(array, index, value):
         held = array[index]
@@ -143,17 +143,17 @@ def _add_alone(array, index, value):
     return add
 
 
-@overload(ticket, jit_options=NO_COUNTING)
+@overload(ticket, jit_options=PART)
 def _ticket_on_cpu(counter, index):
     return lambda counter, index: fetch_add(counter, index, 1)
 
 
-@overload(team_size, jit_options=NO_COUNTING)
+@overload(team_size, jit_options=PART)
 def _team_of_one():
     return lambda: 1
 
 
-@overload(meet_team, jit_options=NO_COUNTING)
+@overload(meet_team, jit_options=PART)
 def _nobody_to_meet():
     return lambda: None
 

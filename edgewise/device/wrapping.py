@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from edgewise.device.target import NO_COUNTING, SIMULATED, on_cuda
+from edgewise.device.target import PART, SIMULATED, on_cuda
 
 
 def plus(one, other):
@@ -24,7 +24,7 @@ def _plus_of(kind):
     return lambda one, other: kind(one + other)
 
 
-@overload(plus, jit_options=NO_COUNTING)
+@overload(plus, jit_options=PART)
 def _plus_on_cpu(one, other):
     return _plus_of(one)
 

@@ -4,7 +4,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from edgewise.device.target import NO_COUNTING
+from edgewise.device.target import PART
 
 
 def lowest_bit(word):
@@ -22,6 +22,6 @@ def _lowest_bit(_, word):
     return types.int64(word), emit
 
 
-@overload(lowest_bit, jit_options=NO_COUNTING)
+@overload(lowest_bit, jit_options=PART)
 def _lowest_bit_compiled(word):
     return lambda word: _lowest_bit(word)

@@ -22,7 +22,7 @@ from numba import types
 from numba.extending import intrinsic, models, overload, register_model
 from numba.np.arrayobj import make_array
 
-from edgewise.device.target import NO_COUNTING
+from edgewise.device.target import PART
 
 #: Bytes that all vector registers together hold: 32 of 64 bytes with AVX-512, else 16 of 32 (AVX2).
 REGISTERS = 2048 if get_host_cpu_features().get("avx512f") else 512
@@ -72,7 +72,7 @@ def of_bytes(size):
 
         return kind(array, types.intp), emit
 
-    @overload(read, jit_options=NO_COUNTING)
+    @overload(read, jit_options=PART)
     def read_compiled(array, at):
         return lambda array, at: load(array, np.intp(at))
 
@@ -167,26 +167,26 @@ def _any_less(_, left, right):
     return types.boolean(left, right), emit
 
 
-@overload(item, jit_options=NO_COUNTING)
+@overload(item, jit_options=PART)
 def _item_compiled(array, at):
     return lambda array, at: _item(array, np.intp(at))
 
 
-@overload(write, jit_options=NO_COUNTING)
+@overload(write, jit_options=PART)
 def _write_compiled(array, at, vector):
     return lambda array, at, vector: _write(array, np.intp(at), vector)
 
 
-@overload(plus, jit_options=NO_COUNTING)
+@overload(plus, jit_options=PART)
 def _plus_compiled(vector, number):
     return lambda vector, number: _plus(vector, number)
 
 
-@overload(lesser, jit_options=NO_COUNTING)
+@overload(lesser, jit_options=PART)
 def _lesser_compiled(left, right):
     return lambda left, right: _lesser(left, right)
 
 
-@overload(any_less, jit_options=NO_COUNTING)
+@overload(any_less, jit_options=PART)
 def _any_less_compiled(left, right):
     return lambda left, right: _any_less(left, right)
