@@ -11,6 +11,7 @@ from edgewise.cycles import (
     squares_tables,
     triangles,
     triangles_warps,
+    walks,
 )
 from edgewise.cycles.method import Method
 
@@ -68,6 +69,13 @@ METHODS = {
         source="after Kowalik 2003",
         lengths=(5,),
         places=("cuda",),
+    ),
+    "walks": Method(
+        walks.start,
+        walks.work,
+        gist="closed walks, less those that meet themselves",
+        source="Harary and Manvel 1971; Movarraei and Boxwala 2016",
+        lengths=(4, 5, 6),
     ),
     "enumerate": Method(
         enumerate.start,

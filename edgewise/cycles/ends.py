@@ -1,0 +1,156 @@
+"""Walks of two edges from a vertex, counted by their ends in an array over all vertices; squares of them.
+
+A *team*, a thread of the CPU or a block of a GPU, takes one start after the other.  Its array holds zeros
+between two starts; ends are listed as they are met, so that only these are looked at and forgotten.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgewise.cycles.ranked import Ranked
+from edgewise.device import arrays, device, fetch_add, together
+from edgewise.device.launch import processors
+from edgewise.device.together import workers
+from edgewise.device.warps import add_in_team, lanes_of_warp, meet_team, sum_up_to, team_size
+
+#: Threads of a block, and blocks a multiprocessor gets at most.
+THREADS, CROWD = 256, 4
+#: Words of a team: its task, how many ends are listed, how many of longer walks, and a sum.
+TASK, NEAR, FAR, SUM, WORDS = 0, 1, 2, 3, 4
+#: Part of the free memory that scratch may take.
+PART = 4
+
+
+@device
+def next_start(me, own, first, taken, end, order):
+    """Take the team's next start, and empty its lists; -1 if there are none left."""
+    meet_team()  # who is late still reads what the last start left
+    if me % team_size() == 0:
+        place = first + np.int64(fetch_add(taken, 0, 1))
+        own[TASK] = np.int64(order[place]) if place < end else np.int64(-1)
+        own[NEAR], own[FAR], own[SUM] = 0, 0, 0
+    meet_team()
+    return own[TASK]
+
+
+@device
+def place_in_team(me):
+    """Number of a worker's team; its warp, the team's warps, its lane, the warp's lanes."""
+    team, lanes = team_size(), lanes_of_warp()
+    return me // team, me % team // lanes, team // lanes, me % lanes, lanes
+
+
+@device
+def walk_twice(start, me, own, offsets, neighbours, base, times, ends):
+    """Count the walks of two edges from ``start``, not back to it, by their ends, and list these."""
+    _, warp, warps, lane, lanes = place_in_team(me)
+    for entry in range(offsets[start] + warp, offsets[start + 1], warps):
+        middle = np.int64(neighbours[entry])
+        for step in range(offsets[middle] + lane, offsets[middle + 1], lanes):
+            end = np.int64(neighbours[step])
+            if end != start and add_in_team(times, base + end, 1) == 0:
+                ends[base + add_in_team(own, NEAR, 1)] = end
+
+
+@device
+def add_up(found, lane, lanes, own):
+    """Add what the lanes of a warp have found to the team's sum."""
+    total = sum_up_to(np.int64(found), lane)
+    if lane == lanes - 1:
+        add_in_team(own, SUM, total)
+
+
+@device
+def keep_sum(start, me, own, counts):
+    """Add the team's sum to the count of its start."""
+    meet_team()
+    if me % team_size() == 0:
+        counts[start] += own[SUM]
+
+
+class Scratch:
+    """Arrays over all vertices for each team.
+
+    Parameters
+    ----------
+    vertices : int
+    types : sequence of types
+        One for each array.
+    place : str
+
+    Attributes
+    ----------
+    teams : int
+        How many there is scratch for; further ones have to stand by.
+    arrays : list of (teams * vertices,) arrays
+        The first half of which are zeros.
+    """
+
+    def __init__(self, vertices, types, place):
+        most = workers() if place == "cpu" else CROWD * processors(place)
+        size = vertices * sum(np.dtype(kind).itemsize for kind in types)
+        if most * size > 1 << 28:
+            most = min(most, arrays.free_memory(place) // (PART * size))
+        self.teams = max(1, most)
+        self.arrays = [arrays.zeros(self.teams * vertices, kind, place) for kind in types]
+
+
+@together.by(threads=THREADS, crowd=CROWD, words=WORDS)
+def count_squares(me, everyone, barrier, own, teams, first, end, taken, order, offsets, neighbours, *scratch):
+    """Count squares through the vertices of an order."""
+    n, (times, ends, counts) = len(offsets) - 1, scratch
+    number, _, _, lane, lanes = place_in_team(me)
+    start = next_start(me, own, first, taken, end, order) if number < teams else np.int64(-1)
+    while start >= 0:
+        base = number * n
+        walk_twice(start, me, own, offsets, neighbours, base, times, ends)
+        meet_team()
+        found = np.int64(0)
+        for slot in range(me % team_size(), own[NEAR], team_size()):
+            at = base + np.int64(ends[base + slot])
+            walks = np.int64(times[at])
+            times[at] = 0
+            found += walks * (walks - 1) // 2
+        add_up(found, lane, lanes, own)
+        keep_sum(start, me, own, counts)
+        start = next_start(me, own, first, taken, end, order)
+
+
+class Walks:
+    """The count under way (:class:`edgewise.cycles.method.Solver`).
+
+    Parameters
+    ----------
+    ranked : Ranked
+    order : (tasks,) int64 array
+        Beside it.
+    """
+
+    def __init__(self, ranked: Ranked, order):
+        n, self.place = ranked.n_vertices, ranked.place
+        self.ranked, self.order = ranked, order
+        self.counts = arrays.zeros(n, np.int64, self.place)
+        self.scratch = Scratch(n, self.types(), self.place)
+
+    def types(self):
+        """Types of the arrays of a team: walks by end, ends."""
+        return np.uint32, self.ranked.neighbours.dtype
+
+    def run(self, region, first, end, order, *rows, counts):
+        """Let all teams take starts from an order."""
+        with arrays.on(self.place):
+            taken = arrays.zeros(1, np.int64, self.place)
+            region(self.scratch.teams, first, end, taken, order, *rows, *self.scratch.arrays, counts)
+
+    def settle(self) -> None:
+        """Nothing is left over."""
+
+
+class Squares(Walks):
+    """Squares through every vertex."""
+
+    def count(self, first: int, end: int) -> None:
+        """Count the squares through ``order[first:end]``."""
+        rows = self.ranked.offsets, self.ranked.neighbours
+        self.run(count_squares, first, end, self.order, *rows, counts=self.counts)

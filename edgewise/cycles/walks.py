@@ -1,0 +1,132 @@
+"""Cycles of four, five and six edges as closed walks, less those that meet themselves.
+
+With ``p(u)`` walks of two edges from ``v`` to ``u``, ``t`` the triangles through a vertex, ``t(uw)`` those
+through an edge, and ``d`` the degree, the cycles through ``v`` are
+
+* of four: ``sum p(u) (p(u) - 1) / 2`` over all ``u`` but ``v`` itself;
+* of five: ``sum p(u) p(w)`` over all edges ``uw``, where ``p(v) = d(v)``, less the walks round a triangle
+  with a detour along an edge: ``- 2 t(v) d(v) + 5 t(v) - sum (t(u) + t(uv) d(u))`` over the neighbours ``u``
+  (Harary and Manvel 1971; Alon, Yuster and Zwick 1997; here split among the vertices);
+* of six: see :mod:`~edgewise.cycles.hexagons`.
+
+Unlike what is found at the highest vertex of a cycle, these counts are each vertex's own: nothing is added to
+those of others.  But hubs are walked through from each of their neighbours, again and again, so that squares
+and pentagons by their tops are faster on nearly all graphs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgewise.cycles.ends import (
+    CROWD,
+    NEAR,
+    THREADS,
+    WORDS,
+    Squares,
+    Walks,
+    add_up,
+    keep_sum,
+    next_start,
+    place_in_team,
+    walk_twice,
+)
+from edgewise.cycles.hexagons import Hexagons
+from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.triangles import edge_triangles, triangle_counts
+from edgewise.device import arrays, each, together
+from edgewise.device.warps import meet_team, team_size
+
+
+@together.by(threads=THREADS, crowd=CROWD, words=WORDS)
+def count_pentagons(
+    me, everyone, barrier, own, teams, first, end, taken, order, offsets, neighbours, split, *scratch
+):
+    """Count closed walks of five edges from the vertices of an order, each in one direction."""
+    n, (times, ends, counts) = len(offsets) - 1, scratch
+    number, warp, warps, lane, lanes = place_in_team(me)
+    start = next_start(me, own, first, taken, end, order) if number < teams else np.int64(-1)
+    while start >= 0:
+        base = number * n
+        walk_twice(start, me, own, offsets, neighbours, base, times, ends)
+        if me % team_size() == 0:
+            times[base + start] = offsets[start + 1] - offsets[start]
+        meet_team()
+        found, ended = np.int64(0), own[NEAR]
+        for slot in range(warp, ended + 1, warps):
+            vertex = np.int64(ends[base + slot]) if slot < ended else start
+            beside = np.int64(0)
+            for step in range(split[vertex] + lane, offsets[vertex + 1], lanes):
+                beside += np.int64(times[base + np.int64(neighbours[step])])
+            found += beside * np.int64(times[base + vertex])
+        meet_team()
+        for slot in range(me % team_size(), ended + 1, team_size()):
+            times[base + (np.int64(ends[base + slot]) if slot < ended else start)] = 0
+        add_up(found, lane, lanes, own)
+        keep_sum(start, me, own, counts)
+        start = next_start(me, own, first, taken, end, order)
+
+
+@each
+def take_off_triangles(vertex, offsets, neighbours, triangles, on_edges, counts):
+    """Take off the closed walks of five edges that go round a triangle."""
+    degree, here = offsets[vertex + 1] - offsets[vertex], triangles[vertex]
+    total = here * (2 * degree - 5)
+    for entry in range(offsets[vertex], offsets[vertex + 1]):
+        other = np.int64(neighbours[entry])
+        total += triangles[other] + np.int64(on_edges[entry]) * (offsets[other + 1] - offsets[other])
+    counts[vertex] -= total
+
+
+class Pentagons(Walks):
+    """Pentagons through every vertex."""
+
+    def count(self, first: int, end: int) -> None:
+        """Count closed walks from ``order[first:end]``."""
+        rows = self.ranked.offsets, self.ranked.neighbours, self.ranked.split
+        self.run(count_pentagons, first, end, self.order, *rows, counts=self.counts)
+
+    def settle(self) -> None:
+        """Take off, at every vertex, the walks that meet themselves."""
+        found = triangle_counts(self.ranked), edge_triangles(self.ranked)
+        rows = self.ranked.offsets, self.ranked.neighbours
+        take_off_triangles(self.ranked.n_vertices, *rows, *found, self.counts)
+
+
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.effort`.
+COST = 0.5
+SOLVERS = {4: Squares, 5: Pentagons, 6: Hexagons}
+
+
+def start(ranked: Ranked, order, length: int):
+    """A worker that counts the cycles through the vertices of ``order``."""
+    return SOLVERS[length](ranked, order)
+
+
+@each
+def sum_rows(vertex, offsets, neighbours, values, sums):
+    """Sum up a value of every neighbour."""
+    total = np.int64(0)
+    for entry in range(offsets[vertex], offsets[vertex + 1]):
+        total += values[np.int64(neighbours[entry])]
+    sums[vertex] = total
+
+
+def _beside(ranked, values):
+    sums = arrays.empty(ranked.n_vertices, np.int64, ranked.place)
+    sum_rows(ranked.n_vertices, ranked.offsets, ranked.neighbours, values, sums)
+    return sums
+
+
+def work(ranked: Ranked, length: int):
+    """Operations of each vertex, at most: (n,) float64 array beside ``ranked``.
+
+    These are walks of two edges, and the entries that are read beside their ends.
+    """
+    degrees = ranked.offsets[1:] - ranked.offsets[:-1]
+    walks = _beside(ranked, degrees)
+    if length == 4:
+        return walks * COST
+    read = degrees if length == 6 else ranked.offsets[1:] - ranked.split
+    further = _beside(ranked, _beside(ranked, read))
+    return (walks + arrays.namespace(ranked.place).minimum(further, len(ranked.neighbours))) * COST
