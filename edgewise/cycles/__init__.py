@@ -110,7 +110,7 @@ def cycle_counts(
     team = _team(graph, device, devices)
     graph = graph.to(team[0].place)
     with arrays.guard(graph.place):
-        found = _unranked(graph, length, method, team, schedule)
+        found = _at_once(graph, length, method, team, schedule)
         if found is None:
             found = _by_tasks(graph, length, method, convention, team, schedule, force, progress, options)
         name, seconds, counts, loops, repeats, taking_part = found
@@ -119,11 +119,14 @@ def cycle_counts(
     return Cycles(graph, length, name, seconds, counts, loops, repeats, convention, schedule, taking_part)
 
 
-def _unranked(graph, length, method, team, schedule):
-    """What a method finds in the graph as it lies, if that is worth while."""
+def _at_once(graph, length, method, team, schedule):
+    """What a method finds in the whole graph at once, if it has a way to do so and that is worth while."""
     name = choose(METHODS, length, team.places)[kind_of(graph.place)] if method == "auto" else method
     if METHODS[name].whole is None or len(team) > 1 or schedule != "auto" or graph.place != "cpu":
         return None
+    if not graph.has_rows or graph.directed:
+        with timer("rank"):
+            ranked_of(graph)
     with timer("count"):
         start = perf_counter()
         counts, loops, repeats = METHODS[name].whole(graph)

@@ -46,8 +46,8 @@ class Method(NamedTuple):
     lengths : tuple of int, or None
         Lengths it can do; ``None``: 3 and more.
     whole : callable or None
-        ``whole(graph) -> (counts by vertex, loops, repeats)`` counts on the host without ranking the graph;
-        the counts are ``None`` where it should rather be ranked.
+        ``whole(graph) -> (counts by vertex, loops, repeats)`` counts on the host at once, perhaps without
+        ranking the graph; the counts are ``None`` where it should rather be dealt out.
     shares_with : str or None
         Name of a method for GPUs whose tasks mean the same, so that both may count at once.
     cost : float
