@@ -86,6 +86,22 @@ def walks(ranked: Ranked, steps: int, stays=None):
     return found
 
 
+def in_reach_of_cycles(ranked: Ranked):
+    """Which vertices are left when those with fewer than two neighbours are gone, some rounds long.
+
+    Returns
+    -------
+    (n,) uint8 array
+        In the place of ``ranked``; zero only for vertices that are on no cycle.
+    """
+    n, place = ranked.n_vertices, ranked.place
+    stays, other = arrays.full(n, 1, np.uint8, place), arrays.empty(n, np.uint8, place)
+    for _ in range(PEELS):
+        peel(n, ranked.offsets, ranked.neighbours, stays, other)
+        stays, other = other, stays
+    return stays
+
+
 def bound_of(ranked: Ranked, length: int) -> float:
     """Return an upper bound of the number of cycles of ``length`` edges through any vertex.
 
@@ -121,10 +137,7 @@ def _by_walks(ranked, length):
     xp, n, place = arrays.namespace(ranked.place), ranked.n_vertices, ranked.place
     rows = ranked.offsets, ranked.neighbours
     with arrays.guard(place), np.errstate(over="ignore"):
-        stays, other = arrays.full(n, 1, np.uint8, place), arrays.empty(n, np.uint8, place)
-        for _ in range(PEELS):
-            peel(n, *rows, stays, other)
-            stays, other = other, stays
+        stays = in_reach_of_cycles(ranked)
         degree = walks(ranked, 1, stays)
         shorter = walks(ranked, length - 2, stays)
         longer = arrays.empty(n, np.float64, place)
