@@ -11,6 +11,7 @@ import numpy as np
 from edgewise.cycles.ranked import Ranked
 from edgewise.device import arrays, device, fetch_add, together
 from edgewise.device.launch import processors
+from edgewise.device.prefetch import prefetch
 from edgewise.device.together import workers
 from edgewise.device.warps import add_in_team, lanes_of_warp, meet_team, sum_up_to, team_size
 
@@ -18,6 +19,8 @@ from edgewise.device.warps import add_in_team, lanes_of_warp, meet_team, sum_up_
 THREADS, CROWD = 256, 4
 #: Words of a team: its task, how many ends are listed, how many of longer walks, and a sum.
 TASK, NEAR, FAR, SUM, WORDS = 0, 1, 2, 3, 4
+#: How many rows ahead one is asked for.
+AHEAD = 2
 #: Part of the free memory that scratch may take.
 PART = 4
 
@@ -42,15 +45,36 @@ def place_in_team(me):
 
 
 @device
-def walk_twice(start, me, own, offsets, neighbours, base, times, ends):
-    """Count the walks of two edges from ``start``, not back to it, by their ends, and list these."""
-    _, warp, warps, lane, lanes = place_in_team(me)
-    for entry in range(offsets[start] + warp, offsets[start + 1], warps):
-        middle = np.int64(neighbours[entry])
-        for step in range(offsets[middle] + lane, offsets[middle + 1], lanes):
-            end = np.int64(neighbours[step])
-            if end != start and add_in_team(times, base + end, 1) == 0:
-                ends[base + add_in_team(own, NEAR, 1)] = end
+def step_on(vertex, walks, lane, own, listed, graph, base, times, ends):
+    """Add ``walks`` to the walks that end in each neighbour of a vertex; list those that had none.
+
+    ``own[listed]`` is the length of the list.  Where the team is one worker it writes every neighbour there,
+    and moves on if that was new, since no processor foresees which are.
+    """
+    offsets, neighbours = graph
+    alone, count = team_size() == 1, own[listed]
+    for entry in range(offsets[vertex] + lane, offsets[vertex + 1], lanes_of_warp()):
+        end = np.int64(neighbours[entry])
+        new = add_in_team(times, base + end, walks) == 0
+        if alone:
+            ends[base + count] = end
+            count += new
+        elif new:
+            ends[base + add_in_team(own, listed, 1)] = end
+    if alone:
+        own[listed] = count
+
+
+@device
+def walk_twice(start, me, own, graph, base, times, ends):
+    """Count the walks of two edges from ``start`` by their ends, and list these."""
+    offsets, neighbours = graph
+    _, warp, warps, lane, _ = place_in_team(me)
+    last = offsets[start + 1]
+    for entry in range(offsets[start] + warp, last, warps):
+        if entry + AHEAD < last:
+            prefetch(neighbours, offsets[neighbours[entry + AHEAD]])
+        step_on(np.int64(neighbours[entry]), 1, lane, own, NEAR, graph, base, times, ends)
 
 
 @device
@@ -70,7 +94,7 @@ def keep_sum(start, me, own, counts):
 
 
 class Scratch:
-    """Arrays over all vertices for each team.
+    """Arrays over all vertices for each team, with room for one item more.
 
     Parameters
     ----------
@@ -83,35 +107,35 @@ class Scratch:
     ----------
     teams : int
         How many there is scratch for; further ones have to stand by.
-    arrays : list of (teams * vertices,) arrays
-        The first half of which are zeros.
+    arrays : list of (teams * (vertices + 1),) arrays, zeros
     """
 
     def __init__(self, vertices, types, place):
         most = workers() if place == "cpu" else CROWD * processors(place)
-        size = vertices * sum(np.dtype(kind).itemsize for kind in types)
+        size = (vertices + 1) * sum(np.dtype(kind).itemsize for kind in types)
         if most * size > 1 << 28:
             most = min(most, arrays.free_memory(place) // (PART * size))
         self.teams = max(1, most)
-        self.arrays = [arrays.zeros(self.teams * vertices, kind, place) for kind in types]
+        self.arrays = [arrays.zeros(self.teams * (vertices + 1), kind, place) for kind in types]
 
 
 @together.by(threads=THREADS, crowd=CROWD, words=WORDS)
 def count_squares(me, everyone, barrier, own, teams, first, end, taken, order, offsets, neighbours, *scratch):
     """Count squares through the vertices of an order."""
-    n, (times, ends, counts) = len(offsets) - 1, scratch
+    times, ends, counts = scratch
     number, _, _, lane, lanes = place_in_team(me)
+    base = number * len(offsets)
     start = next_start(me, own, first, taken, end, order) if number < teams else np.int64(-1)
     while start >= 0:
-        base = number * n
-        walk_twice(start, me, own, offsets, neighbours, base, times, ends)
+        walk_twice(start, me, own, (offsets, neighbours), base, times, ends)
         meet_team()
         found = np.int64(0)
         for slot in range(me % team_size(), own[NEAR], team_size()):
-            at = base + np.int64(ends[base + slot])
-            walks = np.int64(times[at])
-            times[at] = 0
-            found += walks * (walks - 1) // 2
+            vertex = np.int64(ends[base + slot])
+            walks = np.int64(times[base + vertex])
+            times[base + vertex] = 0
+            if vertex != start:
+                found += walks * (walks - 1) // 2
         add_up(found, lane, lanes, own)
         keep_sum(start, me, own, counts)
         start = next_start(me, own, first, taken, end, order)

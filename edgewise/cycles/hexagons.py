@@ -27,6 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.cycles.ends import (
+    AHEAD,
     CROWD,
     FAR,
     NEAR,
@@ -38,38 +39,39 @@ from edgewise.cycles.ends import (
     add_up,
     next_start,
     place_in_team,
+    step_on,
     walk_twice,
 )
 from edgewise.cycles.ranked import Ranked
 from edgewise.cycles.triangles import edge_triangles, triangle_counts
 from edgewise.device import arrays, device, each, fetch_add, together
-from edgewise.device.warps import add_in_team, meet_team, team_size
+from edgewise.device.prefetch import prefetch
+from edgewise.device.warps import meet_team, team_size
 
 
 @device
-def walk_on(start, me, own, offsets, neighbours, base, times, ends, often, goals):
-    """Go one edge further from every end and from the start; count these walks, and list where they end."""
-    _, warp, warps, lane, lanes = place_in_team(me)
+def walk_on(me, own, graph, base, times, ends, often, goals):
+    """Go one edge further from every end; count these walks, and list where they end."""
+    offsets, neighbours = graph
+    _, warp, warps, lane, _ = place_in_team(me)
     ended = own[NEAR]
-    for slot in range(warp, ended + 1, warps):
-        vertex = np.int64(ends[base + slot]) if slot < ended else start
-        walks = times[base + vertex]
-        for step in range(offsets[vertex] + lane, offsets[vertex + 1], lanes):
-            goal = np.int64(neighbours[step])
-            if add_in_team(often, base + goal, walks) == 0:
-                goals[base + add_in_team(own, FAR, 1)] = goal
+    for slot in range(warp, ended, warps):
+        if slot + AHEAD < ended:
+            prefetch(neighbours, offsets[ends[base + slot + AHEAD]])
+        vertex = np.int64(ends[base + slot])
+        step_on(vertex, times[base + vertex], lane, own, FAR, graph, base, often, goals)
 
 
 @device
-def close(start, me, own, offsets, neighbours, base, times, ends, often, goals):
+def close(start, me, own, graph, base, times, ends, often, goals):
     """Sum up what the walks from ``start`` say of its hexagons, and forget them; this worker's share."""
-    mine, team = me % team_size(), team_size()
-    found = np.int64(0)
+    offsets, neighbours = graph
+    mine, team, found = me % team_size(), team_size(), np.int64(0)
     for entry in range(offsets[start] + mine, offsets[start + 1], team):
         other = np.int64(neighbours[entry])
         found -= 2 * np.int64(often[base + other]) * (offsets[other + 1] - offsets[other])
-    for slot in range(mine, own[NEAR] + 1, team):
-        vertex = np.int64(ends[base + slot]) if slot < own[NEAR] else start
+    for slot in range(mine, own[NEAR], team):
+        vertex = np.int64(ends[base + slot])
         walks = np.int64(times[base + vertex])
         times[base + vertex] = 0
         found -= walks * walks * (offsets[vertex + 1] - offsets[vertex])
@@ -87,19 +89,16 @@ def count_hexagons(
     me, everyone, barrier, own, teams, first, end, taken, order, offsets, neighbours, known, *scratch
 ):
     """Count cycles of six edges through the vertices of an order."""
-    n, (times, ends, often, goals, counts) = len(offsets) - 1, scratch
+    times, ends, often, goals, counts = scratch
     number, _, _, lane, lanes = place_in_team(me)
+    graph, base = (offsets, neighbours), number * len(offsets)
     start = next_start(me, own, first, taken, end, order) if number < teams else np.int64(-1)
     while start >= 0:
-        base, rows = number * n, (offsets, neighbours)
-        walk_twice(start, me, own, *rows, base, times, ends)
-        if me % team_size() == 0:
-            times[base + start] = offsets[start + 1] - offsets[start]
+        walk_twice(start, me, own, graph, base, times, ends)
         meet_team()
-        walk_on(start, me, own, *rows, base, times, ends, often, goals)
+        walk_on(me, own, graph, base, times, ends, often, goals)
         meet_team()
-        found = close(start, me, own, *rows, base, times, ends, often, goals)
-        add_up(found, lane, lanes, own)
+        add_up(close(start, me, own, graph, base, times, ends, often, goals), lane, lanes, own)
         meet_team()
         if me % team_size() == 0:
             counts[start] += (own[SUM] + known[start]) >> 1

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.cycles.ends import (
+    AHEAD,
     CROWD,
     NEAR,
     THREADS,
@@ -35,6 +36,7 @@ from edgewise.cycles.hexagons import Hexagons
 from edgewise.cycles.ranked import Ranked
 from edgewise.cycles.triangles import edge_triangles, triangle_counts
 from edgewise.device import arrays, each, together
+from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import meet_team, team_size
 
 
@@ -43,25 +45,24 @@ def count_pentagons(
     me, everyone, barrier, own, teams, first, end, taken, order, offsets, neighbours, split, *scratch
 ):
     """Count closed walks of five edges from the vertices of an order, each in one direction."""
-    n, (times, ends, counts) = len(offsets) - 1, scratch
+    times, ends, counts = scratch
     number, warp, warps, lane, lanes = place_in_team(me)
+    base = number * len(offsets)
     start = next_start(me, own, first, taken, end, order) if number < teams else np.int64(-1)
     while start >= 0:
-        base = number * n
-        walk_twice(start, me, own, offsets, neighbours, base, times, ends)
-        if me % team_size() == 0:
-            times[base + start] = offsets[start + 1] - offsets[start]
+        walk_twice(start, me, own, (offsets, neighbours), base, times, ends)
         meet_team()
         found, ended = np.int64(0), own[NEAR]
-        for slot in range(warp, ended + 1, warps):
-            vertex = np.int64(ends[base + slot]) if slot < ended else start
-            beside = np.int64(0)
+        for slot in range(warp, ended, warps):
+            vertex, beside = np.int64(ends[base + slot]), np.int64(0)
+            if slot + AHEAD < ended:
+                prefetch(neighbours, split[ends[base + slot + AHEAD]])
             for step in range(split[vertex] + lane, offsets[vertex + 1], lanes):
                 beside += np.int64(times[base + np.int64(neighbours[step])])
             found += beside * np.int64(times[base + vertex])
         meet_team()
-        for slot in range(me % team_size(), ended + 1, team_size()):
-            times[base + (np.int64(ends[base + slot]) if slot < ended else start)] = 0
+        for slot in range(me % team_size(), ended, team_size()):
+            times[base + np.int64(ends[base + slot])] = 0
         add_up(found, lane, lanes, own)
         keep_sum(start, me, own, counts)
         start = next_start(me, own, first, taken, end, order)
@@ -94,7 +95,7 @@ class Pentagons(Walks):
 
 
 #: Operations of a step, in the unit of :mod:`~edgewise.cycles.effort`.
-COST = 0.5
+COST = 0.4
 SOLVERS = {4: Squares, 5: Pentagons, 6: Hexagons}
 
 
@@ -126,7 +127,7 @@ def work(ranked: Ranked, length: int):
     degrees = ranked.offsets[1:] - ranked.offsets[:-1]
     walks = _beside(ranked, degrees)
     if length == 4:
-        return walks * COST
+        return walks.astype(np.float64)
     read = degrees if length == 6 else ranked.offsets[1:] - ranked.split
     further = _beside(ranked, _beside(ranked, read))
     return (walks + arrays.namespace(ranked.place).minimum(further, len(ranked.neighbours))) * COST
