@@ -1,0 +1,172 @@
+"""Searches: bounds hold, work is foreseen, caps end what would be long; kernels compile for GPUs."""
+
+import os
+from math import perm
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.cycles import bounds, dfs, estimate, probes
+from edgewise.cycles import enumerate as enumerating
+from edgewise.cycles.check import count_by_hand
+from edgewise.cycles.method import heaviest_first
+from edgewise.cycles.ranked import ranked_of
+from edgewise.device import arrays, launch
+from edgewise.device.target import SIMULATED
+from edgewise.errors import GraphError, OptionError
+from tests.zoo import ZOO
+
+PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
+
+
+def ranked(vertices, sources, targets):
+    return ranked_of(ew.Graph.from_edges(sources, targets, n_vertices=vertices).to(PLACE))
+
+
+def clique(n):
+    return n, *np.triu_indices(n, 1)
+
+
+def star(leaves):
+    return leaves + 1, np.zeros(leaves, np.int64), np.arange(1, leaves + 1)
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("shape", ["empty", "isolated", "path", "grid", "clique", "sparse"])
+def test_no_count_is_above_its_bounds(shape):
+    graph = ranked(*ZOO[shape])
+    for length in (3, 4, 5, 6):
+        most = count_by_hand(*ZOO[shape], length).max(initial=0)
+        assert most <= bounds.bound_of(graph, length)
+        if graph.n_vertices > 2:
+            assert most <= bounds._by_walks(graph, length)
+
+
+@pytest.mark.interpreter
+def test_bounds_are_close_where_it_matters():
+    assert bounds.bound_of(ranked(*clique(30)), 5) == pytest.approx(perm(29, 4) / 2, rel=1e-3)
+    ring = np.arange(40), (np.arange(40) + 1) % 40
+    assert bounds.bound_of(ranked(40, *ring), 40) == pytest.approx(1, rel=1e-3)
+    assert bounds.bound_of(ranked(40, *ring), 41) == 0
+    assert bounds._by_walks(ranked(*star(50)), 7) == 0
+    assert np.isinf(bounds._by_walks(ranked(*clique(30)), 300))
+
+
+def test_counts_that_may_pass_63_bits_are_refused_before():
+    bounds.check_fits(ranked(*clique(300)), 8)
+    assert perm(299, 8) // 2 > 2**62
+    with pytest.raises(
+        GraphError, match=r"9-cycles through a vertex: there may be up to 2\*\*65, which 64 bits"
+    ):
+        bounds.check_fits(ranked(*clique(300)), 9)
+    with pytest.raises(GraphError, match="far more"):
+        bounds.check_fits(ranked(*clique(300)), 299)
+    bounds.check_fits(ranked(*star(2_000_000)), 7)
+    with pytest.raises(GraphError, match="twice each"):
+        bounds.check_fits(ranked(*clique(300)), 20, "closed-walks")
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+def test_walks_are_powers_of_the_matrix():
+    n, sources, targets = ZOO["sparse"]
+    matrix = np.zeros((n, n))
+    matrix[sources, targets] = matrix[targets, sources] = sources != targets
+    graph = ranked(n, sources, targets)
+    rank = np.asarray(arrays.move(graph.rank, "cpu")).astype(np.int64)
+    for steps in (0, 1, 2, 5):
+        found = np.asarray(arrays.move(bounds.walks(graph, steps), "cpu"))
+        assert found[rank].tolist() == np.linalg.matrix_power(matrix, steps).sum(1).tolist()
+
+
+@pytest.mark.interpreter
+def test_work_is_foreseen():
+    for shape, length in (("dense", 5), ("clique", 6), ("two cliques and a bridge", 5), ("grid", 6)):
+        graph = ranked(*ZOO[shape])
+        solver = enumerating.start(graph, heaviest_first(enumerating.work(graph, length)), length)
+        solver.count(0, len(solver.order))
+        assert 0.2 < enumerating.work(graph, length).sum() / solver.spent[0] < 8, shape
+
+
+def test_probes_foresee_searches_that_distances_cut_short(monkeypatch):
+    side = 60
+    at = np.arange(side * side).reshape(side, side)
+    sources = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])
+    targets = np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])
+    graph, length = ranked(side * side, sources, targets), 12
+    monkeypatch.setattr(probes, "FEW", np.inf)
+    guess = enumerating.work(graph, length).sum()
+    monkeypatch.setattr(probes, "FEW", 0.0)
+    better = enumerating.work(graph, length).sum()
+    solver = enumerating.start(graph, heaviest_first(enumerating.work(graph, length)), length)
+    solver.count(0, len(solver.order))
+    assert 0.3 < better / solver.spent[0] < 3
+    assert guess > 2 * better
+
+
+def test_a_search_gives_up_at_its_cap():
+    n, sources, targets = clique(60)
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=n)
+    with pytest.raises(
+        OptionError, match="for cycles of length 8 gave up after 10,000,000 steps; use a larger"
+    ):
+        ew.cycle_counts(graph, 8, method="enumerate", cap=10_000_000, force=True)
+    assert ew.cycle_counts(graph, 4, method="enumerate", cap=10_000_000).total == 60 * perm(59, 3) // 8
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+def test_shares_of_the_tasks_add_up():
+    graph = ranked(*ZOO["two cliques and a bridge"])
+    for page in (dfs, enumerating):
+        order = heaviest_first(page.work(graph, 4))
+        whole = page.start(graph, order, 4)
+        whole.count(0, len(order))
+        solvers = [page.start(graph, order, 4) for _ in range(2)]
+        for number, first in enumerate(range(0, len(order), 3)):
+            solvers[number % 2].count(first, min(first + 3, len(order)))
+        for solver in (whole, *solvers):
+            solver.settle()
+        assert (solvers[0].counts + solvers[1].counts).tolist() == whole.counts.tolist()
+        assert whole.counts.sum() == 120
+
+
+def kinds(*names, index="uint32"):
+    return tuple(index + "[]" if name == "index[]" else name for name in names)
+
+
+ROWS = ("int64[]", "index[]")
+CLAIMS = ("int64", "int64", "int64[]", "int64[]", "int64", "int64")
+KERNELS = {
+    "dfs": (
+        dfs.search.cuda,
+        ("int64[]", "int64", "int64[]", "int64", "int64", "int64", *ROWS, "int64[]", "int64[]")
+        + ("int64", "int64", "int64[]"),
+    ),
+    "enumerate": (
+        enumerating.search.cuda,
+        ("int32[]", *CLAIMS, *ROWS, "int64[]", "int32[]", "index[]", "int64[]")
+        + ("int64[]", "int64[]", "int64[]", "int64[]", "int64", "int64[]"),
+    ),
+    "step": (bounds.step.cuda, (*ROWS, "uint8[]", "float64[]", "float64[]")),
+    "peel": (bounds.peel.cuda, (*ROWS, "uint8[]", "uint8[]")),
+    "add_along": (estimate.add_along.cuda, (*ROWS, "float64[]", "int64", "float64[]")),
+    "draw_walk": (
+        estimate.draw_walk.cuda,
+        ("int64", "int64", "int64", "int64[]", "float64[]", *ROWS, "float64[]", "float64[]")
+        + ("int64[]", "float64[]"),
+    ),
+}
+
+
+@pytest.mark.ptx
+@pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_compile(name, index, capability):
+    kernel, names = KERNELS[name]
+    text = kernel.ptx(kinds(*names, index=index), capability)
+    assert launch.entry_name(text)
+    assert f".target sm_{capability[0]}{capability[1]}" in text
+    assert "atom" in text or name not in ("dfs", "enumerate")
