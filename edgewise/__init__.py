@@ -14,10 +14,12 @@ _HOMES = {
     "Graph": ("edgewise.graph", "Graph"),
     "all_pairs_shortest_paths": ("edgewise.paths.apsp", "all_pairs_shortest_paths"),
     "bfs": ("edgewise.paths.bfs", "bfs"),
+    "clustering": ("edgewise.cycles.clustering", "clustering"),
     "connected_components": ("edgewise.components", "connected_components"),
     "cycle_counts": ("edgewise.cycles", "cycle_counts"),
     "distance_measures": ("edgewise.paths.measures", "distance_measures"),
     "errors": ("edgewise.errors", ""),
+    "estimate_cycles": ("edgewise.cycles.estimate", "estimate_cycles"),
     "generate": ("edgewise.build.generate", ""),
     "read": ("edgewise.files", "read"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
@@ -32,10 +34,12 @@ __all__ = [
     "__version__",
     "all_pairs_shortest_paths",
     "bfs",
+    "clustering",
     "connected_components",
     "cycle_counts",
     "distance_measures",
     "errors",
+    "estimate_cycles",
     "generate",
     "read",
     "shortest_paths",
@@ -51,6 +55,8 @@ if TYPE_CHECKING:
     from edgewise.components.shards import stream_components as stream_components
     from edgewise.components.stream import ComponentsStream as ComponentsStream
     from edgewise.cycles import cycle_counts as cycle_counts
+    from edgewise.cycles.clustering import clustering as clustering
+    from edgewise.cycles.estimate import estimate_cycles as estimate_cycles
     from edgewise.files import read as read
     from edgewise.files import write as write
     from edgewise.graph import Graph as Graph

@@ -132,9 +132,11 @@ def public_callables():
             yield from methods(name, thing)
     for name in edgewise.generate.__all__:
         yield f"generate.{name}", getattr(edgewise.generate, name)
+    from edgewise.cycles import Cycles
     from edgewise.result import Components
 
     yield from methods("Components", Components)
+    yield from methods("Cycles", Cycles)
 
 
 def methods(name, kind):
@@ -171,7 +173,7 @@ def test_public_names_are_documented():
 
 def test_everything_after_the_data_is_keyword_only():
     data = {"self", "cls", "graph", "path", "sources", "targets", "offsets", "neighbours", "matrix", "frame"}
-    data |= {"source", "target", "graph_or_table", "place", "devices", "vertices", "u", "v", "ids"}
+    data |= {"source", "target", "graph_or_table", "place", "devices", "vertices", "u", "v", "ids", "length"}
     for name, thing in public_callables():
         if inspect.isclass(thing) or name.startswith("generate."):
             continue

@@ -133,3 +133,22 @@ def test_days_of_work(friends, capsys, monkeypatch):
 def test_options_that_do_not_go_together(options, words, friends, capsys):
     assert words in complaint(capsys, friends, *options)
     assert [path.name for path in Path().iterdir()] == ["friends.csv"]
+
+
+def test_clustering(friends, capsys, tmp_path):
+    assert run(["cycles", friends, "--clustering"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[1].split() == ["ann", "2", "0.3333333333333333"]
+    assert "average clustering 0.6, transitivity 0.5455; read" in out
+    facts = facts_of(capsys, friends, "--clustering", "-o", "clustering.csv")
+    assert (facts["average"], facts["transitivity"]) == (pytest.approx(0.6), pytest.approx(6 / 11))
+    assert pyarrow.csv.read_csv("clustering.csv")["triangles"].to_pylist() == [2, 1, 2, 1, 0]
+
+
+def test_estimates(friends, capsys):
+    facts = facts_of(capsys, friends, "-k", "3", "--estimate", "--samples", "5000")
+    assert facts["low"] <= 2 <= facts["high"] and facts["samples"] == 5000
+    assert run(["cycles", friends, "-k", "3", "--estimate"]) == 0
+    assert "5 vertices, 8 edges: about 2 cycles of length 3, " in capsys.readouterr().out
+    assert run(["cycles", friends, "-k", "3", "--estimate", "-q"]) == 0
+    assert float(capsys.readouterr().out) == pytest.approx(2, abs=0.2)
