@@ -13,19 +13,15 @@ from edgewise.command.outputs import check_output, check_place
 from edgewise.command.stages import seconds, stages
 from edgewise.components import METHODS
 from edgewise.components.merge import MERGES
-from edgewise.device import arrays, threads
+from edgewise.device import threads
 from edgewise.errors import OptionError
-from edgewise.workers import team_of
 
 Method = StrEnum("Method", {name: name for name in ("auto", *METHODS)})
 Merge = StrEnum("Merge", {name: name for name in ("auto", *MERGES)})
 
-Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Table to write (Parquet, CSV or Arrow); shown in part if left out."),
-]
+Output = options.output("Table to write (Parquet, CSV or Arrow); shown in part if left out.")
 Plot = Annotated[Path | None, typer.Option(help="Picture of the component sizes to draw (.png, .svg, .pdf).")]
-Verify = Annotated[bool, typer.Option("--verify", help="Check the clusters against the pairs.")]
+Verify = options.verify("clusters", "pairs")
 Stream = Annotated[bool, typer.Option("--stream", help="Read tables once and keep no pair in memory.")]
 Checkpoint = Annotated[
     Path | None, typer.Option(help="With --stream: file from which an interrupted run goes on.")
@@ -118,13 +114,9 @@ def _check(pairs, output, plot, checkpoint):
 
 def _team(device, devices, merge):
     """The devices asked for."""
-    if devices is None:
-        if merge != "auto":
-            raise OptionError("--merge is for several devices; add --devices")
-        return team_of(arrays.resolve(device or "auto"))
-    if device is not None:
-        raise OptionError("--device is for one device and --devices for several; give one of the two")
-    return team_of(devices)
+    if devices is None and merge != "auto":
+        raise OptionError("--merge is for several devices; add --devices")
+    return options.team(device, devices)
 
 
 def _tell(result, team, clock, output, plot, verify, *, json, quiet):

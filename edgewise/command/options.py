@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from edgewise.errors import OptionError
+
 _INPUT = "The input"
 _RUN = "The run"
 
@@ -70,6 +72,28 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", ric
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress, no closing line.", rich_help_panel=_RUN)
 ]
+
+
+def output(text):
+    """Option for the output, of which the help says ``text``."""
+    return Annotated[Path | None, typer.Option("--output", "-o", help=text)]
+
+
+def verify(what, held_against):
+    """Option to check the result."""
+    return Annotated[bool, typer.Option("--verify", help=f"Check the {what} against the {held_against}.")]
+
+
+def team(device, devices):
+    """The devices that were asked for; one of them if nothing was said."""
+    from edgewise.device import arrays
+    from edgewise.workers import team_of
+
+    if devices is None:
+        return team_of(arrays.resolve(device or "auto"))
+    if device is not None:
+        raise OptionError("--device is for one device and --devices for several; give one of the two")
+    return team_of(devices)
 
 
 def with_reading(function):

@@ -1,7 +1,7 @@
 """``edgewise paths``: a graph in, distances and shortest paths out."""
 
 from enum import StrEnum
-from pathlib import Path
+from math import isnan
 from typing import Annotated
 
 import typer
@@ -11,13 +11,12 @@ from edgewise.command import distances, options, report
 from edgewise.command.distances import ALL, MEASURES, ONE, Wanted
 from edgewise.command.outputs import check_output, check_place
 from edgewise.command.stages import stages
-from edgewise.device import arrays, threads
+from edgewise.device import threads
 from edgewise.errors import OptionError
 from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
 from edgewise.paths.apsp.output import check_path
 from edgewise.paths.bfs import METHODS as OF_EDGES
 from edgewise.paths.sssp import METHODS as OF_WEIGHTS
-from edgewise.workers import team_of
 
 Method = StrEnum(
     "Method", {name: name for name in dict.fromkeys(("auto", *OF_WEIGHTS, *OF_EDGES, *OF_ALL_PAIRS))}
@@ -38,16 +37,11 @@ Measures = Annotated[
     bool, typer.Option("--measures", help="Eccentricities, diameter, radius, centrality of all vertices.")
 ]
 Parents = Annotated[bool, typer.Option("--parents", help="Show the vertex before each on a shortest path.")]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Table to write (Parquet, CSV or Arrow); with --all-pairs a matrix (.npy or .zarr), which an "
-        "interrupted run goes on with. Shown in part if left out.",
-    ),
-]
-Verify = Annotated[bool, typer.Option("--verify", help="Check the distances against the graph.")]
+Output = options.output(
+    "Table to write (Parquet, CSV or Arrow); with --all-pairs a matrix (.npy or .zarr), which an interrupted "
+    "run goes on with. Shown in part if left out."
+)
+Verify = options.verify("distances", "graph")
 Dtype = Annotated[
     str | None,
     typer.Option(metavar="int32|int64|float32|float64", help="Type of the distances, if not the weights'."),
@@ -132,6 +126,8 @@ def _check(wanted, measures):
         given = {"to": wanted.targets, "cutoff": wanted.cutoff is not None, "parents": wanted.parents}
         for option in (name for name, value in given.items() if value):
             raise OptionError(f"--{option} is for a search from --source alone; leave out --{kind}")
+    if wanted.cutoff is not None and isnan(wanted.cutoff):
+        raise OptionError("--cutoff nan is no distance; give a number, 0 or more")
     if kind is ONE and wanted.bfs and wanted.dtype:
         raise OptionError("--dtype means nothing with --bfs, whose distances are int32; leave it out")
     if wanted.method not in ("auto", *found):
@@ -157,10 +153,6 @@ def _check_output(wanted):
 
 def _team(device, wanted):
     """The devices asked for."""
-    if wanted.devices is None:
-        return team_of(arrays.resolve(device or "auto"))
-    if device is not None:
-        raise OptionError("--device is for one device and --devices for several; give one of the two")
-    if wanted.kind is not ALL:
+    if device is None and wanted.devices is not None and wanted.kind is not ALL:
         raise OptionError("--devices is for --all-pairs; use --device")
-    return team_of(wanted.devices)
+    return options.team(device, wanted.devices)

@@ -12,7 +12,7 @@ import pytest
 from edgewise.command import run
 from edgewise.command.paths import Method
 from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
-from edgewise.paths.apsp import job, output
+from edgewise.paths.apsp import output, search
 from edgewise.paths.bfs import METHODS as OF_EDGES
 from edgewise.paths.sssp import METHODS as OF_WEIGHTS
 
@@ -144,7 +144,7 @@ def test_measures(roads, capsys):
 def chain(tmp_path, monkeypatch):
     """A file whose matrix has five blocks, in an otherwise empty working folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(job, "BLOCK_ROWS", 8)
+    monkeypatch.setattr(search, "BLOCK_ROWS", 8)
     path = tmp_path / "chain.txt"
     path.write_text("".join(f"{vertex} {vertex + 1}\n" for vertex in range(39)))
     return str(path)
@@ -193,6 +193,8 @@ def test_ctrl_c_keeps_finished_blocks_and_a_rerun_goes_on(chain, capsys, tmp_pat
         (["--source", "a", "--bfs", "--dtype", "int64"], "int32"),
         (["--source", "a", "--dtype", "int8"], "--dtype"),
         (["--source", "a", "--cutoff", "-1"], "--cutoff"),
+        (["--source", "a", "--cutoff", "nan"], "--cutoff"),
+        (["--source", "a", "--cutoff", "nan", "--bfs"], "--cutoff"),
         (["--source", "a", "--devices", "cpu:0,cpu:1"], "--all-pairs"),
         (["--source", "a", "-o", "d.npy"], "d.npy"),
         (["--source", "a", "-o", "nowhere/d.csv"], "make it first"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.device.target import INTERPRETED, SIMULATED
-from edgewise.errors import DeviceError, GraphError, OptionError, OutOfMemoryError, VerificationError
+from edgewise.errors import GraphError, OptionError, OutOfMemoryError, VerificationError
 from edgewise.paths.apsp import METHODS, all_pairs_shortest_paths
 from edgewise.paths.apsp.choose import choose
 from edgewise.paths.distances import unreached
@@ -210,8 +210,11 @@ def test_what_is_asked_for_must_make_sense():
         all_pairs_shortest_paths(graph, dtype="int16")
     with pytest.raises(OptionError, match=r"must end in \.npy or \.zarr"):
         all_pairs_shortest_paths(graph, output="distances.csv")
-    with pytest.raises((OptionError, DeviceError), match=r"every edge as one|runs on"):
+    with pytest.raises(OptionError, match=r"every edge as one|runs on"):
         all_pairs_shortest_paths(graph, method="multi-source")
+    for table in ([[0, 1]], [(0,), (1,)], np.zeros((1, 2), int), {"id": [0]}):
+        with pytest.raises(OptionError, match="sources is a table of ids; give one id, or a flat list"):
+            all_pairs_shortest_paths(graph, sources=table)
     negative = graph_of((2, np.array([0]), np.array([1])), np.array([-1]), True)
     with pytest.raises(OptionError, match="weighs -1, and sssp needs weights of 0 or more"):
         all_pairs_shortest_paths(negative, method="sssp")

@@ -19,21 +19,28 @@ SHARE = 256
 
 
 @device
+def stretch_of(worker, before, first, end, everyone, state, turn, level, found):
+    """Where a worker's list holds the vertices ``first`` to ``end``, counted through all workers' lists.
+
+    ``before`` are the vertices in the lists of the workers before; also returns it for the next.
+    """
+    count = state[(turn % 3 * everyone + worker) * APART + FOUND]
+    low, high = max(first, before) - before, min(end, before + count) - before
+    start = room_of(worker, everyone, level, found)[0]
+    return start + unsigned(low), start + unsigned(max(low, high)), before + count
+
+
+@device
 def step_listed(
     first, end, everyone, state, turn, level, rows, marks, scratch, found, room, tail, lost, work
 ):  # fmt: skip
     """Expand the vertices ``first`` to ``end`` of the frontier, counted through all workers' lists."""
     before = np.int64(0)
     for worker in range(everyone):
-        count = state[(turn % 3 * everyone + worker) * APART + FOUND]
-        low, high = max(first, before) - before, min(end, before + count) - before
-        if low < high:
-            start = room_of(worker, everyone, level, found)[0]
-            tail, lost, work = expand(
-                found, start + unsigned(low), start + unsigned(high), rows, marks, np.int32(level + 1),
-                scratch, found, room, tail, lost, work,
-            )  # fmt: skip
-        before += count
+        low, high, before = stretch_of(worker, before, first, end, everyone, state, turn, level, found)
+        tail, lost, work = expand(
+            found, low, high, rows, marks, np.int32(level + 1), scratch, found, room, tail, lost, work
+        )
     return tail, lost, work
 
 
@@ -90,12 +97,8 @@ def draw_listed(first, end, everyone, state, turn, level, rows, scratch, found, 
     """Draw what the vertices ``first`` to ``end`` of the frontier lead to, counted through all lists."""
     before = np.int64(0)
     for worker in range(everyone):
-        count = state[(turn % 3 * everyone + worker) * APART + FOUND]
-        low, high = max(first, before) - before, min(end, before + count) - before
-        if low < high:
-            start = room_of(worker, everyone, level, found)[0]
-            draw_rows(found, start + unsigned(low), start + unsigned(high), rows, scratch, drawn, sheet)
-        before += count
+        low, high, before = stretch_of(worker, before, first, end, everyone, state, turn, level, found)
+        draw_rows(found, low, high, rows, scratch, drawn, sheet)
 
 
 @device

@@ -2,6 +2,11 @@
 
 Every method finds the same distances, bit for bit, on every device and with any number of threads; parents
 and paths are read off the distances (:class:`~edgewise.paths.distances.Distances`).
+
+A method is ``run(rows, sources, cutoff, **options) -> (distances, overflowed)``.  ``rows`` are in the type of
+the distances, ``sources`` (k,) int64 distinct vertices on the host, ``cutoff`` the largest distance that
+counts, in that type.  ``distances`` are (n,) in the place of the rows; ``overflowed`` says whether one passed
+the end of the type.
 """
 
 from __future__ import annotations

@@ -201,26 +201,15 @@ def search(
 
 
 def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
-    """Distances from the nearest of ``sources``, on all threads of the CPU.
+    """Distances from the nearest of ``sources``; as all methods of :mod:`edgewise.paths.sssp`.
 
     Parameters
     ----------
-    rows : Rows
-        No weight is negative.
-    sources : (k,) int64 array of distinct vertices
-    cutoff : number
-        Largest distance that counts, in the type of the weights.
+    rows, sources, cutoff
     targets : (t,) int64 array of distinct vertices, optional
         The search ends with the furthest of these; vertices further away have any upper bound.
     delta : number, optional
         Width of a bin.
-
-    Returns
-    -------
-    (n,) array
-        Distances in the type of the weights.
-    bool
-        Whether a distance passed the end of the type.
     """
     dtype, n, everyone = rows.weights.dtype, rows.n_vertices, workers()
     scale = 1 / (width_for(rows) if delta is None else min(max(float(delta), 1e-300), 1e300))

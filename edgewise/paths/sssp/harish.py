@@ -41,23 +41,7 @@ def update(vertex, mask, distances, updating, lowered):
 
 
 def harish(rows, sources, cutoff):
-    """Distances from the nearest of ``sources``, in the place of the rows.
-
-    Parameters
-    ----------
-    rows : Rows
-        No weight is negative.
-    sources : (k,) int64 array on the host
-    cutoff : number
-        Largest distance that counts, in the type of the weights.
-
-    Returns
-    -------
-    (n,) array
-        Distances in the type of the weights.
-    bool
-        Whether a distance passed the end of the type.
-    """
+    """Distances from the nearest of ``sources``; as all methods of :mod:`edgewise.paths.sssp`."""
     place, dtype, n = arrays.place_of(rows.offsets), rows.weights.dtype, rows.n_vertices
     distances = arrays.full(n, unreached(dtype), dtype, place)
     mask = arrays.zeros(n, np.uint8, place)
