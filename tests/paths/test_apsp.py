@@ -66,8 +66,8 @@ def test_distances_of_unit_edges(shape, directed):
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_distances_of_weights(shape, dtype):
-    if INTERPRETED and dtype not in ("int32", "float64"):
-        pytest.skip("two types show what the interpreter can")
+    if (INTERPRETED or SIMULATED) and dtype not in ("int32", "float64"):
+        pytest.skip("two types show what Python can")
     weights = weights_for(ZOO[shape], dtype)
     for directed in (False, True):
         expected = oracle(*ZOO[shape], weights, directed)
