@@ -210,13 +210,15 @@ BEYOND_32_BITS = {
 
 @pytest.mark.parametrize("name, length", [way for way in WAYS if not METHODS[way[0]].one_by_one])
 def test_counts_beyond_32_bits(name, length):
-    if length in BEYOND_32_BITS:
+    if length in BEYOND_32_BITS and (
+        name != "walks" or length == 6
+    ):  # it walks from all leaves to all others
         graph, hubs = BEYOND_32_BITS[length]
         found = counted(name, length, *graph)
         assert found[: len(hubs)].tolist() == hubs
         assert len(set(found[len(hubs) :].tolist())) == 1
-        assert sum(found.tolist()) * (length // 2) == sum(hubs) * length or length == 5
-    assert set(counted(name, length, *clique(114)).tolist()) == {in_clique(114, length)}
+    for n in (114, 300) if length == 5 else (114,):
+        assert set(counted(name, length, *clique(n)).tolist()) == {in_clique(n, length)}
 
 
 @pytest.mark.parametrize("name, length", WAYS)
