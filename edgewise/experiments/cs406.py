@@ -4,8 +4,8 @@ The document walks all paths from every vertex (``dfs``).  Its tables deal the v
 to GPUs, evenly by a guessed weight to GPUs and threads, and in small chunks from one queue.  Beside it stands
 what edgewise takes when it is not told (``auto``), by the document's schedule and by its own.
 
-Where ``dfs`` would take long it searches from every tenth, hundredth ... vertex only, and the time is scaled
-up by the estimated work.  Counts are compared all the same.
+Where ``dfs`` would take long it searches from every second, fourth, eighth ... vertex only, and the time is
+scaled up by the estimated work.  Counts are compared all the same.
 
 The graphs are those that are given as files, such as com-DBLP, and a stand-in of the size of com-Amazon.
 """
@@ -221,9 +221,9 @@ class Part:
         self.schedule, method = SCHEDULES[name], METHODS["dfs"]
         work = arrays.move(method.work(self.ranked, length), "cpu")
         rank = arrays.move(self.ranked.rank, "cpu").astype(np.int64)
-        seconds, stride = effort.seconds_of(float(work.sum()), team.places), 1
-        while seconds / stride > PATIENCE:
-            stride *= 10
+        cost, stride = METHODS["dfs"].cost / sum(map(effort.speed_of, team.places)), 1
+        while stride < len(rank) and cost * work[rank[::stride]].sum() > PATIENCE:
+            stride *= 2
         self.vertices = np.arange(0, len(rank), stride)
         order = rank[self.vertices]
         if self.schedule.by_work:
@@ -231,7 +231,7 @@ class Part:
         self.loads, self.rank = work[order], rank
         self.order = arrays.move(order, self.ranked.place)
         self.share = float(self.loads.sum() / work.sum()) if work.any() else 1.0
-        self.seconds = seconds * self.share
+        self.seconds = cost * float(self.loads.sum())
 
     def run(self):
         """Counts, those that were expected where it did not search, and the seconds."""
