@@ -14,17 +14,13 @@ from edgewise.command.outputs import check_output, check_place
 from edgewise.command.stages import stages
 from edgewise.cycles import METHODS
 from edgewise.cycles.schedules import SCHEDULES, parse
-from edgewise.device import arrays, threads
+from edgewise.device import threads
 from edgewise.errors import OptionError
-from edgewise.workers import team_of
 
 Method = StrEnum("Method", {name: name for name in ("auto", *METHODS)})
 
 Length = Annotated[int | None, typer.Option("--length", "-k", help="Vertices of a cycle, 3 or more.")]
-Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Table to write (Parquet, CSV or Arrow); shown in part if left out."),
-]
+Output = options.output("Table to write (Parquet, CSV or Arrow); shown in part if left out.")
 Plot = Annotated[Path | None, typer.Option(help="Picture of the counts to draw (.png, .svg, .pdf).")]
 Verify = Annotated[bool, typer.Option("--verify", help="Count some vertices again by another method.")]
 ClosedWalks = Annotated[
@@ -76,7 +72,7 @@ def cycles(
     )
     _check(wanted)
     threads.use(thread_count)
-    team = _team(device, devices)
+    team = options.team(device, devices)
     with stages(quiet or json, team.synchronize) as (stage, clock):
         with stage("read", f"reading {graph}") as progress:
             read = edgewise.read(graph, progress=progress, **{"weight": False, **reading})
@@ -121,12 +117,3 @@ def _check(wanted):
     if wanted.plot is not None:
         plots.check(wanted.plot)
         check_place(wanted.plot, [wanted.file])
-
-
-def _team(device, devices):
-    """The devices asked for."""
-    if devices is None:
-        return team_of(arrays.resolve(device or "auto"))
-    if device is not None:
-        raise OptionError("--device is for one device and --devices for several; give one of the two")
-    return team_of(devices)

@@ -6,6 +6,7 @@ import pytest
 
 from edgewise import experiments
 from edgewise.device.target import SIMULATED
+from edgewise.experiments import cs406
 
 pytestmark = pytest.mark.interpreter
 DEVICES = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu:0")
@@ -35,3 +36,9 @@ def test_searches_on_a_device():
     (table,) = experiments.run("harish", size="tiny", **options).tables
     published = {row["search"]: row["published"] for row in table.rows if row["method"] == "harish"}
     assert published == ({"BFS": "20-50", "SSSP": "70"} if SIMULATED else {"BFS": None, "SSSP": None})
+
+
+def test_cycles_from_a_queue(monkeypatch):
+    monkeypatch.setattr(cs406, "LENGTHS", (3,))
+    (table,) = experiments.run("cs406", size="tiny", devices="cpu:0", runs=1, only=["queue"]).tables
+    assert [row["method"] for row in table.rows] == ["dfs", "auto", "auto"]
