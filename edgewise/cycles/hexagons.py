@@ -42,8 +42,8 @@ from edgewise.cycles.ends import (
     step_on,
     walk_twice,
 )
+from edgewise.cycles.on_edges import at_vertices, edge_triangles
 from edgewise.cycles.ranked import Ranked
-from edgewise.cycles.triangles import edge_triangles, triangle_counts
 from edgewise.device import arrays, device, each, fetch_add, together
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import meet_team, team_size
@@ -162,9 +162,10 @@ def known_of(ranked: Ranked):
     squares.count(0, n)
     sums, opposite, known = (arrays.zeros(n, np.int64, place) for _ in range(3))
     on_edges = edge_triangles(ranked)
+    triangles = at_vertices(ranked, on_edges)
     sum_opposite(n, *rows, ranked.split, on_edges, opposite)
     sum_degrees(n, *rows, sums)
-    add_known(n, *rows, sums, squares.counts, triangle_counts(ranked), on_edges, opposite, known)
+    add_known(n, *rows, sums, squares.counts, triangles, on_edges, opposite, known)
     return known
 
 

@@ -1,4 +1,4 @@
-"""Triangles through every vertex and every edge, by intersecting rows of higher neighbours.
+"""Triangles through every vertex, by intersecting rows of higher neighbours.
 
 A triangle is found once, at its lowest vertex ``x`` and the edge to its middle ``y``: what stands both in the
 row of higher neighbours of ``x`` and in that of ``y`` is the top.  *Higher* may be any order of the vertices.
@@ -14,7 +14,8 @@ neighbours of ``x`` are *marked*: a mark is one more than what was found so far 
 at, as a middle or a top.  The rows of the middles then add to marks what they find there, without a branch,
 and in the end marks are credited and wiped off.  Each thread has marks and counts of its own.
 
-For GPUs there is :mod:`~edgewise.cycles.triangles_warps`; :func:`edge_triangles` works in any place.
+For GPUs there is :mod:`~edgewise.cycles.triangles_warps`; triangles through edges are counted by
+:mod:`~edgewise.cycles.on_edges` in any place.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.cycles.hands import Hands, next_share
+from edgewise.cycles.on_edges import at_vertices, edge_triangles
 from edgewise.cycles.ranked import Ranked, ranked_of
-from edgewise.device import alone, arrays, device, each, fetch_add
+from edgewise.device import alone, arrays, device, each
 from edgewise.device.prefetch import prefetch
 
 #: Higher neighbours up to which rows are merged.
@@ -196,9 +198,7 @@ def triangle_counts(ranked: Ranked):
         solver = start(ranked, NO_ORDER, 3)
         solver.count(0, ranked.n_vertices)
         return solver.counts
-    counts = arrays.zeros(ranked.n_vertices, np.int64, ranked.place)
-    half_of_row(ranked.n_vertices, ranked.offsets, edge_triangles(ranked), counts)
-    return counts
+    return at_vertices(ranked, edge_triangles(ranked))
 
 
 def whole(graph):
@@ -294,68 +294,3 @@ def _lie_apart(offsets, neighbours):
     entries = np.linspace(0, len(neighbours) - 1, SAMPLE).astype(np.int64)
     vertices = np.searchsorted(offsets, entries, side="right") - 1
     return bool((np.abs(neighbours[entries].astype(np.int64) - vertices) > FAR).mean() > 0.5)
-
-
-def edge_triangles(ranked: Ranked):
-    """Triangles through the edge of every entry of ``ranked.neighbours``: (2 m,) int32 array beside it."""
-    found = arrays.zeros(len(ranked.neighbours), np.int32, ranked.place)
-    rows = (ranked.offsets, ranked.neighbours, ranked.split)
-    intersect(ranked.n_vertices, *rows, found)
-    copy_down(ranked.n_vertices, *rows, found)
-    return found
-
-
-@each
-def intersect(vertex, offsets, neighbours, split, found):
-    """Credit the triangles whose lowest vertex this is to the upward entries of their edges."""
-    for entry in range(split[vertex], offsets[vertex + 1]):
-        credit_common(entry, offsets[vertex + 1], neighbours, offsets, split, found)
-
-
-@device
-def credit_common(entry, end, neighbours, offsets, split, found):
-    """Merge what follows ``entry`` in its row with the higher neighbours of the neighbour there."""
-    middle = np.int64(neighbours[entry])
-    one, other, end_of_other = entry + 1, split[middle], offsets[middle + 1]
-    here = np.int32(0)
-    while one < end and other < end_of_other:
-        mine, its = neighbours[one], neighbours[other]
-        if mine == its:
-            fetch_add(found, one, 1)
-            fetch_add(found, other, 1)
-            here += np.int32(1)
-        if mine <= its:
-            one += 1
-        if mine >= its:
-            other += 1
-    if here > 0:
-        fetch_add(found, entry, here)
-
-
-@each
-def copy_down(vertex, offsets, neighbours, split, found):
-    """Copy to each downward entry what the upward entry of the same edge has."""
-    for entry in range(offsets[vertex], split[vertex]):
-        lower = np.int64(neighbours[entry])
-        found[entry] = found[entry_of(vertex, split[lower], offsets[lower + 1], neighbours)]
-
-
-@device
-def entry_of(vertex, first, end, neighbours):
-    """Where ``vertex`` stands among the ascending entries ``first`` to ``end - 1``, in which it is."""
-    while end - first > 1:
-        middle = (first + end) // 2
-        if np.int64(neighbours[middle]) <= vertex:
-            first = middle
-        else:
-            end = middle
-    return first
-
-
-@each
-def half_of_row(vertex, offsets, found, counts):
-    """Each triangle at a vertex has two edges there."""
-    total = np.int64(0)
-    for entry in range(offsets[vertex], offsets[vertex + 1]):
-        total += np.int64(found[entry])
-    counts[vertex] = total // 2

@@ -33,8 +33,8 @@ from edgewise.cycles.ends import (
     walk_twice,
 )
 from edgewise.cycles.hexagons import Hexagons
+from edgewise.cycles.on_edges import at_vertices, edge_triangles
 from edgewise.cycles.ranked import Ranked
-from edgewise.cycles.triangles import edge_triangles, triangle_counts
 from edgewise.device import arrays, each, together
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import meet_team, team_size
@@ -89,7 +89,8 @@ class Pentagons(Walks):
 
     def settle(self) -> None:
         """Take off, at every vertex, the walks that meet themselves."""
-        found = triangle_counts(self.ranked), edge_triangles(self.ranked)
+        on_edges = edge_triangles(self.ranked)
+        found = at_vertices(self.ranked, on_edges), on_edges
         rows = self.ranked.offsets, self.ranked.neighbours
         take_off_triangles(self.ranked.n_vertices, *rows, *found, self.counts)
 

@@ -51,20 +51,20 @@ def test_random_graphs(length):
         assert counted(length, *graph) == count_by_hand(*graph, length).tolist()
 
 
+HEXAGONS = (hexagons.count_hexagons, ("int64[]",))
 REGIONS = {
-    "squares": (ends.count_squares, (), ("uint32", "{0}")),
-    "pentagons": (walks.count_pentagons, ("int64[]",), ("uint32", "{0}")),
-    "hexagons": (hexagons.count_hexagons, ("int64[]",), ("uint32", "{0}", "uint32", "{0}")),
-    "hexagons of many": (hexagons.count_hexagons, ("int64[]",), ("uint32", "{0}", "int64", "{0}")),
+    "squares": (ends.count_squares, (), ("uint32", "uint32")),
+    "pentagons": (walks.count_pentagons, ("int64[]",), ("uint32", "int64")),
+    "hexagons": (*HEXAGONS, ("uint32", "uint32", "uint32", "uint32")),
+    "hexagons of many": (*HEXAGONS, ("uint32", "int64", "int64", "int64")),
 }
 
 
 @pytest.mark.ptx
-@pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])
 @pytest.mark.parametrize("name", REGIONS)
-def test_regions_compile_for_gpus(name, index, capability):
+def test_regions_compile_for_gpus(name):
     region, more, types = REGIONS[name]
-    scratch = (f"{kind.format(index)}[]" for kind in types)
-    kinds = ("int32[]", "int64", "int64", "int64", "int64[]", "int64[]", "int64[]", f"{index}[]")
-    text = region.cuda.ptx((*kinds, *more, *scratch, "int64[]"), capability)
+    scratch = (f"{kind}[]" for kind in types)
+    kinds = ("int32[]", "int64", "int64", "int64", "int64[]", "int64[]", "int64[]", f"{types[1]}[]")
+    text = region.cuda.ptx((*kinds, *more, *scratch, "int64[]"), (9, 0))
     assert launch.entry_name(text)

@@ -1,0 +1,137 @@
+"""Triangles through every edge, credited to where the edge stands in the rows.
+
+A triangle is found at its lowest vertex ``x``, as in :mod:`~edgewise.cycles.triangles`: what is in the row of
+higher neighbours of ``x`` and in that of its middle ``y`` is the top ``z``.  Whoever finds it knows where
+``y`` and ``z`` stand in the row of ``x`` and ``z`` in that of ``y``, so that the three edges are credited
+without a search.  In the end every entry whose neighbour is lower takes over what the entry has that stands
+for the same edge the other way round.
+
+On the CPU places of higher neighbours in a long row are marked, and what its entries get is added up before
+it is credited; on a GPU, and where rows are short, rows are merged.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgewise.cycles.hands import Hands, next_share
+from edgewise.cycles.ranked import Ranked
+from edgewise.device import alone, arrays, device, each, fetch_add
+
+#: Higher neighbours up to which rows are merged.
+FEW = 3
+
+
+def edge_triangles(ranked: Ranked):
+    """Triangles through the edge of every entry of ``ranked.neighbours``: (2 m,) int32 array beside it."""
+    n, place = ranked.n_vertices, ranked.place
+    found = arrays.zeros(len(ranked.neighbours), np.int32, place)
+    rows = ranked.offsets, ranked.neighbours, ranked.split
+    if place == "cpu":
+        longest = int((ranked.offsets[1:] - ranked.split).max(initial=0))
+        hands = Hands(4 * n, max(1, n))
+        own = [(np.zeros(n, np.uint32), np.zeros(longest + 1, np.int32)) for _ in range(hands.count)]
+        hands.count_tops(credit_lows, 0, n, *rows, found, own=own)
+    else:
+        merge_lows(n, *rows, found)
+    copy_down(n, *rows, found)
+    return found
+
+
+@each
+def merge_lows(low, offsets, neighbours, split, found):
+    """Credit the triangles whose lowest vertex this is to the upward entries of their edges."""
+    merge(low, offsets, neighbours, split, found)
+
+
+@device
+def merge(low, offsets, neighbours, split, found):
+    """Merge the row of higher neighbours with those of its middles."""
+    end = offsets[low + 1]
+    for entry in range(split[low], end - 1):
+        middle = np.int64(neighbours[entry])
+        mine, its, its_end, here = entry + 1, split[middle], offsets[middle + 1], np.int32(0)
+        while mine < end and its < its_end:
+            one, other = neighbours[mine], neighbours[its]
+            if one == other:
+                fetch_add(found, mine, 1)
+                fetch_add(found, its, 1)
+                here += np.int32(1)
+            if one <= other:
+                mine += 1
+            if one >= other:
+                its += 1
+        if here > 0:
+            fetch_add(found, entry, here)
+
+
+@device
+def mark(low, offsets, neighbours, split, found, places, sums):
+    """Credit the triangles whose lowest vertex is ``low``; no place is marked before or after."""
+    first, end = split[low], offsets[low + 1]
+    for entry in range(first, end):
+        places[neighbours[entry]] = entry - first + 1
+    for entry in range(first, end):
+        middle, here = np.int64(neighbours[entry]), np.int32(0)
+        for there in range(split[middle], offsets[middle + 1]):
+            place = np.int64(places[neighbours[there]])
+            if place > 0:
+                sums[place] += np.int32(1)
+                here += np.int32(1)
+                fetch_add(found, there, 1)
+        sums[entry - first + 1] += here
+    for entry in range(first, end):
+        here = sums[entry - first + 1]
+        sums[entry - first + 1] = 0
+        places[neighbours[entry]] = 0
+        if here > 0:
+            fetch_add(found, entry, here)
+
+
+@alone
+def credit_lows(taken, first, end, hands, offsets, neighbours, split, found, places, sums):
+    """One hand credits the triangles above lowest vertices until there are none."""
+    start, stop = next_share(taken, first, end, hands)
+    while start < stop:
+        for low in range(start, stop):
+            higher = offsets[low + 1] - split[low]
+            if higher > FEW:
+                mark(low, offsets, neighbours, split, found, places, sums)
+            elif higher > 1:
+                merge(low, offsets, neighbours, split, found)
+        start, stop = next_share(taken, first, end, hands)
+
+
+@each
+def copy_down(vertex, offsets, neighbours, split, found):
+    """Copy to each downward entry what the upward entry of the same edge has."""
+    for entry in range(offsets[vertex], split[vertex]):
+        lower = np.int64(neighbours[entry])
+        found[entry] = found[entry_of(vertex, split[lower], offsets[lower + 1], neighbours)]
+
+
+@device
+def entry_of(vertex, first, end, neighbours):
+    """Where ``vertex`` stands among the ascending entries ``first`` to ``end - 1``, in which it is."""
+    while end - first > 1:
+        middle = (first + end) // 2
+        if np.int64(neighbours[middle]) <= vertex:
+            first = middle
+        else:
+            end = middle
+    return first
+
+
+@each
+def _half_of_row(vertex, offsets, found, counts):
+    total = np.int64(0)
+    for entry in range(offsets[vertex], offsets[vertex + 1]):
+        total += np.int64(found[entry])
+    counts[vertex] = total // 2
+
+
+def at_vertices(ranked: Ranked, found):
+    """Triangles through every vertex, each of which has two edges there: (n,) int64 array by rank."""
+    counts = arrays.empty(ranked.n_vertices, np.int64, ranked.place)
+    _half_of_row(ranked.n_vertices, ranked.offsets, found, counts)
+    return counts
