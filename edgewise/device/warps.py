@@ -158,7 +158,8 @@ def _nobody_to_meet():
     return lambda: None
 
 
-def _register_on_cuda():
+def _register_warps_on_cuda():
+    """A warp's lanes exchange registers."""
     if SIMULATED or INTERPRETED:
         return
     from numba import cuda, types
@@ -199,6 +200,14 @@ def _register_on_cuda():
     def meet_warp_on_cuda():
         return lambda: cuda.syncwarp(everyone)
 
+
+def _register_teams_on_cuda():
+    """A team is a block, and lanes that come together go to a counter together."""
+    if SIMULATED or INTERPRETED:
+        return
+    from numba import cuda, types
+    from numba.cuda.extending import overload as overload_on_cuda
+
     @overload_on_cuda(add_in_team)
     def add_on_cuda(array, index, value):
         return lambda array, index, value: fetch_add(array, index, value)
@@ -224,4 +233,5 @@ def _register_on_cuda():
         return lambda: cuda.syncthreads()
 
 
-on_cuda(_register_on_cuda)
+on_cuda(_register_warps_on_cuda)
+on_cuda(_register_teams_on_cuda)

@@ -82,7 +82,7 @@ def _burst(leaves, tails):
 #: Graphs that bring a worker's lists, counters and directions to their limits.
 LARGER = {
     "star": (20_000, np.full(19_999, 7), np.delete(np.arange(20_000), 7)),
-    "path": (3_000, np.arange(2_999), np.arange(1, 3_000)),
+    "path": (1_000, np.arange(999), np.arange(1, 1_000)),
     "dense": _uniform(1 << 14, 1 << 18),
     "sparse": _uniform(30_000, 31_000),
     "hubs": _hubs(12_000, 3),
