@@ -11,8 +11,12 @@ PIP = -m pip install --quiet --disable-pip-version-check
 DEMO = demo
 RUN = .venv-demo/bin/edgewise
 TEST = .venv-test/bin
+SEARCHES = tests/paths tests/cycles tests/experiments
+ON_CPU = NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 2 ] && echo $$n || echo 2)} \
+	$(TEST)/python -m pytest -q --durations=10
 
-.PHONY: demo test lint types imports engine-simulator engine-interpreter engine-cpu docs clean
+.PHONY: demo test lint types imports engine-simulator engine-interpreter engine-cpu engine-cpu-searches engine-cpu-others \
+	docs clean
 
 demo: .venv-demo/ready
 	@mkdir -p $(DEMO)
@@ -21,7 +25,7 @@ demo: .venv-demo/ready
 	$(RUN) components $(DEMO)/pairs.parquet --where 'score >= 0.9'
 	@echo "The pairs are in $(DEMO)/pairs.parquet, the clusters in $(DEMO)/clusters.parquet."
 
-# The engines run two at a time: compiling keeps one core busy, the simulator another.
+# Two run at a time, since compiling keeps only one core busy; so the CPU's tests are two halves.
 test: lint types imports
 	+@$(MAKE) --no-print-directory -j 2 engine-cpu engine-simulator engine-interpreter
 
@@ -41,9 +45,13 @@ engine-simulator: .venv-test/ready
 engine-interpreter: .venv-test/ready
 	NUMBA_DISABLE_JIT=1 $(TEST)/python -m pytest -q -m interpreter
 
-engine-cpu: .venv-test/ready
-	NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 2 ] && echo $$n || echo 2)} \
-		$(TEST)/python -m pytest -q --durations=10
+engine-cpu: engine-cpu-searches engine-cpu-others
+
+engine-cpu-searches: .venv-test/ready
+	$(ON_CPU) $(SEARCHES)
+
+engine-cpu-others: .venv-test/ready
+	$(ON_CPU) $(addprefix --ignore=,$(SEARCHES))
 
 docs: .venv-docs/ready
 	.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
