@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import components
+import tables_cycles
 import tables_paths
 from record import results, table
 
@@ -216,6 +217,7 @@ TABLES = {
     "propagate": propagate,
     "streams-cpu": streams_cpu,
     "streams-gpu": streams_gpu,
+    **tables_cycles.TABLES,
     **tables_paths.TABLES,
     **{
         f"{preset}-{name}": partial(of_preset, preset, name)
