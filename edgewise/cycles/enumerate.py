@@ -12,7 +12,7 @@ of all paths that can close, a step for each cycle at least: the 3.4e9 5-cycles 
 those of length 7 would take days.  So the work is estimated before (:mod:`~edgewise.cycles.probes`), and a
 search that passes its ``cap`` of steps gives up.
 
-A team has a top: a block of a GPU, whose threads take every so manieth ``u2``, or a thread of a CPU.  Its
+A team has a top: a block of a GPU, whose threads share out each row of ``u2``, or a thread of a CPU.  Its
 distances and credits lie in arrays of its own.
 """
 
@@ -98,7 +98,7 @@ def close(place, end, stride, top, depth, neighbours, stack, path, base, distanc
 
 @device
 def extend(first, top, length, lane, size, graph, stack, stacks, base, distance, credit, spent, cap):
-    """Find the cycles that leave ``top`` for ``first``: those whose ``u2`` is every so manieth in its row.
+    """Find the cycles that leave ``top`` for ``first``: those whose ``u2`` is its share of the row.
 
     Depth 0 of the stack is ``first``; the vertex at a depth is ``depth + 1`` edges from the top.
     """
