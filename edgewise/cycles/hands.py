@@ -12,7 +12,8 @@ these.  That halves the time on graphs beyond the caches.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -83,18 +84,31 @@ class Hands:
             self.count = 1
         self.pool = ThreadPoolExecutor(self.count)
 
-    def run(self, call, *arguments, own=None):
-        """Do ``call(*arguments, *own[hand])`` by every hand at once, and wait."""
+    def run(self, call, *arguments, own=None, stop=None):
+        """Do ``call(*arguments, *own[hand])`` by every hand at once, and wait for all, come what may.
+
+        If one fails, or Ctrl-C comes, ``stop()`` may let the others end early.
+        """
         own = own or [()] * self.count
         if self.count == 1:
             call(*arguments, *own[0])
             return
-        for under_way in [self.pool.submit(call, *arguments, *mine) for mine in own]:
-            under_way.result()
+        under_way = [self.pool.submit(call, *arguments, *mine) for mine in own]
+        try:
+            for one in under_way:
+                one.result()
+        except BaseException:
+            if stop is not None:
+                stop()
+            raise
+        finally:
+            wait(under_way)
 
     def count_tops(self, call, first, end, *arguments, own):
         """Do ``call(taken, first, end, hands, *arguments, *own[hand])`` by every hand."""
-        self.run(call, np.full(1, first, np.int64), first, end, self.count, *arguments, own=own)
+        taken = np.full(1, first, np.int64)
+        nothing_left = partial(taken.fill, end)
+        self.run(call, taken, first, end, self.count, *arguments, own=own, stop=nothing_left)
 
     def shares(self, count):
         """A stretch of ``count`` indices for each hand: list of (first, end)."""

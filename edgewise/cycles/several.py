@@ -71,6 +71,7 @@ def count(job: Job, places):
     if not job.tasks:
         return arrays.zeros(job.ranked.n_vertices, np.int64, places[0])
     crew = _Crew(job)
+    arrays.synchronize(job.ranked.place)  # others will read what was made there, on streams of their own
     if len(places) == 1:
         return crew.work(0, places[0])
     loops = threads.count()
@@ -120,8 +121,9 @@ class _Crew:
             since = self._settle(me, *waiting.popleft(), since)
         if me == 0 and not self.stopped:
             solver.settle()
+        counts = solver.counts
         arrays.synchronize(place)
-        return solver.counts
+        return counts
 
     def _settle(self, me, run, event, since):
         """Wait for a run, tell of it, and return the time."""

@@ -130,26 +130,34 @@ class Tops:
         self.below, self.wedges = wedges_of(ranked)
         self.graph = ranked.offsets, ranked.neighbours, ranked.split
         self.given = (*self.graph, self.below, self.found, *extras)
-        words = _power(found.words // fields)
         most = int(self.wedges.max()) if len(self.wedges) else 0
-        ends = (
-            _power(words // warps_of_team(THREADS, place)) * 3 // 4 if small is None else small,
-            words * 3 // 4 if large is None else large,
-            MANY // fields if all_from is None else all_from,
-        )
+        ends = self._ends(small, large, all_from)
         #: Wedges of the last top of each part but the last, plus one.
         self.borders = tuple(reversed(ends))
         self.table, self.stride = self._table(most, ranked.n_vertices, ends)
         self.sorted = self._cut(order)
 
+    def _ends(self, small, large, all_from):
+        """Wedges up to which a warp, a team, and a team with a table outside count a top, ascending."""
+        words = _power(self.regions.words // self.fields)
+        fit_warp, fit_team = (
+            room * 3 // 4 for room in (_power(words // warps_of_team(THREADS, self.place)), words)
+        )
+        outside = MANY // self.fields if all_from is None else all_from
+        team = min(fit_team, outside, fit_team if large is None else large)
+        return min(fit_warp, team, fit_warp if small is None else small), team, outside
+
     def _table(self, most, vertices, ends):
         """Tables outside fast memory: one for each team, or for all, in one array; words of each."""
-        if most <= min(ends[1:]):
+        if most <= ends[1]:
             return arrays.empty(0, np.int64, self.place), 1
         whole = int(slots_for(min(most, vertices))) * self.fields
         stride = int(slots_for(min(most, vertices, ends[2]))) * self.fields
         teams = workers() if self.place == "cpu" else CROWD_OUTSIDE * processors(self.place)
-        teams = max(1, min(teams, arrays.free_memory(self.place) // (8 * PART * stride)))
+        room = arrays.free_memory(self.place) // 8
+        if whole > room:
+            raise arrays.out_of_memory(8 * whole, self.place)
+        teams = max(1, min(teams, room // (PART * stride)))
         return arrays.empty(max(whole, teams * stride), np.int64, self.place), stride
 
     def _cut(self, order):

@@ -15,7 +15,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from edgewise.device import arrays, cache
-from edgewise.device.target import SIMULATED, cuda_compiler
+from edgewise.device.target import SIMULATED, cuda_compiler, one_compiler
+from edgewise.errors import DeviceError
 
 #: Threads a block (the simulator starts a Python thread for each).
 BLOCK = 64 if SIMULATED else 256
@@ -77,10 +78,14 @@ class Kernel:
             with arrays.on(place):
                 self(count, arguments, place)
             return
-        ready = self.loaded.get((device_id, kinds))
-        if ready is None:
-            ready = self.loaded[device_id, kinds] = _Loaded(self, arguments, device_id)
+        ready = self.loaded.get((device_id, kinds)) or self._load(device_id, kinds, arguments)
         ready.launch(ready.at_once if self.cooperative else blocks, self.threads, words)
+
+    def _load(self, device_id, kinds, arguments):
+        with one_compiler:  # several GPUs may want it at the same time
+            if (device_id, kinds) not in self.loaded:
+                self.loaded[device_id, kinds] = _Loaded(self, arguments, device_id)
+            return self.loaded[device_id, kinds]
 
     def _simulate(self, blocks, count, arguments):
         if self.simulated is None:
@@ -91,11 +96,12 @@ class Kernel:
     def ptx(self, kinds, capability):
         """PTX text for argument types ``kinds`` (see :func:`_kind`) and a compute capability."""
         label = f"{self.name}-{'-'.join(kinds)}-sm{capability[0]}{capability[1]}-{_compiler_version()}.ptx"
-        text = cache.load_text(label)
-        if text is None:
-            cache.announce()
-            text = _compile(self.source(), kinds, capability)
-            cache.keep_text(label, text)
+        with one_compiler:
+            text = cache.load_text(label)
+            if text is None:
+                cache.announce()
+                text = _compile(self.source(), kinds, capability)
+                cache.keep_text(label, text)
         return text if self.resident is None else _with_bounds(text, self.threads, self.resident)
 
 
@@ -122,6 +128,11 @@ class _Loaded:
             crowd = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(
                 self.function, kernel.threads, 0
             )
+            if crowd == 0:
+                raise DeviceError(
+                    f"cuda:{device_id} has too few registers or too little shared memory for {kernel.name}; "
+                    "use device='cpu'"
+                )
             self.at_once = min(crowd, kernel.crowd or crowd) * processors(f"cuda:{device_id}")
 
     def launch(self, blocks, threads, words):

@@ -6,6 +6,7 @@ importing CUDA and nothing needs a driver at import.
 """
 
 import os
+from threading import RLock
 
 from numba.extending import register_jitable
 
@@ -24,6 +25,8 @@ PART = {**_BARE, "pipeline_class": PartCompiler}
 #: How functions are compiled that Python calls: dividing by zero is no error, as on GPUs.
 WHOLE = {**_BARE, "error_model": "numpy"}
 
+#: Compiling for CUDA is for one thread at a time: Numba is told the device by a global of its own.
+one_compiler = RLock()
 _waiting_for_cuda: list = []
 _cuda_ready = False
 
@@ -48,10 +51,10 @@ def cuda_compiler():
     global _cuda_ready
     from numba import cuda
 
-    if not _cuda_ready:
-        _cuda_ready = True
+    with one_compiler:
         while _waiting_for_cuda:
             _waiting_for_cuda.pop(0)()
+        _cuda_ready = True
     return cuda
 
 

@@ -28,6 +28,8 @@ SIZES = {
     "four launches": {"small": 2, "large": 6, "all_from": 20},
     "tables outside": {"small": 0, "large": 0},
     "everyone at once": {"small": 0, "large": 0, "all_from": 0},
+    "everyone from ten on": {"all_from": 10},
+    "warps that would take all": {"small": 10**6, "large": 10**6},
 }
 
 
