@@ -29,6 +29,9 @@ from edgewise.graph import Graph
 from edgewise.timer import timer
 from edgewise.workers.team import Team, team_of
 
+#: Seconds, estimated, from which on a count lasts long enough to be interrupted.
+LONG = 1.0
+
 __all__ = ["METHODS", "SCHEDULES", "Cycles", "Method", "cycle_counts"]
 
 
@@ -153,7 +156,8 @@ def _by_tasks(graph, length, method, convention, team, schedule, force, progress
     with timer("count"):
         start = perf_counter()
         run = _starter(names, length, options, force)
-        job = Job(run, ranked, len(tasks), tasks.order, how.deal(plan), _teller(progress, tasks))
+        dealer, told = how.deal(plan), _teller(progress, tasks)
+        job = Job(run, ranked, len(tasks), tasks.order, dealer, told, plan.seconds > LONG)
         counts = _in_order(arrays.move(count(job, team.places), graph.place), ranked)
         arrays.synchronize(graph.place)
         seconds = perf_counter() - start

@@ -7,7 +7,7 @@ its own, and in the end the arrays are added up where the first device is.
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Lock
 from time import perf_counter
 from typing import NamedTuple
@@ -45,6 +45,8 @@ class Job(NamedTuple):
         Its ``take(worker)`` gives a run of tasks or ``None``; it may want to be told how long a run took.
     told : callable
         ``told(run)`` hears of every run that is done.
+    long : bool
+        Whether it lasts; then the caller's thread waits, so that it can be interrupted at any time.
     """
 
     start: object
@@ -53,6 +55,7 @@ class Job(NamedTuple):
     order: object
     dealer: object
     told: object
+    long: bool = False
 
 
 def count(job: Job, places):
@@ -72,16 +75,9 @@ def count(job: Job, places):
         return arrays.zeros(job.ranked.n_vertices, np.int64, places[0])
     crew = _Crew(job)
     arrays.synchronize(job.ranked.place)  # others will read what was made there, on streams of their own
-    if len(places) == 1:
+    if len(places) == 1 and not job.long:
         return crew.work(0, places[0])
-    loops = threads.count()
-    with ThreadPoolExecutor(len(places)) as pool:
-        under_way = [pool.submit(crew.work, *worker, loops) for worker in enumerate(places)]
-        try:
-            found = [one.result() for one in under_way]
-        except BaseException:
-            crew.stopped = True
-            raise
+    found = crew.work_at_once(places)
     with arrays.guard(places[0]):
         total = found[0]
         for counts in found[1:]:
@@ -95,6 +91,23 @@ class _Crew:
 
     def __init__(self, job):
         self.job, self.stopped, self.alone = job, False, Lock()
+
+    def work_at_once(self, places):
+        """Counts of every device, each asked by a thread of its own.
+
+        Ctrl-C is obeyed at once: a compiled search from a single vertex may last, and ends on its own.
+        """
+        loops, pool = threads.count(), ThreadPoolExecutor(len(places))
+        under_way = [pool.submit(self.work, *worker, loops) for worker in enumerate(places)]
+        try:
+            return [one.result() for one in under_way]
+        except BaseException as error:
+            self.stopped = True
+            if not isinstance(error, KeyboardInterrupt):
+                wait(under_way)
+            raise
+        finally:
+            pool.shutdown(wait=False)
 
     def work(self, me, place, loops=None):
         """Do what is dealt to one device; its counts."""
