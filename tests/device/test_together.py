@@ -5,11 +5,13 @@ from threading import Thread
 
 import numpy as np
 import pytest
+from numba import get_num_threads
 
-from edgewise.device import alone, arrays, fetch_add, meet, together
+from edgewise.device import alone, arrays, at_once, each, fetch_add, meet, together
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.device.together import workers
 from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, sum_up_to, team_size, ticket
+from edgewise.errors import DeviceError
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu")
@@ -108,3 +110,62 @@ def test_regions_of_several_python_threads_take_turns():
         thread.join(timeout=60)
     assert all(r.tolist() == results[0].tolist() for r in results)
     assert results[0].any()
+
+
+@each
+def fail_at_last(index, values):
+    if index == len(values) - 1:
+        raise ValueError("the last one")
+    values[index] = index
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="GPUs raise nothing")
+@pytest.mark.parametrize("length", [3, 5000])
+def test_what_one_of_several_threads_raises_is_raised(length):
+    for _ in range(2):
+        with pytest.raises(ValueError, match="the last one"):
+            fail_at_last(length, np.zeros(length, np.int64))
+
+
+@together
+def fail_alone(me, everyone, barrier, values):
+    meet(barrier, everyone)
+    if me == everyone - 1:
+        raise ValueError("the last one")
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="GPUs raise nothing")
+def test_what_a_worker_raises_is_raised():
+    with pytest.raises(ValueError, match="the last one"):
+        fail_alone(np.zeros(1))
+
+
+@each
+def first_of_many(index, many):
+    many[0][index] = 1
+
+
+@pytest.mark.skipif(PLACE != "cpu" or INTERPRETED, reason="it is the CPU's threads that are given arguments")
+def test_too_many_arguments_are_named():
+    with pytest.raises(DeviceError, match=r"first_of_many: its arguments take \d+ bytes, of 8176 at most"):
+        first_of_many(2, (np.zeros(2),) * 150)
+
+
+@each
+def fill(index, values, value):
+    values[index] = value
+
+
+@pytest.mark.skipif(PLACE != "cpu" or INTERPRETED, reason="it is the CPU's threads that are given arguments")
+def test_a_call_in_between_keeps_its_own_arguments(monkeypatch):
+    first, between, all_call = np.zeros(3000, np.int64), np.zeros(3000, np.int64), at_once._all_call
+
+    def call_in_between(*given):
+        monkeypatch.setattr(at_once, "_all_call", all_call)
+        fill(3000, between, 2)  # as a signal's handler would; the lock is the same thread's
+        all_call(*given)
+
+    monkeypatch.setattr(at_once, "_all_call", call_in_between)
+    fill(3000, first, 1)
+    assert (first == 1).all()
+    assert (between == (0 if get_num_threads() == 1 else 2)).all()
