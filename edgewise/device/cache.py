@@ -1,7 +1,8 @@
 """Compiled kernels kept on disk, so that a second process starts at once.
 
-The folder is keyed by a digest of the package's own sources and by the versions of Python and Numba:
-any edit, even in a function that a kernel merely calls, opens a fresh folder, and stale code never runs.
+The folder is keyed by a digest of the package's own sources, by the versions of Python, Numba and LLVM's
+wrapper, and by the settings of Numba that change what is compiled.  So any edit, even in a function that a
+kernel merely calls, opens a fresh folder, and stale code never runs.
 ``EDGEWISE_CACHE_DIR`` names another place; an unwritable one only means that nothing is kept.
 """
 
@@ -15,7 +16,9 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import llvmlite
 import numba
+from numba.core import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
 #: Folders of other versions that are left when a new one is opened; only folders of such names are removed.
@@ -48,7 +51,9 @@ def folder() -> Path | None:
 
 def _digest() -> str:
     package = Path(__file__).resolve().parent.parent
-    state = hashlib.sha256(f"{sys.version} {numba.__version__}".encode())
+    versions = sys.version, numba.__version__, llvmlite.__version__
+    settings = config.BOUNDSCHECK, int(config.OPT), config.DEBUGINFO_DEFAULT
+    state = hashlib.sha256(repr((versions, settings)).encode())
     for source in sorted(package.rglob("*.py")):
         state.update(str(source.relative_to(package)).encode())
         state.update(source.read_bytes())
