@@ -20,6 +20,7 @@ blocks than the GPU can run at once.  The simulator has one block, the interpret
 Where the threading layer would run the workers one after the other, as TBB may, there is one worker.
 """
 
+import os
 import sys
 from functools import partial, update_wrapper
 
@@ -220,6 +221,8 @@ def _at_once(threads):
 
 
 _known: dict[int, int] = {}
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_known.clear)  # the child's threads are others
 
 
 def _all_there(threads):

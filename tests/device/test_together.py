@@ -1,6 +1,8 @@
 """Regions in which all workers meet, and what a warp and a team share, on every engine."""
 
 import os
+import sys
+import warnings
 from threading import Thread
 
 import numpy as np
@@ -13,6 +15,7 @@ from edgewise.device.together import workers
 from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, sum_up_to, team_size, ticket
 from edgewise.errors import DeviceError
 
+regions = sys.modules["edgewise.device.together"]  # the package's name is the decorator
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu")
 
@@ -98,6 +101,18 @@ def test_one_compiled_call():
 
 def test_no_more_workers_than_run_at_once():
     assert 1 <= workers() <= (1 if INTERPRETED else os.cpu_count() or 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "register_at_fork"), reason="a process cannot be copied")
+def test_a_forked_process_finds_out_anew():
+    workers()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = os.fork()
+    if child == 0:
+        os._exit(len(regions._known))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert regions._known
 
 
 @pytest.mark.skipif(PLACE != "cpu" or INTERPRETED, reason="it is the CPU's threads that are shared")
