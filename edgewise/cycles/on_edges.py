@@ -17,6 +17,7 @@ import numpy as np
 from edgewise.cycles.hands import Hands, next_share
 from edgewise.cycles.ranked import Ranked
 from edgewise.device import alone, arrays, device, each, fetch_add
+from edgewise.errors import GraphError
 
 #: Higher neighbours up to which rows are merged.
 FEW = 3
@@ -25,6 +26,8 @@ FEW = 3
 def edge_triangles(ranked: Ranked):
     """Triangles through the edge of every entry of ``ranked.neighbours``: (2 m,) int32 array beside it."""
     n, place = ranked.n_vertices, ranked.place
+    if n and int(ranked.offsets[-1] - ranked.offsets[-2]) >= 2**31:
+        raise GraphError("triangles through an edge may pass 2**31: a vertex has as many neighbours")
     found = arrays.zeros(len(ranked.neighbours), np.int32, place)
     rows = ranked.offsets, ranked.neighbours, ranked.split
     if place == "cpu":

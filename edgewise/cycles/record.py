@@ -65,7 +65,7 @@ class Cycles:
 
     @cached_property
     def total(self) -> int:
-        """Number of cycles in the graph, exact: the sum of all counts over the length."""
+        """The sum of all counts over the length, exact: the number of cycles, or of their two directions."""
         with arrays.guard(arrays.place_of(self.counts)):
             return exact_sum(self.counts) // self.length
 

@@ -83,13 +83,25 @@ def test_every_vertex_of_a_small_graph_is_counted_again(length):
             replace(found, counts=wrong).verify()
 
 
-def test_a_search_that_would_be_long_is_left_out():
+def test_a_search_that_would_be_long_is_cut_short():
     n = 90
     graph = ew.Graph.from_edges(*np.triu_indices(n, 1), n_vertices=n)
     rows = check._simple_rows(graph)
-    again, steps = check._by_search(rows, 0, 6)
-    assert again is None
+    again, whole, steps = check._by_search(rows, 0, 6)
+    assert not whole
+    assert 0 < again <= 89 * 88 * 87 * 86 * 85 // 2
     assert steps <= check.STEPS + 2
     ew.cycle_counts(graph, 6).verify()
     found = check._by_formula(rows, 0, 5)
     assert found == 89 * 88 * 87 * 86 // 2
+
+
+@pytest.mark.parametrize("length, shift", [(6, 6), (6, -6), (7, 0)])
+def test_falsified_counts_of_longer_cycles(length, shift):
+    """Of six edges to the last one; beyond, a search that is cut short finds that there are some."""
+    ends = np.triu_indices(40 if length == 6 else 15, 1)
+    found = ew.cycle_counts(ew.Graph.from_edges(*ends), length)
+    found.verify()
+    wrong = found.counts + shift if shift else found.counts * 0
+    with pytest.raises(VerificationError, match="cycles of length"):
+        replace(found, counts=wrong).verify()
