@@ -38,9 +38,10 @@ def step_listed(
     before = np.int64(0)
     for worker in range(everyone):
         low, high, before = stretch_of(worker, before, first, end, everyone, state, turn, level, found)
-        tail, lost, work = expand(
-            found, low, high, rows, marks, np.int32(level + 1), scratch, found, room, tail, lost, work
-        )
+        if low < high:
+            tail, lost, work = expand(
+                found, low, high, rows, marks, np.int32(level + 1), scratch, found, room, tail, lost, work
+            )
     return tail, lost, work
 
 
@@ -98,7 +99,8 @@ def draw_listed(first, end, everyone, state, turn, level, rows, scratch, found, 
     before = np.int64(0)
     for worker in range(everyone):
         low, high, before = stretch_of(worker, before, first, end, everyone, state, turn, level, found)
-        draw_rows(found, low, high, rows, scratch, drawn, sheet)
+        if low < high:
+            draw_rows(found, low, high, rows, scratch, drawn, sheet)
 
 
 @device
