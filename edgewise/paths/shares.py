@@ -17,10 +17,11 @@ from edgewise.device.warps import from_lane, meet_team, team_size, ticket
 APART = 16
 #: Entries of a row that one warp takes at a time; longer rows are cut into pieces.
 PIECE = 1024
-#: Vertices in a team's own queue; where its counters are, and the words that it needs for all.
+#: Vertices in a team's own queue; where its counters are, a sum, and the words that it needs for all.
 LOCAL = 1024
 COUNTERS = 2 * LOCAL
-WORDS = COUNTERS + 3
+SUM = COUNTERS + 3
+WORDS = SUM + 1
 
 
 @device
@@ -102,10 +103,10 @@ def add_up(me, words, counts, which, found):
     team = team_size()
     meet_team()
     if me % team == 0:
-        words[COUNTERS] = 0
+        words[SUM] = 0
     meet_team()
     if found > 0:
-        fetch_add(words, COUNTERS, found)
+        fetch_add(words, SUM, found)
     meet_team()
-    if me % team == 0 and words[COUNTERS] > 0:
-        fetch_add(counts, which * APART, words[COUNTERS])
+    if me % team == 0 and words[SUM] > 0:
+        fetch_add(counts, which * APART, words[SUM])
