@@ -3,21 +3,23 @@
 A cycle of ``k`` edges is a path of ``k - 2`` edges whose ends share a neighbour that is not on it, in ``2 k``
 ways.  So walks of ``k - 2`` edges are drawn, and the common neighbours of their ends counted where the walk
 is a path (wedge and path sampling: Seshadhri, Pinar & Kolda 2013; Jha, Seshadhri & Pinar 2015).  Ends of
-degrees ``d`` and ``e`` share at most ``sqrt(d e)`` neighbours, and a walk is drawn with a chance in
-proportion to that: each draw then tells a share between 0 and 1, so that a few rich walks cannot spoil the
-average.  It is an estimate without bias, times the sum of all ``sqrt(d e)`` over ``2 k``.
+degrees ``d`` and ``e`` share at most ``sqrt((d - 1) (e - 1))`` neighbours off the path, since each has one on
+it, and a walk is drawn with a chance in proportion to that: each draw then tells a share between 0 and 1, so
+that a few rich walks cannot spoil the average.  It is an estimate without bias, times the sum of all such
+roots over ``2 k``.
 
-A walk is drawn from its middle outwards to both sides.  With ``r_0(v) = sqrt(d(v))``, and ``r_j(v)`` the sum
-of ``r_(j-1)`` over the neighbours of ``v``, the middle is ``v`` with a chance in proportion to
+A walk is drawn from its middle outwards to both sides.  With ``r_0(v) = sqrt(d(v) - 1)``, and ``r_j(v)`` the
+sum of ``r_(j-1)`` over the neighbours of ``v``, the middle is ``v`` with a chance in proportion to
 ``r_a(v) r_b(v)``, and the next vertex with ``j`` steps to go is ``u`` in proportion to ``r_(j-1)(u)``: a
-binary search among sums along the row.  Vertices with fewer than two neighbours are peeled off before, some
-rounds long: they are on no cycle.
+binary search among sums along the row.  All of this, degrees too, is about the 2-core: vertices with fewer
+than two neighbours are on no cycle, and are peeled off before until none is left.  All chance comes from one
+generator on the host, so that every engine and device gives the same.
 
-Where the shorter of the last two rows is long, only some of it is looked at, evenly spread from a random
-start.  All chance comes from one generator on the host, so that every engine and device gives the same.
-
-The interval is that of the mean of many draws, corrected for their skewness (Hall 1992).  Where few draws
-tell nearly all it comes from the binomial distribution instead, which has the widest spread between 0 and 1.
+The interval is the empirical Bernstein bound (Maurer & Pontil 2009, Theorem 4) of both sides: it holds for
+any draws between 0 and 1, also where cycles are many in a few places that no draw happened to meet.  With
+``n`` draws of variance ``s^2`` and ``L = ln(3 / (1 - confidence))`` (the error of each side, and that of the
+variance) it reaches ``s sqrt(2 L / n) + 7 L / (3 (n - 1))`` from their mean.  Intervals that trust a normal
+or a binomial distribution are narrower, and wrong for such graphs.
 """
 
 from __future__ import annotations
@@ -29,18 +31,49 @@ import numpy as np
 
 from edgewise.cycles import bounds
 from edgewise.cycles.ranked import Ranked, ranked_of
-from edgewise.device import arrays, device, each
+from edgewise.device import alone, arrays, device, each
 from edgewise.errors import GraphError, OptionError
 from edgewise.graph import Graph
 
 #: Walks that are drawn at a time.
-BATCH = 1 << 18
-#: Entries of a row that are looked at, at most.
-LOOKS = 64
-#: Draws that count below which their mean is not trusted to be normal.
-FEW = 30
-#: Spread of draws, beside their mean, that is due to rounding.
-EVEN = 1e-9
+BATCH = 1 << 16
+#: Share of a number that may be lost to rounding.
+ROUNDING = 1e-9
+
+
+@alone
+def peel(offsets, neighbours, degrees, waiting):
+    """Take off vertices with fewer than two neighbours until none is left; find ``degrees`` within."""
+    count = 0
+    for vertex in range(len(degrees)):
+        degrees[vertex] = offsets[vertex + 1] - offsets[vertex]
+        if degrees[vertex] < 2:
+            waiting[count] = vertex
+            count += 1
+    while count > 0:
+        count -= 1
+        vertex = waiting[count]
+        degrees[vertex] = 0
+        for entry in range(offsets[vertex], offsets[vertex + 1]):
+            other = np.int64(neighbours[entry])
+            if degrees[other] == 2:  # those with fewer are waiting already
+                waiting[count] = other
+                count += 1
+            if degrees[other] > 0:
+                degrees[other] -= 1
+
+
+@alone
+def fill(offsets, neighbours, degrees, numbers, into):
+    """Copy the rows of vertices that are left, by their new numbers."""
+    count = 0
+    for vertex in range(len(degrees)):
+        if degrees[vertex] > 0:
+            for entry in range(offsets[vertex], offsets[vertex + 1]):
+                other = np.int64(neighbours[entry])
+                if degrees[other] > 0:
+                    into[count] = numbers[other]
+                    count += 1
 
 
 @each
@@ -88,20 +121,18 @@ def is_visited(vertex, draw, draws, steps, path):
 
 
 @device
-def closing(draw, draws, edges, chance, offsets, neighbours, path):
-    """Number of ways to close a path by one more vertex, or an estimate of it without bias."""
+def closing(draw, draws, edges, offsets, neighbours, path):
+    """Number of ways to close a path by one more vertex."""
     short, long = path[draw], path[edges * draws + draw]
     if offsets[short + 1] - offsets[short] > offsets[long + 1] - offsets[long]:
         short, long = long, short
-    entries, end, found = offsets[short + 1] - offsets[short], offsets[long + 1], 0
-    looks = min(entries, LOOKS)
-    for look in range(looks):
-        entry = offsets[short] + (look if looks == entries else np.int64((look + chance) * entries / looks))
-        vertex = np.int64(neighbours[min(entry, offsets[short + 1] - 1)])
-        at = first_from(vertex, offsets[long], end, neighbours)
+    at, end, found = offsets[long], offsets[long + 1], 0
+    for entry in range(offsets[short], offsets[short + 1]):
+        vertex = np.int64(neighbours[entry])
+        at = first_from(vertex, at, end, neighbours)
         if at < end and np.int64(neighbours[at]) == vertex:
             found += 0 if is_visited(vertex, draw, draws, edges + 1, path) else 1
-    return found * entries / looks
+    return found
 
 
 @each
@@ -110,15 +141,15 @@ def draw_walk(draw, draws, edges, entries, middles, chances, offsets, neighbours
     middle, simple = edges // 2, True
     path[middle * draws + draw] = middles[draw]
     for step in range(middle, 0, -1):
-        row, chance = path[step * draws + draw], chances[step * draws + draw]
+        row, chance = path[step * draws + draw], chances[(step - 1) * draws + draw]
         path[(step - 1) * draws + draw] = choose(row, chance, offsets, neighbours, (step - 1) * entries, sums)
     for step in range(middle, edges):
-        row, chance = path[step * draws + draw], chances[(step + 1) * draws + draw]
+        row, chance = path[step * draws + draw], chances[step * draws + draw]
         first = (edges - step - 1) * entries
         path[(step + 1) * draws + draw] = choose(row, chance, offsets, neighbours, first, sums)
     for step in range(1, edges + 1):
         simple = simple and not is_visited(path[step * draws + draw], draw, draws, step, path)
-    ways = closing(draw, draws, edges, chances[draw], offsets, neighbours, path) if simple else 0.0
+    ways = closing(draw, draws, edges, offsets, neighbours, path) if simple else 0
     found[draw] = ways / (roots[path[draw]] * roots[path[edges * draws + draw]])
 
 
@@ -134,12 +165,12 @@ class CycleEstimate:
     total : float
         The estimate.
     low, high : float
-        Where the number lies in a share ``confidence`` of all such estimates, about.
+        Between which the number lies in a share ``confidence`` of all such estimates, at least.
     confidence : float
     samples : int
         Walks that were drawn.
     hits : int
-        Walks among them that could be closed.
+        Walks among them that could be closed; where they are few, ``total`` rests on little.
     seed : int
     seconds : float
     """
@@ -175,7 +206,7 @@ def estimate_cycles(
     length : int
         Vertices of a cycle, 3 or more.
     samples : int
-        Walks to draw; four times as many halve the interval.
+        Walks to draw; four times as many halve the interval, or better.
     confidence : float
         Share of such intervals that should hold the number, between 0 and 1.
     seed : int
@@ -213,9 +244,11 @@ def estimate_cycles(
     with arrays.guard(graph.place):
         times, found = _draw_all(ranked_of(graph), length, samples, seed)
     total = times * float(found.mean())
-    low, high = _interval(found, confidence)
+    low, high = _interval(found, float(confidence))
     hits = int(np.count_nonzero(found))
-    facts = length, total, min(times * low, total), max(times * high, total), confidence
+    least = 1.0 if hits else 0.0  # what was seen is there
+    low, high = min(max(times * low, least), total), max(times * high * (1 + ROUNDING), least, total)
+    facts = length, total, low, high, float(confidence)
     return CycleEstimate(graph, *facts, samples, hits, seed, perf_counter() - start)
 
 
@@ -238,21 +271,27 @@ def _checked(graph, length, samples, confidence, seed, undirected):
     return int(length), int(samples), int(seed)
 
 
+def _core(ranked: Ranked):
+    """The 2-core: offsets and neighbours, where the graph lies."""
+    offsets, neighbours = (arrays.move(array, "cpu") for array in (ranked.offsets, ranked.neighbours))
+    degrees, waiting = (np.empty(ranked.n_vertices, np.int64) for _ in range(2))
+    peel(offsets, neighbours, degrees, waiting)
+    stays = degrees > 0
+    if stays.all():
+        return ranked.offsets, ranked.neighbours
+    within = np.concatenate([[0], np.cumsum(degrees[stays])])
+    rows = np.empty(within[-1], neighbours.dtype)
+    fill(offsets, neighbours, degrees, np.cumsum(stays) - 1, rows)
+    return arrays.move(within, ranked.place), arrays.move(rows, ranked.place)
+
+
 def _draw_all(ranked: Ranked, length, samples, seed):
     """What draws are to be multiplied with, and these: (samples,) float64 array on the host."""
-    n, entries, place, edges = ranked.n_vertices, len(ranked.neighbours), ranked.place, length - 2
-    middle, stays, rows = edges // 2, bounds.in_reach_of_cycles(ranked), (ranked.offsets, ranked.neighbours)
-    roots = arrays.namespace(place).sqrt(bounds.walks(ranked, 1, stays))
-    with np.errstate(over="ignore", invalid="ignore"):
-        ways = [roots]
-        for _ in range(edges - middle):
-            ways.append(arrays.empty(n, np.float64, place))
-            bounds.step(n, *rows, stays, *ways[-2:])
-        through = np.cumsum(arrays.move(ways[middle], "cpu") * arrays.move(ways[edges - middle], "cpu"))
-    if n == 0 or through[-1] == 0:
+    place, edges, rows = ranked.place, length - 2, _core(ranked)
+    n, entries, middle = len(rows[0]) - 1, len(rows[1]), edges // 2
+    if length > n:
         return 0.0, np.zeros(samples)
-    if not np.isfinite(through[-1]):
-        raise GraphError(f"there are too many walks of {edges} edges to draw from; use a smaller length")
+    ways, through = _ways(n, rows, edges, place)
     sums = arrays.empty((edges - middle) * entries, np.float64, place)
     for level in range(edges - middle):
         add_along(n, *rows, ways[level], level * entries, sums)
@@ -260,12 +299,27 @@ def _draw_all(ranked: Ranked, length, samples, seed):
     for first in range(0, samples, BATCH):
         draws = min(BATCH, samples - first)
         middles = np.searchsorted(through, dice.random(draws) * through[-1], side="right")
-        chances = dice.random((edges + 1) * draws)
-        given = (arrays.move(array, place) for array in (middles.astype(np.int64), chances))
+        middles = np.minimum(middles, n - 1).astype(np.int64)  # a product may be rounded up to all
+        given = (arrays.move(array, place) for array in (middles, dice.random(edges * draws)))
         path, shares = (arrays.empty(size, kind, place) for size, kind in _sizes(edges, draws))
-        draw_walk(draws, draws, edges, entries, *given, *rows, roots, sums, path, shares)
+        draw_walk(draws, draws, edges, entries, *given, *rows, ways[0], sums, path, shares)
         found[first : first + draws] = arrays.move(shares, "cpu")
-    return float(through[-1]) / (2 * length), found
+    return float(through[-1]) / (2 * length), np.minimum(found, 1.0)
+
+
+def _ways(n, rows, edges, place):
+    """The ways to go on from each vertex, by steps to go, and running sums of those through it."""
+    longer, everyone = edges - edges // 2, arrays.full(n, 1, np.uint8, place)
+    ways = [arrays.namespace(place).sqrt((rows[0][1:] - rows[0][:-1] - 1).astype(np.float64))]
+    with np.errstate(over="ignore", invalid="ignore"):
+        while len(ways) <= longer and np.isfinite(float(ways[-1].max())):
+            ways.append(arrays.empty(n, np.float64, place))
+            bounds.step(n, *rows, everyone, *ways[-2:])
+        if len(ways) > longer:
+            through = np.cumsum(arrays.move(ways[edges // 2], "cpu") * arrays.move(ways[longer], "cpu"))
+            if np.isfinite(through[-1]):
+                return ways, through
+    raise GraphError(f"there are too many walks of {edges} edges to draw from; use a smaller length")
 
 
 def _sizes(edges, draws):
@@ -274,18 +328,9 @@ def _sizes(edges, draws):
 
 def _interval(found, confidence):
     """Where the mean of all draws lies that there could be, each between 0 and 1."""
-    from scipy.special import betaincinv, ndtri
-
-    n, total, tail = len(found), float(found.sum()), (1 - confidence) / 2
-    mean, spread = total / n, float(found.std())
-    if total**2 < FEW * float((found**2).sum()) or spread <= EVEN * mean:  # Clopper, Pearson
-        low = betaincinv(total, n - total + 1, tail) if total else 0.0
-        return float(low), float(betaincinv(total + 1, n - total, 1 - tail)) if total < n else 1.0
-    skew = float(np.mean(((found - mean) / spread) ** 3))
-    ends = []
-    for normal in (ndtri(1 - tail), ndtri(tail)):
-        value = normal / np.sqrt(n)
-        if abs(skew) > 1e-9:
-            value = 3 / skew * (np.cbrt(1 + skew * (value - skew / (6 * n))) - 1)
-        ends.append(float(mean - spread * value))
-    return max(ends[0], 0.0), ends[1]
+    n, mean = len(found), float(found.mean())
+    if n == 1:
+        return 0.0, 1.0
+    chance = np.log(3 / (1 - confidence))
+    reach = float(np.sqrt(2 * found.var(ddof=1) * chance / n) + 7 * chance / (3 * (n - 1)))
+    return max(mean - reach, 0.0), min(mean + reach, 1.0)
