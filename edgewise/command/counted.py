@@ -14,6 +14,9 @@ from edgewise.errors import GraphError, OptionError
 Kind = StrEnum("Kind", {"COUNTS": "counts", "ESTIMATE": "estimate", "CLUSTERING": "clustering"})
 COUNTS, ESTIMATE, CLUSTERING = Kind
 
+#: Estimates from which on only two digits are shown.
+LONG = 1e15
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -27,7 +30,7 @@ class Wanted:
     schedule: str
     devices: str | None
     yes: bool
-    samples: int | None
+    sampling: dict[str, float]
     output: Path | None
     plot: Path | None
     verify: bool
@@ -52,8 +55,7 @@ def found(wanted, graph, place, progress):
         result.average  # noqa: B018 -- found here, so that telling is only telling
         return result
     if wanted.kind is ESTIMATE:
-        chosen = {} if wanted.samples is None else {"samples": wanted.samples}
-        return edgewise.estimate_cycles(graph.to(place), wanted.length, **chosen)
+        return edgewise.estimate_cycles(graph.to(place), wanted.length, **wanted.sampling)
     result = cycle_counts(
         graph,
         wanted.length,
@@ -76,7 +78,7 @@ def tell(wanted, result, team, clock, *, json, quiet):
     if wanted.output is None and wanted.kind is not ESTIMATE:
         report.table(result.to_frame())
     if quiet and wanted.kind is ESTIMATE:
-        print(result.total)
+        print(result.total, result.low, result.high)
     elif not quiet:
         print(
             f"{report.graph_in_words(result.graph)}: {_in_words(wanted, result)}; {report.times(clock)} "
@@ -90,14 +92,19 @@ def _in_words(wanted, result):
         return f"average clustering {result.average:.4g}, transitivity {result.transitivity:.4g}"
     if wanted.kind is ESTIMATE:
         return (
-            f"about {result.total:,.0f} cycles of length {result.length}, {result.low:,.0f} to "
-            f"{result.high:,.0f} with {result.confidence:.0%} confidence"
+            f"about {_short(result.total)} cycles of length {result.length}, {_short(result.low)} to "
+            f"{_short(result.high)} with {100 * result.confidence:.4g}% confidence"
         )
     twice = ", each in both directions" if wanted.convention == "closed-walks" else ""
     return (
         f"{report.counted(result.total, 'cycle')} of length {result.length}{twice}, at most {result.most:,} "
         f"through a vertex{_ignored(result)}"
     )
+
+
+def _short(number):
+    """``1,234`` or, where nobody would read all digits, ``1.1e77``."""
+    return f"{number:,.0f}" if number < LONG else f"{number:.1e}".replace("e+", "e")
 
 
 def _ignored(result):
@@ -140,7 +147,7 @@ def _facts_of(wanted, result):
     if wanted.kind is CLUSTERING:
         return {"average": result.average, "transitivity": result.transitivity}
     if wanted.kind is ESTIMATE:
-        names = ("length", "total", "low", "high", "confidence", "samples")
+        names = ("length", "total", "low", "high", "confidence", "samples", "hits", "seed")
         return {name: getattr(result, name) for name in names}
     names = ("length", "total", "most", "loops", "repeats", "convention", "method", "schedule")
     return {name: getattr(result, name) for name in names}

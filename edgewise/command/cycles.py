@@ -1,5 +1,6 @@
 """``edgewise cycles``: a graph in, a table of the cycles through every vertex out."""
 
+import inspect
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,7 @@ from edgewise.command.counted import COUNTS, Wanted
 from edgewise.command.outputs import check_output, check_place
 from edgewise.command.stages import stages
 from edgewise.cycles import METHODS
+from edgewise.cycles.choose import kind_of as place_kind
 from edgewise.cycles.schedules import SCHEDULES, parse
 from edgewise.device import threads
 from edgewise.errors import OptionError
@@ -28,18 +30,27 @@ ClosedWalks = Annotated[
 ]
 Estimate = Annotated[bool, typer.Option("--estimate", help="Only estimate how many there are, by sampling.")]
 Samples = Annotated[int | None, typer.Option(min=1, help="With --estimate: samples to take.")]
+Seed = Annotated[int | None, typer.Option(min=0, help="With --estimate: the same seed, the same estimate.")]
+Confidence = Annotated[
+    float | None, typer.Option(help="With --estimate: share of intervals that hold the number, such as 0.95.")
+]
 Clustering = Annotated[
     bool, typer.Option("--clustering", help="Triangles and clustering coefficients; needs no --length.")
 ]
 Schedule = Annotated[
     str, typer.Option(metavar="|".join(SCHEDULES), help="How vertices are dealt to the devices.")
 ]
+#: Weights do not matter here; what reads other problems' files may still name them.
+Unseen = Annotated[str | None, typer.Option(hidden=True)]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Go on where it should take days.")]
 
 
 def add(app, name, gist):
     """Put the subcommand into ``app``."""
-    app.command(name, help=gist)(cycles)
+    parameters = inspect.signature(cycles).parameters
+    weight = parameters["weight"].replace(annotation=Unseen)
+    shown = {**parameters, "weight": weight}
+    app.command(name, help=gist)(options.with_parameters(cycles, shown.values()))
 
 
 @options.with_reading
@@ -53,6 +64,8 @@ def cycles(
     closed_walks: ClosedWalks = False,
     estimate: Estimate = False,
     samples: Samples = None,
+    seed: Seed = None,
+    confidence: Confidence = None,
     clustering: Clustering = False,
     method: Annotated[Method, typer.Option(help="How to count.")] = Method.auto,
     device: options.Device = None,
@@ -67,12 +80,14 @@ def cycles(
     """Read a graph, count the cycles through every vertex, and write or show the table."""
     kind = counted.kind_of(estimate, clustering)
     convention = "closed-walks" if closed_walks else "cycles"
-    wanted = Wanted(
-        graph, kind, length, method.value, convention, schedule, devices, yes, samples, output, plot, verify
-    )
+    given = {"samples": samples, "seed": seed, "confidence": confidence}
+    sampling = {name: value for name, value in given.items() if value is not None}
+    asked = graph, kind, length, method.value, convention, schedule, devices, yes
+    wanted = Wanted(*asked, sampling, output, plot, verify)
     _check(wanted)
     threads.use(thread_count)
     team = options.team(device, devices)
+    _check_method(wanted, team)
     with stages(quiet or json, team.synchronize) as (stage, clock):
         with stage("read", f"reading {graph}") as progress:
             read = edgewise.read(graph, progress=progress, **{"weight": False, **reading})
@@ -96,6 +111,10 @@ def _check(wanted):
     """Raise :class:`~edgewise.errors.OptionError` where options do not go together."""
     if wanted.length is None and wanted.kind is not counted.CLUSTERING:
         raise OptionError("cycles of which length? give --length, 3 for triangles; or --clustering")
+    if wanted.length is not None and wanted.length < 3:
+        raise OptionError(
+            f"--length {wanted.length} must be a whole number, 3 or more: a cycle has three vertices"
+        )
     if wanted.kind is counted.CLUSTERING and wanted.length not in (None, 3):
         raise OptionError("--clustering is about triangles; leave out --length")
     parse(wanted.schedule)
@@ -106,14 +125,35 @@ def _check(wanted):
             "closed-walks": wanted.convention != "cycles",
             "method": wanted.method != "auto",
             "devices": wanted.devices is not None,
+            "schedule": wanted.schedule != "auto",
+            "yes": wanted.yes,
             "output": wanted.output is not None and wanted.kind is counted.ESTIMATE,
         }
         for option in (name for name, value in given.items() if value):
             raise OptionError(f"--{option} means nothing with --{wanted.kind}; leave it out")
-    if wanted.samples is not None and wanted.kind is not counted.ESTIMATE:
-        raise OptionError("--samples is for --estimate; add that")
+    if wanted.sampling and wanted.kind is not counted.ESTIMATE:
+        raise OptionError(f"--{next(iter(wanted.sampling))} is for --estimate; add that")
+    if not 0 < wanted.sampling.get("confidence", 0.5) < 1:
+        raise OptionError(
+            f"--confidence {wanted.sampling['confidence']} must be a share between 0 and 1, such as 0.95"
+        )
     if wanted.output is not None:
         check_output(wanted.output, sources=[wanted.file], table=True)
     if wanted.plot is not None:
         plots.check(wanted.plot)
         check_place(wanted.plot, [wanted.file])
+
+
+def _check_method(wanted, team):
+    """Raise :class:`~edgewise.errors.OptionError` where the method cannot do what is asked for."""
+    name = wanted.method
+    if name == "auto":
+        return
+    if not METHODS[name].can(wanted.length):
+        fitting = ", ".join(other for other in METHODS if METHODS[other].can(wanted.length))
+        raise OptionError(
+            f"method {name} does not count cycles of length {wanted.length}; use auto or {fitting}"
+        )
+    for place in team.places:
+        if place_kind(place) not in METHODS[name].places:
+            raise OptionError(f"method {name} does not run on {place}; use another method or device")

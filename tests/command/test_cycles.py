@@ -1,6 +1,7 @@
 """``edgewise cycles``: a graph in, counts out; mistakes in one line."""
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow.csv
@@ -123,6 +124,10 @@ def test_days_of_work(friends, capsys, monkeypatch):
         (("-k", "3", "-o", "counts.gr"), "the ending names no format to write"),
         (("-k", "3", "--plot", "counts.txt"), "pictures are not written as 'txt'"),
         (("-k", "3", "--samples", "7"), "--samples is for --estimate"),
+        (("-k", "3", "--seed", "7"), "--seed is for --estimate"),
+        (("-k", "3", "--estimate", "--confidence", "95"), "--confidence 95.0 must be a share"),
+        (("-k", "3", "--estimate", "--schedule", "static"), "--schedule means nothing with --estimate"),
+        (("--clustering", "--yes"), "--yes means nothing with --clustering"),
         (("-k", "3", "--estimate", "--clustering"), "are two jobs"),
         (("-k", "3", "--estimate", "--verify"), "--verify means nothing with --estimate"),
         (("-k", "3", "--estimate", "-o", "counts.csv"), "--output means nothing with --estimate"),
@@ -151,4 +156,36 @@ def test_estimates(friends, capsys):
     assert run(["cycles", friends, "-k", "3", "--estimate"]) == 0
     assert "5 vertices, 8 edges: about 2 cycles of length 3, " in capsys.readouterr().out
     assert run(["cycles", friends, "-k", "3", "--estimate", "-q"]) == 0
-    assert float(capsys.readouterr().out) == pytest.approx(2, abs=0.2)
+    total, low, high = map(float, capsys.readouterr().out.split())
+    assert total == pytest.approx(2, abs=0.2) and low <= 2 <= high
+    chosen = ("--seed", "3", "--confidence", "0.9", "--samples", "50")
+    facts = facts_of(capsys, friends, "-k", "3", "--estimate", *chosen)
+    assert (facts["seed"], facts["confidence"], facts["samples"]) == (3, 0.9, 50)
+    facts = facts_of(capsys, friends, "-k", "2000", "--estimate")
+    assert (facts["total"], facts["low"], facts["high"]) == (0, 0, 0)
+
+
+def test_large_estimates_are_short_and_finite(tmp_path, capsys):
+    path = tmp_path / "clique.csv"
+    path.write_text("a,b\n" + "".join(f"{i},{j}\n" for i in range(60) for j in range(i)))
+    asked = (str(path), "-k", "15", "--estimate", "--samples", "2000")
+    assert run(["cycles", *asked]) == 0
+    words = capsys.readouterr().out
+    assert re.search(
+        r"about [\d.]+e\d+ cycles of length 15, [\d.]+(e\d+)? to [\d.]+e\d+ with 95% conf", words
+    )
+    facts = facts_of(capsys, *asked)
+    assert 0 <= facts["low"] <= facts["total"] <= facts["high"] < float("inf")
+
+
+def test_methods_are_checked_before_the_file_is_read(capsys):
+    words = complaint(capsys, "nofile", "-k", "5", "--method", "triangles")
+    assert "method triangles does not count cycles of length 5; use auto or pentagons" in words
+    words = complaint(capsys, "nofile", "-k", "4", "--method", "squares-tables", "--device", "cpu")
+    assert "method squares-tables does not run on cpu; use another method or device" in words
+
+
+def test_help_is_silent_about_weights(capsys):
+    assert run(["cycles", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "--weight" not in out and "--target" in out
