@@ -241,13 +241,17 @@ def count_rows(offsets, neighbours):
     """
     n = len(offsets) - 1
     split, stretches = np.empty(n, np.int64), -(-n // STRETCH)
-    found = [np.zeros(stretches, np.int64) for _ in range(4)]
+    found = [np.zeros(stretches, np.int64) for _ in range(3)]
     survey(stretches, offsets, neighbours, split, *found)
-    falls, steps, loops, repeats = (int(of_stretches.sum()) for of_stretches in found)
-    if falls or steps > STEPS * len(neighbours):
+    stops, steps, loops = (int(of_stretches.sum()) for of_stretches in found)
+    if steps > STEPS * len(neighbours):
         return None
-    ends, entries = offsets[1:], neighbours
-    if repeats:
+    ends, entries, repeats = offsets[1:], neighbours, 0
+    if stops:
+        look_again(stretches, offsets, neighbours, split, *found[:2])
+        falls, repeats = (int(of_stretches.sum()) for of_stretches in found[:2])
+        if falls:
+            return None
         ends, entries = ends.copy(), np.empty_like(neighbours)
         keep_once(n, neighbours, split, ends, entries)
     solver = Triangles(split, ends, entries, ahead=_lie_apart(offsets, neighbours))
@@ -255,24 +259,33 @@ def count_rows(offsets, neighbours):
     return solver.counts, loops, repeats
 
 
-def _survey(stretch, offsets, neighbours, split, falls, steps, loops, repeats):
+def _survey(stretch, offsets, neighbours, split, stops, steps, loops):
     """Find the higher neighbours of a stretch of rows, and how many steps they take."""
-    down, total, own, again = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    down, total, itself = np.int64(0), np.int64(0), np.int64(0)
     for vertex in range(stretch * STRETCH, min((stretch + 1) * STRETCH, len(split))):
         first, end, higher, before = offsets[vertex], offsets[vertex + 1], np.int64(0), np.int64(-1)
         for entry in range(first, end):
             neighbour = np.int64(neighbours[entry])
-            down += neighbour < before
-            again += (neighbour == before) & (neighbour > vertex)
-            own += neighbour == vertex
+            down += neighbour <= before
+            itself += neighbour == vertex
             higher += neighbour > vertex
             before = neighbour
         split[vertex] = end - higher
         total += higher * (end - higher - first)
-    falls[stretch], steps[stretch], loops[stretch], repeats[stretch] = down, total, own, again
+    stops[stretch], steps[stretch], loops[stretch] = down, total, itself
 
 
-survey = each(_survey, least_chunk=1)
+def _look_again(stretch, offsets, neighbours, split, falls, repeats):
+    """Tell rows that are not sorted from those that hold an edge twice."""
+    down, again = np.int64(0), np.int64(0)
+    for vertex in range(stretch * STRETCH, min((stretch + 1) * STRETCH, len(split))):
+        for entry in range(offsets[vertex] + 1, offsets[vertex + 1]):
+            down += neighbours[entry] < neighbours[entry - 1]
+            again += entry > split[vertex] and neighbours[entry] == neighbours[entry - 1]
+    falls[stretch], repeats[stretch] = down, again
+
+
+survey, look_again = each(_survey, least_chunk=1), each(_look_again, least_chunk=1)
 
 
 @each
