@@ -117,10 +117,14 @@ def test_no_cycle_is_longer_than_there_are_vertices():
     for length in (graph.n_vertices + 1, 2000, 10**30):
         found = estimate_cycles(graph, length, samples=10)
         assert (found.total, found.low, found.high, found.hits) == (0, 0, 0, 0)
-    ends = np.triu_indices(400, 1)
-    large = ew.Graph.from_edges(*ends)
+
+
+def test_too_many_walks_for_a_float_are_refused():
+    large = ew.Graph.from_edges(*np.triu_indices(400, 1)).to(PLACE)
     with pytest.raises(GraphError, match="too many walks of 398 edges"):
         estimate_cycles(large, 400)
+    found = estimate_cycles(large, 100, samples=5)
+    assert 0 <= found.low <= found.total <= found.high < np.inf
 
 
 @pytest.mark.interpreter
