@@ -37,6 +37,7 @@ PAGES = {
 }
 #: What Python says and the command line says otherwise.
 PHRASES = {
+    "force=True or a larger cap=": "--yes",
     "force=True": "--yes",
     "undirected=True": "--undirected",
     "edgewise.estimate_cycles": "--estimate",

@@ -86,8 +86,14 @@ def walks(ranked: Ranked, steps: int, stays=None):
     return found
 
 
-def in_reach_of_cycles(ranked: Ranked):
+def in_reach_of_cycles(ranked: Ranked, rounds: int = PEELS):
     """Which vertices are left when those with fewer than two neighbours are gone, some rounds long.
+
+    Parameters
+    ----------
+    ranked : Ranked
+    rounds : int
+        At most; fewer if one of them finds nothing more.
 
     Returns
     -------
@@ -96,9 +102,13 @@ def in_reach_of_cycles(ranked: Ranked):
     """
     n, place = ranked.n_vertices, ranked.place
     stays, other = arrays.full(n, 1, np.uint8, place), arrays.empty(n, np.uint8, place)
-    for _ in range(PEELS):
+    left = n
+    for _ in range(rounds):
         peel(n, ranked.offsets, ranked.neighbours, stays, other)
         stays, other = other, stays
+        before, left = left, int(stays.sum(dtype=np.int64))
+        if left == before:
+            break
     return stays
 
 

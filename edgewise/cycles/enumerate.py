@@ -10,7 +10,8 @@ found since it came: an addition for a vertex of the search, not one for each cy
 Ranks go by degree, so every vertex sees the few hubs' rows only up to its own rank.  The cost is still that
 of all paths that can close, a step for each cycle at least: the 3.4e9 5-cycles of com-DBLP take a minute, and
 those of length 7 would take days.  So the work is estimated before (:mod:`~edgewise.cycles.probes`), and a
-search that passes its ``cap`` of steps gives up.
+search that passes its ``cap`` of steps gives up.  Trees that hang on the graph are left out before: no cycle
+enters them, but the search would.
 
 A team has a top: a block of a GPU, whose threads share out each row of ``u2``, or a thread of a CPU.  Its
 distances and credits lie in arrays of its own.
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.probes import work
+from edgewise.cycles.probes import without_trees, work
 from edgewise.cycles.ranked import Ranked
 from edgewise.device import arrays, cas, device, fetch_add, load, together
 from edgewise.device.launch import processors
@@ -228,8 +229,9 @@ class Search:
         """
         if int(self.spent[0]) > self.cap:
             raise OptionError(
-                f"the search for cycles of length {self.length} gave up after {self.cap:,} steps; "
-                "use a larger cap=, a smaller length, or estimate_cycles"
+                f"the search for cycles of length {self.length} gave up after {self.cap:,} "
+                f"step{'s' if self.cap > 1 else ''}; use force=True or a larger cap=, shorter cycles, or "
+                "edgewise.estimate_cycles"
             )
         return self.found
 
@@ -246,4 +248,4 @@ class Search:
 
 def start(ranked: Ranked, order, length: int, cap: int = CAP) -> Search:
     """A worker that enumerates cycles of ``length`` edges below the vertices of ``order``."""
-    return Search(ranked, order, length, cap)
+    return Search(without_trees(ranked), order, length, cap)

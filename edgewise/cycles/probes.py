@@ -5,85 +5,167 @@ vertex, and multiply the numbers of children on the way (Knuth 1975, "Estimating
 programs").  A few tops are probed so, drawn by what a cheap guess says of them: with ``d`` lower neighbours
 and ``w`` wedges below it, a top has about ``d (w / d)^(k - 2)`` paths to walk.  The guess of all tops is then
 scaled to what was found.  Its order of magnitude is what matters: it tells seconds from days.
+
+A guess may be far too high in one part of the graph, which would then draw all probes.  So tops are probed in
+strata, each of tops with a guess of the same magnitude, and each stratum is scaled by its own probes
+(Chen 1992, "Heuristic sampling").  Trees that hang on the graph are cut off first: their guesses are high,
+and no cycle is there.  What probes miss must not get lost: every top that may have a cycle is a task, of its
+wedges at least.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from edgewise.cycles.bounds import in_reach_of_cycles
 from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.tasks import MOST
 from edgewise.cycles.tops import wedges_of
-from edgewise.device import arrays
+from edgewise.device import alone, arrays, device
 
 #: Steps so few that nobody needs to know better.
 FEW = 1e8
-#: Tops that are probed, and descents from each.
-TOPS, DESCENTS = 24, 32
+#: Strata at most, the factor between guesses within one, tops probed in each, and descents from each top.
+STRATA, FACTOR, TOPS, DESCENTS = 8, 32.0, 6, 16
+#: Entries that may be read to find distances around the tops of a stratum, from the second top on.
+READS = 1 << 20
+#: Rounds in which vertices with fewer than two neighbours go.
+ROUNDS = 48
+
+
+def without_trees(ranked: Ranked) -> Ranked:
+    """The graph without the vertices that are on no cycle, as they have fewer than two neighbours that stay.
+
+    They keep their numbers, and are in no row.
+    """
+    with arrays.guard(ranked.place):
+        stays = in_reach_of_cycles(ranked, ROUNDS)
+        if bool(stays.all()):
+            return ranked
+        entries = stays[ranked.neighbours]
+        ends = arrays.zeros(len(entries) + 1, np.int64, ranked.place)
+        ends[1:] = entries.cumsum(dtype=np.int64)
+        return ranked._replace(
+            offsets=ends[ranked.offsets],
+            neighbours=ranked.neighbours[entries != 0],
+            split=ends[ranked.split],
+        )
 
 
 def work(ranked: Ranked, length: int):
-    """Steps of the search below every top, about: (n,) float64 array in the place of ``ranked``."""
+    """Steps of the search below every top, about: (n,) float64 array in the place of ``ranked``.
+
+    Zero where a top has fewer than two lower neighbours, trees left out, and nowhere else.
+    """
+    ranked = without_trees(ranked)
     xp = arrays.namespace(ranked.place)
     below = (ranked.split - ranked.offsets[:-1]).astype(np.float64)
     wedges = wedges_of(ranked)[1].astype(np.float64)
     with np.errstate(over="ignore"):
-        guess = below * (wedges / xp.maximum(below, 1)) ** (length - 2)
-    guess[below < 2] = 0
-    total = float(guess.sum())
-    return guess if total < FEW else guess * _scale(ranked, length, guess)
+        guess = xp.minimum(below * (wedges / xp.maximum(below, 1)) ** (length - 2), MOST)
+        guess[below < 2] = 0
+        if float(guess.sum()) > FEW:
+            guess = xp.minimum(guess * arrays.move(_scales(ranked, length, guess), ranked.place), MOST)
+    return xp.where(below < 2, 0.0, xp.maximum(guess, xp.maximum(wedges, 1.0)))
 
 
-def _scale(ranked, length, guess):
-    """Ratio of the work that probes find to what was guessed."""
+def _scales(ranked, length, guess):
+    """Ratio of the work that probes find to what was guessed, for every top."""
     guess = arrays.move(guess, "cpu")
-    guess = np.where(np.isfinite(guess), guess, np.finfo(np.float64).max / len(guess) / 4)
-    share = guess / guess.sum()
     rows = arrays.move(ranked.offsets, "cpu"), arrays.move(ranked.neighbours, "cpu")
-    draw = np.random.default_rng(0)
-    tops = draw.choice(len(share), TOPS, p=share)
-    return float(np.mean([probe(*rows, int(top), length, draw) / guess[top] for top in tops]))
+    draw, scales = np.random.default_rng(0), np.ones(len(guess))
+    for tops in _strata(guess):
+        share = guess[tops] / guess[tops].max()
+        if guess[tops].sum() >= FEW / STRATA:
+            drawn, times = np.unique(draw.choice(tops, TOPS, p=share / share.sum()), return_counts=True)
+            scales[tops] = _ratio(rows, length, guess, drawn, times, draw)
+    return scales
 
 
-def probe(offsets, neighbours, top, length, draw):
-    """Steps of the search below one top, by the average of some descents."""
-    distance = _around(offsets, neighbours, top, length // 2)
-    return float(
-        np.mean([_descend(offsets, neighbours, top, length, distance, draw) for _ in range(DESCENTS)])
-    )
+def _strata(guess):
+    """Tops of about the same guess each, the highest first; the last has all that are left."""
+    tops = np.flatnonzero(guess)
+    magnitude = np.floor((np.log2(guess[tops].max()) - np.log2(guess[tops])) / np.log2(FACTOR))
+    stratum = np.minimum(np.unique(magnitude, return_inverse=True)[1], STRATA - 1)
+    return [tops[stratum == number] for number in range(stratum.max() + 1)]
 
 
-def _lower(offsets, neighbours, vertex, top):
-    row = neighbours[offsets[vertex] : offsets[vertex + 1]]
-    return row[: np.searchsorted(row, top)]
-
-
-def _around(offsets, neighbours, top, half):
-    """Distance from ``top`` of vertices below it, up to ``half``; zero for others."""
-    distance = np.zeros(len(offsets) - 1, np.int32)
-    level = _lower(offsets, neighbours, top, top)
-    for far in range(1, half + 1):
-        distance[level] = far
-        if far < half:
-            lengths = offsets[level.astype(np.int64) + 1] - offsets[level]
-            ends = np.cumsum(lengths)
-            entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
-                offsets[level] - ends + lengths, lengths
-            )
-            near = neighbours[entries]
-            level = np.unique(near[(near < top) & (distance[near] == 0)])
-    return distance
-
-
-def _descend(offsets, neighbours, top, length, distance, draw):
-    """Steps of the search, estimated by one path down its tree."""
-    children, alike, steps, path = _lower(offsets, neighbours, top, top), 1.0, 0.0, []
-    for away in range(1, length - 1):
-        if not len(children):
+def _ratio(rows, length, guess, drawn, times, draw):
+    """Mean ratio of what probes of these tops find to what was guessed."""
+    distance, reached = np.zeros(len(guess), np.int32), np.empty(len(guess), np.int64)
+    path, found, weight, read = np.empty(length, np.int64), 0.0, 0.0, 0
+    for top, descents in zip(drawn.tolist(), times.tolist()):
+        if weight and read > READS:
             break
-        alike *= len(children)
-        path.append(children[draw.integers(len(children))])
-        children = _lower(offsets, neighbours, path[-1], top)
-        steps += alike * len(children)
-        near = (distance[children] != 0) & (distance[children] <= length - away - 1)
-        children = children[near & ~np.isin(children, path)]
-    return steps
+        filled, entries = _around(top, length // 2, *rows, distance, reached)
+        chances = draw.random(descents * DESCENTS * length)
+        steps = _descend(top, length, *rows, distance, chances, path, MOST)
+        distance[reached[:filled]] = 0
+        found, weight, read = found + descents * (steps / guess[top]), weight + descents, read + entries
+    return found / weight
+
+
+@alone
+def _around(top, half, offsets, neighbours, distance, reached):
+    """Find how far lower vertices are from ``top``, up to ``half``; how many they are, and entries read."""
+    begin, filled, read = 0, 0, 0
+    for far in range(1, half + 1):
+        end = filled
+        for place in range(begin - (far == 1), end):  # the top stands before all others
+            vertex = top if far == 1 else reached[place]
+            for entry in range(offsets[vertex], offsets[vertex + 1]):
+                other = np.int64(neighbours[entry])
+                if other >= top:
+                    break
+                read += 1
+                if distance[other] == 0:
+                    distance[other] = far
+                    reached[filled] = other
+                    filled += 1
+        begin = end
+    return filled, read
+
+
+@alone
+def _descend(top, length, offsets, neighbours, distance, chances, path, most):
+    """Steps of the search below ``top``: the mean over random paths down its tree."""
+    total, paths = 0.0, len(chances) // length
+    for number in range(paths):
+        path[0], alike, steps, depth = top, 1.0, 0.0, 0
+        while depth < length - 1:
+            below, able, chosen = 0, 0, np.int64(-1)
+            for entry in range(offsets[path[depth]], offsets[path[depth] + 1]):
+                if neighbours[entry] >= top:
+                    break
+                below += 1
+            if depth > 0:
+                steps = min(steps + alike * below, most)
+            left = length - depth - 1
+            for turn in range(2):  # count those that can go on, then take one of them
+                pick = np.int64(chances[number * length + depth] * able) if turn else np.int64(-1)
+                seen = 0
+                for entry in range(offsets[path[depth]], offsets[path[depth]] + below):
+                    other = np.int64(neighbours[entry])
+                    if _goes_on(other, top, left, depth, offsets, neighbours, distance, path):
+                        if seen == pick:
+                            chosen = other
+                        seen += 1
+                able = seen
+            depth += 1
+            if chosen < 0:
+                depth = length
+            else:
+                alike, path[depth] = min(alike * able, most), chosen
+        total += steps / paths
+    return total
+
+
+@device
+def _goes_on(vertex, top, left, depth, offsets, neighbours, distance, path):
+    """Whether a path may come to a vertex, close within the edges that are ``left``, and have a way on."""
+    far, second = distance[vertex], offsets[vertex] + (depth > 0)
+    if far == 0 or far > left or second >= offsets[vertex + 1] or neighbours[second] >= top:
+        return False
+    while depth > 0 and path[depth] != vertex:
+        depth -= 1
+    return depth == 0

@@ -32,8 +32,8 @@ from edgewise.workers.queue import LoadQueue, WorkQueue
 LEAST = 0.002
 #: Chunks of the document's queue that a GPU takes at once.
 CHUNKS_OF_GPU = 8
-#: Seconds between two looks at Ctrl-C, and the most of such pieces a device's work is cut into.
-PIECE, MOST_PIECES = 0.25, 100
+#: Seconds between two signs of progress of a single device, and of each of several; pieces of all at most.
+PIECE, PIECE_OF_MANY, MOST_PIECES = 0.25, 1.0, 100_000
 #: Share of all speed from which the CPU joins GPUs, and seconds of work for which it is worth starting.
 LEAST_SHARE, LEAST_SECONDS = 0.1, 0.05
 
@@ -84,17 +84,13 @@ class Chunks:
 
 
 def by_load(plan: Plan):
-    """Pieces of decreasing load; a single device gets as few as let it be interrupted."""
+    """Pieces of decreasing load; a single device gets as few as let progress be seen."""
     if len(plan.places) > 1:
         kinds = {"cpu" if place == "cpu" else "gpu" for place in plan.places}
         behind = [i for i, place in enumerate(plan.places) if place == "cpu"] if len(kinds) > 1 else []
-        return LoadQueue(plan.loads(), map(effort.speed_of, plan.places), least=LEAST, behind=behind)
-    pieces = _pieces(plan.seconds)
-    if pieces == 1:
-        return Runs([_proper([0, plan.tasks])])
-    ends = np.cumsum(plan.loads())
-    marks = np.searchsorted(ends, ends[-1] * np.arange(1, pieces) / pieces)
-    return Runs([_proper([0, *marks.tolist(), plan.tasks])])
+        speeds, most = map(effort.speed_of, plan.places), max(PIECE_OF_MANY, plan.seconds / MOST_PIECES)
+        return LoadQueue(plan.loads(), speeds, least=LEAST, most=most, behind=behind)
+    return Runs([_cut(plan, 0, plan.tasks, plan.seconds, PIECE)])
 
 
 def evenly(plan: Plan):
@@ -115,22 +111,18 @@ def in_chunks(plan: Plan):
 
 def _shared(plan, weights):
     marks = (plan.tasks * np.cumsum([0.0, *weights]) / sum(weights)).astype(np.int64)
-    pieces = _pieces(plan.seconds)
-    return Runs(
-        [
-            _proper(np.linspace(start, stop, pieces + 1).astype(np.int64).tolist())
-            for start, stop in pairwise(marks)
-        ]
-    )
+    piece = PIECE if len(weights) == 1 else PIECE_OF_MANY
+    return Runs([_cut(plan, *share, plan.seconds, piece) for share in pairwise(marks.tolist())])
 
 
-def _pieces(seconds):
-    return int(min(max(seconds / PIECE, 1), MOST_PIECES))
-
-
-def _proper(marks):
-    """Runs between marks that hold any task."""
-    return [(start, stop) for start, stop in pairwise(marks) if stop > start]
+def _cut(plan, start, stop, seconds, piece):
+    """Runs of tasks of about the same load, so many that each of ``seconds`` in all is worth a ``piece``."""
+    pieces = int(min(max(seconds / piece, 1), MOST_PIECES))
+    marks = []
+    if pieces > 1 and stop > start:
+        ends = np.cumsum(plan.loads()[start:stop])
+        marks = (start + np.searchsorted(ends, ends[-1:] * np.arange(1, pieces) / pieces)).tolist()
+    return [(first, end) for first, end in pairwise([start, *marks, stop]) if end > first]
 
 
 class Schedule(NamedTuple):

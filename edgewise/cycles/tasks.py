@@ -33,7 +33,7 @@ class Tasks:
     """
 
     def __init__(self, ranked, work, by_work):
-        self.work = work = arrays.namespace(work).minimum(work, MOST)
+        self.work = work = arrays.namespace(work).fmin(work, MOST)
         self.order = heaviest_first(work) if by_work else ranked.rank.astype(np.int64)
         self.total = float(work.sum()) if len(work) else 0.0
 

@@ -83,8 +83,9 @@ class LoadQueue:
         end keeps everybody waiting.
     speeds : sequence of float
         Load a second of each worker, guessed.
-    least : float
-        Seconds a run should take at least, so that asking for it does not matter.
+    least, most : float
+        Seconds a run should take at least, so that asking for it does not matter, and at most (unless it is
+        a single task), so that one hears of it.
     behind : sequence of int
         Workers that take tasks from the light end, few at first, and none that would outlast the others:
         slow ones, for which a heavy task would take longer than all others need together.
@@ -97,11 +98,11 @@ class LoadQueue:
     ((0, 1), (1, 2))
     """
 
-    def __init__(self, loads, speeds, *, least: float = 0.0, behind=()):
+    def __init__(self, loads, speeds, *, least: float = 0.0, most: float = np.inf, behind=()):
         self.ends = np.concatenate([np.zeros(1), np.cumsum(loads, dtype=np.float64)])
         self.guessed = [float(speed) for speed in speeds]
         self.measured = [(0.0, 0.0) for _ in self.guessed]
-        self.least, self.behind = least, frozenset(behind)
+        self.least, self.most, self.behind = least, most, frozenset(behind)
         self.first, self.last = 0, len(self.ends) - 1
         self._alone = Lock()
 
@@ -120,6 +121,7 @@ class LoadQueue:
             together, own = sum(speeds), speeds[worker]
             done, seconds = self.measured[worker]
             load, least = (PART if seconds else FIRST_PART) * left * own / together, self.least * own
+            load = min(load, self.most * own)
             if worker in self.behind:  # guesses may be far off, so it begins with little
                 least = least if seconds else min(least, self.least * self.guessed[worker])
                 return self._from_behind(max(min(load, done), least), left / together)

@@ -180,6 +180,14 @@ def test_efforts_in_words(seconds, words):
     assert effort.in_words(seconds) == words
 
 
+def test_work_that_is_not_a_number_is_refused():
+    with pytest.raises(OptionError, match="millions of years"):
+        effort.check_effort(float("nan"), ("cpu",), "dfs", 5, False)
+    n, graph = 300, np.triu_indices(300, 1)
+    with pytest.raises(OptionError, match="millions of years"):
+        ew.cycle_counts(ew.Graph.from_edges(*graph, n_vertices=n), 200)
+
+
 def test_counts_that_may_not_fit_are_refused_before_they_are_counted(monkeypatch):
     def never(*given, **more):
         raise AssertionError("it was counted")
@@ -265,7 +273,16 @@ def test_shares_of_the_document():
 def test_long_work_is_cut_so_that_it_can_be_interrupted():
     assert len(runs_of("auto", ("cpu",), 1000, 0.1)[0]) == 1
     assert len(runs_of("auto", ("cpu",), 1000, 2.5)[0]) == 10
-    assert len(runs_of("static", ("cpu", "cpu"), 1000, 1e9)[0]) == schedules.MOST_PIECES
+    assert len(runs_of("static", ("cpu", "cpu"), 1000, 1e9)[0]) == 500
+    assert len(runs_of("auto", ("cpu",), 200_000, 1e9)[0]) == schedules.MOST_PIECES
+
+
+@pytest.mark.parametrize("seconds", (1000.0, 1e9))
+def test_runs_of_several_devices_are_short(seconds):
+    places, loads = ("cuda:0", "cuda:1"), np.full(100_000, seconds * effort.ON_GPU * 2 / 100_000)
+    runs = [run for own in runs_of("auto", places, 100_000, seconds, loads).values() for run in own]
+    longest = max(stop - start for start, stop in runs) * loads[0] / effort.ON_GPU
+    assert longest <= max(schedules.PIECE_OF_MANY, seconds / schedules.MOST_PIECES) * 2
 
 
 def test_the_cpu_joins_gpus_where_it_pays(monkeypatch):
@@ -298,6 +315,6 @@ def test_caps_that_are_none(cap):
 
 def test_a_search_gives_up_unless_it_is_forced():
     graph = made("clique")
-    with pytest.raises(OptionError, match="gave up"):
+    with pytest.raises(OptionError, match="gave up after 1 step; use force=True or a larger cap=, shorter"):
         ew.cycle_counts(graph, 8, method="enumerate", cap=1)
     assert ew.cycle_counts(graph, 8, method="enumerate", force=True).total == 2520

@@ -106,11 +106,64 @@ def test_probes_foresee_searches_that_distances_cut_short(monkeypatch):
     assert guess > 2 * better
 
 
+def hubs_with_leaves(hubs, leaves):
+    """A clique, each vertex of which has so many leaves of its own."""
+    sources, targets = np.triu_indices(hubs, 1)
+    n = hubs * (leaves + 1)
+    return n, np.r_[sources, np.arange(hubs).repeat(leaves)], np.r_[targets, np.arange(hubs, n)]
+
+
+@pytest.mark.parametrize("length", (7, 8))
+@pytest.mark.parametrize("schedule", ("auto", "static"))
+def test_no_task_is_lost_because_probes_miss_it(length, schedule):
+    n, sources, targets = hubs_with_leaves(8, 5000)
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=n).to(PLACE)
+    counts = arrays.move(ew.cycle_counts(graph, length, schedule=schedule).counts, "cpu")
+    assert counts[:8].tolist() == [2520] * 8 and counts.sum() == 8 * 2520
+
+
+def test_a_top_is_a_task_if_it_has_two_lower_neighbours(monkeypatch):
+    monkeypatch.setattr(probes, "FEW", 0.0)
+    monkeypatch.setattr(probes, "_ratio", lambda *given: 0.0)
+    for shape in (clique(12), ZOO["grid"], ZOO["sparse"]):
+        graph = ranked(*shape)
+        core = probes.without_trees(graph)
+        below = arrays.move(core.split - core.offsets[:-1], "cpu")
+        assert (arrays.move(probes.work(graph, 6), "cpu") > 0).tolist() == (below > 1).tolist()
+    assert probes.work(ranked(*star(50)), 7).sum() == 0
+
+
+def test_a_tree_does_not_hide_days_of_work():
+    n, sources, targets = clique(60)
+    root, children = n, np.arange(n + 1, n + 31)
+    leaves = np.arange(n + 31, n + 31 + 30_150)
+    parents = np.r_[children.repeat(1000), np.full(150, root)]
+    sources = np.r_[sources, np.full(30, root), parents]
+    targets = np.r_[targets, children, leaves]
+    alone, beside = ranked(*clique(60)), ranked(leaves[-1] + 1, sources, targets)
+    expected = probes.work(alone, 9).sum()
+    assert probes.work(beside, 9).sum() == pytest.approx(expected, rel=0.5)
+    assert 0.1 < expected / sum(perm(top, 8) for top in range(60)) < 10
+
+
+def test_strata_are_probed_each_on_their_own(monkeypatch):
+    monkeypatch.setattr(probes, "FEW", 0.0)
+    guess = np.r_[np.full(10, 1e280), np.zeros(5), np.full(100, 1e9), np.full(10, 1e7)]
+    probed = probes._strata(guess)
+    assert [len(tops) for tops in probed] == [10, 100, 10]
+    assert len(probes._strata(10.0 ** np.arange(200))) == probes.STRATA
+
+
+def test_work_beyond_all_numbers_stays_a_number():
+    graph = ranked(*clique(300))
+    assert 1e290 <= float(probes.work(graph, 200).sum()) < np.inf
+
+
 def test_a_search_gives_up_at_its_cap():
     n, sources, targets = clique(60)
     graph = ew.Graph.from_edges(sources, targets, n_vertices=n)
     with pytest.raises(
-        OptionError, match="for cycles of length 8 gave up after 10,000,000 steps; use a larger"
+        OptionError, match="for cycles of length 8 gave up after 10,000,000 steps; use force=True"
     ):
         ew.cycle_counts(graph, 8, method="enumerate", cap=10_000_000, force=True)
     assert ew.cycle_counts(graph, 4, method="enumerate", cap=10_000_000).total == 60 * perm(59, 3) // 8

@@ -42,6 +42,12 @@ def test_few_runs():
     assert sum(map(len, runs)) < 100
 
 
+def test_runs_are_no_longer_than_they_may_be():
+    loads = np.ones(10_000)
+    _, runs = played(LoadQueue(loads, [1.0, 2.0], most=50.0), loads, [1.0, 2.0])
+    assert [max(stop - start for start, stop in own) for own in runs] == [50, 100]
+
+
 def test_a_slow_worker_takes_from_the_light_end_and_does_not_keep_the_others_waiting():
     queue = LoadQueue(HEAVY, [1.0, 1.0, 1.0], least=HEAVY.sum() / 1e4, behind=[2])
     clocks, runs = played(queue, HEAVY, [100.0, 100.0, 1.0])
