@@ -129,7 +129,10 @@ def closing(draw, draws, edges, offsets, neighbours, path):
     at, end, found = offsets[long], offsets[long + 1], 0
     for entry in range(offsets[short], offsets[short + 1]):
         vertex = np.int64(neighbours[entry])
-        at = first_from(vertex, at, end, neighbours)
+        ahead = 1  # doubled until the vertex is passed: rows of like length are merged
+        while at + ahead < end and np.int64(neighbours[at + ahead]) < vertex:
+            ahead *= 2
+        at = first_from(vertex, at + ahead // 2, min(at + ahead, end), neighbours)
         if at < end and np.int64(neighbours[at]) == vertex:
             found += 0 if is_visited(vertex, draw, draws, edges + 1, path) else 1
     return found
