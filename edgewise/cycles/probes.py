@@ -46,9 +46,9 @@ def without_trees(ranked: Ranked) -> Ranked:
         ends = arrays.zeros(len(entries) + 1, np.int64, ranked.place)
         ends[1:] = entries.cumsum(dtype=np.int64)
         return ranked._replace(
-            offsets=ends[ranked.offsets],
-            neighbours=ranked.neighbours[entries != 0],
-            split=ends[ranked.split],
+            offsets=arrays.move(ends[ranked.offsets], ranked.place),
+            neighbours=arrays.move(ranked.neighbours[entries != 0], ranked.place),
+            split=arrays.move(ends[ranked.split], ranked.place),
         )
 
 
@@ -66,7 +66,7 @@ def work(ranked: Ranked, length: int):
         guess[below < 2] = 0
         if float(guess.sum()) > FEW:
             guess = xp.minimum(guess * arrays.move(_scales(ranked, length, guess), ranked.place), MOST)
-    return xp.where(below < 2, 0.0, xp.maximum(guess, xp.maximum(wedges, 1.0)))
+    return arrays.move(xp.where(below < 2, 0.0, xp.maximum(guess, xp.maximum(wedges, 1.0))), ranked.place)
 
 
 def _scales(ranked, length, guess):
