@@ -132,7 +132,7 @@ def _in_options(message, page):
     columns = {"source": "source-column", "target": "target-column"} if page == "paths" else {}
     return re.sub(
         r"\b(source|target|weight|where|null|format|directed|one_based|header|ids|devices?|merge|method|n_vertices"
-        r"|output|dtype|cutoff|length|schedule|samples)=(\b|(?=['\"]))?",
+        r"|output|dtype|cutoff|confidence|seed|length|schedule|samples)=(\b|(?=['\"]))?",
         lambda found: (
             f"--{columns.get(found[1], found[1].removeprefix('n_').replace('_', '-'))}"
             + (" " if found[2] is not None else "")
