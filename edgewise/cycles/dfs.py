@@ -19,6 +19,7 @@ from functools import partial
 import numpy as np
 
 from edgewise.cycles.bounds import walks
+from edgewise.cycles.lookup import is_on_path
 from edgewise.cycles.ranked import Ranked
 from edgewise.device import arrays, device, each, fetch_add, threads
 
@@ -26,15 +27,6 @@ from edgewise.device import arrays, device, each, fetch_add, threads
 SEARCHES, STACKS = 1 << 18, 1 << 25
 #: Vertices a core takes at a time.
 CLAIM = 4
-
-
-@device
-def is_among(vertex, path, base, step, depth):
-    """Whether one of the path's vertices up to ``depth`` is this one."""
-    depth += 1
-    while depth > 0 and path[base + (depth - 1) * step] != vertex:
-        depth -= 1
-    return depth > 0
 
 
 @device
@@ -52,7 +44,7 @@ def closing(last, offsets, neighbours, path, base, step, depth):
     start, found = path[base], 0
     for entry in range(offsets[last], offsets[last + 1]):
         end = np.int64(neighbours[entry])
-        if not is_among(end, path, base, step, depth):
+        if not is_on_path(end, path, base, step, depth + 1):
             found += stands_between(start, offsets[end], offsets[end + 1], neighbours)
     return found
 
@@ -70,7 +62,7 @@ def closed_walks(start, length, offsets, neighbours, path, entries, base, step):
         else:
             entries[at] = entry + 1
             vertex = np.int64(neighbours[entry])
-            if not is_among(vertex, path, base, step, depth):
+            if not is_on_path(vertex, path, base, step, depth + 1):
                 if depth == deepest:
                     found += closing(vertex, offsets, neighbours, path, base, step, depth)
                 else:

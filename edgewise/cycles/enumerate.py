@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgewise.cycles.lookup import is_on_path
 from edgewise.cycles.probes import without_trees, work
 from edgewise.cycles.ranked import Ranked
 from edgewise.device import arrays, cas, device, fetch_add, load, together
@@ -73,14 +74,6 @@ def look_around(top, half, lane, size, offsets, neighbours, base, distance, reac
 
 
 @device
-def is_on_path(vertex, path, stack, depth):
-    """Whether ``vertex`` is one of those at ``depth`` or above."""
-    while depth >= 0 and path[stack + depth] != vertex:
-        depth -= 1
-    return depth >= 0
-
-
-@device
 def close(place, end, stride, top, depth, neighbours, stack, path, base, distance, credit):
     """Number of neighbours in a row that close the path; they are credited."""
     found = 0
@@ -89,7 +82,9 @@ def close(place, end, stride, top, depth, neighbours, stack, path, base, distanc
         if other >= top:
             place = end
         elif (
-            distance[base + other] == 1 and other > path[stack] and not is_on_path(other, path, stack, depth)
+            distance[base + other] == 1
+            and other > path[stack]
+            and not is_on_path(other, path, stack, 1, depth + 1)
         ):
             add_in_team(credit, base + other, 1)
             found += 1
@@ -121,7 +116,7 @@ def extend(first, top, length, lane, size, graph, stack, stacks, base, distance,
             depth -= 1
         else:
             entries[at], steps, away = place + stride, steps + 1, distance[base + other]
-            if away != 0 and away <= length - depth - 2 and not is_on_path(other, path, stack, depth):
+            if away != 0 and away <= length - depth - 2 and not is_on_path(other, path, stack, 1, depth + 1):
                 depth, at = depth + 1, at + 1
                 path[at], entries[at], before[at] = other, offsets[other], found
         if steps > STEPS_AT_A_TIME:

@@ -30,6 +30,7 @@ from time import perf_counter
 import numpy as np
 
 from edgewise.cycles import bounds
+from edgewise.cycles.lookup import first_from, is_on_path
 from edgewise.cycles.ranked import Ranked, ranked_of
 from edgewise.device import alone, arrays, device, each
 from edgewise.errors import GraphError, OptionError
@@ -100,27 +101,6 @@ def choose(row, chance, offsets, neighbours, first, sums):
 
 
 @device
-def first_from(vertex, low, high, neighbours):
-    """Where among ascending entries the first one is that is not below ``vertex``."""
-    while low < high:
-        middle = (low + high) // 2
-        if np.int64(neighbours[middle]) < vertex:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@device
-def is_visited(vertex, draw, draws, steps, path):
-    """Whether ``vertex`` is one of the first ``steps`` of a walk."""
-    step = 0
-    while step < steps and path[step * draws + draw] != vertex:
-        step += 1
-    return step < steps
-
-
-@device
 def closing(draw, draws, edges, offsets, neighbours, path):
     """Number of ways to close a path by one more vertex."""
     short, long = path[draw], path[edges * draws + draw]
@@ -134,7 +114,7 @@ def closing(draw, draws, edges, offsets, neighbours, path):
             ahead *= 2
         at = first_from(vertex, at + ahead // 2, min(at + ahead, end), neighbours)
         if at < end and np.int64(neighbours[at]) == vertex:
-            found += 0 if is_visited(vertex, draw, draws, edges + 1, path) else 1
+            found += 0 if is_on_path(vertex, path, draw, draws, edges + 1) else 1
     return found
 
 
@@ -151,7 +131,7 @@ def draw_walk(draw, draws, edges, entries, middles, chances, offsets, neighbours
         first = (edges - step - 1) * entries
         path[(step + 1) * draws + draw] = choose(row, chance, offsets, neighbours, first, sums)
     for step in range(1, edges + 1):
-        simple = simple and not is_visited(path[step * draws + draw], draw, draws, step, path)
+        simple = simple and not is_on_path(path[step * draws + draw], path, draw, draws, step)
     ways = closing(draw, draws, edges, offsets, neighbours, path) if simple else 0
     found[draw] = ways / (roots[path[draw]] * roots[path[edges * draws + draw]])
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.cycles.hands import Hands, next_share
+from edgewise.cycles.lookup import first_from
 from edgewise.cycles.ranked import Ranked
 from edgewise.device import alone, arrays, device, each, fetch_add
 from edgewise.errors import GraphError
@@ -110,19 +111,7 @@ def copy_down(vertex, offsets, neighbours, split, found):
     """Copy to each downward entry what the upward entry of the same edge has."""
     for entry in range(offsets[vertex], split[vertex]):
         lower = np.int64(neighbours[entry])
-        found[entry] = found[entry_of(vertex, split[lower], offsets[lower + 1], neighbours)]
-
-
-@device
-def entry_of(vertex, first, end, neighbours):
-    """Where ``vertex`` stands among the ascending entries ``first`` to ``end - 1``, in which it is."""
-    while end - first > 1:
-        middle = (first + end) // 2
-        if np.int64(neighbours[middle]) <= vertex:
-            first = middle
-        else:
-            end = middle
-    return first
+        found[entry] = found[first_from(vertex, split[lower], offsets[lower + 1], neighbours)]
 
 
 @each

@@ -12,6 +12,7 @@ wedges in the lower; zero is an empty slot.
 
 import numpy as np
 
+from edgewise.cycles.lookup import first_from
 from edgewise.device import cas, device, each_row, fetch_add, meet
 from edgewise.device.warps import (
     from_lane,
@@ -156,25 +157,13 @@ def enter_wedges(top, crew, table, base, slots, ranked, below):
         chunk += warps * lanes
 
 
-@device
-def _place_in_row(offsets, neighbours, split, row, vertex):
-    """Entries of a row before ``vertex``, a higher neighbour."""
-    low, high = split[row], offsets[row + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if neighbours[middle] < vertex:
-            low = middle + 1
-        else:
-            high = middle
-    return low - offsets[row]
-
-
 @each_row
 def measure(top, lane, lanes, offsets, neighbours, split, below, wedges):
     """Count the wedges of a top: of each lower neighbour's row, what is lower than the top."""
     found = np.int64(0)
     for entry in range(offsets[top] + lane, split[top], lanes):
-        length = _place_in_row(offsets, neighbours, split, np.int64(neighbours[entry]), top)
+        middle = np.int64(neighbours[entry])
+        length = first_from(top, split[middle], offsets[middle + 1], neighbours) - offsets[middle]
         below[entry] = length
         found += length
     if found > 0:

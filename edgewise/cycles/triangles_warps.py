@@ -9,25 +9,13 @@ the top at once, and for ``x`` and ``y`` by the votes of the lanes that looked f
 
 import numpy as np
 
-from edgewise.device import arrays, device, each_row, fetch_add, together
+from edgewise.cycles.lookup import first_from
+from edgewise.device import arrays, each_row, fetch_add, together
 from edgewise.device.warps import count_votes, from_lane, lanes_of_warp, owner_of, sum_up_to, votes
 from edgewise.primitives import exclusive_scan
 
 #: Threads of a block.
 THREADS = 256
-
-
-@device
-def bisect(neighbours, first, end, vertex):
-    """Entry of ``vertex`` among ascending ones, or -1."""
-    beyond = end
-    while first < end:
-        middle = (first + end) // 2
-        if np.int64(neighbours[middle]) < vertex:
-            first = middle + 1
-        else:
-            end = middle
-    return first if first < beyond and np.int64(neighbours[first]) == vertex else np.int64(-1)
 
 
 @together.by(threads=THREADS, crowd=8)
@@ -52,13 +40,14 @@ def find_triangles(me, everyone, barrier, first, end, lows, entries, offsets, ne
             owner = owner_of(share, ends, lanes)
             mine = share + from_lane(shift, owner)
             its_first, its_end = from_lane(other, owner), from_lane(end_of_other, owner)
-            there = np.int64(-1)
+            closes = False
             if share < total:
                 top = np.int64(neighbours[mine])
-                there = bisect(neighbours, its_first, its_end, top)
-                if there >= 0:
+                there = first_from(top, its_first, its_end, neighbours)
+                closes = there < its_end and np.int64(neighbours[there]) == top
+                if closes:
                     fetch_add(counts, top, 1)
-            found, done = votes(there >= 0), share - lane
+            found, done = votes(closes), share - lane
             from_here, to_here = max(ends - length - done, 0), min(ends - done, np.int64(lanes))
             if from_here < to_here:
                 here += count_votes(found >> from_here & ((1 << (to_here - from_here)) - 1))

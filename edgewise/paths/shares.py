@@ -11,7 +11,7 @@ cleared.
 import numpy as np
 
 from edgewise.device import device, fetch_add
-from edgewise.device.warps import from_lane, meet_team, team_size, ticket
+from edgewise.device.warps import meet_team, team_size, ticket
 
 #: Words between two counters.
 APART = 16
@@ -84,17 +84,6 @@ def keep(words, turn, vertex):
 def kept(words, turn, item):
     """A vertex of the team's own queue of the turn before."""
     return words[((turn + 1) % 2) * LOCAL + item]
-
-
-@device
-def owner_of(entry, ends, lanes):
-    """Number of the lane in whose share ``entry`` lies; ``ends`` are where the lanes' shares end."""
-    owner, step = 0, lanes // 2
-    while step > 0:
-        if from_lane(ends, owner + step - 1) <= entry:
-            owner += step
-        step //= 2
-    return owner
 
 
 @device

@@ -3,7 +3,7 @@
 import numpy as np
 
 from edgewise.device import device, fetch_max, fetch_min, load
-from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, sum_up_to, team_size
+from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, owner_of, sum_up_to, team_size
 from edgewise.paths.shares import (
     APART,
     PIECE,
@@ -12,7 +12,6 @@ from edgewise.paths.shares import (
     keep,
     kept,
     make_room,
-    owner_of,
     piece_at,
     put,
     put_pieces,

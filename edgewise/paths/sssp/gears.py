@@ -3,7 +3,7 @@
 import numpy as np
 
 from edgewise.device import device, fetch_min, load
-from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, sum_up_to, team_size
+from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, owner_of, sum_up_to, team_size
 from edgewise.device.wrapping import plus
 from edgewise.paths.shares import (
     APART,
@@ -13,7 +13,6 @@ from edgewise.paths.shares import (
     keep,
     kept,
     make_room,
-    owner_of,
     piece_at,
     put,
     put_pieces,
