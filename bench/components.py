@@ -23,11 +23,11 @@ import numpy as np
 import record
 
 import edgewise as ew
-from edgewise.build.csr import rows_from_edges
 from edgewise.components import METHODS
 from edgewise.components.choose import choose
 from edgewise.components.rows import is_local, rows_of
 from edgewise.device import threads as thread_count
+from edgewise.ingest.csr import rows_from_edges
 
 #: Streaming floor in ms: 4 bytes an entry of the rows and 28 a vertex, at 4.3 TB/s.
 FLOORS = {"rmat22": 0.15, "uniform22": 0.15, "road4096": 0.16, "road4096-shuffled": 0.16, "rgg21": 0.04}

@@ -180,7 +180,7 @@ def partition(path):
 def make(path, pairs):
     import pyarrow.parquet as parquet
 
-    from edgewise.build.generate import pairs as generated
+    from edgewise.generators import pairs as generated
 
     parquet.write_table(generated(pairs), path)
 

@@ -18,7 +18,7 @@ import record
 from components import event_times, wall
 
 import edgewise as ew
-from edgewise.build.generate.weights import with_weights
+from edgewise.generators.weights import with_weights
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.bfs import NO_CUTOFF
 from edgewise.paths.distances import unreached
@@ -60,7 +60,7 @@ def measure(name):
     for problem, methods, view in (("bfs", BFS, rows_of(graph)), ("sssp", SSSP, rows_in(graph, "int32"))):
         limit = NO_CUTOFF if problem == "bfs" else limit_in(None, np.int32)
         for method, found in methods.items():
-            if "cuda" in found.places and (method, name) not in SLOW:
+            if "cuda" in found.devices and (method, name) not in SLOW:
                 rows.append(timed(problem, method, found.run, view, sources, limit, facts))
     return rows
 

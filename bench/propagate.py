@@ -28,19 +28,19 @@ WIDTHS = ("thread", "warp", "auto", "block")
 RUNS, LONG, VERY_LONG = 9, 1e3, 5e3
 
 
-def measure(names, place, size):
-    rows = [row for name in names or BALTZAKIS for row in graph_rows(name, place, size)]
+def measure(names, device, size):
+    rows = [row for name in names or BALTZAKIS for row in graph_rows(name, device, size)]
     if not all(row["right"] for row in rows):
         sys.exit("some labels are WRONG")
-    record.write(f"propagate-{'gpu' if place != 'cpu' else 'cpu'}", rows, size=size)
+    record.write(f"propagate-{'gpu' if device != 'cpu' else 'cpu'}", rows, size=size)
 
 
-def graph_rows(name, place, size):
+def graph_rows(name, device, size):
     start = time.perf_counter()
-    graph = BALTZAKIS[name].made(size, place)
+    graph = BALTZAKIS[name].made(size, device)
     rows = rows_of(graph)
     by_length = {width: len(chosen) or graph.n_vertices for width, chosen in rows.by_length}
-    arrays.synchronize(place)
+    arrays.synchronize(device)
     facts = {
         "graph": name,
         "vertices": graph.n_vertices,
@@ -52,25 +52,25 @@ def graph_rows(name, place, size):
     print(f"{name}: {graph}, mean degree {facts['degree']:.1f}, bins {by_length}", flush=True)
     expected = ew.connected_components(graph)
     facts |= {"components": expected.count, "distinct": len(unique(expected.labels)[0])}
-    yield auto_components(graph, place, facts)
+    yield auto_components(graph, device, facts)
     for width in WIDTHS:
-        yield way(graph, rows, width, expected.labels, place, facts)
+        yield way(graph, rows, width, expected.labels, device, facts)
 
 
-def auto_components(graph, place, facts):
+def auto_components(graph, device, facts):
     method = ew.connected_components(graph).method
     run = partial(ew.connected_components, graph, method=method)
-    row = facts | {"rows": "components", "method": method, "right": True, "ms": spread(run, place)}
+    row = facts | {"rows": "components", "method": method, "right": True, "ms": spread(run, device)}
     return told(row)
 
 
-def way(graph, rows, width, expected, place, facts):
+def way(graph, rows, width, expected, device, facts):
     found = {}
 
     def run():
         found["labels"], found["rounds"] = propagated(graph.n_vertices, rows, width)
 
-    ms = spread(run, place)
+    ms = spread(run, device)
     row = {
         **facts,
         "rows": width,
@@ -95,9 +95,9 @@ def told(row):
     return row
 
 
-def spread(run, place):
+def spread(run, device):
     """Spread of the milliseconds.  The first run is a warm-up, unless it takes very long: then it is it."""
-    clock = events if place != "cpu" else wall
+    clock = events if device != "cpu" else wall
     first = clock(run)
     if first > VERY_LONG:
         return record.spread([first])
@@ -130,11 +130,11 @@ def main():
     parser.add_argument("graphs", nargs="*")
     parser.add_argument("--size", default="paper")
     options = parser.parse_args()
-    place = "cuda:0" if options.where == "gpu" else "cpu"
+    device = "cuda:0" if options.where == "gpu" else "cpu"
     for width in WIDTHS:  # every kernel compiled and loaded before a clock starts
-        tiny = BALTZAKIS["Queen_4147"].made("tiny", place)
+        tiny = BALTZAKIS["Queen_4147"].made("tiny", device)
         propagated(tiny.n_vertices, rows_of(tiny), width)
-    measure(options.graphs, place, options.size)
+    measure(options.graphs, device, options.size)
 
 
 if __name__ == "__main__":

@@ -197,18 +197,18 @@ def case(memory, columns, team, rate, runs, expected=None):
     pool, times, segments = cupy.get_default_memory_pool(), [], 0
     peaks = []
     for run in range(runs + 1):
-        for place in team.places:
-            with arrays.on(place):
+        for device in team.devices:
+            with arrays.on(device):
                 pool.free_all_blocks()
-                arrays.synchronize(place)
+                arrays.synchronize(device)
         start = time.perf_counter()
         labels, segments = components_by_segments(GPU_VERTICES, *columns, team)
-        arrays.synchronize(team[0].place)
+        arrays.synchronize(team[0].device)
         if run:
             times.append(time.perf_counter() - start)
         elif expected is not None:
             assert np.array_equal(arrays.move(labels, "cpu").view(expected.dtype), expected)
-        with arrays.on(team[0].place):
+        with arrays.on(team[0].device):
             peaks.append(pool.total_bytes())
         del labels
     edges, seconds = len(columns[0]), record.spread(times)

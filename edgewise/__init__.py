@@ -20,7 +20,7 @@ _HOMES = {
     "distance_measures": ("edgewise.paths.measures", "distance_measures"),
     "errors": ("edgewise.errors", ""),
     "estimate_cycles": ("edgewise.cycles.estimate", "estimate_cycles"),
-    "generate": ("edgewise.build.generate", ""),
+    "generate": ("edgewise.generators", ""),
     "read": ("edgewise.files", "read"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
     "stream_components": ("edgewise.components.shards", "stream_components"),
@@ -50,7 +50,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from edgewise import errors as errors
-    from edgewise.build import generate as generate
+    from edgewise import generators as generate
     from edgewise.components import connected_components as connected_components
     from edgewise.components.shards import stream_components as stream_components
     from edgewise.components.stream import ComponentsStream as ComponentsStream

@@ -94,7 +94,7 @@ class Graph:
         >>> graph.n_vertices, graph.n_edges
         (5, 3)
         """
-        from edgewise.build import edges as building
+        from edgewise.ingest import edges as building
 
         _check_choices(self_loops, repeated)
         ends, count, ids = building.ends(sources, targets, n_vertices)
@@ -133,7 +133,7 @@ class Graph:
             Offsets that are not ascending from 0 to the number of entries, a neighbour out of range, or an
             undirected graph with an edge that stands in one row only.
         """
-        from edgewise.build import edges as building
+        from edgewise.ingest import edges as building
 
         offsets, neighbours = building.rows(offsets, neighbours)
         weights = building.weights_like(weights, neighbours)
@@ -164,7 +164,7 @@ class Graph:
         GraphError
             The matrix is not square, or complex.
         """
-        from edgewise.build import matrix as building
+        from edgewise.ingest import matrix as building
 
         return building.from_scipy(cls, matrix, directed)
 
@@ -201,7 +201,7 @@ class Graph:
         GraphError
             A missing column, a wrong type, a null id.
         """
-        from edgewise.build import frame as building
+        from edgewise.ingest import frame as building
 
         return building.from_frame(cls, frame, source, target, weight, where, null, directed)
 
@@ -253,11 +253,11 @@ class Graph:
         return len(self._edge_list()[0])
 
     @property
-    def place(self) -> str:
+    def device(self) -> str:
         """Where the arrays lie: ``"cpu"``, ``"cuda:0"`` ..."""
         from edgewise.device import arrays
 
-        return arrays.place_of((self._edges or self._rows)[0])
+        return arrays.device_of((self._edges or self._rows)[0])
 
     def simplified(self, *, self_loops: str = "drop", repeated: str = "first") -> Graph:
         """Return the graph without self-loops and with repeated edges merged, or either of the two.
@@ -280,7 +280,7 @@ class Graph:
         >>> graph.simplified(repeated="min").weights.tolist()
         [3]
         """
-        from edgewise.build import edges as building
+        from edgewise.ingest import edges as building
 
         _check_choices(self_loops, repeated)
         edges = building.simplify(self._edge_list(), self.n_vertices, self.directed, self_loops, repeated)
@@ -296,8 +296,8 @@ class Graph:
         """Number of CSR entries of each vertex: (n_vertices,) int64 array."""
         return self.offsets[1:] - self.offsets[:-1]
 
-    def to(self, place: str) -> Graph:
-        """Return the graph with its arrays in ``place`` ("cpu", "cuda", "cuda:1"); itself if they are there.
+    def to(self, device: str) -> Graph:
+        """Return the graph with its arrays in ``device`` ("cpu", "cuda", "cuda:1"); itself if they are there.
 
         Raises
         ------
@@ -305,12 +305,14 @@ class Graph:
         """
         from edgewise.device import arrays
 
-        place = arrays.resolve(place)
-        if place == self.place:
+        device = arrays.resolve(device)
+        if device == self.device:
             return self
 
         def moved(form):
-            return None if form is None else tuple(None if a is None else arrays.move(a, place) for a in form)
+            return (
+                None if form is None else tuple(None if a is None else arrays.move(a, device) for a in form)
+            )
 
         return Graph(
             self.n_vertices,
@@ -382,26 +384,26 @@ class Graph:
         >>> ew.Graph.from_edges(["a", "b"], ["b", "c"]).vertices_of(["c", "a"]).tolist()
         [2, 0]
         """
-        from edgewise.build import lookup
+        from edgewise.ingest import lookup
 
         return lookup.vertices_of(self, ids)
 
     def _edge_list(self):
         if self._edges is None:
-            from edgewise.build import edges as building
             from edgewise.device import arrays
+            from edgewise.ingest import edges as building
 
-            with arrays.guard(self.place):
+            with arrays.guard(self.device):
                 self._edges = building.edges_from_rows(*self._rows, self.directed)
         return self._edges
 
     def _csr(self):
         if self._rows is None:
-            from edgewise.build.csr import rows_from_edges
             from edgewise.device import arrays
+            from edgewise.ingest.csr import rows_from_edges
 
             sources, targets, weights = self._edges
-            with arrays.guard(self.place):
+            with arrays.guard(self.device):
                 offsets, neighbours, edges = rows_from_edges(
                     self.n_vertices, sources, targets, not self.directed, weights is not None
                 )
@@ -411,7 +413,7 @@ class Graph:
     def __repr__(self):
         kind = "directed" if self.directed else "undirected"
         forms = " and ".join(name for name, form in (("edges", self._edges), ("rows", self._rows)) if form)
-        return f"<Graph: {kind}, {self.n_vertices:,} vertices, held as {forms} on {self.place}>"
+        return f"<Graph: {kind}, {self.n_vertices:,} vertices, held as {forms} on {self.device}>"
 
 
 def _check_choices(self_loops, repeated):

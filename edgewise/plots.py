@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from edgewise.errors import OptionError
-from edgewise.files.whole import whole
+from edgewise.files.atomic_write import whole
 
 if TYPE_CHECKING:
-    from edgewise.cycles.record import Cycles
+    from edgewise.cycles.result import Cycles
     from edgewise.experiments.report import Figure
     from edgewise.result import Components
 
@@ -148,8 +148,8 @@ def _draw_bars(axes, series):
     names = list(dict.fromkeys(x for points in series.values() for x, _ in points))
     width = 0.8 / len(series)
     for number, (label, points) in enumerate(series.items()):
-        places = [names.index(x) + (number + 0.5) * width - 0.4 for x, _ in points]
-        axes.bar(places, [y for _, y in points], width, label=label, color=_COLOURS[number % len(_COLOURS)])
+        devices = [names.index(x) + (number + 0.5) * width - 0.4 for x, _ in points]
+        axes.bar(devices, [y for _, y in points], width, label=label, color=_COLOURS[number % len(_COLOURS)])
     axes.set_xticks(range(len(names)), names, rotation=20, ha="right", fontsize=7)
 
 

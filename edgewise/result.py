@@ -53,10 +53,10 @@ class Components:
 
     @cached_property
     def _census(self):
-        from edgewise.components.census import census
+        from edgewise.components.component_sizes import census
         from edgewise.device import arrays
 
-        with arrays.guard(arrays.place_of(self._labels)):
+        with arrays.guard(arrays.device_of(self._labels)):
             return census(self.labels)
 
     @property

@@ -49,16 +49,16 @@ def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False) -
     """
     from edgewise.device import arrays
 
-    place = arrays.resolve(device)
+    where = arrays.resolve(device)
     with tempfile.TemporaryDirectory(prefix="edgewise-") as folder:
         for graph in _tiny_graphs(Path(folder)):
-            _run_all_methods(graph.to(place))
-        _stream_all_kinds(Path(folder), place)
+            _run_all_methods(graph.to(where))
+        _stream_all_kinds(Path(folder), where)
     if paths:
-        _search_all_kinds(place)
+        _search_all_kinds(where)
     if cycles:
-        _count_cycles(place)
-    return place
+        _count_cycles(where)
+    return where
 
 
 def _tiny_graphs(folder):
@@ -78,16 +78,16 @@ def _tiny_graphs(folder):
 
 def _run_all_methods(graph):
     from edgewise.components import METHODS, connected_components
-    from edgewise.components.census import census_on_host
+    from edgewise.components.component_sizes import census_on_host
 
     for method in METHODS:
         result = connected_components(graph, method=method)
         result.to_frame()
-    if graph.place == "cpu":
+    if graph.device == "cpu":
         census_on_host(result.labels)  # which small results do without
 
 
-def _stream_all_kinds(folder, place):
+def _stream_all_kinds(folder, where):
     """Stream a file of each kind of id: numbers of each width, some that are no vertex numbers, strings."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
@@ -98,10 +98,10 @@ def _stream_all_kinds(folder, place):
     for column in (*columns, pa.array([-1, 2, 4]), pa.array(["a", "b", "d"])):
         file = folder / "stream.parquet"
         parquet.write_table(pa.table({"source": column, "target": column.take(pa.array([1, 0, 2]))}), file)
-        stream_components(file, device=place)
+        stream_components(file, device=where)
 
 
-def _search_all_kinds(place):
+def _search_all_kinds(device):
     """Run the searches that ``auto`` takes, without weights and with both kinds of them."""
     import numpy as np
 
@@ -114,10 +114,10 @@ def _search_all_kinds(place):
     from edgewise.paths.sssp import METHODS as OF_WEIGHTS
     from edgewise.paths.sssp import shortest_paths
 
-    taken = TAKEN[place.partition(":")[0]]
+    taken = TAKEN[device.partition(":")[0]]
     for kind in (None, np.int64, np.float64):
         weights = None if kind is None else np.array([2, 1, 3], kind)
-        graph = Graph.from_edges([0, 1, 3], [1, 2, 4], weights=weights, n_vertices=5).to(place)
+        graph = Graph.from_edges([0, 1, 3], [1, 2, 4], weights=weights, n_vertices=5).to(device)
         search, table = (bfs, OF_EDGES) if kind is None else (shortest_paths, OF_WEIGHTS)
         for method in ("auto", *(name for name in taken if name in table)):
             search(graph, 0, method=method).path_to(2)
@@ -127,12 +127,12 @@ def _search_all_kinds(place):
         distance_measures(graph)
 
 
-def _count_cycles(place):
+def _count_cycles(device):
     """Count cycles of every length for which another method is taken, in the smallest graph that has them."""
     from edgewise.cycles import cycle_counts
     from edgewise.graph import Graph
 
     clique = [(u, v) for u in range(LONGEST) for v in range(u)]
-    graph = Graph.from_edges(*map(list, zip(*clique)), n_vertices=LONGEST).to(place)
+    graph = Graph.from_edges(*map(list, zip(*clique)), n_vertices=LONGEST).to(device)
     for length in range(3, LONGEST + 1):
         cycle_counts(graph, length)

@@ -1,4 +1,4 @@
-"""The jittery interpreter: device functions run as Python threads that change places at every array access.
+"""The jittery interpreter: device functions run as Python threads that change devices at every array access.
 
 A seeded scheduler decides at each read and write which thread goes on, so that a race shows on some seed,
 and shows again on the same seed.

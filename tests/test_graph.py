@@ -152,7 +152,7 @@ def test_rows_and_edges_hold_the_same(edges, directed):
 def test_graphs_move_and_keep_their_rows():
     graph = ew.Graph.from_edges([3, 0, 0], [1, 2, 1], weights=[1.5, 2.5, 3.5], n_vertices=4)
     there = graph.to(PLACE)
-    assert there.place == ("cuda:0" if SIMULATED else "cpu")
+    assert there.device == ("cuda:0" if SIMULATED else "cpu")
     assert there.to("cpu").csr_weights.tolist() == graph.csr_weights.tolist()
     assert np.asarray(there.neighbours).tolist() == graph.neighbours.tolist()
     assert "4 vertices" in repr(graph)

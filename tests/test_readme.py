@@ -56,7 +56,7 @@ PATHS = ROOT / "docs" / "paths.md"
 PLACES = {"cpu": "CPU", "cuda": "GPU"}
 #: What a method of each kind says of the weights.
 WEIGHTS = {
-    "bfs": (BFS, "Looks back", lambda method: "yes" if method.looks_back else ""),
+    "bfs": (BFS, "Looks back", lambda method: "yes" if method.needs_incoming else ""),
     "sssp": (SSSP, "Weights", lambda method: method.weights),
     "apsp": (APSP, "Weights", lambda method: method.weights),
 }
@@ -67,8 +67,8 @@ def table_of_searches(kind):
     methods, heading, said = WEIGHTS[kind]
     lines = [f"| Method | What it does | {heading} | Runs on | Source |", "| --- | --- | --- | --- | --- |"]
     for name, method in methods.items():
-        places = ", ".join(PLACES[place] for place in method.places)
-        lines.append(f"| `{name}` | {method.gist} | {said(method)} | {places} | {method.source} |")
+        devices = ", ".join(PLACES[position] for position in method.devices)
+        lines.append(f"| `{name}` | {method.summary} | {said(method)} | {devices} | {method.source} |")
     return "\n".join(lines)
 
 

@@ -77,11 +77,11 @@ def _command(arguments):
     app = typer.Typer(name="edgewise", pretty_exceptions_enable=False)
     app.callback()(overview)
     asked = _page(_words_to_complete() or arguments)
-    for name, gist in PAGES.items():
+    for name, summary in PAGES.items():
         if name == asked:
-            import_module(f"edgewise.command.{name}").add(app, name, gist)
+            import_module(f"edgewise.command.{name}").add(app, name, summary)
         else:
-            app.command(name, help=gist)(lambda: None)
+            app.command(name, help=summary)(lambda: None)
     return typer.main.get_command(app)
 
 

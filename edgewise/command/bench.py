@@ -15,7 +15,7 @@ from edgewise.command import options, report
 from edgewise.command.info import machine
 from edgewise.command.stages import seconds, stages
 from edgewise.errors import FileError
-from edgewise.files.whole import whole
+from edgewise.files.atomic_write import whole
 
 Size = StrEnum("Size", {name: name for name in experiments.SIZES})
 
@@ -29,13 +29,13 @@ ROOMS = {
 PICTURE = ".png"
 
 
-def add(app, name, gist):
+def add(app, name, summary):
     """Put the subcommand, with one subcommand a room, into ``app``."""
     rooms = typer.Typer()
     rooms.callback()(lambda: None)  # a group, also while it has one subcommand
     for room, about in ROOMS.items():
         rooms.command(room, help=about)(_of_room(room))
-    app.add_typer(rooms, name=name, help=gist)
+    app.add_typer(rooms, name=name, help=summary)
 
 
 def _of_room(room):

@@ -9,7 +9,7 @@ import typer
 import edgewise
 from edgewise import plots
 from edgewise.command import options, report, streamed
-from edgewise.command.outputs import check_output, check_place
+from edgewise.command.outputs import check_device, check_output
 from edgewise.command.stages import seconds, stages
 from edgewise.components import METHODS
 from edgewise.components.merge import MERGES
@@ -31,9 +31,9 @@ Vertices = Annotated[
 ]
 
 
-def add(app, name, gist):
+def add(app, name, summary):
     """Put the subcommand into ``app``."""
-    app.command(name, help=gist)(components)
+    app.command(name, help=summary)(components)
 
 
 @options.with_reading
@@ -59,7 +59,7 @@ def components(
     _check(pairs, output, plot, checkpoint)
     threads.use(thread_count)
     team = _team(device, devices, merge.value)
-    chosen = {"devices": devices, "merge": merge.value} if devices else {"device": team[0].place}
+    chosen = {"devices": devices, "merge": merge.value} if devices else {"device": team[0].device}
     if stream:
         streamed.check(reading, method.value, verify)
         job = streamed.job(pairs, reading, vertices, checkpoint, {**chosen, "team": team})
@@ -103,12 +103,12 @@ def _check(pairs, output, plot, checkpoint):
         check_output(output, sources=pairs, table=True)
     if plot is not None:
         plots.check(plot)
-        check_place(plot, pairs)
+        check_device(plot, pairs)
     if checkpoint is not None:
-        check_place(checkpoint, pairs)
+        check_device(checkpoint, pairs)
     written = [path.resolve() for path in (output, plot, checkpoint) if path is not None]
-    for place, path in enumerate(written):
-        if path in written[:place]:
+    for position, path in enumerate(written):
+        if path in written[:position]:
             raise OptionError(f"{path.name} is named for two outputs; give each a file of its own")
 
 
@@ -137,10 +137,10 @@ def _facts(result, team, clock, output, plot, verify):
         "components": result.count,
         "largest": result.largest,
         "method": result.method,
-        "device": team[0].place if len(team) == 1 else None,
+        "device": team[0].device if len(team) == 1 else None,
         "devices": list(result.devices) or None,
         "merge": result.merge,
-        "threads": threads.count() if "cpu" in team.places else None,
+        "threads": threads.count() if "cpu" in team.devices else None,
         "verified": verify,
         **streamed.facts(graph),
         "seconds": seconds(clock),
@@ -163,5 +163,5 @@ def _where(result, team):
     """The devices in words."""
     if result.devices:
         return ", ".join(result.devices) + (f" merged by {result.merge}" if result.merge else "")
-    place = team[0].place
-    return report.counted(threads.count(), "thread") + " of the CPU" if place == "cpu" else place
+    device = team[0].device
+    return report.counted(threads.count(), "thread") + " of the CPU" if device == "cpu" else device

@@ -9,9 +9,9 @@ import typer
 
 import edgewise
 from edgewise import plots
-from edgewise.command import counted, options, report
-from edgewise.command.counted import COUNTS, Wanted
-from edgewise.command.outputs import check_output, check_place
+from edgewise.command import cycles_report, options, report
+from edgewise.command.cycles_report import COUNTS, Wanted
+from edgewise.command.outputs import check_device, check_output
 from edgewise.command.stages import stages
 from edgewise.cycles import METHODS
 from edgewise.cycles.choose import kind_of as place_kind
@@ -45,12 +45,12 @@ Unseen = Annotated[str | None, typer.Option(hidden=True)]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Go on where it should take days.")]
 
 
-def add(app, name, gist):
+def add(app, name, summary):
     """Put the subcommand into ``app``."""
     parameters = inspect.signature(cycles).parameters
     weight = parameters["weight"].replace(annotation=Unseen)
     shown = {**parameters, "weight": weight}
-    app.command(name, help=gist)(options.with_parameters(cycles, shown.values()))
+    app.command(name, help=summary)(options.with_parameters(cycles, shown.values()))
 
 
 @options.with_reading
@@ -78,7 +78,7 @@ def cycles(
     quiet: options.Quiet = False,
 ):
     """Read a graph, count the cycles through every vertex, and write or show the table."""
-    kind = counted.kind_of(estimate, clustering)
+    kind = cycles_report.kind_of(estimate, clustering)
     convention = "closed-walks" if closed_walks else "cycles"
     given = {"samples": samples, "seed": seed, "confidence": confidence}
     sampling = {name: value for name, value in given.items() if value is not None}
@@ -91,8 +91,8 @@ def cycles(
     with stages(quiet or json, team.synchronize) as (stage, clock):
         with stage("read", f"reading {graph}") as progress:
             read = edgewise.read(graph, progress=progress, **{"weight": False, **reading})
-        with stage("compute", f"counting on {devices or team[0].place}") as progress:
-            result = counted.found(wanted, read, team[0].place, progress)
+        with stage("compute", f"counting on {devices or team[0].device}") as progress:
+            result = cycles_report.found(wanted, read, team[0].device, progress)
         if verify:
             with stage("verify", "counting some again"):
                 result.verify()
@@ -102,20 +102,20 @@ def cycles(
         if plot is not None:
             with stage("plot", f"drawing {plot}"):
                 result.plot(plot)
-    counted.tell(wanted, result, team, clock, json=json, quiet=quiet)
+    cycles_report.tell(wanted, result, team, clock, json=json, quiet=quiet)
     if profile:
         report.profile(clock)
 
 
 def _check(wanted):
     """Raise :class:`~edgewise.errors.OptionError` where options do not go together."""
-    if wanted.length is None and wanted.kind is not counted.CLUSTERING:
+    if wanted.length is None and wanted.kind is not cycles_report.CLUSTERING:
         raise OptionError("cycles of which length? give --length, 3 for triangles; or --clustering")
     if wanted.length is not None and wanted.length < 3:
         raise OptionError(
             f"--length {wanted.length} must be a whole number, 3 or more: a cycle has three vertices"
         )
-    if wanted.kind is counted.CLUSTERING and wanted.length not in (None, 3):
+    if wanted.kind is cycles_report.CLUSTERING and wanted.length not in (None, 3):
         raise OptionError("--clustering is about triangles; leave out --length")
     parse(wanted.schedule)
     if wanted.kind is not COUNTS:
@@ -127,11 +127,11 @@ def _check(wanted):
             "devices": wanted.devices is not None,
             "schedule": wanted.schedule != "auto",
             "yes": wanted.yes,
-            "output": wanted.output is not None and wanted.kind is counted.ESTIMATE,
+            "output": wanted.output is not None and wanted.kind is cycles_report.ESTIMATE,
         }
         for option in (name for name, value in given.items() if value):
             raise OptionError(f"--{option} means nothing with --{wanted.kind}; leave it out")
-    if wanted.sampling and wanted.kind is not counted.ESTIMATE:
+    if wanted.sampling and wanted.kind is not cycles_report.ESTIMATE:
         raise OptionError(f"--{next(iter(wanted.sampling))} is for --estimate; add that")
     if not 0 < wanted.sampling.get("confidence", 0.5) < 1:
         raise OptionError(
@@ -141,7 +141,7 @@ def _check(wanted):
         check_output(wanted.output, sources=[wanted.file], table=True)
     if wanted.plot is not None:
         plots.check(wanted.plot)
-        check_place(wanted.plot, [wanted.file])
+        check_device(wanted.plot, [wanted.file])
 
 
 def _check_method(wanted, team):
@@ -154,6 +154,6 @@ def _check_method(wanted, team):
         raise OptionError(
             f"method {name} does not count cycles of length {wanted.length}; use auto or {fitting}"
         )
-    for place in team.places:
-        if place_kind(place) not in METHODS[name].places:
-            raise OptionError(f"method {name} does not run on {place}; use another method or device")
+    for where in team.devices:
+        if place_kind(where) not in METHODS[name].devices:
+            raise OptionError(f"method {name} does not run on {where}; use another method or device")

@@ -27,7 +27,7 @@ Weights = Annotated[
 WITHOUT_WEIGHTS = ("pairs", "with_weights")
 
 
-def add(app, name, gist):
+def add(app, name, summary):
     """Put the subcommand, with one subcommand a family, into ``app``."""
     families = typer.Typer()
     for family in edgewise.generate.__all__:
@@ -35,7 +35,7 @@ def add(app, name, gist):
         if callable(make):
             gist_of_family = _plain(inspect.getdoc(make).partition("\n")[0])
             families.command(family.replace("_", "-"), help=gist_of_family)(_subcommand(make))
-    app.add_typer(families, name=name, help=gist)
+    app.add_typer(families, name=name, help=summary)
 
 
 def _subcommand(make):
@@ -120,5 +120,5 @@ def _tell(made, clock, output, *, json, quiet):
         facts = graph_facts(made) if is_graph else {"rows": made.num_rows, "columns": made.column_names}
         report.as_json(facts | {"seconds": seconds(clock), "output": str(output)})
     elif not quiet:
-        gist = report.graph_in_words(made) if is_graph else report.counted(made.num_rows, "row")
-        print(f"{gist}; {report.times(clock)} -> {output}")
+        summary = report.graph_in_words(made) if is_graph else report.counted(made.num_rows, "row")
+        print(f"{summary}; {report.times(clock)} -> {output}")

@@ -17,9 +17,9 @@ PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "numba-cuda", "cupy-cuda13x", 
 File = Annotated[Path | None, typer.Argument(help="Graph file to look into.")]
 
 
-def add(app, name, gist):
+def add(app, name, summary):
     """Put the subcommand into ``app``."""
-    app.command(name, help=gist)(info)
+    app.command(name, help=summary)(info)
 
 
 @options.with_reading

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 import edgewise
-from edgewise.command import distances, options, report
-from edgewise.command.distances import ALL, MEASURES, ONE, Wanted
-from edgewise.command.outputs import check_output, check_place
+from edgewise.command import options, paths_report, report
+from edgewise.command.outputs import check_device, check_output
+from edgewise.command.paths_report import ALL, MEASURES, ONE, Wanted
 from edgewise.command.stages import stages
 from edgewise.device import threads
 from edgewise.errors import OptionError
@@ -48,9 +48,9 @@ Dtype = Annotated[
 ]
 
 
-def add(app, name, gist):
+def add(app, name, summary):
     """Put the subcommand into ``app``."""
-    app.command(name, help=gist)(paths)
+    app.command(name, help=summary)(paths)
 
 
 @options.with_reading
@@ -97,16 +97,16 @@ def paths(
     with stages(quiet or json, team.synchronize) as (stage, clock):
         with stage("read", f"reading {graph}") as progress:
             read = edgewise.read(graph, progress=progress, **reading)
-        with stage("compute", f"searching on {devices or team[0].place}") as progress:
-            result = distances.searched(wanted, read, team[0].place, progress)
+        with stage("compute", f"searching on {devices or team[0].device}") as progress:
+            result = paths_report.searched(wanted, read, team[0].device, progress)
         if verify:
             with stage("verify", "checking every edge"):
                 result.verify()
-        table = None if json and output is None else distances.table(wanted, result)
+        table = None if json and output is None else paths_report.table(wanted, result)
         if output is not None and kind is not ALL:
             with stage("write", f"writing {output}"):
                 edgewise.write(table, output)
-    distances.tell(wanted, result, table, team, clock, json=json, quiet=quiet)
+    paths_report.tell(wanted, result, table, team, clock, json=json, quiet=quiet)
     if profile:
         report.profile(clock)
 
@@ -148,7 +148,7 @@ def _check_output(wanted):
     if wanted.kind is not ALL:
         check_output(wanted.output, sources=[wanted.file], table=True)
     elif not (check_path(wanted.output).suffix == ".zarr" and wanted.output.is_dir()):  # one to write anew
-        check_place(wanted.output, [wanted.file])
+        check_device(wanted.output, [wanted.file])
 
 
 def _team(device, wanted):

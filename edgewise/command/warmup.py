@@ -12,9 +12,9 @@ Paths = Annotated[bool, typer.Option("--paths", help="Compile the searches for s
 Cycles = Annotated[bool, typer.Option("--cycles", help="Compile the counts of cycles, too.")]
 
 
-def add(app, name, gist):
+def add(app, name, summary):
     """Put the subcommand into ``app``."""
-    app.command(name, help=gist)(warmup)
+    app.command(name, help=summary)(warmup)
 
 
 def warmup(
@@ -26,8 +26,8 @@ def warmup(
 ):
     """Compile and keep the kernels of the main job."""
     with stages(quiet or json) as (stage, clock), stage("compile", f"compiling for {device}"):
-        place = edgewise.warmup(device=device, paths=paths, cycles=cycles)
+        where = edgewise.warmup(device=device, paths=paths, cycles=cycles)
     if json:
-        report.as_json({"device": place, "seconds": seconds(clock)})
+        report.as_json({"device": where, "seconds": seconds(clock)})
     elif not quiet:
-        print(f"kernels for {place} are ready; {clock['compile'].seconds:.1f} s")
+        print(f"kernels for {where} are ready; {clock['compile'].seconds:.1f} s")

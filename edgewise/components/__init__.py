@@ -16,11 +16,11 @@ import numpy as np
 
 from edgewise.components.afforest import afforest
 from edgewise.components.choose import choose
+from edgewise.components.ecl_cc import first_neighbour
 from edgewise.components.hook import hook
 from edgewise.components.hook_rem import hook_rem
 from edgewise.components.hook_sample import hook_sample
 from edgewise.components.merge import LABEL_MERGES, MERGES, Merge, choose_label_merge
-from edgewise.components.neighbour import first_neighbour
 from edgewise.components.propagate import ROWS, propagate
 from edgewise.components.rem import rem
 from edgewise.components.rem_sample import rem_sample
@@ -160,7 +160,7 @@ def connected_components(
     try:
         return _solved(placed(graph, team, merge), method, merge, options)
     except OutOfMemoryError:
-        if graph.place != "cpu" or method not in ("auto", "rem") or options:
+        if graph.device != "cpu" or method not in ("auto", "rem") or options:
             raise
     return _by_segments(graph, team, merge)
 
@@ -180,12 +180,12 @@ def _solved(graph, method, merge, options):
     """Solve a graph where it lies."""
     if isinstance(graph, SplitGraph):
         return _on_several(graph, method, merge, options)
-    with arrays.guard(graph.place):
+    with arrays.guard(graph.device):
         name, run = _ready(graph, method, options)
-        arrays.synchronize(graph.place)
+        arrays.synchronize(graph.device)
         start = perf_counter()
         labels = run()
-        arrays.synchronize(graph.place)
+        arrays.synchronize(graph.device)
     return Components(graph, name, perf_counter() - start, labels)
 
 
@@ -207,7 +207,7 @@ def _on_several(split, method, merge, options):
     check_forest(merge, method, options)
     names, runs = [], []
     for part in split.parts:
-        with arrays.guard(part.worker.place):
+        with arrays.guard(part.worker.device):
             name, run = _ready(part.graph, "rem" if merge == "forest" else method, options)
         names.append(name)
         runs.append(run)

@@ -4,13 +4,13 @@ Two neighbours of each vertex gather most of a large component.  A vote over a s
 then names it, and its vertices' rows, nearly all of the graph, are never read: an edge that leaves the
 giant is seen from its other end.  That needs symmetric rows.
 
-The first neighbour is hooked by a plain write (see :mod:`edgewise.components.neighbour`), the others by Rem's
+The first neighbour is hooked by a plain write (see :mod:`edgewise.components.ecl_cc`), the others by Rem's
 algorithm.  The vote stays on the device: no value has to reach the host before the labels do.
 """
 
 import numpy as np
 
-from edgewise.components.neighbour import hang_below_first
+from edgewise.components.ecl_cc import hang_below_first
 from edgewise.components.rem import union
 from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import arrays, each, each_row, fetch_max
@@ -23,9 +23,9 @@ LABEL = (1 << LABEL_BITS) - 1
 
 
 @each
-def join_neighbour(vertex, parent, offsets, neighbours, place):
-    """Join ``vertex`` with the neighbour at ``place`` of its row."""
-    entry = offsets[vertex] + place
+def join_neighbour(vertex, parent, offsets, neighbours, position):
+    """Join ``vertex`` with the neighbour at ``position`` of its row."""
+    entry = offsets[vertex] + position
     if entry < offsets[vertex + 1]:
         union(parent, vertex, neighbours[entry])
 
@@ -41,7 +41,7 @@ def vote(voter, parent, vertices, most):
     fetch_max(most, 0, (np.int64(count) << LABEL_BITS) | np.int64(label))
 
 
-@each.ahead(
+@each.prefetch(
     lambda vertex, parent, offsets, neighbours, most, longest: (np.int64(parent[vertex]), most[0] & LABEL)
 )
 def join_outside(vertex, seen, parent, offsets, neighbours, most, longest):
@@ -70,7 +70,7 @@ def finish_outside(vertices, parent, rows):
     giant already.
     """
     offsets, neighbours, hubs, longest = rows
-    most = arrays.zeros(1, np.int64, arrays.place_of(parent))
+    most = arrays.zeros(1, np.int64, arrays.device_of(parent))
     vote(VOTERS if vertices else 0, parent, vertices, most)
     join_outside(vertices, parent, offsets, neighbours, most, longest)
     join_hub_outside(len(hubs), hubs, parent, offsets, neighbours, most, width="block")
@@ -97,8 +97,8 @@ def afforest(vertices, rows, rounds=ROUNDS):
         return singletons(vertices, neighbours)
     parent = new_parents(vertices, neighbours)
     hang_below_first(vertices, parent, offsets, neighbours, len(neighbours))
-    for place in range(1, rounds):
-        join_neighbour(vertices, parent, offsets, neighbours, place)
+    for position in range(1, rounds):
+        join_neighbour(vertices, parent, offsets, neighbours, position)
     compress(vertices, parent)
     finish_outside(vertices, parent, rows)
     return parent

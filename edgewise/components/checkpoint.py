@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from edgewise.errors import EdgewiseError, FileError
+from edgewise.files.atomic_write import whole, writing
 from edgewise.files.streams import reading
-from edgewise.files.whole import whole, writing
 
 FORMAT = 1
 DAMAGED = "is no checkpoint, or a damaged one; remove it to begin anew"

@@ -20,7 +20,7 @@ def choose(graph):
     if not graph.has_rows or graph.directed or not graph.n_vertices:
         return _by_edges(graph)
     entries = len(graph.neighbours) / graph.n_vertices
-    if graph.place == "cpu":
+    if graph.device == "cpu":
         return "rem-sample" if entries >= DENSE_ON_CPU or not graph.has_edges else _by_edges(graph)
     if is_local(graph):
         return "hook-sample"
@@ -29,7 +29,7 @@ def choose(graph):
 
 def _by_edges(graph):
     """Name of the method for an edge list."""
-    if graph.place == "cpu":
+    if graph.device == "cpu":
         return "rem" if threads.count() > 1 else "rem-sequential"
     if not graph.has_edges or graph.n_edges < MANY or graph.n_edges > SPARSE * graph.n_vertices:
         return "rem"

@@ -23,7 +23,7 @@ def see_two(vertex, parent, second, offsets, neighbours, entries):
     return end - first, neighbours[min(first, entries - 1)], neighbours[min(first + 1, entries - 1)]
 
 
-@each.ahead(see_two)
+@each.prefetch(see_two)
 def hang_below_nearer(vertex, seen, parent, second, offsets, neighbours, entries):
     """Start ``vertex`` below the nearer of its first two neighbours that is smaller; note the other one."""
     degree, one, two = seen
@@ -33,7 +33,7 @@ def hang_below_nearer(vertex, seen, parent, second, offsets, neighbours, entries
     second[vertex] = far
 
 
-@each.ahead(lambda vertex, parent, second: (parent[vertex], parent[second[vertex]]))
+@each.prefetch(lambda vertex, parent, second: (parent[vertex], parent[second[vertex]]))
 def hook_second(vertex, seen, parent, second):
     """Write the smaller of two parents over the larger, whoever else may do so."""
     one, other = seen

@@ -28,7 +28,7 @@ def by_length(offsets, neighbours):
         stands for all rows.  Rows without entries are left out where rows are told apart at all.
     """
     everything = neighbours[:0]
-    if arrays.place_of(offsets) == "cpu":
+    if arrays.device_of(offsets) == "cpu":
         return [("thread", everything)]
     lengths = offsets[1:] - offsets[:-1]
     bins = _bins(lengths)
@@ -40,7 +40,7 @@ def by_length(offsets, neighbours):
 def _between(lengths, above, most, like):
     """Rows longer than ``above`` entries and no longer than ``most``."""
     found = arrays.namespace(lengths).flatnonzero((lengths > above) & (lengths <= most))
-    return arrays.move(found.astype(like.dtype), arrays.place_of(like))
+    return arrays.move(found.astype(like.dtype), arrays.device_of(like))
 
 
 def _bins(lengths):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from edgewise.components.feeder import Feeder, unite_numbers
+from edgewise.components.host_pipeline import Feeder, unite_numbers
 from edgewise.components.trees import compress
 from edgewise.device import arrays, each, streams
 from edgewise.errors import OutOfMemoryError
@@ -27,7 +27,7 @@ class Parents:
 
     Parameters
     ----------
-    place : str
+    device : str
     count : int, optional
         Number of vertices, if it is known; else it grows.
 
@@ -38,12 +38,12 @@ class Parents:
     count : int
     """
 
-    def __init__(self, place, count=None):
-        self.place, self.count = place, 0
+    def __init__(self, device, count=None):
+        self.device, self.count = device, 0
         self.grows = count is None
         self.feeder = None
-        with arrays.guard(place):
-            self.array = arrays.empty(0, np.uint32, place)
+        with arrays.guard(device):
+            self.array = arrays.empty(0, np.uint32, device)
         self.hold(count or 0)
 
     def hold(self, count):
@@ -53,15 +53,15 @@ class Parents:
         if count > len(self.array):
             roomy = max(count, 2 * len(self.array), LEAST) if self.grows else count
             self.reserve(count if self._missing(roomy) else roomy)
-        with arrays.guard(self.place):
+        with arrays.guard(self.device):
             make_further_singletons(count - self.count, self.count, self.array)
-            arrays.synchronize(self.place)  # edges are joined in other streams
+            arrays.synchronize(self.device)  # edges are joined in other streams
         self.count = count
 
     def _missing(self, count):
         """The bytes that parents of so many vertices take, if there are not as many; else 0."""
         needed = count * np.dtype(index_type(count)).itemsize
-        return needed if needed > USABLE * arrays.free_memory(self.place) else 0
+        return needed if needed > USABLE * arrays.free_memory(self.device) else 0
 
     def reserve(self, count):
         """Make room for ``count`` vertices, so that growing up to there moves nothing.
@@ -74,12 +74,12 @@ class Parents:
             return
         if missing := self._missing(count):
             raise OutOfMemoryError(
-                f"{self.place} has too little memory for vertices up to {count - 1:,}: {missing:,} bytes "
-                f"needed, {arrays.free_memory(self.place):,} free; leave out n_vertices= or number the ids"
+                f"{self.device} has too little memory for vertices up to {count - 1:,}: {missing:,} bytes "
+                f"needed, {arrays.free_memory(self.device):,} free; leave out n_vertices= or number the ids"
             )
         self.settle()
-        with arrays.guard(self.place):
-            array = arrays.empty(count, index_type(count), self.place)
+        with arrays.guard(self.device):
+            array = arrays.empty(count, index_type(count), self.device)
             array[: self.count] = self.array[: self.count]
         self.array, self.feeder = array, None
 
@@ -95,23 +95,23 @@ class Parents:
         ----------
         sources, targets : (m,) contiguous integer arrays, on the host or a GPU
         """
-        with arrays.guard(self.place):
-            if self.place != "cpu" and arrays.place_of(sources) == arrays.place_of(targets) == "cpu":
+        with arrays.guard(self.device):
+            if self.device != "cpu" and arrays.device_of(sources) == arrays.device_of(targets) == "cpu":
                 self.feeder = self.feeder or Feeder(self.array)
                 self.feeder.feed(sources, targets)
                 if streams.is_pinned(sources) or streams.is_pinned(targets):
                     self.settle()
                 return
             self.settle()
-            columns = [arrays.move(column, self.place) for column in (sources, targets)]
+            columns = [arrays.move(column, self.device) for column in (sources, targets)]
             unite_numbers(len(columns[0]), self.array, *columns)
 
     def labels(self, last=False):
         """Smallest vertex of each vertex's tree, an index array; a copy unless this is the ``last`` use."""
         self.settle()
-        with arrays.guard(self.place):
+        with arrays.guard(self.device):
             labels = self.array[: self.count]
             labels = labels if last else labels.copy()
             compress(self.count, labels)
-            arrays.synchronize(self.place)
+            arrays.synchronize(self.device)
         return labels.astype(index_type(self.count), copy=False)

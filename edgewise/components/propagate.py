@@ -16,11 +16,11 @@ changed anything; a round that finds its flag down does nothing, so rounds asked
 import numpy as np
 
 from edgewise.components.trees import singletons
-from edgewise.device import arrays, device, each_row, fetch_min, least_of_warp
+from edgewise.device import arrays, device, each_row, fetch_min, warp_min
 
 #: Threads a block, and blocks a multiprocessor for teams of lanes, as in the document.  Fewer rows under way
 #: take longer a round but make fewer rounds, since more of them see what the rows before them have found.
-THREADS, CROWD = 128, 8
+THREADS, MAX_BLOCKS_PER_SM = 128, 8
 #: Rounds that are asked for at once on a GPU: at first, and at most.
 FIRST, MOST = 4, 32
 ROWS = ("auto", "thread", "warp", "block")
@@ -37,7 +37,7 @@ def least_of_four(entry, lanes, last, labels, neighbours):
     return min(min(labels[one], labels[two]), min(labels[three], labels[four]))
 
 
-@each_row.by(threads=THREADS, crowd=CROWD)
+@each_row.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM)
 def lower(item, lane, lanes, chosen, labels, offsets, neighbours, flags, turn):
     """Lower the label of a row to the least of its neighbours' labels.
 
@@ -56,7 +56,7 @@ def lower(item, lane, lanes, chosen, labels, offsets, neighbours, flags, turn):
     else:
         for entry in range(first + lane, end, 4 * lanes):
             least = min(least, least_of_four(entry, lanes, end - 1, labels, neighbours))
-    least = least_of_warp(least, lanes, lane, own)
+    least = warp_min(least, lanes, lane, own)
     if least < own:
         if lanes == 1:
             labels[row] = least
@@ -88,10 +88,10 @@ def propagated(vertices, symmetric, rows="auto"):
     """Labels as :func:`propagate` gives them, and the number of rounds, the last of which changed nothing."""
     labels = singletons(vertices, symmetric.neighbours)
     bins = symmetric.by_length if rows == "auto" else [(rows, symmetric.neighbours[:0])]
-    place = arrays.place_of(labels)
-    done, batch = 0, 1 if place == "cpu" else FIRST
+    device = arrays.device_of(labels)
+    done, batch = 0, 1 if device == "cpu" else FIRST
     while True:
-        flags = arrays.zeros(batch + 1, np.int32, place)
+        flags = arrays.zeros(batch + 1, np.int32, device)
         flags[:1] = 1
         for turn in range(batch):
             for width, chosen in bins:
@@ -100,4 +100,4 @@ def propagated(vertices, symmetric, rows="auto"):
         changed = arrays.move(flags, "cpu")[1:]
         if not changed.all():
             return labels, done + int(changed.argmin()) + 1
-        done, batch = done + batch, batch if place == "cpu" else min(2 * batch, MOST)
+        done, batch = done + batch, batch if device == "cpu" else min(2 * batch, MOST)

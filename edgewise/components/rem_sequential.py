@@ -43,9 +43,9 @@ def rem_sequential(vertices, sources, targets):
     (vertices,) index array
         Smallest vertex of each vertex's component.
     """
-    place = arrays.place_of(sources)
+    device = arrays.device_of(sources)
     sources, targets = arrays.move(sources, "cpu"), arrays.move(targets, "cpu")
     parent = singletons(vertices, sources)
     unite_all(1, len(sources), parent, sources, targets)
     compress(vertices, parent)
-    return arrays.move(parent, place)
+    return arrays.move(parent, device)

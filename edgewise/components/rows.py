@@ -38,19 +38,19 @@ def rows_of(graph):
     """Symmetric rows of ``graph``, made once and kept."""
     rows = graph.kept.get("rows")
     if rows is None:
-        with arrays.guard(graph.place):
+        with arrays.guard(graph.device):
             rows = graph.kept["rows"] = _rows(graph)
     return rows
 
 
 def _rows(graph):
     if graph.directed:
-        from edgewise.build.csr import rows_from_edges
+        from edgewise.ingest.csr import rows_from_edges
 
         offsets, neighbours, _ = rows_from_edges(graph.n_vertices, graph.sources, graph.targets, True)
     else:
         offsets, neighbours = graph.offsets, graph.neighbours
-    if arrays.place_of(offsets) == "cpu":
+    if arrays.device_of(offsets) == "cpu":
         return Rows(offsets, neighbours, np.empty(0, neighbours.dtype), 2**62)
     xp = arrays.namespace(offsets)
     hubs = xp.flatnonzero(offsets[1:] - offsets[:-1] > LONG_ROW).astype(neighbours.dtype)
@@ -60,7 +60,7 @@ def _rows(graph):
 def is_local(graph):
     """Whether most neighbours have close numbers, judged once by a sample of the edges or rows."""
     if "local" not in graph.kept:
-        with arrays.on(graph.place):
+        with arrays.on(graph.device):
             ends = _sampled_edges(graph) if graph.has_edges else _sampled_entries(rows_of(graph))
             distance = abs(ends[0].astype(np.int64) - ends[1].astype(np.int64))
             near = (distance <= graph.n_vertices * NEAR).mean() if len(distance) else 1.0

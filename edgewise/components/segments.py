@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from edgewise.components.feeder import SEGMENT_EDGES, SLOTS, Feeder
+from edgewise.components.host_pipeline import SEGMENT_EDGES, SLOTS, Feeder
 from edgewise.components.merge import merge_labels
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, threads
@@ -57,9 +57,9 @@ def components_by_segments(n_vertices, sources, targets, team, segment_edges=SEG
 
     def work(worker):
         threads.use(count)
-        with arrays.guard(worker.place):
+        with arrays.guard(worker.device):
             try:
-                return _parents_of(worker.place, n_vertices, columns, queue)
+                return _parents_of(worker.device, n_vertices, columns, queue)
             except BaseException:
                 queue.close()  # the others need not go on
                 raise
@@ -73,16 +73,16 @@ def components_by_segments(n_vertices, sources, targets, team, segment_edges=SEG
     return merge_labels(team, parents, merge), -(-len(sources) // segment_edges)
 
 
-def _parents_of(place, n_vertices, columns, queue):
+def _parents_of(device, n_vertices, columns, queue):
     """Compressed parents after all the segments that one worker gets hold of."""
-    parent = arrays.empty(n_vertices, index_type(n_vertices), place)
+    parent = arrays.empty(n_vertices, index_type(n_vertices), device)
     make_singletons(n_vertices, parent)
     feeder = Feeder(parent, queue.chunk)
     for start, stop in queue:
         feeder.feed(*(column[start:stop] for column in columns))
     feeder.settle()
     compress(n_vertices, parent)
-    arrays.synchronize(place)
+    arrays.synchronize(device)
     return parent
 
 
@@ -96,7 +96,7 @@ def segment_for(n_vertices, team):
     edges = SEGMENT_EDGES
     while edges >= LEAST_EDGES:
         if all(
-            bytes_needed(n_vertices, edges) <= USABLE * arrays.free_memory(place) for place in team.places
+            bytes_needed(n_vertices, edges) <= USABLE * arrays.free_memory(device) for device in team.devices
         ):
             return edges
         edges //= 2
@@ -126,7 +126,7 @@ def solve_by_segments(graph, team, merge="auto"):
     """
     edges = segment_for(graph.n_vertices, team)
     if not edges:
-        place = min(team.places, key=arrays.free_memory)
-        raise arrays.out_of_memory(bytes_needed(graph.n_vertices, LEAST_EDGES), place)
+        device = min(team.devices, key=arrays.free_memory)
+        raise arrays.out_of_memory(bytes_needed(graph.n_vertices, LEAST_EDGES), device)
     ends = (arrays.move(column, "cpu") for column in (graph.sources, graph.targets))
     return components_by_segments(graph.n_vertices, *ends, team, edges, merge)

@@ -29,7 +29,7 @@ def check_forest(merge, method, options):
 def placed(graph, team, merge):
     """``graph`` in the place of its one device, or spread over several as ``merge`` needs it."""
     if len(team) == 1:
-        return graph.to(team[0].place)
+        return graph.to(team[0].device)
     return graph.split(team, by="auto" if merge == "auto" else MERGES[merge].by)
 
 
@@ -67,7 +67,7 @@ def label_split(split, runs, merge):
 def label_parts(split, runs):
     """What every worker finds by itself."""
     labels = [None] * len(runs)
-    for number in sorted(range(len(runs)), key=lambda number: split.team[number].place == "cpu"):
-        with arrays.guard(split.team[number].place):
+    for number in sorted(range(len(runs)), key=lambda number: split.team[number].device == "cpu"):
+        with arrays.guard(split.team[number].device):
             labels[number] = runs[number]()
     return labels

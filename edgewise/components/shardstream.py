@@ -17,14 +17,11 @@ from time import monotonic, perf_counter
 
 import numpy as np
 
-from edgewise.build.arrow import is_text
-from edgewise.build.pairs import PairBatches
-from edgewise.build.schema import integer_type
 from edgewise.components.checkpoint import Checkpoint
-from edgewise.components.crew import Crew
+from edgewise.components.id_mapping import Names, Sparse, SparseNumbers, WholeNumbers
 from edgewise.components.merge import choose_label_merge
-from edgewise.components.sinks import Names, Sparse, SparseNumbers, WholeNumbers
 from edgewise.components.stream import as_count
+from edgewise.components.stream_workers import Crew
 from edgewise.components.streamed import StreamedGraph
 from edgewise.device import arrays, threads
 from edgewise.errors import OptionError
@@ -32,6 +29,9 @@ from edgewise.files.pairs import parts_of
 from edgewise.files.shards import Shards
 from edgewise.files.streams import reading
 from edgewise.files.textpairs import Mismatch
+from edgewise.ingest.arrow import is_text
+from edgewise.ingest.pairs import PairBatches
+from edgewise.ingest.schema import integer_type
 from edgewise.result import Components
 from edgewise.timer import timer
 
@@ -259,9 +259,9 @@ def _memory_for(team):
     """Largest number of vertices for which there is memory everywhere."""
     found = [USABLE * arrays.free_memory("cpu") / BYTES_A_NUMBER["host"]]
     found += [
-        USABLE * arrays.free_memory(place) / BYTES_A_NUMBER["device"]
-        for place in team.places
-        if place != "cpu"
+        USABLE * arrays.free_memory(where) / BYTES_A_NUMBER["device"]
+        for where in team.devices
+        if where != "cpu"
     ]
     return int(min(found))
 

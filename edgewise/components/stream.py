@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.build.edges import as_column
 from edgewise.components.parents import Parents
 from edgewise.components.streamed import StreamedGraph
 from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError, OptionError
+from edgewise.ingest.edges import as_column
 from edgewise.result import Components
 
 #: Attributes of arrays that NumPy alone would copy, or not know.
@@ -83,9 +83,9 @@ class ComponentsStream:
     """
 
     def __init__(self, n_vertices: int | None = None, *, device: str = "cpu"):
-        place = arrays.resolve(device)
+        where = arrays.resolve(device)
         self._most = None if n_vertices is None else as_count(n_vertices)
-        self._parents = Parents(place, self._most)
+        self._parents = Parents(where, self._most)
         self._edges, self._seconds = 0, 0.0
 
     @property
@@ -151,10 +151,10 @@ class ComponentsStream:
         )
         if len(ones) != len(others) and 1 not in (len(ones), len(others)):
             raise GraphError(f"{len(ones)} numbers in u but {len(others)} in v; give one of each to compare")
-        place = next((one for one in map(arrays.place_of, (ones, others)) if one != "cpu"), "cpu")
-        ones, others = (arrays.move(one, place) for one in (ones, others))
-        with arrays.on(place):
-            xp = arrays.namespace(place)
+        device = next((one for one in map(arrays.device_of, (ones, others)) if one != "cpu"), "cpu")
+        ones, others = (arrays.move(one, device) for one in (ones, others))
+        with arrays.on(device):
+            xp = arrays.namespace(device)
             ones, others = (xp.ascontiguousarray(one) for one in xp.broadcast_arrays(ones, others))
             if self._checked(ones, others, ("u", "v")) >= self.n_vertices:  # only where the stream grows
                 known = (unsigned(ones) < self.n_vertices) & (unsigned(others) < self.n_vertices)
@@ -166,12 +166,12 @@ class ComponentsStream:
 
     def _ask(self, ones, others):
         self._parents.settle()
-        place = self._parents.place
-        with arrays.guard(place):
-            there = [arrays.move(one, place) for one in (ones, others)]
-            answers = arrays.empty(len(ones), np.bool_, place)
+        device = self._parents.device
+        with arrays.guard(device):
+            there = [arrays.move(one, device) for one in (ones, others)]
+            answers = arrays.empty(len(ones), np.bool_, device)
             ask(len(ones), self._parents.array, *there, answers)
-            return arrays.move(answers, arrays.place_of(ones))
+            return arrays.move(answers, arrays.device_of(ones))
 
     def result(self) -> Components:
         """Return the components of all edges added so far; adding may go on.
@@ -182,7 +182,7 @@ class ComponentsStream:
             In the place of the stream.  Its graph knows the vertices and the number of edges, not the edges:
             to verify, pass a graph that has them.
         """
-        graph = StreamedGraph(self.n_vertices, self._edges, self._parents.place)
+        graph = StreamedGraph(self.n_vertices, self._edges, self._parents.device)
         return Components(graph=graph, method="rem", seconds=self._seconds, _labels=self._parents.labels())
 
     def _checked(self, one, other, names):
@@ -190,7 +190,7 @@ class ComponentsStream:
         most = -1
         for column, name in zip((one, other), names):
             beyond = self._most if self._most is not None else _smallest_negative(column.dtype)
-            with arrays.on(arrays.place_of(column)):
+            with arrays.on(arrays.device_of(column)):
                 largest = largest_of(column)
                 if largest >= beyond:
                     self._refuse(column, name, beyond)
@@ -219,7 +219,7 @@ def _integers(values, name):
     column = as_column(_listed(values, name), name)
     if getattr(getattr(column, "dtype", None), "kind", None) not in ("i", "u"):
         raise GraphError(f"{name} are no integers; vertex numbers are")
-    with arrays.on(arrays.place_of(column)):
+    with arrays.on(arrays.device_of(column)):
         return arrays.contiguous(
             column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
         )

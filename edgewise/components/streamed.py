@@ -19,9 +19,9 @@ class StreamedGraph(Graph):
         Rows of the files that an earlier run had dealt with.
     """
 
-    def __init__(self, n_vertices, n_edges, place="cpu", ids=None, files=0, resumed=0):
+    def __init__(self, n_vertices, n_edges, device="cpu", ids=None, files=0, resumed=0):
         super().__init__(n_vertices)
-        self._n_edges, self._place, self._ids = n_edges, place, ids
+        self._n_edges, self._place, self._ids = n_edges, device, ids
         self.files, self.resumed = files, resumed
 
     @property
@@ -30,16 +30,16 @@ class StreamedGraph(Graph):
         return self._n_edges
 
     @property
-    def place(self) -> str:
+    def device(self) -> str:
         """Where the components lie."""
         return self._place
 
-    def to(self, place):
-        """Return the graph as one of ``place``; there is nothing to move."""
+    def to(self, device):
+        """Return the graph as one of ``device``; there is nothing to move."""
         from edgewise.device import arrays
 
         return StreamedGraph(
-            self.n_vertices, self._n_edges, arrays.resolve(place), self._ids, self.files, self.resumed
+            self.n_vertices, self._n_edges, arrays.resolve(device), self._ids, self.files, self.resumed
         )
 
     @property

@@ -8,13 +8,13 @@ plain loads and stores (any earlier parent is still an ancestor); only joining t
 from edgewise.device import arrays, each
 
 
-@each.ahead(lambda vertex, parent: vertex)
+@each.prefetch(lambda vertex, parent: vertex)
 def make_singletons(vertex, itself, parent):
     """Make every vertex a tree of its own."""
     parent[vertex] = itself
 
 
-@each.ahead(lambda vertex, parent: (parent[vertex], parent[parent[vertex]]))
+@each.prefetch(lambda vertex, parent: (parent[vertex], parent[parent[vertex]]))
 def compress(vertex, seen, parent):
     """Point ``vertex`` at its root (Hellås 2018, Algorithm 6).
 
@@ -29,7 +29,7 @@ def compress(vertex, seen, parent):
 
 def new_parents(vertices, like):
     """Parent array for ``vertices``, not filled, of the type and in the place of ``like``."""
-    return arrays.empty(vertices, like.dtype, arrays.place_of(like))
+    return arrays.empty(vertices, like.dtype, arrays.device_of(like))
 
 
 def singletons(vertices, like):

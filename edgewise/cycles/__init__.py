@@ -15,11 +15,11 @@ import numpy as np
 
 from edgewise.cycles.bounds import check_fits
 from edgewise.cycles.choose import choose, kind_of
-from edgewise.cycles.effort import check_effort, seconds_of
+from edgewise.cycles.cost_model import check_effort, seconds_of
 from edgewise.cycles.method import Method
 from edgewise.cycles.methods import METHODS
 from edgewise.cycles.ranked import ranked_of
-from edgewise.cycles.record import CONVENTIONS, Cycles
+from edgewise.cycles.result import CONVENTIONS, Cycles
 from edgewise.cycles.schedules import SCHEDULES, Plan, joining, parse
 from edgewise.cycles.several import Job, count
 from edgewise.cycles.tasks import tasks_of
@@ -111,8 +111,8 @@ def cycle_counts(
     _check_asked(graph, length, method, convention, undirected, options)
     parse(schedule)
     team = _team(graph, device, devices)
-    graph = graph.to(team[0].place)
-    with arrays.guard(graph.place):
+    graph = graph.to(team[0].device)
+    with arrays.guard(graph.device):
         found = _at_once(graph, length, method, team, schedule)
         if found is None:
             found = _by_tasks(graph, length, method, convention, team, schedule, force, progress, options)
@@ -124,8 +124,8 @@ def cycle_counts(
 
 def _at_once(graph, length, method, team, schedule):
     """What a method finds in the whole graph at once, if it has a way to do so and that is worth while."""
-    name = choose(METHODS, length, team.places)[kind_of(graph.place)] if method == "auto" else method
-    if METHODS[name].whole is None or len(team) > 1 or schedule != "auto" or graph.place != "cpu":
+    name = choose(METHODS, length, team.devices)[kind_of(graph.device)] if method == "auto" else method
+    if METHODS[name].whole is None or len(team) > 1 or schedule != "auto" or graph.device != "cpu":
         return None
     if not graph.has_rows or graph.directed:
         with timer("rank"):
@@ -142,26 +142,26 @@ def _by_tasks(graph, length, method, convention, team, schedule, force, progress
     dealing, number = parse(schedule)
     with timer("rank"):
         ranked = ranked_of(graph)
-        arrays.synchronize(graph.place)
+        arrays.synchronize(graph.device)
     with timer("plan"):
-        names = _names(method, length, team.places)
+        names = _names(method, length, team.devices)
         if not all(METHODS[name].one_by_one for name in names.values()):
             check_fits(ranked, length, convention)
-        how, name = SCHEDULES[dealing], names[kind_of(graph.place)]
+        how, name = SCHEDULES[dealing], names[kind_of(graph.device)]
         tasks = tasks_of(graph, ranked, name, METHODS[name], length, how.by_work)
-        check_effort(tasks.total, team.places, name, length, force)
+        check_effort(tasks.total, team.devices, name, length, force)
         team = _taking_part(team, dealing, tasks.total)
-        seconds = seconds_of(tasks.total, team.places)
-        plan = Plan(len(tasks), lambda: tasks.loads, seconds, team.places, number)
+        seconds = seconds_of(tasks.total, team.devices)
+        plan = Plan(len(tasks), lambda: tasks.loads, seconds, team.devices, number)
     with timer("count"):
         start = perf_counter()
         run = _starter(names, length, options, force)
         dealer, told = how.deal(plan), _teller(progress, tasks)
         job = Job(run, ranked, len(tasks), tasks.order, dealer, told, plan.seconds > LONG)
-        counts = _in_order(arrays.move(count(job, team.places), graph.place), ranked)
-        arrays.synchronize(graph.place)
+        counts = _in_order(arrays.move(count(job, team.devices), graph.device), ranked)
+        arrays.synchronize(graph.device)
         seconds = perf_counter() - start
-    name = " and ".join(dict.fromkeys(names[kind_of(place)] for place in team.places))
+    name = " and ".join(dict.fromkeys(names[kind_of(device)] for device in team.devices))
     return name, seconds, counts, ranked.loops, ranked.repeats, team.names
 
 
@@ -173,7 +173,7 @@ def take_by_rank(vertex, counts, rank, into):
 
 def _in_order(counts, ranked):
     """Counts by vertex, out of those by rank."""
-    into = arrays.empty(len(counts), np.int64, ranked.place)
+    into = arrays.empty(len(counts), np.int64, ranked.device)
     take_by_rank(len(counts), counts, ranked.rank, into)
     return into
 
@@ -218,27 +218,27 @@ def _team(graph, device, devices):
         raise OptionError("device= is for one device and devices= for several; use one of the two")
     if devices is not None:
         return team_of(devices)
-    return team_of(graph.place if device is None else arrays.resolve(device))
+    return team_of(graph.device if device is None else arrays.resolve(device))
 
 
-def _names(method, length, places):
+def _names(method, length, devices):
     """Names of the methods by kind of place."""
     if method == "auto":
-        return choose(METHODS, length, places)
-    for place in places:
-        if kind_of(place) not in METHODS[method].places:
-            where = {"cpu": "the CPU", "cuda": "a GPU"}[METHODS[method].places[0]]
+        return choose(METHODS, length, devices)
+    for where in devices:
+        if kind_of(where) not in METHODS[method].devices:
+            where = {"cpu": "the CPU", "cuda": "a GPU"}[METHODS[method].devices[0]]
             raise OptionError(
-                f"method {method} runs on {where} only, not on {place}; use another method or device"
+                f"method {method} runs on {where} only, not on {where}; use another method or device"
             )
-    return {kind_of(place): method for place in places}
+    return {kind_of(where): method for where in devices}
 
 
 def _starter(names, length, options, force):
     """What makes a solver in the place of the ranked graph."""
 
     def start(ranked, order):
-        method = METHODS[names[kind_of(ranked.place)]]
+        method = METHODS[names[kind_of(ranked.device)]]
         endless = {"cap": 2**63 - 1} if force and "cap" in method.options else {}
         return method.start(ranked, order, length=length, **endless | options)
 
@@ -249,7 +249,7 @@ def _taking_part(team, dealing, work):
     """The devices that take part; all of them unless ``auto`` knows better."""
     if dealing != "auto":
         return team
-    return Team(team[i] for i in joining(team.places, seconds_of(work, team.places)))
+    return Team(team[i] for i in joining(team.devices, seconds_of(work, team.devices)))
 
 
 def _teller(progress, tasks):

@@ -76,10 +76,10 @@ def walks(ranked: Ranked, steps: int, stays=None):
     (n,) float64 array
         In the place of ``ranked``; infinite where it is too large for the type.
     """
-    n, place = ranked.n_vertices, ranked.place
+    n, device = ranked.n_vertices, ranked.device
     if stays is None:
-        stays = arrays.full(n, 1, np.uint8, place)
-    found, other = stays.astype(np.float64), arrays.empty(n, np.float64, place)
+        stays = arrays.full(n, 1, np.uint8, device)
+    found, other = stays.astype(np.float64), arrays.empty(n, np.float64, device)
     for _ in range(steps):
         step(n, ranked.offsets, ranked.neighbours, stays, found, other)
         found, other = other, found
@@ -100,8 +100,8 @@ def in_reach_of_cycles(ranked: Ranked, rounds: int = PEELS):
     (n,) uint8 array
         In the place of ``ranked``; zero only for vertices that are on no cycle.
     """
-    n, place = ranked.n_vertices, ranked.place
-    stays, other = arrays.full(n, 1, np.uint8, place), arrays.empty(n, np.uint8, place)
+    n, device = ranked.n_vertices, ranked.device
+    stays, other = arrays.full(n, 1, np.uint8, device), arrays.empty(n, np.uint8, device)
     left = n
     for _ in range(rounds):
         peel(n, ranked.offsets, ranked.neighbours, stays, other)
@@ -144,13 +144,13 @@ def bound_of(ranked: Ranked, length: int) -> float:
 
 
 def _by_walks(ranked, length):
-    xp, n, place = arrays.namespace(ranked.place), ranked.n_vertices, ranked.place
+    xp, n, device = arrays.namespace(ranked.device), ranked.n_vertices, ranked.device
     rows = ranked.offsets, ranked.neighbours
-    with arrays.guard(place), np.errstate(over="ignore"):
+    with arrays.guard(device), np.errstate(over="ignore"):
         stays = in_reach_of_cycles(ranked)
         degree = walks(ranked, 1, stays)
         shorter = walks(ranked, length - 2, stays)
-        longer = arrays.empty(n, np.float64, place)
+        longer = arrays.empty(n, np.float64, device)
         step(n, *rows, stays, shorter, longer)
         reaching = xp.where(shorter > 0, degree * shorter, 0.0)
         return float(xp.minimum(longer, reaching).max()) / 2 * ROOM

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.record import exact_sum
+from edgewise.cycles.result import exact_sum
 from edgewise.device import arrays
 from edgewise.errors import VerificationError
 
@@ -68,7 +68,7 @@ def verify(cycles):
 
     Parameters
     ----------
-    cycles : edgewise.cycles.record.Cycles
+    cycles : edgewise.cycles.result.Cycles
     """
     length, counts = cycles.length, arrays.move(cycles.counts, "cpu")
     if cycles.convention == "closed-walks":

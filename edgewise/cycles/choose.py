@@ -16,17 +16,17 @@ PREFERRED = {
 }
 
 
-def kind_of(place: str) -> str:
+def kind_of(device: str) -> str:
     """``"cpu"`` or ``"cuda"``."""
-    return place.partition(":")[0]
+    return device.partition(":")[0]
 
 
-def choose(methods, length: int, places) -> dict[str, str]:
-    """Name of a method for cycles of this length, for each kind of the places.
+def choose(methods, length: int, devices) -> dict[str, str]:
+    """Name of a method for cycles of this length, for each kind of the devices.
 
     Where there are both, the two share their tasks, or are the same.
     """
-    kinds = sorted({kind_of(place) for place in places}, reverse=True)
+    kinds = sorted({kind_of(device) for device in devices}, reverse=True)
     named = {kind: _preferred(methods, length, [kind]) for kind in kinds}
     if len(kinds) == 1 or methods[named["cpu"]].shares_with == named["cuda"]:
         return named
@@ -35,7 +35,7 @@ def choose(methods, length: int, places) -> dict[str, str]:
 
 def _preferred(methods, length, kinds):
     for name in PREFERRED[kinds[0]]:
-        if name in methods and methods[name].can(length) and set(kinds) <= set(methods[name].places):
+        if name in methods and methods[name].can(length) and set(kinds) <= set(methods[name].devices):
             return name
     raise OptionError(
         f"no method counts cycles of length {length} on {' and '.join(kinds)}; use device='cpu'"

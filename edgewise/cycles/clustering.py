@@ -18,7 +18,7 @@ import numpy as np
 
 from edgewise.cycles import cycle_counts
 from edgewise.cycles.ranked import ranked_of
-from edgewise.cycles.record import exact_sum
+from edgewise.cycles.result import exact_sum
 from edgewise.cycles.triangles import edge_triangles
 from edgewise.device import arrays, each
 from edgewise.graph import Graph
@@ -83,13 +83,13 @@ class Clustering:
     @cached_property
     def degrees(self):
         """Neighbours of each vertex, each counted once, itself not: (n_vertices,) int64 array."""
-        with arrays.guard(arrays.place_of(self.triangles)):
+        with arrays.guard(arrays.device_of(self.triangles)):
             return _degrees(ranked_of(self.graph))
 
     @cached_property
     def transitivity(self) -> float:
         """Share of paths of two edges whose ends are neighbours; 0 where there are no triangles."""
-        with arrays.guard(arrays.place_of(self.triangles)):
+        with arrays.guard(arrays.device_of(self.triangles)):
             closed, degrees = 2 * exact_sum(self.triangles), self.degrees
             return closed / exact_sum(degrees * (degrees - 1)) if closed else 0.0
 
@@ -110,9 +110,9 @@ class Clustering:
         """
         graph = self.graph
         counts = cycle_counts(graph, 4, undirected=True).counts
-        with arrays.guard(graph.place):
+        with arrays.guard(graph.device):
             ranked = ranked_of(graph)
-            found = arrays.empty(graph.n_vertices, np.float64, graph.place)
+            found = arrays.empty(graph.n_vertices, np.float64, graph.device)
             rows = ranked.offsets, ranked.neighbours, ranked.rank
             divide_squares(graph.n_vertices, *rows, self.triangles, counts, found)
         return found
@@ -131,7 +131,7 @@ class Clustering:
 
         from edgewise.files.clusters import arrow_array
 
-        with arrays.guard(self.graph.place):
+        with arrays.guard(self.graph.device):
             ranked = ranked_of(self.graph)
             found = arrays.move(edge_triangles(ranked), "cpu")
         vertex = np.empty(ranked.n_vertices, np.int64)
@@ -215,16 +215,16 @@ def clustering(graph: Graph, *, undirected: bool = False, device: str | None = N
     """
     start = perf_counter()
     found = cycle_counts(graph, 3, undirected=undirected, device=device)
-    graph, place = found.graph, found.graph.place
-    with arrays.guard(place):
+    graph, where = found.graph, found.graph.device
+    with arrays.guard(where):
         degrees = _degrees(ranked_of(graph))
-        coefficients = arrays.empty(graph.n_vertices, np.float64, place)
+        coefficients = arrays.empty(graph.n_vertices, np.float64, where)
         divide(graph.n_vertices, degrees, found.counts, coefficients)
-        arrays.synchronize(place)
+        arrays.synchronize(where)
     return Clustering(graph, perf_counter() - start, found.counts, coefficients, found.loops, found.repeats)
 
 
 def _degrees(ranked):
-    degrees = arrays.empty(ranked.n_vertices, np.int64, ranked.place)
+    degrees = arrays.empty(ranked.n_vertices, np.int64, ranked.device)
     look_up_degree(ranked.n_vertices, ranked.offsets, ranked.rank, degrees)
     return degrees

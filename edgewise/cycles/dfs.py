@@ -76,13 +76,13 @@ def search(
     worker, claimed, claim, order, first, end, length, offsets, neighbours, path, entries, own, step, counts
 ):
     """Take vertices until there are none, and count the cycles through each."""
-    place = first + fetch_add(claimed, 0, claim)
-    while place < end:
-        for task in range(place, min(place + claim, end)):
+    position = first + fetch_add(claimed, 0, claim)
+    while position < end:
+        for task in range(position, min(position + claim, end)):
             start = np.int64(order[task])
             found = closed_walks(start, length, offsets, neighbours, path, entries, worker * own, step)
             counts[start] = found // 2
-        place = first + fetch_add(claimed, 0, claim)
+        position = first + fetch_add(claimed, 0, claim)
 
 
 class Searches:
@@ -96,21 +96,21 @@ class Searches:
     """
 
     def __init__(self, ranked: Ranked, order, length: int):
-        place, depths = ranked.place, length - 2
-        on_cpu = place == "cpu"
+        device, depths = ranked.device, length - 2
+        on_cpu = device == "cpu"
         most = threads.count() if on_cpu else max(1, min(SEARCHES, STACKS // depths))
         self.workers, self.claim = min(most, len(order)), CLAIM if on_cpu else 1
         # a core's stack is one stretch of memory; on a GPU what is equally deep lies side by side
         self.layout = (depths, 1) if on_cpu else (1, self.workers)
         self.ranked, self.order, self.length = ranked, order, length
-        self.path = arrays.empty(self.workers * depths, np.int64, place)
-        self.entries = arrays.empty(self.workers * depths, np.int64, place)
-        self.counts = arrays.zeros(ranked.n_vertices, np.int64, place)
+        self.path = arrays.empty(self.workers * depths, np.int64, device)
+        self.entries = arrays.empty(self.workers * depths, np.int64, device)
+        self.counts = arrays.zeros(ranked.n_vertices, np.int64, device)
 
     def count(self, first: int, end: int) -> None:
         """Search from the vertices ``order[first:end]``."""
         ranked = self.ranked
-        claimed = arrays.zeros(1, np.int64, ranked.place)
+        claimed = arrays.zeros(1, np.int64, ranked.device)
         tasks = claimed, self.claim, self.order, first, end, self.length
         stacks = self.path, self.entries, *self.layout
         workers = min(self.workers, -(-(end - first) // self.claim))
@@ -130,7 +130,7 @@ def work(ranked: Ranked, length: int):
 
     Vertices with fewer than two neighbours are on no cycle, and have no work.
     """
-    xp = arrays.namespace(ranked.place)
+    xp = arrays.namespace(ranked.device)
     with np.errstate(over="ignore"):
         steps = walks(ranked, length)
     steps[xp.diff(ranked.offsets) < 2] = 0

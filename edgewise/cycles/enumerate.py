@@ -24,16 +24,16 @@ import numpy as np
 from edgewise.cycles.lookup import is_on_path
 from edgewise.cycles.probes import without_trees, work
 from edgewise.cycles.ranked import Ranked
-from edgewise.device import arrays, cas, device, fetch_add, load, together
+from edgewise.device import arrays, cas, device, fetch_add, load, parallel_region
 from edgewise.device.launch import processors
-from edgewise.device.together import workers
-from edgewise.device.warps import add_in_team, meet_team, team_size
+from edgewise.device.regions import workers
+from edgewise.device.warps import block_add, block_barrier, block_size
 from edgewise.errors import OptionError
 
 __all__ = ["start", "work"]
 
 #: Threads of a block, blocks a multiprocessor gets at most, and words they share.
-THREADS, CROWD, WORDS = 128, 4, 2
+THREADS, MAX_BLOCKS_PER_SM, WORDS = 128, 4, 2
 #: What the words are: the task that is taken, and the end of the list of those reached.
 TASK, TAIL = 0, 1
 #: Steps that a thread does before it tells the others, and that all may do unless told otherwise.
@@ -41,15 +41,15 @@ STEPS_AT_A_TIME, CAP = 1 << 22, 1 << 46
 
 
 @device
-def reach(vertex, place, end, stride, top, level, offsets, neighbours, base, distance, reached, words):
+def reach(vertex, position, end, stride, top, level, offsets, neighbours, base, distance, reached, words):
     """Give a ``level`` to neighbours below ``top`` that have none, and list them."""
-    while place < end:
-        other = np.int64(neighbours[place])
+    while position < end:
+        other = np.int64(neighbours[position])
         if other >= top:
-            place = end
+            position = end
         elif distance[base + other] == 0 and cas(distance, base + other, 0, level) == 0:
-            reached[base + add_in_team(words, TAIL, 1)] = other
-        place += stride
+            reached[base + block_add(words, TAIL, 1)] = other
+        position += stride
 
 
 @device
@@ -57,38 +57,38 @@ def look_around(top, half, lane, size, offsets, neighbours, base, distance, reac
     """Find how far from ``top`` lower vertices are, up to ``half``; return how many were reached."""
     if lane == 0:
         words[TAIL] = 0
-    meet_team()
+    block_barrier()
     lists = base, distance, reached, words
     reach(top, offsets[top] + lane, offsets[top + 1], size, top, 1, offsets, neighbours, *lists)
-    meet_team()
+    block_barrier()
     begin, filled = np.int64(0), words[TAIL]
     for level in range(2, half + 1):
-        meet_team()  # all have read the end of the list
-        for place in range(begin + lane, filled, size):
-            vertex = np.int64(reached[base + place])
+        block_barrier()  # all have read the end of the list
+        for position in range(begin + lane, filled, size):
+            vertex = np.int64(reached[base + position])
             row = offsets[vertex], offsets[vertex + 1]
             reach(vertex, *row, 1, top, level, offsets, neighbours, *lists)
-        meet_team()
+        block_barrier()
         begin, filled = filled, words[TAIL]
     return filled
 
 
 @device
-def close(place, end, stride, top, depth, neighbours, stack, path, base, distance, credit):
+def close(position, end, stride, top, depth, neighbours, stack, path, base, distance, credit):
     """Number of neighbours in a row that close the path; they are credited."""
     found = 0
-    while place < end:
-        other = np.int64(neighbours[place])
+    while position < end:
+        other = np.int64(neighbours[position])
         if other >= top:
-            place = end
+            position = end
         elif (
             distance[base + other] == 1
             and other > path[stack]
             and not is_on_path(other, path, stack, 1, depth + 1)
         ):
-            add_in_team(credit, base + other, 1)
+            block_add(credit, base + other, 1)
             found += 1
-        place += stride
+        position += stride
     return found
 
 
@@ -104,18 +104,18 @@ def extend(first, top, length, lane, size, graph, stack, stacks, base, distance,
     path[stack], entries[stack], before[stack] = first, offsets[first] + lane, 0
     while depth >= 0:
         at, stride = stack + depth, size if depth == 0 else 1
-        place, end = entries[at], offsets[path[at] + 1]
-        other = np.int64(neighbours[place]) if place < end else top
+        position, end = entries[at], offsets[path[at] + 1]
+        other = np.int64(neighbours[position]) if position < end else top
         if depth == deepest:
-            found += close(place, end, stride, top, depth, neighbours, stack, path, base, distance, credit)
+            found += close(position, end, stride, top, depth, neighbours, stack, path, base, distance, credit)
             steps += end - offsets[path[at]]
             other = top
         if other >= top:
             if found > before[at]:
-                add_in_team(credit, base + path[at], found - before[at])
+                block_add(credit, base + path[at], found - before[at])
             depth -= 1
         else:
-            entries[at], steps, away = place + stride, steps + 1, distance[base + other]
+            entries[at], steps, away = position + stride, steps + 1, distance[base + other]
             if away != 0 and away <= length - depth - 2 and not is_on_path(other, path, stack, 1, depth + 1):
                 depth, at = depth + 1, at + 1
                 path[at], entries[at], before[at] = other, offsets[other], found
@@ -126,12 +126,9 @@ def extend(first, top, length, lane, size, graph, stack, stacks, base, distance,
     return found
 
 
-@together.by(threads=THREADS, crowd=CROWD, words=WORDS)
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
 def search(
-    me,
-    everyone,
-    barrier,
-    words,
+    worker,
     first,
     end,
     taken,
@@ -152,17 +149,17 @@ def search(
     counts,
 ):
     """Take tops until there are none, and count the cycles that each is the highest vertex of."""
-    size = team_size()
-    team, lane, n = me // size, me % size, len(split)
-    base, stack, place = team * n, me * length, np.int64(0)
-    while team < teams and place < end:
+    size = block_size()
+    team, lane, n = worker.id // size, worker.id % size, len(split)
+    base, stack, position = team * n, worker.id * length, np.int64(0)
+    while team < teams and position < end:
         if lane == 0:
-            words[TASK] = first + fetch_add(taken, 0, 1) if load(spent, 0) <= cap else end
-        meet_team()
-        place = words[TASK]
-        if place < end:
-            top = np.int64(order[place])
-            lists = base, distance, reached, words
+            worker.shared[TASK] = first + fetch_add(taken, 0, 1) if load(spent, 0) <= cap else end
+        block_barrier()
+        position = worker.shared[TASK]
+        if position < end:
+            top = np.int64(order[position])
+            lists = base, distance, reached, worker.shared
             filled = look_around(top, length // 2, lane, size, offsets, neighbours, *lists)
             found, graph, stacks = 0, (offsets, neighbours), (path, entries, before)
             for entry in range(offsets[top], split[top] - 1):  # the last one has none above it
@@ -170,14 +167,14 @@ def search(
                 found += extend(one, top, length, lane, size, graph, *own)
             if found > 0:
                 fetch_add(counts, top, found)
-            meet_team()
+            block_barrier()
             for slot in range(lane, filled, size):
                 vertex = np.int64(reached[base + slot])
                 if credit[base + vertex] != 0:
                     fetch_add(counts, vertex, credit[base + vertex])
                 distance[base + vertex] = 0
                 credit[base + vertex] = 0
-        meet_team()
+        block_barrier()
 
 
 class Search:
@@ -193,22 +190,22 @@ class Search:
     """
 
     def __init__(self, ranked: Ranked, order, length: int, cap: int):
-        n, place, kind = ranked.n_vertices, ranked.place, ranked.neighbours.dtype
-        if place == "cpu":
+        n, device, kind = ranked.n_vertices, ranked.device, ranked.neighbours.dtype
+        if device == "cpu":
             teams, threads = workers(), 1
         else:
-            teams, threads = CROWD * processors(place), THREADS
+            teams, threads = MAX_BLOCKS_PER_SM * processors(device), THREADS
         bytes_of_team = n * (12 + kind.itemsize) + 24 * threads * length
-        teams = max(1, min(teams, len(order), int(arrays.free_memory(place) // (2 * bytes_of_team))))
+        teams = max(1, min(teams, len(order), int(arrays.free_memory(device) // (2 * bytes_of_team))))
         self.ranked, self.order, self.length, self.cap = ranked, order, length, cap
-        self.spent, self.found = arrays.zeros(1, np.int64, place), arrays.zeros(n, np.int64, place)
-        stacks = (arrays.empty(teams * threads * length, np.int64, place) for _ in range(3))
+        self.spent, self.found = arrays.zeros(1, np.int64, device), arrays.zeros(n, np.int64, device)
+        stacks = (arrays.empty(teams * threads * length, np.int64, device) for _ in range(3))
         self.teams, self.scratch = (
             teams,
             (
-                arrays.zeros(teams * n, np.int32, place),
-                arrays.empty(teams * n, kind, place),
-                arrays.zeros(teams * n, np.int64, place),
+                arrays.zeros(teams * n, np.int32, device),
+                arrays.empty(teams * n, kind, device),
+                arrays.zeros(teams * n, np.int64, device),
                 *stacks,
             ),
         )
@@ -232,7 +229,7 @@ class Search:
 
     def count(self, first: int, end: int) -> None:
         """Count the cycles whose highest vertices are ``order[first:end]``."""
-        ranked, taken = self.ranked, arrays.zeros(1, np.int64, self.ranked.place)
+        ranked, taken = self.ranked, arrays.zeros(1, np.int64, self.ranked.device)
         graph = ranked.offsets, ranked.neighbours, ranked.split
         tasks = first, end, taken, self.order, self.length, self.teams
         search(*tasks, *graph, *self.scratch, self.spent, self.cap, self.found)

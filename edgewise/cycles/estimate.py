@@ -16,7 +16,7 @@ than two neighbours are on no cycle, and are peeled off before until none is lef
 generator on the host, so that every engine and device gives the same.
 
 The interval is the empirical Bernstein bound (Maurer & Pontil 2009, Theorem 4) of both sides: it holds for
-any draws between 0 and 1, also where cycles are many in a few places that no draw happened to meet.  With
+any draws between 0 and 1, also where cycles are many in a few devices that no draw happened to meet.  With
 ``n`` draws of variance ``s^2`` and ``L = ln(3 / (1 - confidence))`` (the error of each side, and that of the
 variance) it reaches ``s sqrt(2 L / n) + 7 L / (3 (n - 1))`` from their mean.  Intervals that trust a normal
 or a binomial distribution are narrower, and wrong for such graphs.
@@ -32,7 +32,7 @@ import numpy as np
 from edgewise.cycles import bounds
 from edgewise.cycles.lookup import first_from, is_on_path
 from edgewise.cycles.ranked import Ranked, ranked_of
-from edgewise.device import alone, arrays, device, each
+from edgewise.device import arrays, compiled, device, each
 from edgewise.errors import GraphError, OptionError
 from edgewise.graph import Graph
 
@@ -42,7 +42,7 @@ BATCH = 1 << 16
 ROUNDING = 1e-9
 
 
-@alone
+@compiled
 def peel(offsets, neighbours, degrees, waiting):
     """Take off vertices with fewer than two neighbours until none is left; find ``degrees`` within."""
     count = 0
@@ -64,7 +64,7 @@ def peel(offsets, neighbours, degrees, waiting):
                 degrees[other] -= 1
 
 
-@alone
+@compiled
 def fill(offsets, neighbours, degrees, numbers, into):
     """Copy the rows of vertices that are left, by their new numbers."""
     count = 0
@@ -224,7 +224,7 @@ def estimate_cycles(
     length, samples, seed = _checked(graph, length, samples, confidence, seed, undirected)
     graph = graph if device is None else graph.to(device)
     start = perf_counter()
-    with arrays.guard(graph.place):
+    with arrays.guard(graph.device):
         times, found = _draw_all(ranked_of(graph), length, samples, seed)
     total = times * float(found.mean())
     low, high = _interval(found, float(confidence))
@@ -265,17 +265,17 @@ def _core(ranked: Ranked):
     within = np.concatenate([[0], np.cumsum(degrees[stays])])
     rows = np.empty(within[-1], neighbours.dtype)
     fill(offsets, neighbours, degrees, np.cumsum(stays) - 1, rows)
-    return arrays.move(within, ranked.place), arrays.move(rows, ranked.place)
+    return arrays.move(within, ranked.device), arrays.move(rows, ranked.device)
 
 
 def _draw_all(ranked: Ranked, length, samples, seed):
     """What draws are to be multiplied with, and these: (samples,) float64 array on the host."""
-    place, edges, rows = ranked.place, length - 2, _core(ranked)
+    device, edges, rows = ranked.device, length - 2, _core(ranked)
     n, entries, middle = len(rows[0]) - 1, len(rows[1]), edges // 2
     if length > n:
         return 0.0, np.zeros(samples)
-    ways, through = _ways(n, rows, edges, place)
-    sums = arrays.empty((edges - middle) * entries, np.float64, place)
+    ways, through = _ways(n, rows, edges, device)
+    sums = arrays.empty((edges - middle) * entries, np.float64, device)
     for level in range(edges - middle):
         add_along(n, *rows, ways[level], level * entries, sums)
     dice, found = np.random.default_rng(seed), np.empty(samples)
@@ -283,20 +283,20 @@ def _draw_all(ranked: Ranked, length, samples, seed):
         draws = min(BATCH, samples - first)
         middles = np.searchsorted(through, dice.random(draws) * through[-1], side="right")
         middles = np.minimum(middles, n - 1).astype(np.int64)  # a product may be rounded up to all
-        given = (arrays.move(array, place) for array in (middles, dice.random(edges * draws)))
-        path, shares = (arrays.empty(size, kind, place) for size, kind in _sizes(edges, draws))
+        given = (arrays.move(array, device) for array in (middles, dice.random(edges * draws)))
+        path, shares = (arrays.empty(size, kind, device) for size, kind in _sizes(edges, draws))
         draw_walk(draws, draws, edges, entries, *given, *rows, ways[0], sums, path, shares)
         found[first : first + draws] = arrays.move(shares, "cpu")
     return float(through[-1]) / (2 * length), np.minimum(found, 1.0)
 
 
-def _ways(n, rows, edges, place):
+def _ways(n, rows, edges, device):
     """The ways to go on from each vertex, by steps to go, and running sums of those through it."""
-    longer, everyone = edges - edges // 2, arrays.full(n, 1, np.uint8, place)
-    ways = [arrays.namespace(place).sqrt((rows[0][1:] - rows[0][:-1] - 1).astype(np.float64))]
+    longer, everyone = edges - edges // 2, arrays.full(n, 1, np.uint8, device)
+    ways = [arrays.namespace(device).sqrt((rows[0][1:] - rows[0][:-1] - 1).astype(np.float64))]
     with np.errstate(over="ignore", invalid="ignore"):
         while len(ways) <= longer and np.isfinite(float(ways[-1].max())):
-            ways.append(arrays.empty(n, np.float64, place))
+            ways.append(arrays.empty(n, np.float64, device))
             bounds.step(n, *rows, everyone, *ways[-2:])
         if len(ways) > longer:
             through = np.cumsum(arrays.move(ways[edges // 2], "cpu") * arrays.move(ways[longer], "cpu"))

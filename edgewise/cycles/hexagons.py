@@ -28,8 +28,8 @@ import numpy as np
 
 from edgewise.cycles.ends import (
     AHEAD,
-    CROWD,
     FAR,
+    MAX_BLOCKS_PER_SM,
     NEAR,
     SUM,
     THREADS,
@@ -44,9 +44,9 @@ from edgewise.cycles.ends import (
 )
 from edgewise.cycles.on_edges import at_vertices, edge_triangles
 from edgewise.cycles.ranked import Ranked
-from edgewise.device import arrays, device, each, fetch_add, together
+from edgewise.device import arrays, device, each, fetch_add, parallel_region
 from edgewise.device.prefetch import prefetch
-from edgewise.device.warps import meet_team, team_size
+from edgewise.device.warps import block_barrier, block_size
 
 
 @device
@@ -66,7 +66,7 @@ def walk_on(me, own, graph, base, times, ends, often, goals):
 def close(start, me, own, graph, base, times, ends, often, goals):
     """Sum up what the walks from ``start`` say of its hexagons, and forget them; this worker's share."""
     offsets, neighbours = graph
-    mine, team, found = me % team_size(), team_size(), np.int64(0)
+    mine, team, found = me % block_size(), block_size(), np.int64(0)
     for entry in range(offsets[start] + mine, offsets[start + 1], team):
         other = np.int64(neighbours[entry])
         found -= 2 * np.int64(often[base + other]) * (offsets[other + 1] - offsets[other])
@@ -75,7 +75,7 @@ def close(start, me, own, graph, base, times, ends, often, goals):
         walks = np.int64(times[base + vertex])
         times[base + vertex] = 0
         found -= walks * walks * (offsets[vertex + 1] - offsets[vertex])
-    meet_team()
+    block_barrier()
     for slot in range(mine, own[FAR], team):
         at = base + np.int64(goals[base + slot])
         walks = np.int64(often[at])
@@ -84,25 +84,28 @@ def close(start, me, own, graph, base, times, ends, often, goals):
     return found
 
 
-@together.by(threads=THREADS, crowd=CROWD, words=WORDS)
-def count_hexagons(
-    me, everyone, barrier, own, teams, first, end, taken, order, offsets, neighbours, known, *scratch
-):
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
+def count_hexagons(worker, teams, first, end, taken, order, offsets, neighbours, known, *scratch):
     """Count cycles of six edges through the vertices of an order."""
     times, ends, often, goals, counts = scratch
-    number, _, _, lane, lanes = place_in_team(me)
+    number, _, _, lane, lanes = place_in_team(worker.id)
     graph, base = (offsets, neighbours), number * len(offsets)
-    start = next_start(me, own, first, taken, end, order) if number < teams else np.int64(-1)
+    start = next_start(worker.id, worker.shared, first, taken, end, order) if number < teams else np.int64(-1)
     while start >= 0:
-        walk_twice(start, me, own, graph, base, times, ends)
-        meet_team()
-        walk_on(me, own, graph, base, times, ends, often, goals)
-        meet_team()
-        add_up(close(start, me, own, graph, base, times, ends, often, goals), lane, lanes, own)
-        meet_team()
-        if me % team_size() == 0:
-            counts[start] += (own[SUM] + known[start]) >> 1
-        start = next_start(me, own, first, taken, end, order)
+        walk_twice(start, worker.id, worker.shared, graph, base, times, ends)
+        block_barrier()
+        walk_on(worker.id, worker.shared, graph, base, times, ends, often, goals)
+        block_barrier()
+        add_up(
+            close(start, worker.id, worker.shared, graph, base, times, ends, often, goals),
+            lane,
+            lanes,
+            worker.shared,
+        )
+        block_barrier()
+        if worker.id % block_size() == 0:
+            counts[start] += (worker.shared[SUM] + known[start]) >> 1
+        start = next_start(worker.id, worker.shared, first, taken, end, order)
 
 
 @each
@@ -156,11 +159,11 @@ def add_known(vertex, offsets, neighbours, sums, squares, triangles, on_edges, o
 
 def known_of(ranked: Ranked):
     """All but the first two lines of the formula: (n,) int64 array, modulo 2**64, beside ``ranked``."""
-    n, place = ranked.n_vertices, ranked.place
+    n, device = ranked.n_vertices, ranked.device
     rows = ranked.offsets, ranked.neighbours
-    squares = Squares(ranked, arrays.move(arrays.namespace(place).arange(n), place))
+    squares = Squares(ranked, arrays.move(arrays.namespace(device).arange(n), device))
     squares.count(0, n)
-    sums, opposite, known = (arrays.zeros(n, np.int64, place) for _ in range(3))
+    sums, opposite, known = (arrays.zeros(n, np.int64, device) for _ in range(3))
     on_edges = edge_triangles(ranked)
     triangles = at_vertices(ranked, on_edges)
     sum_opposite(n, *rows, ranked.split, on_edges, opposite)

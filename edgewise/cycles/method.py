@@ -51,17 +51,17 @@ class Method(NamedTuple):
     shares_with : str or None
         Name of a method for GPUs whose tasks mean the same, so that both may count at once.
     cost : float
-        Operations, in the unit of :mod:`~edgewise.cycles.effort`, of a unit of its work.
+        Operations, in the unit of :mod:`~edgewise.cycles.cost_model`, of a unit of its work.
     one_by_one : bool
         Whether it meets every cycle, so that a count that outgrew 64 bits would take centuries.
     """
 
     start: Callable[..., Solver]
     work: Callable[[Ranked, int], Any]
-    gist: str
+    summary: str
     source: str
     lengths: tuple[int, ...] | None
-    places: tuple[str, ...] = ("cpu", "cuda")
+    devices: tuple[str, ...] = ("cpu", "cuda")
     options: tuple[str, ...] = ()
     whole: Callable[..., Any] | None = None
     shares_with: str | None = None
@@ -79,4 +79,4 @@ def heaviest_first(work) -> np.ndarray:
 
     xp = arrays.namespace(work)
     order = xp.argsort(-work, kind="stable")[: int((work > 0).sum())]
-    return arrays.move(order.astype(np.int64), arrays.place_of(work))
+    return arrays.move(order.astype(np.int64), arrays.device_of(work))

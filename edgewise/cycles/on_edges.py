@@ -6,7 +6,7 @@ higher neighbours of ``x`` and in that of its middle ``y`` is the top ``z``.  Wh
 without a search.  In the end every entry whose neighbour is lower takes over what the entry has that stands
 for the same edge the other way round.
 
-On the CPU places of higher neighbours in a long row are marked, and what its entries get is added up before
+On the CPU devices of higher neighbours in a long row are marked, and what its entries get is added up before
 it is credited; on a GPU, and where rows are short, rows are merged.
 """
 
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.hands import Hands, next_share
 from edgewise.cycles.lookup import first_from
 from edgewise.cycles.ranked import Ranked
-from edgewise.device import alone, arrays, device, each, fetch_add
+from edgewise.device import arrays, compiled, device, each, fetch_add
 from edgewise.errors import GraphError
+from edgewise.primitives.thread_pool import Hands, next_share
 
 #: Higher neighbours up to which rows are merged.
 FEW = 3
@@ -26,12 +26,12 @@ FEW = 3
 
 def edge_triangles(ranked: Ranked):
     """Triangles through the edge of every entry of ``ranked.neighbours``: (2 m,) int32 array beside it."""
-    n, place = ranked.n_vertices, ranked.place
+    n, device = ranked.n_vertices, ranked.device
     if n and int(ranked.offsets[-1] - ranked.offsets[-2]) >= 2**31:
         raise GraphError("triangles through an edge may pass 2**31: a vertex has as many neighbours")
-    found = arrays.zeros(len(ranked.neighbours), np.int32, place)
+    found = arrays.zeros(len(ranked.neighbours), np.int32, device)
     rows = ranked.offsets, ranked.neighbours, ranked.split
-    if place == "cpu":
+    if device == "cpu":
         longest = int((ranked.offsets[1:] - ranked.split).max(initial=0))
         hands = Hands(4 * n, max(1, n))
         own = [(np.zeros(n, np.uint32), np.zeros(longest + 1, np.int32)) for _ in range(hands.count)]
@@ -70,37 +70,37 @@ def merge(low, offsets, neighbours, split, found):
 
 
 @device
-def mark(low, offsets, neighbours, split, found, places, sums):
+def mark(low, offsets, neighbours, split, found, devices, sums):
     """Credit the triangles whose lowest vertex is ``low``; no place is marked before or after."""
     first, end = split[low], offsets[low + 1]
     for entry in range(first, end):
-        places[neighbours[entry]] = entry - first + 1
+        devices[neighbours[entry]] = entry - first + 1
     for entry in range(first, end):
         middle, here = np.int64(neighbours[entry]), np.int32(0)
         for there in range(split[middle], offsets[middle + 1]):
-            place = np.int64(places[neighbours[there]])
-            if place > 0:
-                sums[place] += np.int32(1)
+            position = np.int64(devices[neighbours[there]])
+            if position > 0:
+                sums[position] += np.int32(1)
                 here += np.int32(1)
                 fetch_add(found, there, 1)
         sums[entry - first + 1] += here
     for entry in range(first, end):
         here = sums[entry - first + 1]
         sums[entry - first + 1] = 0
-        places[neighbours[entry]] = 0
+        devices[neighbours[entry]] = 0
         if here > 0:
             fetch_add(found, entry, here)
 
 
-@alone
-def credit_lows(taken, first, end, hands, offsets, neighbours, split, found, places, sums):
+@compiled
+def credit_lows(taken, first, end, hands, offsets, neighbours, split, found, devices, sums):
     """One hand credits the triangles above lowest vertices until there are none."""
     start, stop = next_share(taken, first, end, hands)
     while start < stop:
         for low in range(start, stop):
             higher = offsets[low + 1] - split[low]
             if higher > FEW:
-                mark(low, offsets, neighbours, split, found, places, sums)
+                mark(low, offsets, neighbours, split, found, devices, sums)
             elif higher > 1:
                 merge(low, offsets, neighbours, split, found)
         start, stop = next_share(taken, first, end, hands)
@@ -124,6 +124,6 @@ def _half_of_row(vertex, offsets, found, counts):
 
 def at_vertices(ranked: Ranked, found):
     """Triangles through every vertex, each of which has two edges there: (n,) int64 array by rank."""
-    counts = arrays.empty(ranked.n_vertices, np.int64, ranked.place)
+    counts = arrays.empty(ranked.n_vertices, np.int64, ranked.device)
     _half_of_row(ranked.n_vertices, ranked.offsets, found, counts)
     return counts

@@ -37,12 +37,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.hands import Hands, look_ahead, most_steps, next_share, steps_below
 from edgewise.cycles.ranked import Ranked
-from edgewise.device import alone, device
+from edgewise.device import compiled, device
 from edgewise.device.prefetch import prefetch
+from edgewise.primitives.thread_pool import Hands, look_ahead, most_steps, next_share, steps_below
 
-#: Operations of a step, in the unit of :mod:`~edgewise.cycles.effort`.
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.cost_model`.
 COST = 3
 #: Ends up to which their numbers are 16 bits wide.
 FEW = 2**16 - 2
@@ -58,8 +58,8 @@ def number_ends(top, offsets, neighbours, split, number, ends, wedges):
         ends[given] = middle
         given += 1
     for entry in range(offsets[top], split[top]):
-        place = offsets[neighbours[entry]]
-        end = neighbours[place]
+        position = offsets[neighbours[entry]]
+        end = neighbours[position]
         while end < top:
             found = np.int64(number[end])
             mine = given if found == 0 else found
@@ -67,8 +67,8 @@ def number_ends(top, offsets, neighbours, split, number, ends, wedges):
             ends[given] = end
             wedges[mine] += 1
             given += mine == given
-            place += 1
-            end = neighbours[place]
+            position += 1
+            end = neighbours[position]
     return given
 
 
@@ -82,34 +82,34 @@ def join_ends(top, given, offsets, neighbours, split, number, ends, wedges, rows
         prefetch(offsets, end + 1)
         prefetch(counts, end)
     for mine in range(1, given):
-        place, stop = rows[mine], offsets[np.int64(ends[mine]) + 1]
+        position, stop = rows[mine], offsets[np.int64(ends[mine]) + 1]
         own, total = np.int64(wedges[mine]), np.int64(0)
-        while place < stop and neighbours[place] < top:
-            other = np.int64(number[neighbours[place]])
+        while position < stop and neighbours[position] < top:
+            other = np.int64(number[neighbours[position]])
             total += np.int64(wedges[other])
             sums[other] += own
-            place += 1
+            position += 1
         sums[mine] += total
 
 
 @device
 def credit_middle(middle, top, first, own, offsets, neighbours, number, sums, credits, ladder):
     """Return the sum over the ends beside a middle; take off what they lose, and leave it for the rest."""
-    place, total = first, np.int64(0)
-    end = neighbours[place]
+    position, total = first, np.int64(0)
+    end = neighbours[position]
     if own == 0:
         while end < top:
             total += sums[number[end]]
-            place += 1
-            end = neighbours[place]
+            position += 1
+            end = neighbours[position]
         return total
     while end < top:
         mine = number[end]
         total += sums[mine]
         credits[mine] -= own
-        place += 1
-        end = neighbours[place]
-    ladder[place] = own
+        position += 1
+        end = neighbours[position]
+    ladder[position] = own
     return total
 
 
@@ -142,7 +142,7 @@ def credit(top, given, graph, number, ends, wedges, sums, credits, ladder, steps
     sums[0] = 0
 
 
-@alone
+@compiled
 def count_tops(
     taken,
     first,
@@ -166,9 +166,9 @@ def count_tops(
     graph = offsets, neighbours, split
     start, end = next_share(taken, first, stop, hands)
     while start < end:
-        for place in range(start, end):
-            look_ahead(place, end, order, offsets, neighbours, split, counts)
-            top = np.int64(order[place])
+        for position in range(start, end):
+            look_ahead(position, end, order, offsets, neighbours, split, counts)
+            top = np.int64(order[position])
             if split[top] > offsets[top]:
                 given = number_ends(top, offsets, neighbours, split, number, ends, wedges)
                 join_ends(top, given, offsets, neighbours, split, number, ends, wedges, rows, sums, counts)
@@ -176,16 +176,16 @@ def count_tops(
         start, end = next_share(taken, first, stop, hands)
 
 
-@alone
+@compiled
 def climb(offsets, neighbours, split, ladder, steps, first, end, counts):
     """Take off the triangles below each vertex at its lower neighbours; forget them."""
     for corner in range(first, end):
         triangles = steps[corner]
         steps[corner] = 0
-        for place in range(split[corner], offsets[corner + 1]):
-            counts[neighbours[place]] -= triangles
-            triangles += np.int64(ladder[place])
-            ladder[place] = 0
+        for position in range(split[corner], offsets[corner + 1]):
+            counts[neighbours[position]] -= triangles
+            triangles += np.int64(ladder[position])
+            ladder[position] = 0
 
 
 class Pentagons:

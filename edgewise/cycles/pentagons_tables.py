@@ -11,10 +11,10 @@ before the middles are credited, and its own share, ``p S`` as it was, is kept b
 
 import numpy as np
 
+from edgewise.cycles.apex import Tops, regions, wedges_as_work
 from edgewise.cycles.tables import HALF, LOWER, clear, deal, enter_wedges, find, meet_crew, slots_for
-from edgewise.cycles.tops import Tops, regions, wedges_as_work
 from edgewise.device import arrays, device, each_row, fetch_add
-from edgewise.device.warps import from_lane, owner_of, sum_of_share, sum_up_to
+from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
 from edgewise.primitives import exclusive_scan
 
 #: Words of a slot: the end and its wedges; the sum of those beside it; what it is to lose.
@@ -35,11 +35,11 @@ def join_ends(top, crew, table, base, slots, ranked):
             end = (held >> HALF) - 1
             start = split[end]
             length = offsets[end + 1] - start
-        ends = sum_up_to(length, lane)
-        total, shift, edge = from_lane(ends, lanes - 1), start + length - ends, np.int64(lane)
+        ends = inclusive_scan(length, lane)
+        total, shift, edge = shuffle(ends, lanes - 1), start + length - ends, np.int64(lane)
         while edge - lane < total:
-            owner = owner_of(edge, ends, lanes)
-            entry, wedges = edge + from_lane(shift, owner), from_lane(held & LOWER, owner)
+            owner = find_segment(edge, ends, lanes)
+            entry, wedges = edge + shuffle(shift, owner), shuffle(held & LOWER, owner)
             if edge < total:
                 other = np.int64(neighbours[entry])
                 slot = find(table, base, slots, other) if other < top else np.int64(-1)
@@ -78,17 +78,17 @@ def credit_middles(top, crew, table, base, slots, ranked, below, counts, ladder)
             slot = find(table, base, slots, np.int64(neighbours[entry]))
             if slot >= 0:
                 triangles = table[base + slot] & LOWER
-        total, wedge = from_lane(ends, lanes - 1), np.int64(lane)
+        total, wedge = shuffle(ends, lanes - 1), np.int64(lane)
         while wedge - lane < total:
-            owner, value = owner_of(wedge, ends, lanes), np.int64(0)
-            place, loss = wedge + from_lane(shift, owner), from_lane(triangles, owner)
+            owner, value = find_segment(wedge, ends, lanes), np.int64(0)
+            position, loss = wedge + shuffle(shift, owner), shuffle(triangles, owner)
             if wedge < total:
-                slot = find(table, base, slots, np.int64(neighbours[place]))
+                slot = find(table, base, slots, np.int64(neighbours[position]))
                 value = table[sums + slot]
                 if loss > 0:
                     fetch_add(table, losses + slot, loss)
             done = wedge - lane
-            found += sum_of_share(value, ends - length - done, ends - done, lane)
+            found += segment_sum(value, ends - length - done, ends - done, lane)
             wedge += lanes
         if entry < end:
             middle = np.int64(neighbours[entry])
@@ -135,8 +135,8 @@ def count_top(top, wedges, crew, table, base, given):
     meet_crew(crew)
     own, triangles = credit_middles(top, crew, table, base, slots, ranked, below, counts, ladder)
     meet_crew(crew)
-    own = sum_up_to(own + credit_ends(crew, table, base, slots, counts), lane)
-    triangles = sum_up_to(triangles, lane)
+    own = inclusive_scan(own + credit_ends(crew, table, base, slots, counts), lane)
+    triangles = inclusive_scan(triangles, lane)
     if lane == lanes - 1 and own != 0:
         fetch_add(twice, top, own)
     if lane == lanes - 1 and triangles > 0:
@@ -166,16 +166,16 @@ class Pentagons(Tops):
     """
 
     def __init__(self, ranked, order, **sizes):
-        n, place = ranked.n_vertices, ranked.place
-        self.twice, self.around = arrays.zeros(n, np.int64, place), arrays.zeros(n, np.int64, place)
-        self.ladder = arrays.zeros(len(ranked.neighbours), np.int64, place)
+        n, device = ranked.n_vertices, ranked.device
+        self.twice, self.around = arrays.zeros(n, np.int64, device), arrays.zeros(n, np.int64, device)
+        self.ladder = arrays.zeros(len(ranked.neighbours), np.int64, device)
         extras = self.twice, self.around, self.ladder
         super().__init__(REGIONS, ranked, order, FIELDS, extras, **sizes)
 
     @property
     def counts(self):
         """What was found so far, by rank: (n,) int64 array."""
-        with arrays.on(self.place):
+        with arrays.on(self.device):
             counts = self.found + self.twice // 2
             given = self.below, exclusive_scan(self.ladder), self.around, counts
             climb(len(counts), *self.graph, *given, width="warp")

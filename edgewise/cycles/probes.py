@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgewise.cycles.apex import wedges_of
 from edgewise.cycles.bounds import in_reach_of_cycles
 from edgewise.cycles.ranked import Ranked
 from edgewise.cycles.tasks import MOST
-from edgewise.cycles.tops import wedges_of
-from edgewise.device import alone, arrays, device
+from edgewise.device import arrays, compiled, device
 
 #: Steps so few that nobody needs to know better.
 FEW = 1e8
@@ -38,17 +38,17 @@ def without_trees(ranked: Ranked) -> Ranked:
 
     They keep their numbers, and are in no row.
     """
-    with arrays.guard(ranked.place):
+    with arrays.guard(ranked.device):
         stays = in_reach_of_cycles(ranked, ROUNDS)
         if bool(stays.all()):
             return ranked
         entries = stays[ranked.neighbours]
-        ends = arrays.zeros(len(entries) + 1, np.int64, ranked.place)
+        ends = arrays.zeros(len(entries) + 1, np.int64, ranked.device)
         ends[1:] = entries.cumsum(dtype=np.int64)
         return ranked._replace(
-            offsets=arrays.move(ends[ranked.offsets], ranked.place),
-            neighbours=arrays.move(ranked.neighbours[entries != 0], ranked.place),
-            split=arrays.move(ends[ranked.split], ranked.place),
+            offsets=arrays.move(ends[ranked.offsets], ranked.device),
+            neighbours=arrays.move(ranked.neighbours[entries != 0], ranked.device),
+            split=arrays.move(ends[ranked.split], ranked.device),
         )
 
 
@@ -58,15 +58,15 @@ def work(ranked: Ranked, length: int):
     Zero where a top has fewer than two lower neighbours, trees left out, and nowhere else.
     """
     ranked = without_trees(ranked)
-    xp = arrays.namespace(ranked.place)
+    xp = arrays.namespace(ranked.device)
     below = (ranked.split - ranked.offsets[:-1]).astype(np.float64)
     wedges = wedges_of(ranked)[1].astype(np.float64)
     with np.errstate(over="ignore"):
         guess = xp.minimum(below * (wedges / xp.maximum(below, 1)) ** (length - 2), MOST)
         guess[below < 2] = 0
         if float(guess.sum()) > FEW:
-            guess = xp.minimum(guess * arrays.move(_scales(ranked, length, guess), ranked.place), MOST)
-    return arrays.move(xp.where(below < 2, 0.0, xp.maximum(guess, xp.maximum(wedges, 1.0))), ranked.place)
+            guess = xp.minimum(guess * arrays.move(_scales(ranked, length, guess), ranked.device), MOST)
+    return arrays.move(xp.where(below < 2, 0.0, xp.maximum(guess, xp.maximum(wedges, 1.0))), ranked.device)
 
 
 def _scales(ranked, length, guess):
@@ -105,14 +105,14 @@ def _ratio(rows, length, guess, drawn, times, draw):
     return found / weight
 
 
-@alone
+@compiled
 def _around(top, half, offsets, neighbours, distance, reached):
     """Find how far lower vertices are from ``top``, up to ``half``; how many they are, and entries read."""
     begin, filled, read = 0, 0, 0
     for far in range(1, half + 1):
         end = filled
-        for place in range(begin - (far == 1), end):  # the top stands before all others
-            vertex = top if far == 1 else reached[place]
+        for position in range(begin - (far == 1), end):  # the top stands before all others
+            vertex = top if far == 1 else reached[position]
             for entry in range(offsets[vertex], offsets[vertex + 1]):
                 other = np.int64(neighbours[entry])
                 if other >= top:
@@ -126,7 +126,7 @@ def _around(top, half, offsets, neighbours, distance, reached):
     return filled, read
 
 
-@alone
+@compiled
 def _descend(top, length, offsets, neighbours, distance, chances, path, most):
     """Steps of the search below ``top``: the mean over random paths down its tree."""
     total, paths = 0.0, len(chances) // length

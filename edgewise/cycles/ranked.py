@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import alone, arrays, device, threads
+from edgewise.device import arrays, compiled, device, threads
 from edgewise.device.prefetch import prefetch
 from edgewise.errors import OptionError
 from edgewise.graph import MOST_UINT32, index_type
 from edgewise.primitives import exclusive_scan, histogram
 
 #: Blocks an average degree of two: cursors of all blocks shall not take more memory than the rows.
-CROWD = 4
+MAX_BLOCKS_PER_SM = 4
 #: How many edges ahead a cursor is asked for, and the place that it points at.
 FAR, NEAR = 16, 8
 
@@ -61,40 +61,40 @@ class Ranked(NamedTuple):
         return len(self.split)
 
     @property
-    def place(self) -> str:
+    def device(self) -> str:
         """Where the arrays lie."""
-        return arrays.place_of(self.offsets)
+        return arrays.device_of(self.offsets)
 
 
 def ranked_of(graph) -> Ranked:
     """The simple graph behind ``graph``, ranked, where it lies; made once and kept with it."""
     if "ranked" not in graph.kept:
-        with arrays.guard(graph.place):
-            by = by_counting if graph.place == "cpu" else by_sorting
+        with arrays.guard(graph.device):
+            by = by_counting if graph.device == "cpu" else by_sorting
             graph.kept["ranked"] = by(graph.n_vertices, graph.sources, graph.targets)
     return graph.kept["ranked"]
 
 
-@alone
+@compiled
 def _tally(first, end, values, own, cursors):
     """Count values; ``own`` is where the counts of this block begin."""
     for at in range(first, end):
         cursors[own + np.int64(values[at])] += 1
 
 
-@alone
+@compiled
 def _spread(first, end, blocks, n, cursors, totals):
-    """Turn the counts of the blocks into places within each row, and sum them up."""
+    """Turn the counts of the blocks into devices within each row, and sum them up."""
     for row in range(first, end):
-        place = np.int64(0)
+        position = np.int64(0)
         for block in range(blocks):
             count = np.int64(cursors[block * n + row])
-            cursors[block * n + row] = place
-            place += count
-        totals[row] = place
+            cursors[block * n + row] = position
+            position += count
+        totals[row] = position
 
 
-@alone
+@compiled
 def _rank(counts, starts, rank, offsets):
     """Sort the vertices by their counts; ``starts`` are zeros, two more than the largest count."""
     for vertex in range(len(counts)):
@@ -102,10 +102,10 @@ def _rank(counts, starts, rank, offsets):
     for count in range(1, len(starts)):
         starts[count] += starts[count - 1]
     for vertex in range(len(counts)):
-        place = starts[counts[vertex]]
-        starts[counts[vertex]] = place + 1
-        rank[vertex] = place
-        offsets[place + 1] = counts[vertex]
+        position = starts[counts[vertex]]
+        starts[counts[vertex]] = position + 1
+        rank[vertex] = position
+        offsets[position + 1] = counts[vertex]
     for row in range(len(counts)):
         offsets[row + 1] += offsets[row]
 
@@ -113,13 +113,13 @@ def _rank(counts, starts, rank, offsets):
 @device
 def _drop(value, row, cursors, entries):
     """Enter a value at a row's cursor; where."""
-    place = np.int64(cursors[row])
-    entries[place] = value
-    cursors[row] = place + 1
-    return place
+    position = np.int64(cursors[row])
+    entries[position] = value
+    cursors[row] = position + 1
+    return position
 
 
-@alone
+@compiled
 def _enter_edges(first, end, sources, targets, rank, own, cursors, entries):
     """Drop both ends of edges into the rows of the other, in any order."""
     for edge in range(first, end):
@@ -132,7 +132,7 @@ def _enter_edges(first, end, sources, targets, rank, own, cursors, entries):
         _drop(rank[source], own + target, cursors, entries)
 
 
-@alone
+@compiled
 def _enter_rows(first, end, offsets, entries, own, cursors, neighbours, split):
     """Drop rows, one after the other, into the rows of their entries; return how many repeat one before.
 
@@ -147,13 +147,13 @@ def _enter_rows(first, end, offsets, entries, own, cursors, neighbours, split):
                 prefetch(cursors, own + np.int64(entries[entry + FAR]))
                 prefetch(neighbours, np.int64(cursors[own + np.int64(entries[entry + NEAR])]))
             other = np.int64(entries[entry])
-            place = _drop(row, own + other, cursors, neighbours)
-            if place > 0 and neighbours[place - 1] == row and place > offsets[other]:
+            position = _drop(row, own + other, cursors, neighbours)
+            if position > 0 and neighbours[position - 1] == row and position > offsets[other]:
                 again += 1
     return again
 
 
-@alone
+@compiled
 def _keep_once(offsets, split, neighbours, vertices, sources, targets):
     """List every edge once, by vertex."""
     into = 0
@@ -171,7 +171,7 @@ def by_counting(n, sources, targets):
     if not proper.all():
         sources, targets = sources[proper], targets[proper]
     m, kind = len(sources), index_type(n)
-    blocks = max(1, min(threads.count(), CROWD * m // max(n, 1)))
+    blocks = max(1, min(threads.count(), MAX_BLOCKS_PER_SM * m // max(n, 1)))
     cursors = np.zeros((blocks, n), np.uint32 if 2 * m < 2**32 else np.int64)
     flat, counts, rank, split = cursors.reshape(-1), *(np.empty(n, k) for k in (np.int64, kind, np.int64))
     offsets, entries = np.zeros(n + 1, np.int64), np.empty(2 * m, kind)
@@ -233,8 +233,8 @@ def by_sorting(n, sources, targets):
     """The ranked graph of an edge list on a GPU."""
     if n > MOST_UINT32:
         raise OptionError(f"ranking on a GPU needs fewer than {MOST_UINT32 + 1:,} vertices; use device='cpu'")
-    place, m = arrays.place_of(sources), len(sources)
-    xp = arrays.namespace(place)
+    where, m = arrays.device_of(sources), len(sources)
+    xp = arrays.namespace(where)
     ends = [end.astype(np.uint64) for end in (sources, targets)]
     proper = ends[0] != ends[1]
     low, high = xp.minimum(*ends)[proper], xp.maximum(*ends)[proper]
@@ -250,5 +250,5 @@ def by_sorting(n, sources, targets):
     split = offsets[:-1] + histogram(row[neighbour < row], n)
     loops, kind = m - int(proper.sum()), index_type(n)
     moved = (offsets, neighbour.astype(kind), split, rank.astype(kind))
-    offsets, neighbours, split, rank = (arrays.move(array, place) for array in moved)
+    offsets, neighbours, split, rank = (arrays.move(array, where) for array in moved)
     return Ranked(offsets, neighbours, split, rank, loops, m - loops - len(joined))

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise.cycles import effort
+from edgewise.cycles import cost_model
 from edgewise.device import threads
 from edgewise.errors import OptionError
 from edgewise.workers.queue import LoadQueue, WorkQueue
@@ -48,7 +48,7 @@ class Plan(NamedTuple):
         ``loads()`` is the estimated work of each task, in their order: (tasks,) float64 array on the host.
     seconds : float
         Estimated, for all devices together.
-    places : tuple of str
+    devices : tuple of str
         Place of each device.
     number : float
         What stands behind the colon of the schedule's name.
@@ -57,7 +57,7 @@ class Plan(NamedTuple):
     tasks: int
     loads: Callable
     seconds: float
-    places: tuple[str, ...]
+    devices: tuple[str, ...]
     number: float
 
 
@@ -85,27 +85,27 @@ class Chunks:
 
 def by_load(plan: Plan):
     """Pieces of decreasing load; a single device gets as few as let progress be seen."""
-    if len(plan.places) > 1:
-        kinds = {"cpu" if place == "cpu" else "gpu" for place in plan.places}
-        behind = [i for i, place in enumerate(plan.places) if place == "cpu"] if len(kinds) > 1 else []
-        speeds, most = map(effort.speed_of, plan.places), max(PIECE_OF_MANY, plan.seconds / MOST_PIECES)
+    if len(plan.devices) > 1:
+        kinds = {"cpu" if position == "cpu" else "gpu" for position in plan.devices}
+        behind = [i for i, position in enumerate(plan.devices) if position == "cpu"] if len(kinds) > 1 else []
+        speeds, most = map(cost_model.speed_of, plan.devices), max(PIECE_OF_MANY, plan.seconds / MOST_PIECES)
         return LoadQueue(plan.loads(), speeds, least=LEAST, most=most, behind=behind)
     return Runs([_cut(plan, 0, plan.tasks, plan.seconds, PIECE)])
 
 
 def evenly(plan: Plan):
     """Equal runs of tasks."""
-    return _shared(plan, [1.0] * len(plan.places))
+    return _shared(plan, [1.0] * len(plan.devices))
 
 
 def weighted(plan: Plan):
     """Runs of tasks in proportion to a guess: so many for a GPU against one for a thread of the CPU."""
-    return _shared(plan, [threads.count() if place == "cpu" else plan.number for place in plan.places])
+    return _shared(plan, [threads.count() if device == "cpu" else plan.number for device in plan.devices])
 
 
 def in_chunks(plan: Plan):
     """Chunks of a fixed number of tasks."""
-    times = [threads.count() if place == "cpu" else CHUNKS_OF_GPU for place in plan.places]
+    times = [threads.count() if device == "cpu" else CHUNKS_OF_GPU for device in plan.devices]
     return Chunks(plan.tasks, int(plan.number), times)
 
 
@@ -132,7 +132,7 @@ class Schedule(NamedTuple):
     ----------
     deal : callable
         ``deal(plan)`` returns what the devices take their runs from, by ``take(worker)``.
-    gist : str
+    summary : str
     by_work : bool
         Whether tasks come in the order of their work, the heaviest first; else in that of the vertices.
     number : float or None
@@ -140,7 +140,7 @@ class Schedule(NamedTuple):
     """
 
     deal: Callable
-    gist: str
+    summary: str
     by_work: bool = False
     number: float | None = None
 
@@ -173,14 +173,14 @@ def parse(words: str) -> tuple[str, float]:
     return name, int(number)
 
 
-def joining(places, seconds: float):
+def joining(devices, seconds: float):
     """Numbers of the devices that take part under ``auto``: the CPU beside GPUs only where that pays.
 
     A CPU of few threads adds nothing to a GPU, and takes from it the thread that launches; nor does it pay
     where all is done in less time than threads take to start.
     """
-    gpus = [i for i, place in enumerate(places) if place != "cpu"]
-    if not gpus or len(gpus) == len(places):
-        return list(range(len(places)))
-    share = effort.speed_of("cpu") / sum(effort.speed_of(place) for place in places)
-    return list(range(len(places))) if share >= LEAST_SHARE and seconds >= LEAST_SECONDS else gpus
+    gpus = [i for i, position in enumerate(devices) if position != "cpu"]
+    if not gpus or len(gpus) == len(devices):
+        return list(range(len(devices)))
+    share = cost_model.speed_of("cpu") / sum(cost_model.speed_of(position) for position in devices)
+    return list(range(len(devices))) if share >= LEAST_SHARE and seconds >= LEAST_SECONDS else gpus

@@ -21,11 +21,13 @@ from edgewise.device import arrays, streams, threads
 AHEAD = 1
 
 
-def moved(ranked: Ranked, place: str) -> Ranked:
+def moved(ranked: Ranked, device: str) -> Ranked:
     """The ranked graph in another place; itself where it is there."""
-    if place == ranked.place:
+    if device == ranked.device:
         return ranked
-    there = (arrays.move(getattr(ranked, name), place) for name in ("offsets", "neighbours", "split", "rank"))
+    there = (
+        arrays.move(getattr(ranked, name), device) for name in ("offsets", "neighbours", "split", "rank")
+    )
     return Ranked(*there, ranked.loops, ranked.repeats)
 
 
@@ -58,13 +60,13 @@ class Job(NamedTuple):
     long: bool = False
 
 
-def count(job: Job, places):
-    """Do all tasks on the devices in these places.
+def count(job: Job, devices):
+    """Do all tasks on the devices in these devices.
 
     Parameters
     ----------
     job : Job
-    places : sequence of str
+    devices : sequence of str
 
     Returns
     -------
@@ -72,17 +74,17 @@ def count(job: Job, places):
         Counts by rank, in the first place.
     """
     if not job.tasks:
-        return arrays.zeros(job.ranked.n_vertices, np.int64, places[0])
+        return arrays.zeros(job.ranked.n_vertices, np.int64, devices[0])
     crew = _Crew(job)
-    arrays.synchronize(job.ranked.place)  # others will read what was made there, on streams of their own
-    if len(places) == 1 and not job.long:
-        return crew.work(0, places[0])
-    found = crew.work_at_once(places)
-    with arrays.guard(places[0]):
+    arrays.synchronize(job.ranked.device)  # others will read what was made there, on streams of their own
+    if len(devices) == 1 and not job.long:
+        return crew.work(0, devices[0])
+    found = crew.work_at_once(devices)
+    with arrays.guard(devices[0]):
         total = found[0]
         for counts in found[1:]:
-            total += arrays.move(counts, places[0])
-        arrays.synchronize(places[0])
+            total += arrays.move(counts, devices[0])
+        arrays.synchronize(devices[0])
     return total
 
 
@@ -92,13 +94,13 @@ class _Crew:
     def __init__(self, job):
         self.job, self.stopped, self.alone = job, False, Lock()
 
-    def work_at_once(self, places):
+    def work_at_once(self, devices):
         """Counts of every device, each asked by a thread of its own.
 
         Ctrl-C is obeyed at once: a compiled search from a single vertex may last, and ends on its own.
         """
-        loops, pool = threads.count(), ThreadPoolExecutor(len(places))
-        under_way = [pool.submit(self.work, *worker, loops) for worker in enumerate(places)]
+        loops, pool = threads.count(), ThreadPoolExecutor(len(devices))
+        under_way = [pool.submit(self.work, *worker, loops) for worker in enumerate(devices)]
         try:
             return [one.result() for one in under_way]
         except BaseException as error:
@@ -109,33 +111,33 @@ class _Crew:
         finally:
             pool.shutdown(wait=False)
 
-    def work(self, me, place, loops=None):
+    def work(self, me, device, loops=None):
         """Do what is dealt to one device; its counts."""
         threads.use(loops)
         try:
-            with arrays.guard(place):
-                return self._counts(me, place)
+            with arrays.guard(device):
+                return self._counts(me, device)
         except BaseException:
             self.stopped = True
             raise
 
-    def _counts(self, me, place):
+    def _counts(self, me, device):
         job = self.job
-        solver = job.start(moved(job.ranked, place), arrays.move(job.order, place))
-        road, waiting, since = streams.current(place), deque(), perf_counter()
+        solver = job.start(moved(job.ranked, device), arrays.move(job.order, device))
+        road, waiting, since = streams.current(device), deque(), perf_counter()
         while not self.stopped and (run := job.dealer.take(me)) is not None:
             if not waiting:
                 since = perf_counter()
             solver.count(*run)
             waiting.append((run, road.record()))
-            if place == "cpu" or len(waiting) > AHEAD:
+            if device == "cpu" or len(waiting) > AHEAD:
                 since = self._settle(me, *waiting.popleft(), since)
         while waiting:
             since = self._settle(me, *waiting.popleft(), since)
         if me == 0 and not self.stopped:
             solver.settle()
         counts = solver.counts
-        arrays.synchronize(place)
+        arrays.synchronize(device)
         return counts
 
     def _settle(self, me, run, event, since):

@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.hands import Hands, look_ahead, next_share, steps_below
 from edgewise.cycles.ranked import Ranked
-from edgewise.device import alone, device
+from edgewise.device import compiled, device
 from edgewise.device.prefetch import prefetch
+from edgewise.primitives.thread_pool import Hands, look_ahead, next_share, steps_below
 
-#: Operations of a step, in the unit of :mod:`~edgewise.cycles.effort`: it takes a few nanoseconds.
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.cost_model`: it takes a few nanoseconds.
 COST = 0.25
 
 
@@ -35,17 +35,17 @@ def list_ends(top, offsets, neighbours, split, wedges, ends):
     """Count the wedges of ``top`` by their ends; return how many ends there are, and how many wedges."""
     found, total = 0, 0
     for entry in range(offsets[top], split[top]):
-        place = offsets[neighbours[entry]]
-        total -= place
-        end = neighbours[place]
+        position = offsets[neighbours[entry]]
+        total -= position
+        end = neighbours[position]
         while end < top:
             before = wedges[end]
             wedges[end] = before + 1
             ends[found] = end
             found += before == 0
-            place += 1
-            end = neighbours[place]
-        total += place
+            position += 1
+            end = neighbours[position]
+        total += position
     return found, total
 
 
@@ -55,13 +55,13 @@ def credit_middles(top, offsets, neighbours, split, wedges, counts):
     twice = np.int64(0)
     for entry in range(offsets[top], split[top]):
         middle = np.int64(neighbours[entry])
-        place = begin = offsets[middle]
-        squares, end = np.int64(0), neighbours[place]
+        position = begin = offsets[middle]
+        squares, end = np.int64(0), neighbours[position]
         while end < top:
             squares += np.int64(wedges[end])
-            place += 1
-            end = neighbours[place]
-        squares -= place - begin
+            position += 1
+            end = neighbours[position]
+        squares -= position - begin
         counts[middle] += squares
         twice += squares
     counts[top] += twice // 2
@@ -84,14 +84,14 @@ def credit_ends(found, wedges, ends, often, counts):
         counts[ends[slot]] += number * (number - 1) // 2
 
 
-@alone
+@compiled
 def count_tops(taken, first, end, hands, order, offsets, neighbours, split, wedges, ends, often, counts):
     """One hand counts the squares below tops until there are none."""
     start, stop = next_share(taken, first, end, hands)
     while start < stop:
-        for place in range(start, stop):
-            look_ahead(place, stop, order, offsets, neighbours, split, counts)
-            top = np.int64(order[place])
+        for position in range(start, stop):
+            look_ahead(position, stop, order, offsets, neighbours, split, counts)
+            top = np.int64(order[position])
             if split[top] - offsets[top] > 1:
                 found, total = list_ends(top, offsets, neighbours, split, wedges, ends)
                 if found < total:

@@ -9,6 +9,7 @@ the table, then the middles ask it.
 
 import numpy as np
 
+from edgewise.cycles.apex import Tops, regions, wedges_as_work
 from edgewise.cycles.tables import (
     HALF,
     LOWER,
@@ -19,9 +20,8 @@ from edgewise.cycles.tables import (
     meet_crew,
     slots_for,
 )
-from edgewise.cycles.tops import Tops, regions, wedges_as_work
 from edgewise.device import device, fetch_add
-from edgewise.device.warps import from_lane, owner_of, sum_of_share, sum_up_to
+from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
 
 
 @device
@@ -32,14 +32,14 @@ def credit_middles(top, crew, table, base, slots, ranked, below, counts):
     chunk, end = offsets[top], split[top]
     while chunk < end:
         entry, length, ends, shift = deal(chunk, end, crew, ranked, below)
-        total, wedge, found = from_lane(ends, lanes - 1), np.int64(lane), np.int64(0)
+        total, wedge, found = shuffle(ends, lanes - 1), np.int64(lane), np.int64(0)
         while wedge - lane < total:
-            place = wedge + from_lane(shift, owner_of(wedge, ends, lanes))
+            position = wedge + shuffle(shift, find_segment(wedge, ends, lanes))
             others = np.int64(0)
             if wedge < total:
-                others = (table[base + find(table, base, slots, np.int64(neighbours[place]))] & LOWER) - 1
+                others = (table[base + find(table, base, slots, np.int64(neighbours[position]))] & LOWER) - 1
             done = wedge - lane
-            found += sum_of_share(others, ends - length - done, ends - done, lane)
+            found += segment_sum(others, ends - length - done, ends - done, lane)
             wedge += lanes
         if found > 0:
             fetch_add(counts, neighbours[entry], found)
@@ -58,7 +58,7 @@ def credit_ends(top, crew, table, base, slots, counts):
             found = wedges * (wedges - 1) // 2
             fetch_add(counts, (held >> HALF) - 1, found)
             own += found
-    own = sum_up_to(own, lane)
+    own = inclusive_scan(own, lane)
     if lane == lanes - 1 and own > 0:
         fetch_add(counts, top, own)
 

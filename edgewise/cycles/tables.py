@@ -13,15 +13,15 @@ wedges in the lower; zero is an empty slot.
 import numpy as np
 
 from edgewise.cycles.lookup import first_from
-from edgewise.device import cas, device, each_row, fetch_add, meet
+from edgewise.device import Worker, barrier_wait, cas, device, each_row, fetch_add
 from edgewise.device.warps import (
-    from_lane,
-    lanes_of_warp,
-    meet_team,
-    meet_warp,
-    owner_of,
-    sum_up_to,
-    team_size,
+    block_barrier,
+    block_size,
+    find_segment,
+    inclusive_scan,
+    shuffle,
+    warp_barrier,
+    warp_size,
 )
 
 #: Kinds of crews.
@@ -33,35 +33,51 @@ LOWER = (1 << HALF) - 1
 
 
 @device
-def warp_crew(me, everyone, barrier):
+def warp_crew(worker):
     """A warp by itself."""
-    lanes = lanes_of_warp()
-    return WARP, 0, 1, me % lanes, lanes, barrier, everyone
+    lanes = warp_size()
+    return WARP, 0, 1, worker.id % lanes, lanes, worker.barrier, worker.count
 
 
 @device
-def team_crew(me, everyone, barrier):
+def team_crew(worker):
     """All warps of a team."""
-    lanes, team = lanes_of_warp(), team_size()
-    return TEAM, me % team // lanes, team // lanes, me % lanes, lanes, barrier, everyone
+    lanes, team = warp_size(), block_size()
+    return (
+        TEAM,
+        worker.id % team // lanes,
+        team // lanes,
+        worker.id % lanes,
+        lanes,
+        worker.barrier,
+        worker.count,
+    )
 
 
 @device
-def whole_crew(me, everyone, barrier):
+def whole_crew(worker):
     """All warps there are."""
-    lanes = lanes_of_warp()
-    return ALL, me // lanes, everyone // lanes, me % lanes, lanes, barrier, everyone
+    lanes = warp_size()
+    return (
+        ALL,
+        worker.id // lanes,
+        worker.count // lanes,
+        worker.id % lanes,
+        lanes,
+        worker.barrier,
+        worker.count,
+    )
 
 
 @device
 def meet_crew(crew):
     """Wait until the whole crew is here."""
     if crew[0] == WARP:
-        meet_warp()
+        warp_barrier()
     elif crew[0] == TEAM:
-        meet_team()
+        block_barrier()
     else:
-        meet(crew[5], crew[6])
+        barrier_wait(Worker(0, crew[6], crew[5]))
 
 
 @device
@@ -136,7 +152,7 @@ def deal(chunk, end, crew, ranked, below):
     entry, length, start = chunk + warp + warps * lane, np.int64(0), np.int64(0)
     if entry < end:
         length, start = np.int64(below[entry]), offsets[neighbours[entry]]
-    ends = sum_up_to(length, lane)
+    ends = inclusive_scan(length, lane)
     return entry, length, ends, start + length - ends
 
 
@@ -148,9 +164,9 @@ def enter_wedges(top, crew, table, base, slots, ranked, below):
     chunk, end = offsets[top], split[top]
     while chunk < end:
         _, _, ends, shift = deal(chunk, end, crew, ranked, below)
-        total, wedge = from_lane(ends, lanes - 1), np.int64(lane)
+        total, wedge = shuffle(ends, lanes - 1), np.int64(lane)
         while wedge - lane < total:
-            entry = wedge + from_lane(shift, owner_of(wedge, ends, lanes))
+            entry = wedge + shuffle(shift, find_segment(wedge, ends, lanes))
             if wedge < total:
                 enter(table, base, slots, np.int64(neighbours[entry]))
             wedge += lanes

@@ -51,8 +51,8 @@ def tasks_of(graph, ranked, name, method, length, by_work) -> Tasks:
     key = (name, length, by_work)
     kept, found = graph.kept.get("tasks", (None, None))
     if kept != key:
-        n, place = ranked.n_vertices, ranked.place
-        work = arrays.zeros(n, np.float64, place)
+        n, device = ranked.n_vertices, ranked.device
+        work = arrays.zeros(n, np.float64, device)
         if length <= n:
             work = method.work(ranked, length) * method.cost
         found = Tasks(ranked, work, by_work)

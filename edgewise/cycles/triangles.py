@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.hands import Hands, next_share
 from edgewise.cycles.on_edges import at_vertices, edge_triangles
 from edgewise.cycles.ranked import Ranked, ranked_of
-from edgewise.device import alone, arrays, device, each
+from edgewise.device import arrays, compiled, device, each
 from edgewise.device.prefetch import prefetch
+from edgewise.primitives.thread_pool import Hands, next_share
 
 #: Higher neighbours up to which rows are merged.
 FEW = 3
@@ -40,7 +40,7 @@ MANY = 1 << 30
 SAMPLE, FAR = 4096, 8192
 #: Rows of which one thread makes a survey at a time.
 STRETCH = 4096
-#: Operations of a step, in the unit of :mod:`~edgewise.cycles.effort`.
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.cost_model`.
 COST = 0.2
 NO_ORDER = np.empty(0, np.int64)
 
@@ -77,8 +77,8 @@ def mark_many(low, starts, ends, entries, marks, counts):
     for entry in range(first, end):
         middle = np.int64(entries[entry])
         here = np.int64(0)
-        for place in range(starts[middle], ends[middle]):
-            top = entries[place]
+        for position in range(starts[middle], ends[middle]):
+            top = entries[position]
             mark = np.int64(marks[top])
             hit = np.int64(mark > 0)
             marks[top] = mark + hit
@@ -95,38 +95,38 @@ def mark_many(low, starts, ends, entries, marks, counts):
 
 
 @device
-def vertex_of(place, order):
+def vertex_of(position, order):
     """Vertex of a task; without an order tasks are vertices."""
-    return np.int64(order[place]) if len(order) > 0 else np.int64(place)
+    return np.int64(order[position]) if len(order) > 0 else np.int64(position)
 
 
 @device
-def look_ahead(place, stop, order, starts, ends, entries):
-    """Start to read what the tasks after ``place`` will need."""
-    if place + THIRD < stop:
-        prefetch(entries, starts[vertex_of(place + THIRD, order)])
-    if place + SECOND < stop:
-        low = vertex_of(place + SECOND, order)
+def look_ahead(position, stop, order, starts, ends, entries):
+    """Start to read what the tasks after ``position`` will need."""
+    if position + THIRD < stop:
+        prefetch(entries, starts[vertex_of(position + THIRD, order)])
+    if position + SECOND < stop:
+        low = vertex_of(position + SECOND, order)
         if ends[low] - starts[low] > 1:
             for entry in range(starts[low], ends[low]):
                 prefetch(starts, np.int64(entries[entry]))
                 prefetch(ends, np.int64(entries[entry]))
-    if place + NEXT < stop:
-        low = vertex_of(place + NEXT, order)
+    if position + NEXT < stop:
+        low = vertex_of(position + NEXT, order)
         if ends[low] - starts[low] > 1:
             for entry in range(starts[low], ends[low]):
                 prefetch(entries, starts[np.int64(entries[entry])])
 
 
-@alone
+@compiled
 def count_lows(taken, first, end, hands, order, ahead, starts, ends, entries, marks, counts):
     """One hand counts the triangles above lowest vertices until there are none."""
     start, stop = next_share(taken, first, end, hands)
     while start < stop:
-        for place in range(start, stop):
+        for position in range(start, stop):
             if ahead:
-                look_ahead(place, stop, order, starts, ends, entries)
-            low = vertex_of(place, order)
+                look_ahead(position, stop, order, starts, ends, entries)
+            low = vertex_of(position, order)
             higher = ends[low] - starts[low]
             if higher > FEW:
                 mark_many(low, starts, ends, entries, marks, counts)
@@ -187,14 +187,14 @@ def count_steps(vertex, offsets, neighbours, split, steps):
 
 def work(ranked: Ranked, length: int):
     """Operations of each lowest vertex: (n,) float64 array beside ``ranked``."""
-    steps = arrays.empty(ranked.n_vertices, np.int64, ranked.place)
+    steps = arrays.empty(ranked.n_vertices, np.int64, ranked.device)
     count_steps(ranked.n_vertices, ranked.offsets, ranked.neighbours, ranked.split, steps)
     return steps * COST
 
 
 def triangle_counts(ranked: Ranked):
     """Triangles through every vertex: (n,) int64 array by rank, in the place of ``ranked``."""
-    if ranked.place == "cpu":
+    if ranked.device == "cpu":
         solver = start(ranked, NO_ORDER, 3)
         solver.count(0, ranked.n_vertices)
         return solver.counts

@@ -4,26 +4,26 @@ A triangle is found at its lowest vertex ``x`` and its middle ``y``: what follow
 neighbours of ``x`` is looked up among those of ``y``, or the other way round, whichever is shorter.  The
 lanes of a warp take an edge each, and then even shares of all entries to be looked up, so that neither
 short rows nor long ones leave lanes idle (Merrill, Garland and Grimshaw 2012).  What is found counts for
-the top at once, and for ``x`` and ``y`` by the votes of the lanes that looked for them.
+the top at once, and for ``x`` and ``y`` by the ballot of the lanes that looked for them.
 """
 
 import numpy as np
 
 from edgewise.cycles.lookup import first_from
-from edgewise.device import arrays, each_row, fetch_add, together
-from edgewise.device.warps import count_votes, from_lane, lanes_of_warp, owner_of, sum_up_to, votes
+from edgewise.device import arrays, each_row, fetch_add, parallel_region
+from edgewise.device.warps import ballot, find_segment, inclusive_scan, popcount, shuffle, warp_size
 from edgewise.primitives import exclusive_scan
 
 #: Threads of a block.
 THREADS = 256
 
 
-@together.by(threads=THREADS, crowd=8)
-def find_triangles(me, everyone, barrier, first, end, lows, entries, offsets, neighbours, split, counts):
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=8)
+def find_triangles(worker, first, end, lows, entries, offsets, neighbours, split, counts):
     """Find the triangles of the edges ``first`` to ``end - 1``."""
-    lanes = lanes_of_warp()
-    lane = me % lanes
-    for base in range(first + me - lane, end, everyone):
+    lanes = warp_size()
+    lane = worker.id % lanes
+    for base in range(first + worker.id - lane, end, worker.count):
         low, entry, middle = np.int64(0), np.int64(0), np.int64(0)
         start, length, other, end_of_other = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
         if base + lane < end:
@@ -34,12 +34,12 @@ def find_triangles(me, everyone, barrier, first, end, lows, entries, offsets, ne
             if end_of_other - other < length:
                 start, other = other, start
                 length, end_of_other = end_of_other - start, other + length
-        ends = sum_up_to(length, lane)
-        total, shift, here, share = from_lane(ends, lanes - 1), start + length - ends, 0, np.int64(lane)
+        ends = inclusive_scan(length, lane)
+        total, shift, here, share = shuffle(ends, lanes - 1), start + length - ends, 0, np.int64(lane)
         while share - lane < total:
-            owner = owner_of(share, ends, lanes)
-            mine = share + from_lane(shift, owner)
-            its_first, its_end = from_lane(other, owner), from_lane(end_of_other, owner)
+            owner = find_segment(share, ends, lanes)
+            mine = share + shuffle(shift, owner)
+            its_first, its_end = shuffle(other, owner), shuffle(end_of_other, owner)
             closes = False
             if share < total:
                 top = np.int64(neighbours[mine])
@@ -47,10 +47,10 @@ def find_triangles(me, everyone, barrier, first, end, lows, entries, offsets, ne
                 closes = there < its_end and np.int64(neighbours[there]) == top
                 if closes:
                     fetch_add(counts, top, 1)
-            found, done = votes(closes), share - lane
+            found, done = ballot(closes), share - lane
             from_here, to_here = max(ends - length - done, 0), min(ends - done, np.int64(lanes))
             if from_here < to_here:
-                here += count_votes(found >> from_here & ((1 << (to_here - from_here)) - 1))
+                here += popcount(found >> from_here & ((1 << (to_here - from_here)) - 1))
             share += lanes
         if here > 0:
             fetch_add(counts, low, here)
@@ -68,12 +68,12 @@ def list_upward(task, lane, lanes, order, starts, offsets, split, lows, entries)
 
 def upward(ranked, order):
     """Upward entries of the rows of an order: starts (tasks + 1,), lowest vertices (m,) and entries (m,)."""
-    place = ranked.place
+    device = ranked.device
     starts = exclusive_scan((ranked.offsets[1:] - ranked.split)[order])
-    starts = arrays.move(starts, place)
+    starts = arrays.move(starts, device)
     edges = int(starts[-1])
-    lows = arrays.empty(edges, ranked.neighbours.dtype, place)
-    entries = arrays.empty(edges, np.int64, place)
+    lows = arrays.empty(edges, ranked.neighbours.dtype, device)
+    entries = arrays.empty(edges, np.int64, device)
     list_upward(len(order), order, starts, ranked.offsets, ranked.split, lows, entries, width="warp")
     return starts, lows, entries
 
@@ -82,7 +82,7 @@ class Triangles:
     """A count under way; see :class:`edgewise.cycles.method.Solver`."""
 
     def __init__(self, ranked, order):
-        self.counts = arrays.zeros(ranked.n_vertices, np.int64, ranked.place)
+        self.counts = arrays.zeros(ranked.n_vertices, np.int64, ranked.device)
         starts, lows, entries = upward(ranked, order)
         self.starts = arrays.move(starts, "cpu")
         self.edges = lows, entries

@@ -20,7 +20,7 @@ import numpy as np
 
 from edgewise.cycles.ends import (
     AHEAD,
-    CROWD,
+    MAX_BLOCKS_PER_SM,
     NEAR,
     THREADS,
     WORDS,
@@ -35,24 +35,22 @@ from edgewise.cycles.ends import (
 from edgewise.cycles.hexagons import Hexagons
 from edgewise.cycles.on_edges import at_vertices, edge_triangles
 from edgewise.cycles.ranked import Ranked
-from edgewise.device import arrays, each, together
+from edgewise.device import arrays, each, parallel_region
 from edgewise.device.prefetch import prefetch
-from edgewise.device.warps import meet_team, team_size
+from edgewise.device.warps import block_barrier, block_size
 
 
-@together.by(threads=THREADS, crowd=CROWD, words=WORDS)
-def count_pentagons(
-    me, everyone, barrier, own, teams, first, end, taken, order, offsets, neighbours, split, *scratch
-):
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
+def count_pentagons(worker, teams, first, end, taken, order, offsets, neighbours, split, *scratch):
     """Count closed walks of five edges from the vertices of an order, each in one direction."""
     times, ends, counts = scratch
-    number, warp, warps, lane, lanes = place_in_team(me)
+    number, warp, warps, lane, lanes = place_in_team(worker.id)
     base = number * len(offsets)
-    start = next_start(me, own, first, taken, end, order) if number < teams else np.int64(-1)
+    start = next_start(worker.id, worker.shared, first, taken, end, order) if number < teams else np.int64(-1)
     while start >= 0:
-        walk_twice(start, me, own, (offsets, neighbours), base, times, ends)
-        meet_team()
-        found, ended = np.int64(0), own[NEAR]
+        walk_twice(start, worker.id, worker.shared, (offsets, neighbours), base, times, ends)
+        block_barrier()
+        found, ended = np.int64(0), worker.shared[NEAR]
         for slot in range(warp, ended, warps):
             vertex, beside = np.int64(ends[base + slot]), np.int64(0)
             if slot + AHEAD < ended:
@@ -60,12 +58,12 @@ def count_pentagons(
             for step in range(split[vertex] + lane, offsets[vertex + 1], lanes):
                 beside += np.int64(times[base + np.int64(neighbours[step])])
             found += beside * np.int64(times[base + vertex])
-        meet_team()
-        for slot in range(me % team_size(), ended, team_size()):
+        block_barrier()
+        for slot in range(worker.id % block_size(), ended, block_size()):
             times[base + np.int64(ends[base + slot])] = 0
-        add_up(found, lane, lanes, own)
-        keep_sum(start, me, own, counts)
-        start = next_start(me, own, first, taken, end, order)
+        add_up(found, lane, lanes, worker.shared)
+        keep_sum(start, worker.id, worker.shared, counts)
+        start = next_start(worker.id, worker.shared, first, taken, end, order)
 
 
 @each
@@ -95,7 +93,7 @@ class Pentagons(Walks):
         take_off_triangles(self.ranked.n_vertices, *rows, *found, self.counts)
 
 
-#: Operations of a step, in the unit of :mod:`~edgewise.cycles.effort`.
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.cost_model`.
 COST = 0.4
 SOLVERS = {4: Squares, 5: Pentagons, 6: Hexagons}
 
@@ -115,7 +113,7 @@ def sum_rows(vertex, offsets, neighbours, values, sums):
 
 
 def _beside(ranked, values):
-    sums = arrays.empty(ranked.n_vertices, np.int64, ranked.place)
+    sums = arrays.empty(ranked.n_vertices, np.int64, ranked.device)
     sum_rows(ranked.n_vertices, ranked.offsets, ranked.neighbours, values, sums)
     return sums
 
@@ -131,4 +129,4 @@ def work(ranked: Ranked, length: int):
         return walks.astype(np.float64)
     read = degrees if length == 6 else ranked.offsets[1:] - ranked.split
     further = _beside(ranked, _beside(ranked, read))
-    return (walks + arrays.namespace(ranked.place).minimum(further, len(ranked.neighbours))) * COST
+    return (walks + arrays.namespace(ranked.device).minimum(further, len(ranked.neighbours))) * COST

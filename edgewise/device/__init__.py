@@ -5,7 +5,7 @@ Everything above writes plain Python functions over arrays:
 * :func:`~edgewise.device.target.device` marks a function that other kernels may call,
 * :class:`~edgewise.device.loop.each` turns a body for one index into a parallel loop,
 * :class:`~edgewise.device.lanes.each_row` turns a body for one row into a thread, warp or block per row,
-* :class:`~edgewise.device.together.together` turns a body for one worker into a region with barriers,
+* :class:`~edgewise.device.regions.parallel_region` turns a body for one worker into a region with barriers,
 * :mod:`~edgewise.device.atomics` names the atomic operations,
 * :mod:`~edgewise.device.arrays` says where arrays live and moves them.
 
@@ -13,23 +13,25 @@ The place of the arrays decides where a loop runs: NumPy arrays on all CPU cores
 """
 
 from edgewise.device.atomics import cas, fetch_add, fetch_max, fetch_min, load, store
-from edgewise.device.lanes import each_row, least_of_warp
+from edgewise.device.lanes import each_row, warp_min
 from edgewise.device.loop import each
+from edgewise.device.regions import BlockWorker, Worker, barrier_wait, compiled, parallel_region
 from edgewise.device.target import device
-from edgewise.device.together import alone, meet, together
 
 __all__ = [
-    "alone",
+    "BlockWorker",
+    "Worker",
+    "barrier_wait",
     "cas",
+    "compiled",
     "device",
     "each",
     "each_row",
     "fetch_add",
     "fetch_max",
     "fetch_min",
-    "least_of_warp",
     "load",
-    "meet",
+    "parallel_region",
     "store",
-    "together",
+    "warp_min",
 ]

@@ -20,33 +20,42 @@ class Simulated(np.ndarray):
     __array_priority__ = 1  # what is made of several is one too
 
 
-def place_of(*arguments, contiguous=False) -> str:
+def device_of(*arguments, contiguous=False) -> str:
     """Place of the arrays among ``arguments``; they must agree, and be contiguous where that is asked."""
-    found = None
+    return _common_device(arguments, contiguous) or "cpu"
+
+
+def _common_device(arguments, contiguous):
+    """Device of the arrays among the arguments and in their records; ``None`` where there is no array."""
+    common = None
     for argument in arguments:
-        if not getattr(argument, "ndim", 0):
+        if isinstance(argument, tuple):
+            device = _common_device(argument, contiguous)
+        elif getattr(argument, "ndim", 0):
+            if contiguous and argument.size > 1 and argument.strides[-1] != argument.itemsize:
+                raise DeviceError("an array is not contiguous; pass arrays.contiguous(array)")
+            device = _device(argument)
+        else:
             continue
-        if contiguous and argument.size > 1 and argument.strides[-1] != argument.itemsize:
-            raise DeviceError("an array is not contiguous; pass arrays.contiguous(array)")
-        place = _place(argument)
-        if found is not None and place != found:
-            raise DeviceError(f"arrays lie in several places ({found}, {place}); move them to one")
-        found = place
-    return found or "cpu"
+        if common is None:
+            common = device
+        elif device is not None and device != common:
+            raise DeviceError(f"the arrays are on several devices ({common}, {device}); move them to one")
+    return common
 
 
-def _place(array) -> str:
+def _device(array) -> str:
     if isinstance(array, np.ndarray):
         return "cuda:0" if isinstance(array, Simulated) else "cpu"
-    return _cuda_place(array.data.device_id)
+    return _cuda_device(array.data.device_id)
 
 
 @cache
-def _cuda_place(number):
+def _cuda_device(number):
     return f"cuda:{number}"
 
 
-def resolve(place: str) -> str:
+def resolve(where: str) -> str:
     """Normalise a place given by a user: ``cuda`` means ``cuda:0``, ``auto`` a GPU if there is one.
 
     Raises
@@ -54,19 +63,19 @@ def resolve(place: str) -> str:
     DeviceError
         The place is unknown, or there is no such GPU.
     """
-    if not isinstance(place, str):
-        raise DeviceError(f"device {place!r} is unknown; use a string: cpu, cuda, cuda:N or auto")
-    if place == "auto":
+    if not isinstance(where, str):
+        raise DeviceError(f"device {where!r} is unknown; use a string: cpu, cuda, cuda:N or auto")
+    if where == "auto":
         return "cuda:0" if gpu_count() else "cpu"
-    if place == "cpu":
+    if where == "cpu":
         return "cpu"
-    kind, _, number = place.partition(":")
+    kind, _, number = where.partition(":")
     if kind != "cuda" or not (number == "" or number.isdecimal()):
-        raise DeviceError(f"device {place!r} is unknown; use cpu, cuda, cuda:N or auto")
+        raise DeviceError(f"device {where!r} is unknown; use cpu, cuda, cuda:N or auto")
     count = gpu_count()
     if int(number or 0) >= count:
         raise DeviceError(
-            f"device {place!r} is not there ({count} usable GPUs: {why_no_gpu() or 'numbered from 0'}); "
+            f"device {where!r} is not there ({count} usable GPUs: {why_no_gpu() or 'numbered from 0'}); "
             "use device='cpu', or install edgewise[cuda13] or edgewise[cuda12] to match the driver"
         )
     return f"cuda:{int(number or 0)}"
@@ -100,30 +109,30 @@ def _cupy():
 
 def namespace(array_or_place):
     """The module (NumPy or CuPy) whose functions work on these arrays."""
-    place = array_or_place if isinstance(array_or_place, str) else place_of(array_or_place)
-    return np if place == "cpu" or SIMULATED else _cupy()
+    device = array_or_place if isinstance(array_or_place, str) else device_of(array_or_place)
+    return np if device == "cpu" or SIMULATED else _cupy()
 
 
-def empty(count, dtype, place="cpu"):
+def empty(count, dtype, device="cpu"):
     """Uninitialised one-dimensional array of ``count`` items."""
-    if place == "cpu":
+    if device == "cpu":
         return np.empty(count, dtype)
     if SIMULATED:
         return np.empty(count, dtype).view(Simulated)
-    with on(place):
+    with on(device):
         return _cupy().empty(count, dtype)
 
 
-def full(count, value, dtype, place="cpu"):
+def full(count, value, dtype, device="cpu"):
     """Array of ``count`` times ``value``."""
-    array = empty(count, dtype, place)
+    array = empty(count, dtype, device)
     array.fill(value)
     return array
 
 
-def zeros(count, dtype, place="cpu"):
+def zeros(count, dtype, device="cpu"):
     """Array of ``count`` zeros."""
-    return np.zeros(count, dtype) if place == "cpu" else full(count, 0, dtype, place)
+    return np.zeros(count, dtype) if device == "cpu" else full(count, 0, dtype, device)
 
 
 def adopt(values):
@@ -136,30 +145,30 @@ def contiguous(array):
     return array if array.flags.c_contiguous else array.copy()
 
 
-def move(array, place):
-    """``array`` in ``place``; itself where it is there already."""
-    here = place_of(array)
-    if here == place:
+def move(array, device):
+    """``array`` in ``device``; itself where it is there already."""
+    here = device_of(array)
+    if here == device:
         return array
     if SIMULATED:
-        return array.view(np.ndarray) if place == "cpu" else array.copy().view(Simulated)
-    if place == "cpu":
+        return array.view(np.ndarray) if device == "cpu" else array.copy().view(Simulated)
+    if device == "cpu":
         return _cupy().asnumpy(array)
     try:
         if here != "cpu":
-            return _from_gpu_to_gpu(array, here, place)
-        with on(place):
+            return _from_gpu_to_gpu(array, here, device)
+        with on(device):
             return _cupy().asarray(array)
     except _cupy().cuda.memory.OutOfMemoryError:
-        raise out_of_memory(array.nbytes, place) from None
+        raise out_of_memory(array.nbytes, device) from None
 
 
-def _from_gpu_to_gpu(array, here, place):
-    """A copy in ``place``, made once ``here`` has done its work so far, and before it does more."""
+def _from_gpu_to_gpu(array, here, device):
+    """A copy in ``device``, made once ``here`` has done its work so far, and before it does more."""
     current = _cupy().cuda.get_current_stream
     with on(here):
         ready = current().record()
-    with on(place):
+    with on(device):
         current().wait_event(ready)
         moved = array.copy()
         copied = current().record()
@@ -171,8 +180,8 @@ def _from_gpu_to_gpu(array, here, place):
 class on:
     """Context in which new CUDA arrays and launches go to ``place``."""
 
-    def __init__(self, place):
-        self.guard = None if place == "cpu" or SIMULATED else _cupy().cuda.Device(int(place[5:]))
+    def __init__(self, device):
+        self.guard = None if device == "cpu" or SIMULATED else _cupy().cuda.Device(int(device[5:]))
 
     def __enter__(self):
         if self.guard:
@@ -184,41 +193,41 @@ class on:
 
 
 @contextmanager
-def guard(place):
-    """Work on ``place``; say in bytes what was missing where memory runs out."""
-    with on(place):
+def guard(where):
+    """Work on ``where``; say in bytes what was missing where memory runs out."""
+    with on(where):
         try:
             yield
         except MemoryError as error:
             if isinstance(error, OutOfMemoryError):
                 raise
             raise OutOfMemoryError(
-                f"{place} ran out of memory ({error}; {free_memory(place):,} bytes free); use a smaller graph"
-                + ("" if place == "cpu" else " or device='cpu'")
+                f"{where} ran out of memory ({error}; {free_memory(where):,} bytes free); use a smaller graph"
+                + ("" if where == "cpu" else " or device='cpu'")
             ) from error
 
 
-def synchronize(place):
-    """Wait until everything asked of ``place`` is done."""
-    if place != "cpu" and not SIMULATED:
-        with on(place):
+def synchronize(device):
+    """Wait until everything asked of ``device`` is done."""
+    if device != "cpu" and not SIMULATED:
+        with on(device):
             _cupy().cuda.get_current_stream().synchronize()
 
 
-def free_memory(place) -> int:
-    """Bytes that can still be allocated in ``place``."""
-    if place == "cpu" or SIMULATED:
+def free_memory(device) -> int:
+    """Bytes that can still be allocated in ``device``."""
+    if device == "cpu" or SIMULATED:
         import psutil
 
         return psutil.virtual_memory().available
-    with on(place):
+    with on(device):
         pool = _cupy().get_default_memory_pool()
         return _cupy().cuda.runtime.memGetInfo()[0] + pool.free_bytes()
 
 
-def out_of_memory(needed: int, place: str) -> OutOfMemoryError:
-    """The error for an allocation of ``needed`` bytes that failed in ``place``."""
+def out_of_memory(needed: int, where: str) -> OutOfMemoryError:
+    """The error for an allocation of ``needed`` bytes that failed in ``where``."""
     return OutOfMemoryError(
-        f"{place} has too little memory: {needed:,} bytes needed, {free_memory(place):,} free; "
+        f"{where} has too little memory: {needed:,} bytes needed, {free_memory(where):,} free; "
         "use device='cpu' or a smaller graph"
     )

@@ -63,7 +63,7 @@ def store(array, index, value):
 
 
 def element_pointer(context, builder, array_type, array, index):
-    """Address of one element; arrays are contiguous (:func:`edgewise.device.arrays.place_of` sees to it)."""
+    """Address of one element; arrays are contiguous (:func:`edgewise.device.arrays.device_of` sees to it)."""
     data = make_array(array_type)(context, builder, array).data
     return builder.gep(data, [index])
 

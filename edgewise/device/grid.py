@@ -6,9 +6,10 @@ simulator swaps it there.
 
 from numba import cuda, int64
 
-from edgewise.device.launch import AHEAD, WARP
+from edgewise.device.launch import ITEMS_PER_THREAD, WARP
+from edgewise.device.regions import BlockWorker, Worker
 
-assert AHEAD == 4, "thread_some_indices is written out for four"
+assert ITEMS_PER_THREAD == 4, "thread_some_indices is written out for four"
 
 
 def thread_an_index(body):
@@ -66,20 +67,20 @@ def block_a_row(body):
 
 
 def whole_grid(body):
-    """Every thread runs the body once; the barrier comes with the arguments."""
+    """Every thread runs the body once; the barrier is the first argument."""
 
     def loop(count, arguments):
-        body(cuda.grid(1), cuda.gridsize(1), *arguments)
+        body(Worker(cuda.grid(1), cuda.gridsize(1), arguments[0]), *arguments[1:])
 
     return loop
 
 
-def whole_grid_of_teams(body, words):
-    """As :func:`whole_grid`, with some words of each block's shared memory behind the barrier."""
+def whole_grid_with_shared_memory(body, words):
+    """As :func:`whole_grid`, with ``words`` words of each block's shared memory."""
 
     def loop(count, arguments):
-        own = cuda.shared.array(words, int64)
-        body(cuda.grid(1), cuda.gridsize(1), arguments[0], own, *arguments[1:])
+        shared = cuda.shared.array(words, int64)
+        body(BlockWorker(cuda.grid(1), cuda.gridsize(1), arguments[0], shared), *arguments[1:])
 
     return loop
 

@@ -10,7 +10,7 @@
 ``lane`` counts from 0 to ``lanes - 1`` within the team that shares the row.  On the CPU, and for
 ``width="thread"``, a row has one lane.  The three widths are those of Baltzakis' label propagation.
 
-By default there is a team for every row.  ``@each_row.by(threads=128, crowd=8)`` sets the threads of a
+By default there is a team for every row.  ``@each_row.by(threads=128, max_blocks_per_sm=8)`` sets the threads of a
 block, and lets each multiprocessor have at most 8 blocks of width "warp" or "block", which take rows in
 turn: starting a block costs more than a short row, and rows that come later see what those before them have
 written.
@@ -20,8 +20,7 @@ from functools import partial, update_wrapper
 
 from numba.extending import overload
 
-from edgewise.device import arrays as places
-from edgewise.device import launch
+from edgewise.device import arrays, launch
 from edgewise.device.loop import each
 from edgewise.device.target import PART, SIMULATED, device, on_cuda
 from edgewise.errors import OptionError
@@ -33,47 +32,48 @@ class each_row:
     """Turn ``body(row, lane, lanes, *arguments)`` into a loop over rows ``loop(rows, *arguments, width=)``.
 
     The lanes of a row run at the same time and in no order; they meet through atomics
-    and :func:`least_of_warp`.
+    and :func:`warp_min`.
 
     Parameters
     ----------
     body : function
     threads : int
         Threads a block; a multiple of a warp's.
-    crowd : int, optional
-        Blocks a multiprocessor gets at most, at the widths "warp" and "block".
+    max_blocks_per_sm : int, optional
+        Upper limit of blocks per multiprocessor, at the widths "warp" and "block".
     """
 
-    def __init__(self, body, threads=launch.BLOCK, crowd=None):
+    def __init__(self, body, threads=launch.BLOCK, max_blocks_per_sm=None):
         self.body = device(body)
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
         threads = min(threads, launch.BLOCK)  # the simulator has fewer
-        self.alone = each(_one_lane(body), threads=threads)
+        self.single_lane = each(_one_lane(body), threads=threads)
         warps, blocks = (lambda: _grid().warp_a_row(body)), (lambda: _grid().block_a_row(body))
-        self.teams = {
-            "warp": launch.Kernel(f"{self.name}.warp", warps, launch.WARP, threads=threads, crowd=crowd),
-            "block": launch.Kernel(f"{self.name}.block", blocks, threads, threads=threads, crowd=crowd),
+        grid = launch.Grid(threads=threads, max_blocks_per_sm=max_blocks_per_sm)
+        self.kernels = {
+            "warp": launch.Kernel(f"{self.name}.warp", warps, grid._replace(lanes=launch.WARP)),
+            "block": launch.Kernel(f"{self.name}.block", blocks, grid._replace(lanes=threads)),
         }
 
     @classmethod
-    def by(cls, *, threads=launch.BLOCK, crowd=None):
-        """Decorator for a body whose teams have these sizes."""
-        return partial(cls, threads=threads, crowd=crowd)
+    def by(cls, *, threads=launch.BLOCK, max_blocks_per_sm=None):
+        """Decorator for a body whose blocks have these sizes."""
+        return partial(cls, threads=threads, max_blocks_per_sm=max_blocks_per_sm)
 
     def __call__(self, rows, *arguments, width="thread"):
         if width not in WIDTHS:
             raise OptionError(f"width={width!r} is unknown; use one of {', '.join(WIDTHS)}")
         if rows <= 0:
             return
-        place = places.place_of(*arguments, contiguous=True)
-        if width == "thread" or place == "cpu":
-            self.alone(rows, *arguments)
+        device = arrays.device_of(*arguments, contiguous=True)
+        if width == "thread" or device == "cpu":
+            self.single_lane(rows, *arguments)
         else:
-            self.teams[width](int(rows), arguments, place)
+            self.kernels[width](int(rows), arguments, device)
 
 
-def least_of_warp(value, lanes, lane, otherwise):
+def warp_min(value, lanes, lane, otherwise):
     """The least value of the lanes of a warp, for its first lane; the others get ``otherwise``.
 
     A block of several warps so has several first lanes.  Where lanes are no warps (a row has one, or the
@@ -82,7 +82,7 @@ def least_of_warp(value, lanes, lane, otherwise):
     return value
 
 
-@overload(least_of_warp, jit_options=PART)
+@overload(warp_min, jit_options=PART)
 def _least_of_one(value, lanes, lane, otherwise):
     return lambda value, lanes, lane, otherwise: value
 
@@ -96,7 +96,7 @@ def _register_on_cuda():
 
     everyone, warp = 0xFFFFFFFF, launch.WARP
 
-    @overload_on_cuda(least_of_warp)
+    @overload_on_cuda(warp_min)
     def least_by_shuffles(value, lanes, lane, otherwise):
         kind, carried = value, types.int32 if value.bitwidth == 32 else types.int64  # signed ones are known
 

@@ -6,11 +6,13 @@ since a solver on a GPU lasts tenths of a millisecond and runs several kernels.
 """
 
 import ctypes
+import hashlib
 import re
 from contextlib import contextmanager
 from functools import cache as memoize
 from threading import Lock, local
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,66 +22,80 @@ from edgewise.errors import DeviceError
 
 #: Threads a block (the simulator starts a Python thread for each).
 BLOCK = 64 if SIMULATED else 256
-#: Indices a thread serves where their reads are started ahead; written out in :mod:`edgewise.device.grid`.
-AHEAD = 4
+#: Indices a thread serves where their reads are prefetched; written out in :mod:`edgewise.device.grid`.
+ITEMS_PER_THREAD = 4
 #: Threads that share a row of width "warp".
 WARP = 32
 #: Blocks a launch may have in the first dimension.
-MOST_BLOCKS = 2**31 - 1
+MAX_BLOCKS = 2**31 - 1
+
+
+class Grid(NamedTuple):
+    """The grid of a kernel's launches.
+
+    Attributes
+    ----------
+    threads : int
+        Threads per block.
+    lanes : int
+        Threads that share one item of the launch's ``count``.
+    items_per_thread : int
+        Items that one thread serves.
+    max_blocks_per_sm : int or None
+        Upper limit of blocks per multiprocessor; the kernel's loop strides over the grid.  By default there
+        are as many blocks as the items need.
+    min_blocks_per_sm : int or None
+        Blocks that a multiprocessor must be able to run at once; this limits the registers of a thread.
+    cooperative : bool
+        Launch as many blocks as fit on the GPU at once (at most ``max_blocks_per_sm`` per multiprocessor),
+        whatever the count, so that they can wait for each other.
+    """
+
+    threads: int = BLOCK
+    lanes: int = 1
+    items_per_thread: int = 1
+    max_blocks_per_sm: int | None = None
+    min_blocks_per_sm: int | None = None
+    cooperative: bool = False
 
 
 class Kernel:
     """A CUDA kernel ``(count, arguments)``, compiled for each set of argument types when first launched.
 
-    Calling it launches it in the place of the arguments, on CuPy's current stream there.
+    Calling it launches it on the device of the arguments, on CuPy's current stream there.
 
     Parameters
     ----------
     name : str
-        Unique name, under which the PTX is kept.
+        Unique name, under which the PTX is cached.
     source : callable
         Returns the Python function to compile; called when first needed.
-    lanes : int
-        Threads that share one item of ``count``.
-    ahead : int
-        Items that one thread serves.
-    threads : int
-        Threads a block.
-    crowd : int, optional
-        Blocks a multiprocessor gets at most; the kernel's loop strides over the grid.  By default as many
-        blocks as it takes.
-    resident : int, optional
-        Blocks that a multiprocessor must be able to run at once: a thread gets the registers of such a share.
-    cooperative : bool
-        Run as many blocks as fit on the GPU at once (at most ``crowd`` a multiprocessor), whatever the count,
-        so that they can wait for each other.
+    grid : Grid
     """
 
-    def __init__(
-        self, name, source, lanes=1, ahead=1, threads=BLOCK, crowd=None, resident=None, cooperative=False
-    ):
-        self.name, self.source, self.lanes, self.ahead = name, source, lanes, ahead
-        self.threads, self.crowd, self.resident, self.cooperative = threads, crowd, resident, cooperative
+    def __init__(self, name, source, grid):
+        self.name, self.source, self.grid = name, source, grid
         self.loaded = {}
         self.simulated = None
 
-    def __call__(self, count, arguments, place):
-        blocks = min(-(-count * self.lanes // (self.threads * self.ahead)), MOST_BLOCKS)
-        if self.crowd is not None and not self.cooperative:
-            blocks = min(blocks, self.crowd * processors(place))
+    def __call__(self, count, arguments, device):
+        grid = self.grid
+        blocks = min(-(-count * grid.lanes // (grid.threads * grid.items_per_thread)), MAX_BLOCKS)
+        if grid.max_blocks_per_sm is not None and not grid.cooperative:
+            blocks = min(blocks, grid.max_blocks_per_sm * processors(device))
         if SIMULATED:
             self._simulate(blocks, count, arguments)
             return
         if not hasattr(_thread, "has_context"):
             _take_context()
         words, kinds = _flatten(count, arguments)
-        device_id = int(place[5:])
+        device_id = int(device[5:])
         if device_id != _ask_device()():
-            with arrays.on(place):
-                self(count, arguments, place)
+            with arrays.on(device):
+                self(count, arguments, device)
             return
         ready = self.loaded.get((device_id, kinds)) or self._load(device_id, kinds, arguments)
-        ready.launch(ready.at_once if self.cooperative else blocks, self.threads, words)
+        ready.launch(ready.max_blocks if grid.cooperative else blocks, grid.threads, words)
 
     def _load(self, device_id, kinds, arguments):
         with one_compiler:  # several GPUs may want it at the same time
@@ -90,19 +106,19 @@ class Kernel:
     def _simulate(self, blocks, count, arguments):
         if self.simulated is None:
             self.simulated = cuda_compiler().jit(self.source())
-        plain = tuple(a.view(np.ndarray) if isinstance(a, np.ndarray) else a for a in arguments)
-        self.simulated[blocks, self.threads](count, plain)
+        self.simulated[blocks, self.grid.threads](count, _plain_arrays(arguments))
 
     def ptx(self, kinds, capability):
-        """PTX text for argument types ``kinds`` (see :func:`_kind`) and a compute capability."""
-        label = f"{self.name}-{'-'.join(kinds)}-sm{capability[0]}{capability[1]}-{_compiler_version()}.ptx"
+        """PTX text for argument types ``kinds`` (see :func:`kind_of`) and a compute capability."""
+        digest = hashlib.sha256(_text_of(kinds).encode()).hexdigest()[:20]
+        label = f"{self.name}-{digest}-sm{capability[0]}{capability[1]}-{_compiler_version()}.ptx"
         with one_compiler:
             text = cache.load_text(label)
             if text is None:
                 cache.announce()
                 text = _compile(self.source(), kinds, capability)
                 cache.keep_text(label, text)
-        return text if self.resident is None else _with_bounds(text, self.threads, self.resident)
+        return text if self.grid.min_blocks_per_sm is None else _with_bounds(text, self.grid)
 
 
 class _Loaded:
@@ -111,7 +127,7 @@ class _Loaded:
     def __init__(self, kernel, arguments, device_id):
         import cupy
 
-        text = _for_driver(kernel.ptx(tuple(map(_kind, arguments)), _capability(device_id)))
+        text = _for_driver(kernel.ptx(tuple(map(kind_of, arguments)), _capability(device_id)))
         self.module = cupy.cuda.function.Module()
         self.module.load(text.encode())
         self.function = self.module.get_function(entry_name(text)).ptr
@@ -123,17 +139,18 @@ class _Loaded:
         self.alone = Lock()
         self.launch_kernel = cupy.cuda.driver.launchKernel
         self.stream = cupy.cuda.get_current_stream
-        if kernel.cooperative:
+        if kernel.grid.cooperative:
             self.launch_kernel = _launch_cooperatively
-            crowd = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(
-                self.function, kernel.threads, 0
+            fitting = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(
+                self.function, kernel.grid.threads, 0
             )
-            if crowd == 0:
+            if fitting == 0:
                 raise DeviceError(
                     f"cuda:{device_id} has too few registers or too little shared memory for {kernel.name}; "
                     "use device='cpu'"
                 )
-            self.at_once = min(crowd, kernel.crowd or crowd) * processors(f"cuda:{device_id}")
+            per_processor = min(fitting, kernel.grid.max_blocks_per_sm or fitting)
+            self.max_blocks = per_processor * processors(f"cuda:{device_id}")
 
     def launch(self, blocks, threads, words):
         stream = self.stream().ptr
@@ -143,13 +160,21 @@ class _Loaded:
 
 
 def _flatten(count, arguments):
-    """The 8-byte words by which Numba passes the arguments, and a cheap key of their types.
+    """The 8-byte words by which Numba passes the arguments, and a cheap key of their types."""
+    words = [count]
+    return words, _append_words(words, arguments)
+
+
+def _append_words(words, arguments):
+    """Append the words of the arguments, of records field by field; return the key of their types.
 
     An array is passed as meminfo, parent, items, item size, data, shape and stride.
     """
-    words, kinds = [count], []
+    kinds = []
     for argument in arguments:
-        if hasattr(argument, "data") and argument.ndim:
+        if isinstance(argument, tuple):
+            kinds.append((type(argument), _append_words(words, argument)))
+        elif hasattr(argument, "data") and argument.ndim:
             size, kind = argument.size, argument.dtype
             words += (0, 0, size, kind.itemsize, argument.data.ptr, size, kind.itemsize)
             kinds.append(kind.num)
@@ -159,13 +184,26 @@ def _flatten(count, arguments):
         else:
             words.append(int(argument))
             kinds.append("i")
-    return words, tuple(kinds)
+    return tuple(kinds)
 
 
-def _launch_cooperatively(function, x, y, z, threads, threads_y, threads_z, shared, stream, address, extra):
+def _plain_arrays(arguments):
+    """The arguments with NumPy's own arrays in place of the simulator's, in records as well."""
+    plain = [
+        _plain_arrays(one)
+        if isinstance(one, tuple)
+        else one.view(np.ndarray)
+        if isinstance(one, np.ndarray)
+        else one
+        for one in arguments
+    ]
+    return type(arguments)(*plain) if hasattr(arguments, "_fields") else tuple(plain)
+
+
+def _launch_cooperatively(*arguments):
     from cupy.cuda import driver
 
-    driver.launchCooperativeKernel(function, x, y, z, threads, threads_y, threads_z, shared, stream, address)
+    driver.launchCooperativeKernel(*arguments[:-1])  # the last one is for other launches only
 
 
 _thread = local()
@@ -187,11 +225,23 @@ def _ask_device():
     return get_device_id
 
 
-def _kind(argument):
-    """Name of an argument's type: ``uint32[]`` for an array, ``int64`` or ``float64`` for a number."""
+def kind_of(argument):
+    """An argument's type: ``"uint32[]"`` for an array, ``"int64"`` or ``"float64"`` for a number.
+
+    A record's type is a pair of its class and the tuple of its fields' types.
+    """
+    if isinstance(argument, tuple):
+        return type(argument), tuple(map(kind_of, argument))
     if hasattr(argument, "dtype") and argument.ndim:
         return f"{argument.dtype.name}[]"
     return "float64" if isinstance(argument, (float, np.floating)) else "int64"
+
+
+def _text_of(kinds):
+    """Argument types as text, the same in every process."""
+    return ", ".join(
+        kind if isinstance(kind, str) else f"{kind[0].__qualname__}({_text_of(kind[1])})" for kind in kinds
+    )
 
 
 def _compile(function, kinds, capability):
@@ -204,9 +254,9 @@ def _compile(function, kinds, capability):
     return text
 
 
-def _with_bounds(text, threads, resident):
+def _with_bounds(text, grid):
     """``text`` with the sizes that tell the driver's compiler how many registers a thread may have."""
-    bounds = f"\n.maxntid {threads}, 1, 1\n.minnctapersm {resident}\n"
+    bounds = f"\n.maxntid {grid.threads}, 1, 1\n.minnctapersm {grid.min_blocks_per_sm}\n"
     return re.sub(r"(\.entry[^{]*?\))\s*(?=\{)", rf"\1{bounds}", text, count=1)
 
 
@@ -226,6 +276,8 @@ def _compiling_for(capability):
 def _numba_type(kind):
     from numba import from_dtype, types
 
+    if isinstance(kind, tuple):
+        return types.BaseTuple.from_types([_numba_type(one) for one in kind[1]], kind[0])
     if kind.endswith("[]"):
         return types.Array(from_dtype(np.dtype(kind[:-2])), 1, "C")
     return getattr(types, kind)
@@ -245,13 +297,13 @@ def _capability(device_id):
 
 
 @memoize
-def processors(place):
-    """Multiprocessors of the GPU ``place``."""
+def processors(device):
+    """Multiprocessors of the GPU ``device``."""
     if SIMULATED:
         return 1
     import cupy
 
-    return cupy.cuda.Device(int(place[5:])).attributes["MultiProcessorCount"]
+    return cupy.cuda.Device(int(device[5:])).attributes["MultiProcessorCount"]
 
 
 def _for_driver(text):

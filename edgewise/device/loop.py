@@ -11,11 +11,11 @@ from a shared counter, so that uneven bodies and busy neighbours even out.
 
 On a GPU there is one thread for each index.  A body that mostly waits for a few reads can name them:
 
-    @each.ahead(lambda v, parent: parent[v])
+    @each.prefetch(lambda v, parent: parent[v])
     def jump(v, above, parent):
         parent[v] = parent[above]
 
-Then a thread serves ``launch.AHEAD`` indices and starts all their reads before the first body, since four
+Then a thread serves ``launch.ITEMS_PER_THREAD`` indices and starts all their reads before the first body, since four
 bytes a thread in flight fill only a quarter of an H200's memory bandwidth.
 """
 
@@ -25,17 +25,16 @@ from threading import RLock
 import numpy as np
 from numba import get_num_threads
 
-from edgewise.device import arrays as places
-from edgewise.device import at_once, launch
-from edgewise.device.at_once import entry
+from edgewise.device import arrays, launch, thread_region
 from edgewise.device.atomics import fetch_add
 from edgewise.device.target import device
+from edgewise.device.thread_region import entry
 
 #: Chunks a core takes on the average, and the fewest indices worth a trip to the counter.
 CHUNKS_PER_CORE = 4
 LEAST_CHUNK = 512
 
-one_loop = RLock()
+loop_lock = RLock()
 
 
 class each:
@@ -44,8 +43,9 @@ class each:
     Parameters
     ----------
     body : function
-        Called once for every index ``0 <= index < count`` (an int64), in any order and at once.  Arguments
-        are one-dimensional contiguous arrays in one place, integers or floats.
+        Called once for every index ``0 <= index < count`` (an int64), in any order and in parallel.
+        Arguments are one-dimensional contiguous arrays on one device, integers, floats, and named tuples of
+        these (nested ones as well).
     fetch : function, optional
         ``fetch(index, *arguments)`` reads what the body will need; the body then takes its value second.
         It must tolerate that other bodies write meanwhile.
@@ -61,27 +61,28 @@ class each:
         update_wrapper(self, body)
         whole = body if fetch is None else _in_one(body, device(fetch))
         self.cpu = _cpu_loop(whole, self.name)
-        ahead = 1 if fetch is None else launch.AHEAD
-        self.cuda = launch.Kernel(self.name, self._cuda_source, ahead=ahead, threads=threads)
+        items = 1 if fetch is None else launch.ITEMS_PER_THREAD
+        grid = launch.Grid(threads=threads, items_per_thread=items)
+        self.cuda = launch.Kernel(self.name, self._cuda_source, grid)
 
     @classmethod
-    def ahead(cls, fetch):
+    def prefetch(cls, fetch):
         """Decorator for a body that takes what ``fetch`` has read as its second argument."""
         return partial(cls, fetch=fetch)
 
     def __call__(self, count, *arguments):
         if count <= 0:
             return
-        place = places.place_of(*arguments, contiguous=True)
-        if place != "cpu":
-            self.cuda(int(count), arguments, place)
+        device = arrays.device_of(*arguments, contiguous=True)
+        if device != "cpu":
+            self.cuda(int(count), arguments, device)
             return
         workers = get_num_threads()
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
-        with one_loop:  # not every threading layer of Numba bears two loops at once
+        with loop_lock:  # not every threading layer of Numba bears two loops at once
             shared = int(count), chunk, np.zeros(1, np.int64)
-            at_once.run(self.cpu, workers, *shared, arguments)
+            thread_region.run(self.cpu, workers, *shared, arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid
@@ -105,13 +106,13 @@ def _cpu_loop(body, name):
         for index in range(start, stop):
             body(index, *arguments)
 
-    def loop(me, kept, count, chunk, counter, arguments):
-        if me < 0:
-            return entry(kept, (kept, count, chunk, counter, arguments))
+    def loop(worker, saved, count, chunk, counter, arguments):
+        if worker < 0:
+            return entry(saved, (saved, count, chunk, counter, arguments))
         start = fetch_add(counter, 0, chunk)
         while start < count:
             run_chunk(start, min(start + chunk, count), arguments)
             start = fetch_add(counter, 0, chunk)
         return 0
 
-    return at_once.compiled(loop, name)
+    return thread_region.compiled(loop, name)

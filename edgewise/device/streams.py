@@ -1,4 +1,4 @@
-"""Streams, events, page-locked memory and copies between places: what lets devices work at the same time.
+"""Streams, events, page-locked memory and copies between devices: what lets devices work at the same time.
 
 Work given to one stream runs in order; work of different streams, and of different GPUs, may run at once.
 An :class:`Event` marks a point of one stream that another can wait for without the host.  A copy from or to
@@ -43,20 +43,20 @@ class Stream:
 
     Parameters
     ----------
-    place : str
+    device : str
         ``"cpu"`` or ``"cuda:N"``.
     """
 
-    def __init__(self, place):
-        self.place, self.stream = place, None
-        if place != "cpu" and not SIMULATED:
-            with arrays.on(place):
+    def __init__(self, device):
+        self.device, self.stream = device, None
+        if device != "cpu" and not SIMULATED:
+            with arrays.on(device):
                 self.stream = _cupy_cuda().Stream(non_blocking=True)
         self.guard = None
 
     def __enter__(self):
         if self.stream is not None:
-            self.guard = arrays.on(self.place)
+            self.guard = arrays.on(self.device)
             self.guard.__enter__()
             self.stream.__enter__()
         return self
@@ -70,25 +70,25 @@ class Stream:
         """The point up to which work has been given to the stream."""
         if self.stream is None:
             return Event()
-        with arrays.on(self.place):
+        with arrays.on(self.device):
             return Event(self.stream.record(_cupy_cuda().Event(disable_timing=True)))
 
     def wait(self, event: Event):
         """Let work given from now on wait for ``event``, of whatever place; the host goes on."""
         if self.stream is not None and event.event is not None:
-            with arrays.on(self.place):
+            with arrays.on(self.device):
                 self.stream.wait_event(event.event)
 
     def synchronize(self):
         """Let the host wait until the stream is empty."""
         if self.stream is not None:
-            with arrays.on(self.place):
+            with arrays.on(self.device):
                 self.stream.synchronize()
 
 
-def pinned(count, dtype, place):
-    """Host array from which ``place`` can copy while it computes: page-locked where that is a GPU."""
-    if place == "cpu" or SIMULATED:
+def pinned(count, dtype, device):
+    """Host array from which ``device`` can copy while it computes: page-locked where that is a GPU."""
+    if device == "cpu" or SIMULATED:
         return np.empty(count, dtype)
     kind = np.dtype(dtype)
     memory = _cupy_cuda().alloc_pinned_memory(max(count, 1) * kind.itemsize)
@@ -96,7 +96,7 @@ def pinned(count, dtype, place):
 
 
 def copy(target, source, stream=None):
-    """Copy ``source`` into ``target``, arrays of one size and type in any two places.
+    """Copy ``source`` into ``target``, arrays of one size and type in any two devices.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def copy(target, source, stream=None):
     -----
     Between GPUs and from page-locked memory the host does not wait.
     """
-    to, origin = arrays.place_of(target), arrays.place_of(source)
+    to, origin = arrays.device_of(target), arrays.device_of(source)
     if SIMULATED or (to == "cpu" and origin == "cpu"):
         target[...] = source
         return
@@ -124,20 +124,20 @@ def copy(target, source, stream=None):
         )
 
 
-def _address(array, place):
-    return array.ctypes.data if place == "cpu" else array.data.ptr
+def _address(array, device):
+    return array.ctypes.data if device == "cpu" else array.data.ptr
 
 
 @cache
-def peer_access(place, other) -> bool:
-    """Whether kernels of ``place`` may read arrays of ``other``; access is switched on where it can be."""
-    if place == other or SIMULATED or (place == "cpu") != (other == "cpu"):
-        return place == other
+def peer_access(device, other) -> bool:
+    """Whether kernels of ``device`` may read arrays of ``other``; access is switched on where it can be."""
+    if device == other or SIMULATED or (device == "cpu") != (other == "cpu"):
+        return device == other
     runtime = _cupy_cuda().runtime
-    here, there = int(place[5:]), int(other[5:])
+    here, there = int(device[5:]), int(other[5:])
     if not runtime.deviceCanAccessPeer(here, there):
         return False
-    with arrays.on(place):
+    with arrays.on(device):
         try:
             runtime.deviceEnablePeerAccess(there)
         except runtime.CUDARuntimeError as error:
@@ -146,55 +146,55 @@ def peer_access(place, other) -> bool:
     return True
 
 
-def seen_from(place, array):
-    """``array`` of another GPU as one of ``place``, without a copy; needs :func:`peer_access`."""
-    if SIMULATED or arrays.place_of(array) == place:
+def seen_from(device, array):
+    """``array`` of another GPU as one of ``device``, without a copy; needs :func:`peer_access`."""
+    if SIMULATED or arrays.device_of(array) == device:
         return array
     import cupy
 
-    memory = cupy.cuda.UnownedMemory(array.data.ptr, array.nbytes, array, int(place[5:]))
+    memory = cupy.cuda.UnownedMemory(array.data.ptr, array.nbytes, array, int(device[5:]))
     return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0))
 
 
-def current(place) -> Stream:
-    """The stream on which ``place`` gets its work at the moment."""
+def current(device) -> Stream:
+    """The stream on which ``device`` gets its work at the moment."""
     stream = Stream("cpu")
-    if place != "cpu" and not SIMULATED:
-        stream.place, stream.stream = place, _cupy_cuda().get_current_stream(int(place[5:]))
+    if device != "cpu" and not SIMULATED:
+        stream.device, stream.stream = device, _cupy_cuda().get_current_stream(int(device[5:]))
     return stream
 
 
-def follow(place, other):
-    """Let what ``place`` is given from now on wait for all that ``other`` has been given so far."""
-    if place == other or "cpu" in (place, other) or SIMULATED:
+def follow(device, other):
+    """Let what ``device`` is given from now on wait for all that ``other`` has been given so far."""
+    if device == other or "cpu" in (device, other) or SIMULATED:
         return
     event, queue = _event(other), _cupy_cuda().get_current_stream
     with arrays.on(other):
         queue().record(event)
-    with arrays.on(place):
+    with arrays.on(device):
         queue().wait_event(event)
 
 
-def _event(place):
+def _event(position):
     """The thread's event for marks that are waited for at once, and then used again."""
     events = _kept.__dict__.setdefault("events", {})
-    if place not in events:
-        with arrays.on(place):
-            events[place] = _cupy_cuda().Event(disable_timing=True)
-    return events[place]
+    if position not in events:
+        with arrays.on(position):
+            events[position] = _cupy_cuda().Event(disable_timing=True)
+    return events[position]
 
 
-def arrive(place, road: Stream):
-    """Let ``place`` go on once what ``road`` has been given is done."""
-    if place == "cpu":
+def arrive(device, road: Stream):
+    """Let ``device`` go on once what ``road`` has been given is done."""
+    if device == "cpu":
         road.synchronize()
     else:
-        current(place).wait(road.record())
+        current(device).wait(road.record())
 
 
 def bring_into(target, source):
     """Copy ``source`` into ``target``, in order with what either place is given before and after."""
-    to, origin = arrays.place_of(target), arrays.place_of(source)
+    to, origin = arrays.device_of(target), arrays.device_of(source)
     follow(to if to != "cpu" else origin, origin)
     copy(target, source)
     if to == "cpu":
@@ -203,18 +203,18 @@ def bring_into(target, source):
         follow(origin, to)
 
 
-def bring(array, place):
-    """``array`` in ``place``, in the order of :func:`bring_into`; itself where it is there already."""
-    if arrays.place_of(array) == place:
+def bring(array, device):
+    """``array`` in ``device``, in the order of :func:`bring_into`; itself where it is there already."""
+    if arrays.device_of(array) == device:
         return array
-    there = arrays.empty(len(array), array.dtype, place)
+    there = arrays.empty(len(array), array.dtype, device)
     bring_into(there, array)
     return there
 
 
 def is_pinned(array) -> bool:
     """Whether a GPU can copy this host array as it lies, because its memory is page-locked."""
-    if SIMULATED or arrays.place_of(array) != "cpu" or not arrays.gpu_count():
+    if SIMULATED or arrays.device_of(array) != "cpu" or not arrays.gpu_count():
         return False
     runtime = _cupy_cuda().runtime
     attributes = runtime.pointerGetAttributes(array.ctypes.data)

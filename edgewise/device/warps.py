@@ -1,9 +1,9 @@
-"""What the threads of a warp, and of a block, do together inside a region (:mod:`~edgewise.device.together`).
+"""What the threads of a warp, and of a block, do together inside a region (:mod:`~edgewise.device.regions`).
 
-A *warp* has ``lanes_of_warp()`` lanes that exchange values from register to register; a *team* is a block,
+A *warp* has ``warp_size()`` lanes that exchange values from register to register; a *team* is a block,
 which has words of fast memory of its own if its region asks for them.  On the CPU, and in the interpreter,
 a worker is a warp of one lane and a team of one; in the simulator a warp has one lane.  All lanes of a warp
-must come to an exchange together, and all workers of a team to :func:`meet_team`; :func:`ticket` may be
+must come to an exchange together, and all workers of a team to :func:`block_barrier`; :func:`warp_aggregated_add` may be
 called by any.
 """
 
@@ -14,70 +14,70 @@ from edgewise.device.launch import BLOCK, WARP
 from edgewise.device.target import INTERPRETED, PART, SIMULATED, device, on_cuda
 
 
-def lanes_of_warp():
+def warp_size():
     """Number of lanes that exchange values."""
     return 1
 
 
-def sum_up_to(value, lane):
+def inclusive_scan(value, lane):
     """The sum of ``value`` over the lanes up to this one; int64."""
     return value
 
 
-def from_lane(value, lane):
+def shuffle(value, lane):
     """The ``value`` that another lane holds."""
     return value
 
 
-def votes(flag):
+def ballot(flag):
     """Bit ``lane`` of the result says whether that lane's ``flag`` is true; int64."""
     return 1 if flag else 0
 
 
-def count_votes(found):
-    """How many lanes are in ``found``, a selection of a warp's :func:`votes`."""
+def popcount(found):
+    """How many lanes are in ``found``, a selection of a warp's :func:`ballot`."""
     return int(found).bit_count()
 
 
-def meet_warp():
+def warp_barrier():
     """Wait until all lanes are here; what they wrote before is seen by all of them behind it."""
 
 
-def add_in_team(array, index, value):
+def block_add(array, index, value):
     """Add to an element that others of the team, and nobody else, may add to; return what was there."""
     return fetch_add(array, index, value)
 
 
 @device
-def owner_of(entry, ends, lanes):
+def find_segment(entry, ends, lanes):
     """Number of the lane in whose share ``entry`` lies; ``ends`` are where the lanes' shares end."""
     owner, step = 0, lanes // 2
     while step > 0:
-        if from_lane(ends, owner + step - 1) <= entry:
+        if shuffle(ends, owner + step - 1) <= entry:
             owner += step
         step //= 2
     return owner
 
 
 @device
-def sum_of_share(value, first, end, lane):
+def segment_sum(value, first, end, lane):
     """The sum of what the lanes ``first`` to ``end`` (cut to those there are) hold; each asks for its own."""
-    lanes, sums = lanes_of_warp(), sum_up_to(value, lane)
+    lanes, sums = warp_size(), inclusive_scan(value, lane)
     first, end = max(first, 0), min(end, lanes)
-    before, within = from_lane(sums, max(first, 1) - 1), from_lane(sums, max(end, 1) - 1)
+    before, within = shuffle(sums, max(first, 1) - 1), shuffle(sums, max(end, 1) - 1)
     if first >= end:
         return value - value
     return within - before if first > 0 else within
 
 
-def warps_of_team(threads, place):
+def warps_per_block(threads, device):
     """Warps that a team has whose region has so many ``threads`` on a GPU; asked on the host."""
-    if place == "cpu":
+    if device == "cpu":
         return 1
     return min(threads, BLOCK) if SIMULATED else threads // WARP
 
 
-def ticket(counter, index):
+def warp_aggregated_add(counter, index):
     """Add one to ``counter[index]`` and return what was there.
 
     Lanes that come here together go there at once, so they must name the same counter.  Counters hold less
@@ -86,12 +86,12 @@ def ticket(counter, index):
     return fetch_add(counter, index, 1)
 
 
-def team_size():
+def block_size():
     """Number of workers of a team."""
     return _block().size() if SIMULATED else 1
 
 
-def meet_team():
+def block_barrier():
     """Wait until all workers of the team are here."""
     if SIMULATED:
         _block().wait_for_block()
@@ -103,37 +103,37 @@ def _block():
     return grid
 
 
-@overload(lanes_of_warp, jit_options=PART)
+@overload(warp_size, jit_options=PART)
 def _one_lane():
     return lambda: 1
 
 
-@overload(sum_up_to, jit_options=PART)
+@overload(inclusive_scan, jit_options=PART)
 def _sum_of_one(value, lane):
     return lambda value, lane: value
 
 
-@overload(from_lane, jit_options=PART)
+@overload(shuffle, jit_options=PART)
 def _from_the_one(value, lane):
     return lambda value, lane: value
 
 
-@overload(votes, jit_options=PART)
+@overload(ballot, jit_options=PART)
 def _vote_of_one(flag):
     return lambda flag: 1 if flag else 0
 
 
-@overload(count_votes, jit_options=PART)
+@overload(popcount, jit_options=PART)
 def _count_one_vote(found):
     return lambda found: found & 1
 
 
-@overload(meet_warp, jit_options=PART)
+@overload(warp_barrier, jit_options=PART)
 def _no_other_lane():
     return lambda: None
 
 
-@overload(add_in_team, jit_options=PART)
+@overload(block_add, jit_options=PART)
 def _add_alone(array, index, value):
     def add(array, index, value):
         held = array[index]
@@ -143,17 +143,17 @@ def _add_alone(array, index, value):
     return add
 
 
-@overload(ticket, jit_options=PART)
+@overload(warp_aggregated_add, jit_options=PART)
 def _ticket_on_cpu(counter, index):
     return lambda counter, index: fetch_add(counter, index, 1)
 
 
-@overload(team_size, jit_options=PART)
+@overload(block_size, jit_options=PART)
 def _team_of_one():
     return lambda: 1
 
 
-@overload(meet_team, jit_options=PART)
+@overload(block_barrier, jit_options=PART)
 def _nobody_to_meet():
     return lambda: None
 
@@ -167,11 +167,11 @@ def _register_warps_on_cuda():
 
     everyone = 0xFFFFFFFF
 
-    @overload_on_cuda(lanes_of_warp)
+    @overload_on_cuda(warp_size)
     def lanes_on_cuda():
         return lambda: WARP
 
-    @overload_on_cuda(sum_up_to)
+    @overload_on_cuda(inclusive_scan)
     def sum_on_cuda(value, lane):
         def scan(value, lane):
             total, apart = types.int64(value), 1
@@ -184,19 +184,19 @@ def _register_warps_on_cuda():
 
         return scan
 
-    @overload_on_cuda(from_lane)
+    @overload_on_cuda(shuffle)
     def from_lane_on_cuda(value, lane):
         return lambda value, lane: cuda.shfl_sync(everyone, value, types.int32(lane))
 
-    @overload_on_cuda(votes)
+    @overload_on_cuda(ballot)
     def votes_on_cuda(flag):
         return lambda flag: types.int64(cuda.ballot_sync(everyone, flag))
 
-    @overload_on_cuda(count_votes)
+    @overload_on_cuda(popcount)
     def count_on_cuda(found):
         return lambda found: types.int64(cuda.popc(types.uint32(found)))
 
-    @overload_on_cuda(meet_warp)
+    @overload_on_cuda(warp_barrier)
     def meet_warp_on_cuda():
         return lambda: cuda.syncwarp(everyone)
 
@@ -208,11 +208,11 @@ def _register_teams_on_cuda():
     from numba import cuda, types
     from numba.cuda.extending import overload as overload_on_cuda
 
-    @overload_on_cuda(add_in_team)
+    @overload_on_cuda(block_add)
     def add_on_cuda(array, index, value):
         return lambda array, index, value: fetch_add(array, index, value)
 
-    @overload_on_cuda(ticket)
+    @overload_on_cuda(warp_aggregated_add)
     def ticket_on_cuda(counter, index):
         def take(counter, index):
             mask = cuda.activemask()
@@ -224,11 +224,11 @@ def _register_teams_on_cuda():
 
         return take
 
-    @overload_on_cuda(team_size)
+    @overload_on_cuda(block_size)
     def team_on_cuda():
         return lambda: cuda.blockDim.x
 
-    @overload_on_cuda(meet_team)
+    @overload_on_cuda(block_barrier)
     def meet_on_cuda():
         return lambda: cuda.syncthreads()
 

@@ -1,4 +1,4 @@
-"""``plus``: a sum in the type of its first term, in which integers wrap round.
+"""``wrapping_add``: a sum in the type of its first term, in which integers wrap round.
 
 The compilers take for granted that int64 sums never pass the end of the type, and remove a test whether one
 has.  Sums of unsigned integers may, so int64 is added as such.
@@ -11,7 +11,7 @@ from numba.extending import overload
 from edgewise.device.target import PART, SIMULATED, on_cuda
 
 
-def plus(one, other):
+def wrapping_add(one, other):
     """``one + other`` in the type of ``one``; whoever wants to know compares the sum with the terms."""
     with np.errstate(over="ignore"):
         return one.dtype.type(one + other)
@@ -24,7 +24,7 @@ def _plus_of(kind):
     return lambda one, other: kind(one + other)
 
 
-@overload(plus, jit_options=PART)
+@overload(wrapping_add, jit_options=PART)
 def _plus_on_cpu(one, other):
     return _plus_of(one)
 
@@ -34,7 +34,7 @@ def _register_on_cuda():
         return
     from numba.cuda.extending import overload as overload_on_cuda
 
-    @overload_on_cuda(plus)
+    @overload_on_cuda(wrapping_add)
     def plus_on_cuda(one, other):
         return _plus_of(one)
 

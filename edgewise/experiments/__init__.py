@@ -166,7 +166,7 @@ def run(
     for name in without:
         _check("graph", name, PRESETS[preset].graphs)
     team = team_of(devices or ("all" if arrays.gpu_count() else "cpu:0,cpu:1"))
-    on_gpu = team[0].place != "cpu"
+    on_gpu = team[0].device != "cpu"
     size = size or ("paper" if on_gpu else "small")
     _check("size", size, SIZES)
     runs = (RUNS_ON_GPU if on_gpu else RUNS_ON_CPU) if runs is None else runs
@@ -176,7 +176,7 @@ def run(
         raise OptionError(f"preset {preset} takes no files; leave out files=")
     named = {Path(file).name.partition(".")[0]: file for file in files}
     watch = Stopwatch(team, size, runs, tell, without, named)
-    with arrays.on(watch.place):
+    with arrays.on(watch.device):
         tables = [make(watch) for name, make in experiments.items() if not only or name in only]
     return Report(preset, size, team.names, runs, watch.made, tables)
 

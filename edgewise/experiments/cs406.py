@@ -16,7 +16,7 @@ from time import perf_counter
 import numpy as np
 
 import edgewise
-from edgewise.cycles import METHODS, SCHEDULES, cycle_counts, effort
+from edgewise.cycles import METHODS, SCHEDULES, cycle_counts, cost_model
 from edgewise.cycles.ranked import ranked_of
 from edgewise.cycles.schedules import Plan, parse
 from edgewise.cycles.several import Job, count
@@ -92,13 +92,13 @@ def by_queue(watch):
 
 def _joined(watch):
     """The devices, and the CPU if it is not among them."""
-    more = [] if "cpu" in watch.team.places else [Worker("cpu:0", "cpu")]
+    more = [] if "cpu" in watch.team.devices else [Worker("cpu:0", "cpu")]
     return Team([*watch.team, *more])
 
 
 def _on(watch, key, title, number, team, schedule):
     rows = []
-    for name, graph in _graphs(watch, team[0].place):
+    for name, graph in _graphs(watch, team[0].device):
         for length in LENGTHS:
             published = _published(watch, key, name, length)
             for method, dealt in (("dfs", schedule), ("auto", schedule), ("auto", "auto")):
@@ -118,7 +118,7 @@ def _table(name, title, number, rows, columns, across, published=()):
     return Table(name, title, f"CS406, Table {number}", columns, rows, [*published, NOTE], [figure])
 
 
-def _graphs(watch, place):
+def _graphs(watch, device):
     """Name and graph of each that is wanted, in a place."""
     for name in watch.wanted(*watch.files, *STAND_INS):
         if name in watch.files:
@@ -126,7 +126,7 @@ def _graphs(watch, place):
             graph = watch.graph(name, lambda file=file: edgewise.read(file, directed=False))
         else:
             graph = watch.stand_in(name, STAND_INS)
-        yield name, graph.to(place)
+        yield name, graph.to(device)
 
 
 def _counted(number):
@@ -221,7 +221,7 @@ class Part:
         self.schedule, method = SCHEDULES[name], METHODS["dfs"]
         work = arrays.move(method.work(self.ranked, length), "cpu")
         rank = arrays.move(self.ranked.rank, "cpu").astype(np.int64)
-        cost, stride = METHODS["dfs"].cost / sum(map(effort.speed_of, team.places)), 1
+        cost, stride = METHODS["dfs"].cost / sum(map(cost_model.speed_of, team.devices)), 1
         while stride < len(rank) and cost * work[rank[::stride]].sum() > PATIENCE:
             stride *= 2
         self.vertices = np.arange(0, len(rank), stride)
@@ -229,21 +229,21 @@ class Part:
         if self.schedule.by_work:
             order = order[np.argsort(-work[order], kind="stable")]
         self.loads, self.rank = work[order], rank
-        self.order = arrays.move(order, self.ranked.place)
+        self.order = arrays.move(order, self.ranked.device)
         self.share = float(self.loads.sum() / work.sum()) if work.any() else 1.0
         self.seconds = cost * float(self.loads.sum())
 
     def run(self):
         """Counts, those that were expected where it did not search, and the seconds."""
-        start, places = perf_counter(), self.team.places
-        plan = Plan(len(self.order), lambda: self.loads, self.seconds, places, self.number)
+        start, devices = perf_counter(), self.team.devices
+        plan = Plan(len(self.order), lambda: self.loads, self.seconds, devices, self.number)
         job = Job(self._start, self.ranked, len(self.order), self.order, self.schedule.deal(plan), self._told)
-        counts = count(job, places)
-        arrays.synchronize(places[0])
+        counts = count(job, devices)
+        arrays.synchronize(devices[0])
         seconds = perf_counter() - start
         found = self.expected.copy()
         found[self.vertices] = arrays.move(counts, "cpu")[self.rank[self.vertices]]
-        return arrays.move(found, places[0]), seconds
+        return arrays.move(found, devices[0]), seconds
 
     def _start(self, ranked, order):
         return METHODS["dfs"].start(ranked, order, self.length)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from edgewise.build import generate
+from edgewise import generators
 from edgewise.experiments.streets import street
 
 #: What the published number of vertices is divided by, and the fewest vertices that are left.
@@ -29,7 +29,7 @@ class StandIn(NamedTuple):
 
 def bubbles(n, **where):
     """Honeycomb with holes."""
-    return generate.mesh2d(math.isqrt(round(n / 0.8)), **where)
+    return generators.mesh2d(math.isqrt(round(n / 0.8)), **where)
 
 
 def papers(degree):
@@ -37,7 +37,7 @@ def papers(degree):
 
     def make(n, **where):
         fitting = min(degree, n / 8)
-        return generate.scale_free(n, mean_degree=fitting, hub_degree=min(1000, n // 4), **where)
+        return generators.scale_free(n, mean_degree=fitting, hub_degree=min(1000, n // 4), **where)
 
     return make
 
@@ -46,34 +46,34 @@ def points(degree):
     """Random geometric graphs of a mean degree."""
 
     def make(n, **where):
-        return generate.rgg(n, mean_degree=min(degree, n), **where)
+        return generators.rgg(n, mean_degree=min(degree, n), **where)
 
     return make
 
 
 def shell(n, **where):
     """Finite elements on a surface, four unknowns a node."""
-    return generate.stencil3d(math.isqrt(n // 4), None, 1, unknowns=4, **where)
+    return generators.stencil3d(math.isqrt(n // 4), None, 1, unknowns=4, **where)
 
 
 def solid(n, **where):
     """Finite elements in a solid, three unknowns a node: mean degree about 80."""
-    return generate.stencil3d(round((n / 3) ** (1 / 3)), unknowns=3, **where)
+    return generators.stencil3d(round((n / 3) ** (1 / 3)), unknowns=3, **where)
 
 
 def kkt(n, **where):
     """Stencil of 27 points, mean degree about 26."""
-    return generate.stencil3d(round(n ** (1 / 3)), **where)
+    return generators.stencil3d(round(n ** (1 / 3)), **where)
 
 
 def kron(n, **where):
     """Kronecker graph with self-loops and repeated edges."""
-    return generate.rmat(max(n.bit_length() - 1, 4), edge_factor=42.55, **where)
+    return generators.rmat(max(n.bit_length() - 1, 4), edge_factor=42.55, **where)
 
 
 def kmers(n, **where):
     """Paths with branches, numbered at random; short, so that a label reaches their ends in some rounds."""
-    return generate.paths(n, mean_length=16, branches=0.1, shuffle=True, **where)
+    return generators.paths(n, mean_length=16, branches=0.1, shuffle=True, **where)
 
 
 BUBBLES, PAPERS, DELAUNAY = "2D dynamic simulation", "citation network", "Delaunay"
@@ -86,8 +86,8 @@ HELLAS = {
     "hugebubbles-00020": StandIn(BUBBLES, 21_198_119, bubbles),
     "coPapersCiteseer": StandIn(PAPERS, 434_102, papers(73.9)),
     "coPapersDBLP": StandIn(PAPERS, 540_486, papers(56.4)),
-    "delaunay_n23": StandIn(DELAUNAY, 2**23, generate.delaunay),
-    "delaunay_n24": StandIn(DELAUNAY, 2**24, generate.delaunay),
+    "delaunay_n23": StandIn(DELAUNAY, 2**23, generators.delaunay),
+    "delaunay_n24": StandIn(DELAUNAY, 2**24, generators.delaunay),
     "rgg_n_2_22_s0": StandIn(RGG, 2**22, points(14.5)),
     "rgg_n_2_23_s0": StandIn(RGG, 2**23, points(15.1)),
     "rgg_n_2_24_s0": StandIn(RGG, 2**24, points(15.8)),
@@ -118,7 +118,7 @@ STREETS = tuple(name for name, graph in HELLAS.items() if graph.family == STREET
 
 def products(n, **where):
     """Random geometric graph of the mean degree of com-Amazon, 5.53, with about as many triangles."""
-    return generate.rgg(n, mean_degree=min(5.54, n), **where)
+    return generators.rgg(n, mean_degree=min(5.54, n), **where)
 
 
 #: The graph of CS406 that is not at hand; its other one, com-DBLP, is given as a file.

@@ -6,7 +6,7 @@ thousand has a degree of up to 1000, and graphs of 100,000 vertices with growing
 Dijkstra's on one core.  All pairs are on the next page, :mod:`~edgewise.experiments.harish_pairs`.
 """
 
-from edgewise.build import generate
+from edgewise import generators
 from edgewise.experiments.published import HARISH_ON_GPU
 from edgewise.experiments.report import Figure, Table, curves
 from edgewise.paths.bfs import bfs
@@ -55,14 +55,14 @@ COLUMNS = {
 
 def random_graph(n, degree=MEAN_DEGREE, *, device):
     """A random graph with weights."""
-    graph = generate.uniform(n, round(n * degree / 2), seed=1, device=device)
-    return generate.with_weights(graph, LIGHTEST, HEAVIEST, seed=1)
+    graph = generators.uniform(n, round(n * degree / 2), seed=1, device=device)
+    return generators.with_weights(graph, LIGHTEST, HEAVIEST, seed=1)
 
 
 def scale_free_graph(n, *, device):
     """A random graph with a few hubs, with weights."""
-    graph = generate.scale_free(n, hub_degree=min(HUB_DEGREE, n // 4), seed=1, device=device)
-    return generate.with_weights(graph, LIGHTEST, HEAVIEST, seed=1)
+    graph = generators.scale_free(n, hub_degree=min(HUB_DEGREE, n // 4), seed=1, device=device)
+    return generators.with_weights(graph, LIGHTEST, HEAVIEST, seed=1)
 
 
 def random(watch):
@@ -109,15 +109,15 @@ def degree(watch):
     )
 
 
-def places(watch):
+def devices_of(watch):
     """Where searches are measured: on the CPU, and on the first device if it is another."""
-    return dict.fromkeys(("cpu", watch.place))
+    return dict.fromkeys(("cpu", watch.device))
 
 
 def _table(watch, name, title, source, graphs, published, across="vertices"):
     before = {}
     rows = [row for key in watch.wanted(*graphs) for row in _rows(watch, key, *graphs[key], before=before)]
-    series = curves(rows, across, "ms", lambda row: f"{row['search']} {row['method']}, {row['place']}")
+    series = curves(rows, across, "ms", lambda row: f"{row['search']} {row['method']}, {row['device']}")
     heading = "mean degree" if across == "degree" else across
     return Table(
         name,
@@ -131,29 +131,29 @@ def _table(watch, name, title, source, graphs, published, across="vertices"):
 
 
 def _rows(watch, name, make, *shape, before):
-    made = watch.graph(name, lambda: make(*shape, device=watch.place))
+    made = watch.graph(name, lambda: make(*shape, device=watch.device))
     source = int(made.degrees().argmax())
     entries = len(made.neighbours)
     facts = {"vertices": made.n_vertices, "degree": entries / made.n_vertices}
     first = {}
-    for place in places(watch):
-        graph = made.to(place)
+    for where in devices_of(watch):
+        graph = made.to(where)
         for search, (call, methods) in SEARCHES.items():
             for method in methods:
-                if place != "cpu" and method in ON_CPU:
+                if where != "cpu" and method in ON_CPU:
                     continue
-                key, taken = (search, method, place), {}
+                key, taken = (search, method, where), {}
                 if not affordable(before, key, entries):
                     continue
                 run = _run(call, graph, source, method, taken)
-                found = watch.time(f"{name}, {search}", f"{method} on {place}", run)
+                found = watch.time(f"{name}, {search}", f"{method} on {where}", run)
                 before[key] = entries, found["ms"]
-                if (method, place) == ("harish", "cpu"):
+                if (method, where) == ("harish", "cpu"):
                     first[search] = found["ms"]
-                row = {"search": search, "method": method, "place": place, **facts, **taken, **found}
+                row = {"search": search, "method": method, "where": where, **facts, **taken, **found}
                 row["rate"] = entries / found["ms"] / 1e3
                 row["speedup"] = first[search] / found["ms"] if search in first else None
-                row["published"] = HARISH_ON_GPU[search] if place != "cpu" and method == "harish" else None
+                row["published"] = HARISH_ON_GPU[search] if where != "cpu" and method == "harish" else None
                 yield row
 
 

@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.experiments.harish import affordable, places, random_graph
+from edgewise.experiments.harish import affordable, devices_of, random_graph
 from edgewise.experiments.published import HARISH_PAIRS
 from edgewise.experiments.report import Figure, Table, curves
 from edgewise.paths.apsp import METHODS
@@ -39,7 +39,7 @@ def all_pairs(watch):
     names = {f"pairs-{n}": n for n in VERTICES[watch.size]}
     rows = [row for name in watch.wanted(*names) for row in _rows(watch, name, names[name], before)]
     title = "All pairs of random graphs of degree 6, weights 1 to 10"
-    series = curves(rows, "vertices", "ms", lambda row: f"{row['method']}, {row['place']}")
+    series = curves(rows, "vertices", "ms", lambda row: f"{row['method']}, {row['device']}")
     return Table(
         "all-pairs",
         title,
@@ -48,7 +48,7 @@ def all_pairs(watch):
             "vertices": "vertices",
             "method": "method",
             "taken": "taken",
-            "place": "on",
+            "device": "on",
             "ms": "ms",
             "runs": "runs",
             "sources": "sources timed",
@@ -66,43 +66,43 @@ def all_pairs(watch):
 
 
 def _rows(watch, name, n, before):
-    made = watch.graph(name, lambda: random_graph(n, MEAN_DEGREE, device=watch.place))
+    made = watch.graph(name, lambda: random_graph(n, MEAN_DEGREE, device=watch.device))
     sequential = None
-    for place in places(watch):
-        graph = made.to(place)
-        for method, run, sources, work in _runs(graph, place):
+    for where in devices_of(watch):
+        graph = made.to(where)
+        for method, run, sources, work in _runs(graph, where):
             taken = {}
-            if not affordable(before, (method, place), work):
+            if not affordable(before, (method, where), work):
                 continue
-            found = watch.time(f"{name}, {sources} sources", f"{method} on {place}", partial(run, taken))
-            before[method, place] = work, found["ms"]
+            found = watch.time(f"{name}, {sources} sources", f"{method} on {where}", partial(run, taken))
+            before[method, where] = work, found["ms"]
             scaled = {key: found[key] * n / sources for key in ("ms", "least", "largest")}
             if method == "dijkstra in turn":
                 sequential = scaled["ms"]
             yield {
                 "vertices": n,
                 "method": method,
-                "place": place,
+                "where": where,
                 **taken,
                 **found,
                 **scaled,
                 "sources": sources,
                 "rate": n * n / scaled["ms"] / 1e3,
                 "speedup": sequential and sequential / scaled["ms"],
-                "published": HARISH_PAIRS.get(method) if place != "cpu" else None,
+                "published": HARISH_PAIRS.get(method) if where != "cpu" else None,
             }
 
 
-def _runs(graph, place):
+def _runs(graph, device):
     """Each method that the place has: its name, a run that notes the method taken, sources and work."""
-    n, kind = graph.n_vertices, place.partition(":")[0]
+    n, kind = graph.n_vertices, device.partition(":")[0]
     few = np.linspace(0, n - 1, min(SAMPLE, n), dtype=np.int64)
     for name, (method, kinds) in IN_TURN.items():
         if kind in kinds:
             yield name, _in_turn(graph, few, method), len(few), n
     for method, power in TOGETHER.items():
         whole = method != "auto" and METHODS[method].whole
-        if not (whole and 12 * n * n > arrays.free_memory(place)):
+        if not (whole and 12 * n * n > arrays.free_memory(device)):
             yield method, _together(graph, method), n, n**power
 
 
@@ -120,16 +120,16 @@ def _together(graph, method):
     """All pairs, block after block into the same memory; of each row the sum is kept, for comparing."""
 
     def run(taken):
-        search, n, place = Search(METHODS, graph, method, None), graph.n_vertices, graph.place
+        search, n, device = Search(METHODS, graph, method, None), graph.n_vertices, graph.device
         taken["taken"] = search.name
         rows = min(rows_of_a_block(n, n, search.dtype), n)
-        block, sums, spent = arrays.empty(rows * n, search.dtype, place), [], 0.0
+        block, sums, spent = arrays.empty(rows * n, search.dtype, device), [], 0.0
         for first in range(0, n, rows):
             sources = np.arange(first, min(first + rows, n))
-            arrays.synchronize(place)
+            arrays.synchronize(device)
             start = perf_counter()
             search.into(sources, block[: len(sources) * n])
-            arrays.synchronize(place)
+            arrays.synchronize(device)
             spent += perf_counter() - start
             sums += [_sum(block[row * n : (row + 1) * n]) for row in range(len(sources))]
         return np.array(sums), spent

@@ -7,12 +7,12 @@ own.
 
 import numpy as np
 
-from edgewise.build.generate import replicate
 from edgewise.device import arrays, streams
 from edgewise.experiments.graphs import HELLAS, ONE_A_FAMILY
 from edgewise.experiments.hellas import MERGES
 from edgewise.experiments.published import BEST_SPEEDUP, EFFICIENCY_ON_TWO, REM_FASTER, SLOWER_BY_HOST
 from edgewise.experiments.report import Figure, Table, curves
+from edgewise.generators import replicate
 
 #: Six graphs, as in Figures 6.40 and 6.43, and the one whose copies grow with the devices.
 STRONG = ("hugebubbles-00020", "coPapersDBLP", "delaunay_n23", "rgg_n_2_24_s0", "nlpkkt240", "europe_osm")
@@ -226,11 +226,11 @@ def host_link(watch):
 def _host_link(watch, name):
     graph = watch.stand_in(name, HELLAS)
     resident = watch.components(name, graph, method="rem")["ms"]
-    ends = [_page_locked(column, watch.place) for column in (graph.sources, graph.targets)]
+    ends = [_page_locked(column, watch.device) for column in (graph.sources, graph.targets)]
     bytes_sent = sum(column.nbytes for column in ends)
     for count in watch.counts():
         team = watch.first(count)
-        solve = watch.clocked(lambda team=team: _from_host(graph.n_vertices, ends, team), team.places)
+        solve = watch.clocked(lambda team=team: _from_host(graph.n_vertices, ends, team), team.devices)
         host = watch.time(name, f"from the host, {count} devices", solve)["ms"]
         yield {
             "graph": name,
@@ -243,9 +243,9 @@ def _host_link(watch, name):
         }
 
 
-def _page_locked(column, place):
-    """A copy on the host from which ``place`` can read at the full rate of the link."""
-    kept = streams.pinned(len(column), column.dtype, place)
+def _page_locked(column, device):
+    """A copy on the host from which ``device`` can read at the full rate of the link."""
+    kept = streams.pinned(len(column), column.dtype, device)
     np.copyto(kept, arrays.move(column, "cpu"))
     return kept
 

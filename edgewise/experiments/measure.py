@@ -42,7 +42,7 @@ class Stopwatch:
     def __init__(self, team, size, runs, tell=lambda words: None, without=(), files=None):
         self.team, self.size, self.runs, self.tell, self.without = team, size, runs, tell, without
         self.files, self.kept = files or {}, {}
-        self.place = team[0].place
+        self.device = team[0].device
         self.made = {}
         self._graphs, self._dear, self._first = {}, set(), {}
 
@@ -51,7 +51,7 @@ class Stopwatch:
         if name not in self._graphs:
             self.tell(f"making {name}")
             start = perf_counter()
-            with arrays.guard(self.place):
+            with arrays.guard(self.device):
                 graph = make()
             if perf_counter() - start > DEAR:
                 self._dear.add(name)
@@ -66,7 +66,7 @@ class Stopwatch:
 
     def stand_in(self, name, table):
         """The stand-in for a graph of a document."""
-        return self.graph(name, lambda: table[name].made(self.size, self.place))
+        return self.graph(name, lambda: table[name].made(self.size, self.device))
 
     def _make_room(self):
         cheap = [name for name in self._graphs if name not in self._dear]
@@ -127,23 +127,23 @@ class Stopwatch:
         """Seconds of a run whose result is right."""
         labels, seconds = run()
         first, expected = self._first.setdefault(name, (what, labels))
-        expected = arrays.move(expected, arrays.place_of(labels))
+        expected = arrays.move(expected, arrays.device_of(labels))
         if len(expected) != len(labels) or not bool((labels == expected).all()):
             raise VerificationError(f"{name}: {what} gives another result than {first}; report this as a bug")
         return seconds
 
-    def clocked(self, solve, places=None):
+    def clocked(self, solve, devices=None):
         """``run`` for :meth:`time` out of ``solve()``, which returns labels, timed from outside."""
 
         def run():
-            self._settle(places)
+            self._settle(devices)
             start = perf_counter()
             labels = solve()
-            self._settle(places)
+            self._settle(devices)
             return labels, perf_counter() - start
 
         return run
 
-    def _settle(self, places):
-        for place in set(places or (self.place,)):
-            arrays.synchronize(place)
+    def _settle(self, devices):
+        for device in set(devices or (self.device,)):
+            arrays.synchronize(device)

@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 
-from edgewise.build.generate.grid import grid
-from edgewise.build.generate.shuffle import order, shuffled
 from edgewise.device import arrays, each
+from edgewise.generators.grid import grid
+from edgewise.generators.shuffle import order, shuffled
 from edgewise.graph import Graph
 from edgewise.primitives import exclusive_scan, histogram
 
@@ -45,7 +45,7 @@ def street(n, *, seed=0, device="cpu"):
     bends = (crossing[begin] + 1 + BENDS * rank)[:, None] + xp.arange(BENDS, dtype=np.int64)
     sources = xp.concatenate([crossing[begin][:, None], bends], axis=1).ravel()
     targets = xp.concatenate([bends, crossing[end][:, None]], axis=1).ravel()
-    ends = (arrays.move(a.astype(np.uint32), arrays.place_of(begin)) for a in (sources, targets))
+    ends = (arrays.move(a.astype(np.uint32), arrays.device_of(begin)) for a in (sources, targets))
     return Graph.from_edges(*ends, n_vertices=int(crossing[-1]))
 
 
@@ -58,7 +58,7 @@ def _renumber(edge, count, bits, key, sources, targets, new_sources, new_targets
 def relabelled(graph, seed=1):
     """The same graph, its vertices numbered at random; the edges stay in their order."""
     count, edges = graph.n_vertices, len(graph.sources)
-    new = [arrays.empty(edges, graph.sources.dtype, graph.place) for _ in range(2)]
+    new = [arrays.empty(edges, graph.sources.dtype, graph.device) for _ in range(2)]
     _renumber(edges, count, *order(count, seed), graph.sources, graph.targets, *new)
     return Graph.from_edges(*new, n_vertices=count)
 
@@ -72,6 +72,6 @@ def _mark_higher(edge, sources, targets, marked):
 
 def without_lower_neighbour(graph):
     """Share of the vertices that have no neighbour with a smaller number."""
-    marked = arrays.zeros(graph.n_vertices, np.int8, graph.place)
+    marked = arrays.zeros(graph.n_vertices, np.int8, graph.device)
     _mark_higher(len(graph.sources), graph.sources, graph.targets, marked)
     return 1.0 - float(marked.sum(dtype=np.int64)) / max(graph.n_vertices, 1)

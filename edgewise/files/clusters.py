@@ -1,7 +1,7 @@
 """Writing clusters: one row a vertex, with its id as it came in and its component."""
 
 from edgewise.files import formats
-from edgewise.files.whole import whole, writing
+from edgewise.files.atomic_write import whole, writing
 
 #: Rows of a row group.
 GROUP = 1 << 20

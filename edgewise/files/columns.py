@@ -1,7 +1,7 @@
 """Text with the same columns in every row, read in parallel by pyarrow.
 
 The quick way trusts the file: one separator between fields, no comments among the rows.  Where that fails the
-text is made tidy on its way in, and where that fails too :mod:`edgewise.files.blame` finds the line.
+text is made tidy on its way in, and where that fails too :mod:`edgewise.files.error_location` finds the line.
 """
 
 from dataclasses import replace
@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from edgewise.files.layout import Layout
+from edgewise.files.normalise_text import BLOCK, Lines, tidy
 from edgewise.files.streams import reading
-from edgewise.files.tidy import BLOCK, Lines, tidy
 
 
 def read_columns(source, layout: Layout):
@@ -33,7 +33,7 @@ def read_columns(source, layout: Layout):
     """
     import pyarrow as pa
 
-    from edgewise.files.blame import blamed
+    from edgewise.files.error_location import blamed
 
     for attempt in _attempts(layout):
         try:

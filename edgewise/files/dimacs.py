@@ -11,7 +11,7 @@ import numpy as np
 
 from edgewise.errors import FileError
 from edgewise.files.columns import read_columns
-from edgewise.files.counted import check_count, matrix_edges
+from edgewise.files.header_counts import check_count, matrix_edges
 from edgewise.files.layout import Layout
 from edgewise.files.lines import Columns, numbers_from_one, whole_weights, write_columns
 from edgewise.files.record import Edges, numbered_from_one

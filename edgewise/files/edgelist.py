@@ -2,7 +2,7 @@
 
 Read are SNAP's files (comments with ``#``), those with ``%`` comments, LAW-like pairs, comma-separated
 pairs with or without a first row of names, GAP's ``.el`` and ``.wel``, and lists whose first row counts
-vertices and edges (see :mod:`edgewise.files.counted`).  Ids are external: integers or names, and only
+vertices and edges (see :mod:`edgewise.files.header_counts`).  Ids are external: integers or names, and only
 vertices that occur exist.
 """
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from edgewise.errors import FileError, OptionError
 from edgewise.files.columns import read_columns
-from edgewise.files.counted import without_count
+from edgewise.files.header_counts import without_count
+from edgewise.files.isolated import read_with_lone
 from edgewise.files.layout import Layout, fields_of
-from edgewise.files.lone import read_with_lone
 from edgewise.files.record import Edges, numbered_from_one, settings
 
 COMMENTS = b"#%"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from edgewise.errors import FileError, OptionError
+from edgewise.files.atomic_write import whole, writing
 from edgewise.files.record import Edges, Rows
 from edgewise.files.streams import SUFFIXES, Source, reading
-from edgewise.files.whole import whole, writing
 
 
 @dataclass(frozen=True)

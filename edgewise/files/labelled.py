@@ -7,7 +7,7 @@ study", SIGMOD 2020.
 
 from edgewise.errors import FileError
 from edgewise.files.columns import read_columns
-from edgewise.files.counted import check_count
+from edgewise.files.header_counts import check_count
 from edgewise.files.layout import Layout
 from edgewise.files.record import Edges
 
@@ -37,7 +37,7 @@ def read(source, options) -> Edges:
 
 def _columns(source, vertices):
     """Fields of an edge line: three, or four if edges have labels."""
-    from edgewise.files.tidy import whole_lines
+    from edgewise.files.normalise_text import whole_lines
 
     with source.open() as stream:
         for _, block in whole_lines(stream, vertices + 1):

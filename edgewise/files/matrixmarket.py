@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 from edgewise.errors import FileError
-from edgewise.files.counted import matrix_edges
+from edgewise.files.header_counts import matrix_edges
 from edgewise.files.lines import Columns, numbers_from_one, write_columns
 from edgewise.files.record import Edges, numbered_from_one
 from edgewise.files.streams import one_line, reading

@@ -83,7 +83,7 @@ def _not_numeric(source, header, error):
 
     import pyarrow as pa
 
-    from edgewise.files.blame import first_failing_line, shorten
+    from edgewise.files.error_location import first_failing_line, shorten
     from edgewise.files.rows import Counter, parse_fields
 
     def fails(block):
@@ -127,10 +127,10 @@ def _without_prefix(source, header, fields, lengths):
     if len(short):
         line = line_of_row(source, header.skip, COMMENTS, int(short[0]))
         raise FileError(source.path, f"{prefix} vertex weights expected at the start of the row", line)
-    places = starts[:-1, None] + np.arange(prefix)
+    devices = starts[:-1, None] + np.arange(prefix)
     entry = np.ones(len(fields), bool)
-    entry[places] = False
-    weights = fields[places[:, header.sizes :]] if header.vertex_weights else None
+    entry[devices] = False
+    weights = fields[devices[:, header.sizes :]] if header.vertex_weights else None
     if weights is not None and header.vertex_weights == 1:
         weights = weights[:, 0]
     return fields[entry], starts - prefix * np.arange(len(starts)), weights

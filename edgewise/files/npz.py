@@ -9,7 +9,7 @@ whether directed.
 import numpy as np
 
 from edgewise.errors import FileError
-from edgewise.files.counted import matrix_edges
+from edgewise.files.header_counts import matrix_edges
 from edgewise.files.matrixmarket import entries_of
 from edgewise.files.record import with_ids
 from edgewise.files.streams import reading

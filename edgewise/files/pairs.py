@@ -8,13 +8,13 @@ import os
 from glob import glob
 from pathlib import Path
 
-from edgewise.build.pairs import Pairs
-from edgewise.build.schema import ends_among
 from edgewise.errors import FileError
-from edgewise.files.ahead import ahead
+from edgewise.files.read_ahead import ahead
 from edgewise.files.streams import Source, reading
 from edgewise.files.textpairs import Mismatch, TextTable
 from edgewise.graph import Graph
+from edgewise.ingest.pairs import Pairs
+from edgewise.ingest.schema import ends_among
 from edgewise.timer import timer
 
 #: Rows of a batch, and bytes of the buffer behind each Parquet column.
@@ -178,9 +178,9 @@ class ArrowTable(TypedTable):
         import pyarrow.ipc as ipc
 
         file = pa.memory_map(self.source.path)
-        places = None if columns is None else [self.schema.get_field_index(name) for name in columns]
+        devices = None if columns is None else [self.schema.get_field_index(name) for name in columns]
         opened = ipc.open_file if self.source.head.startswith(b"ARROW1") else ipc.open_stream
-        return opened(file, options=ipc.IpcReadOptions(included_fields=places))
+        return opened(file, options=ipc.IpcReadOptions(included_fields=devices))
 
     def batches(self, columns):
         """Yield batches of the needed columns."""

@@ -6,8 +6,8 @@ the rows are counted while they pass.
 
 import numpy as np
 
+from edgewise.files.normalise_text import BLOCK, NEWLINE, Lines, members, without_comments
 from edgewise.files.streams import reading
-from edgewise.files.tidy import BLOCK, NEWLINE, Lines, members, without_comments
 
 
 def read_rows(source, skip: int, comments: bytes, kind: str):
@@ -99,7 +99,7 @@ def line_of_row(source, skip: int, comments: bytes, row: int) -> int:
 
 
 def _lines(stream):
-    from edgewise.files.tidy import whole_lines
+    from edgewise.files.normalise_text import whole_lines
 
     for _, block in whole_lines(stream):
         lines = block.split(b"\n")

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from edgewise.errors import FileError
 from edgewise.files import edgelist
-from edgewise.files.ahead import ahead
 from edgewise.files.options import Options
 from edgewise.files.pairs import BATCH_ROWS, BUFFER, ParquetTable, table_of
+from edgewise.files.read_ahead import ahead
 from edgewise.files.sniff import sniff
 from edgewise.files.streams import Source, reading
 from edgewise.files.tables import MARK, ends_of, facts_of

@@ -8,7 +8,7 @@ and floats for other numbers; where that fails too, the line is named.
 import io
 
 from edgewise.errors import FileError
-from edgewise.files.blame import first_failing_line, shorten
+from edgewise.files.error_location import first_failing_line, shorten
 from edgewise.files.streams import one_line
 
 DELIMITERS = ",\t;|"

@@ -11,7 +11,7 @@ import numpy as np
 
 from edgewise.errors import FileError
 from edgewise.files.columns import read_columns
-from edgewise.files.counted import check_count
+from edgewise.files.header_counts import check_count
 from edgewise.files.layout import Layout, fields_of
 from edgewise.files.record import Edges, numbered_from_one
 

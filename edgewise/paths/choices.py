@@ -15,12 +15,12 @@ class Method(NamedTuple):
     """One way to search: what it is, where it comes from, what it can do; the fronts say how it is called."""
 
     run: Callable
-    gist: str
+    summary: str
     source: str
     weights: str = "none"  # every edge counts one; or "not negative", or "any"
     options: tuple[str, ...] = ()
-    places: tuple[str, ...] = ("cpu", "cuda")
-    looks_back: bool = False  # reads the rows that come in
+    devices: tuple[str, ...] = ("cpu", "cuda")
+    needs_incoming: bool = False  # reads the rows that come in
     stops: bool = False  # ends with its targets
     whole: bool = False  # keeps the distances of all pairs, whatever sources are asked for
 
@@ -53,10 +53,10 @@ def check_options(method, options, methods, whole):
             raise OptionError(f"{option}={value} must be smaller than 2**31")
 
 
-def check_place(method, place, methods):
+def check_device(method, where, methods):
     """Refuse a method that does not run in the place of the graph."""
-    if method != "auto" and place.partition(":")[0] not in methods[method].places:
-        (needed,) = methods[method].places
+    if method != "auto" and where.partition(":")[0] not in methods[method].devices:
+        (needed,) = methods[method].devices
         where = {"cpu": "the CPU", "cuda": "a GPU"}[needed]
         raise OptionError(f"method {method} runs on {where} only; use device={needed!r} or another method")
 

@@ -133,8 +133,8 @@ class Distances:
         """Distance of a vertex number; without the dense array where few vertices were found."""
         if self._found is None:
             return self.distances[vertex][()]
-        place = np.flatnonzero(self._found[0] == vertex)
-        return self._found[1][place[0]] if len(place) else self.unreached
+        position = np.flatnonzero(self._found[0] == vertex)
+        return self._found[1][position[0]] if len(position) else self.unreached
 
     def path_to(self, target: Any) -> list:
         """Ids of the vertices of a shortest path to ``target``, a source first; empty if none leads there.

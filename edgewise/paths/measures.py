@@ -184,7 +184,7 @@ def distance_measures(
     graph = graph if device is None else graph.to(device)
     start = perf_counter()
     search = Search(METHODS, graph, method, dtype, all_sources=graph.n_vertices <= MOST_WHOLE)
-    with arrays.guard(graph.place), np.errstate(over="ignore"):
+    with arrays.guard(graph.device), np.errstate(over="ignore"):
         while True:
             try:
                 farthest, reached, total, inverse = _added_up(search, progress or (lambda done, blocks: None))
@@ -205,14 +205,14 @@ def distance_measures(
 
 def _added_up(search, progress):
     """Row maxima, and for every column the sources with a path, their distances and 1 / distances."""
-    n, place, dtype = search.graph.n_vertices, search.graph.place, search.dtype
+    n, device, dtype = search.graph.n_vertices, search.graph.device, search.dtype
     rows = rows_of_a_block(n, n, dtype)
-    block = arrays.empty(min(rows, n) * n, dtype, place)
-    farthest = arrays.empty(n, dtype, place)
-    reached = arrays.zeros(n, np.int64, place)
+    block = arrays.empty(min(rows, n) * n, dtype, device)
+    farthest = arrays.empty(n, dtype, device)
+    reached = arrays.zeros(n, np.int64, device)
     # n distances of 31 bits have a sum of less than 63; those of 63 bits may not, so their sum is rounded.
-    total = arrays.zeros(n, np.int64 if dtype == np.int32 else np.float64, place)
-    inverse = arrays.zeros(n, np.float64, place)
+    total = arrays.zeros(n, np.int64 if dtype == np.int32 else np.float64, device)
+    inverse = arrays.zeros(n, np.float64, device)
     none, blocks = dtype.type(unreached(dtype)), -(-n // rows)
     for number in range(blocks):
         sources = np.arange(number * rows, min((number + 1) * rows, n))

@@ -14,7 +14,7 @@ weights bring tight edges from further away, and all vertices are settled by lev
 import numpy as np
 
 from edgewise.device import arrays, device, each
-from edgewise.device.wrapping import plus
+from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.distances import unreached
 
 #: Level of a vertex that has no parent yet.
@@ -25,7 +25,7 @@ OPEN = -1
 def is_tight(distances, source, target, weights, entry):
     """Whether the edge ends a shortest path; ``distances[source]`` is finite."""
     if len(weights):
-        return plus(distances[source], weights[entry]) == distances[target]
+        return wrapping_add(distances[source], weights[entry]) == distances[target]
     return distances[source] + 1 == distances[target]
 
 
@@ -94,11 +94,11 @@ def parents_of(incoming, distances, sources, negative):
     (n,) int64 array
         -1 for the sources and where no path leads.
     """
-    place = arrays.place_of(distances)
-    with arrays.guard(place):
+    device = arrays.device_of(distances)
+    with arrays.guard(device):
         n, none = len(distances), distances.dtype.type(unreached(distances.dtype))
-        parents, levels = arrays.full(n, -1, np.int64, place), arrays.full(n, OPEN, np.int32, place)
-        starts, changed = arrays.move(np.asarray(sources), place), arrays.full(1, 1, np.int32, place)
+        parents, levels = arrays.full(n, -1, np.int64, device), arrays.full(n, OPEN, np.int32, device)
+        starts, changed = arrays.move(np.asarray(sources), device), arrays.full(1, 1, np.int32, device)
         rows = (distances, incoming.offsets, incoming.neighbours, incoming.weights)
         if negative:
             levels[starts] = 0

@@ -60,10 +60,10 @@ def rows_of(graph, weights=None, name="unit"):
     """
     kept = graph.kept.get(("paths", name))
     if kept is None:
-        with arrays.guard(graph.place):
+        with arrays.guard(graph.device):
             offsets, neighbours = graph.offsets, graph.neighbours
             if weights is None:
-                weights = arrays.empty(0, np.int32, graph.place)
+                weights = arrays.empty(0, np.int32, graph.device)
             kept = Rows(offsets, neighbours, weights)
         if not graph.directed:
             object.__setattr__(kept, "incoming", kept)
@@ -74,14 +74,14 @@ def rows_of(graph, weights=None, name="unit"):
 def incoming_of(graph, rows):
     """The rows of the edges that come in; built once for a directed graph and kept with ``rows``."""
     if rows.incoming is None:
-        with arrays.guard(graph.place):
+        with arrays.guard(graph.device):
             object.__setattr__(rows, "incoming", _reversed(rows))
     return rows.incoming
 
 
 def _reversed(rows):
-    from edgewise.build.csr import rows_from_edges
-    from edgewise.build.edges import row_numbers
+    from edgewise.ingest.csr import rows_from_edges
+    from edgewise.ingest.edges import row_numbers
 
     weighted = len(rows.weights) > 0
     sources = row_numbers(rows.offsets, rows.neighbours.dtype)

@@ -45,7 +45,8 @@ class _Shape(NamedTuple):
 
 def _tile_kernel(name, source, threads, resident):
     """A kernel of whole blocks."""
-    return launch.Kernel(name, source, lanes=threads, threads=threads, resident=resident)
+    grid = launch.Grid(lanes=threads, threads=threads, min_blocks_per_sm=resident)
+    return launch.Kernel(name, source, grid)
 
 
 class MinPlus:
@@ -111,8 +112,8 @@ class MinPlus:
             int(upper),
         )
         factors = tuple(map(self._seen, (target.array, left.array, right.array)))
-        place = arrays.place_of(target.array)
-        self._relax(high * wide, (*factors, *numbers), place)
+        device = arrays.device_of(target.array)
+        self._relax(high * wide, (*factors, *numbers), device)
 
     def _seen(self, array):
         return array.view(np.int32) if self.by_bits else array
@@ -132,14 +133,14 @@ class MinPlus:
         begun : int
             Number of the tile's first vertex.
         """
-        place = arrays.place_of(panel.array)
-        self._close(1, (panel.array, closed, negative, panel.at, panel.pitch, begun), place)
+        device = arrays.device_of(panel.array)
+        self._close(1, (panel.array, closed, negative, panel.at, panel.pitch, begun), device)
 
     def turn(self, source, target, high):
         """Let the panel ``target`` be the transpose of ``high`` rows, a tile wide."""
         squares = high // self.square * (self.tile // self.square)
         numbers = (source.at, source.pitch, target.at, target.pitch, self.tile)
-        self._turn(squares, (source.array, target.array, *numbers), arrays.place_of(target.array))
+        self._turn(squares, (source.array, target.array, *numbers), arrays.device_of(target.array))
 
 
 @cache

@@ -139,7 +139,7 @@ def closing(kind, tile):
     """Kernel of one block: the distances within a tile over vertices of the tile alone.
 
     Every thread keeps 4 x 4 values in registers.  The row and the column of the next vertex go through shared
-    memory, turn by turn in two places, so that one barrier a vertex does.
+    memory, turn by turn in two devices, so that one barrier a vertex does.
     """
     side, across, both = 4, tile // 4, 2 * tile
 

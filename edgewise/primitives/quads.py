@@ -16,10 +16,10 @@ def store_quad(array, index, first, second, third, fourth):
     array[index], array[index + 1], array[index + 2], array[index + 3] = first, second, third, fourth
 
 
-def fetch_quad(shared, place, array, index):
+def fetch_quad(shared, position, array, index):
     """Let four items be copied into shared memory while the thread goes on; see :func:`wait_for_quads`."""
     for item in range(4):
-        shared[int(place) + item] = array[int(index) + item]
+        shared[int(position) + item] = array[int(index) + item]
 
 
 def wait_for_quads():
@@ -91,7 +91,7 @@ def _register_copies():
         builder.call(ir.InlineAsm(shape, text, constraints, side_effect=True), operands)
 
     @intrinsic
-    def fetch(_, shared, place, array, index):
+    def fetch(_, shared, device, array, index):
         def emit(context, builder, signature, arguments):
             to = _pointer(context, builder, signature.args[0], *arguments[:2])
             to = builder.ptrtoint(builder.addrspacecast(to, ir.PointerType(to.type.pointee, 3)), word)
@@ -113,8 +113,8 @@ def _register_copies():
         return types.void(), emit
 
     @overload(fetch_quad)
-    def fetch_on_cuda(shared, place, array, index):
-        return lambda shared, place, array, index: fetch(shared, place, array, index)
+    def fetch_on_cuda(shared, device, array, index):
+        return lambda shared, device, array, index: fetch(shared, device, array, index)
 
     @overload(wait_for_quads)
     def wait_on_cuda():

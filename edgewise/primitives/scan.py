@@ -18,7 +18,7 @@ def exclusive_scan(counts):
         ``offsets[i]`` is the sum of the first ``i`` counts; the last entry is the total.
     """
     xp = arrays.namespace(counts)
-    offsets = arrays.empty(len(counts) + 1, np.int64, arrays.place_of(counts))
+    offsets = arrays.empty(len(counts) + 1, np.int64, arrays.device_of(counts))
     offsets[:1] = 0
     xp.cumsum(counts, dtype=np.int64, out=offsets[1:])
     return offsets

@@ -23,9 +23,9 @@ def unique(values):
     Returns
     -------
     distinct : (k,) array
-    places : (m,) int64 array
-        ``distinct[places] == values``.
+    devices : (m,) int64 array
+        ``distinct[devices] == values``.
     """
     xp = arrays.namespace(values)
-    distinct, places = xp.unique(values, return_inverse=True)
-    return distinct, places.reshape(-1).astype(np.int64, copy=False)
+    distinct, devices = xp.unique(values, return_inverse=True)
+    return distinct, devices.reshape(-1).astype(np.int64, copy=False)

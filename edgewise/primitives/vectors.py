@@ -3,7 +3,7 @@
     read, _ = of_bytes(256)
 
     held = read(array, at)                       # 256 bytes from array[at] on: 64 int32, 32 float64 ...
-    lower = lesser(plus(held, weight), other)
+    lower = lesser(wrapping_add(held, weight), other)
     if any_less(lower, other):
         write(array, at, lower)
 
@@ -89,7 +89,7 @@ def write(array, at, vector):
     array[at : at + len(vector)] = vector
 
 
-def plus(vector, number):
+def wrapping_add(vector, number):
     """``number``, of the vector's type, added to every item."""
     return vector + vector.dtype.type(number)
 
@@ -177,7 +177,7 @@ def _write_compiled(array, at, vector):
     return lambda array, at, vector: _write(array, np.intp(at), vector)
 
 
-@overload(plus, jit_options=PART)
+@overload(wrapping_add, jit_options=PART)
 def _plus_compiled(vector, number):
     return lambda vector, number: _plus(vector, number)
 

@@ -80,29 +80,29 @@ class SplitGraph:
         self.team = Team(part.worker for part in self.parts)
 
     @property
-    def place(self) -> str:
+    def device(self) -> str:
         """Place of the first worker, where results end up."""
-        return self.team[0].place
+        return self.team[0].device
 
     @property
     def n_edges(self) -> int:
         """Number of edges, cut ones included."""
         return sum(part.graph.n_edges for part in self.parts) + sum(len(cut.ends) for cut in self.cuts)
 
-    def to(self, place: str) -> Graph:
+    def to(self, device: str) -> Graph:
         """Put the edges together again, in another order, in one place.
 
         Raises
         ------
         DeviceError, OutOfMemoryError
         """
-        place, kind = arrays.resolve(place), index_type(self.n_vertices)
+        device, kind = arrays.resolve(device), index_type(self.n_vertices)
         firsts = [part.first for part in self.parts]
         pieces = [(p.graph.sources, p.graph.targets, p.first, p.first) for p in self.parts]
         pieces += [(cut.ends, cut.other_ends, firsts[cut.one], firsts[cut.other]) for cut in self.cuts]
-        with arrays.guard(place):
+        with arrays.guard(device):
             ends = [
-                _joined([_renumbered(piece[end], piece[2 + end], kind) for piece in pieces], place, kind)
+                _joined([_renumbered(piece[end], piece[2 + end], kind) for piece in pieces], device, kind)
                 for end in (0, 1)
             ]
         return Graph(self.n_vertices, edges=(*ends, None), directed=self.directed, ids=self.ids)
@@ -123,7 +123,7 @@ def split(graph: Graph, devices, by: str = "auto") -> SplitGraph:
     team = team_of(devices)
     if by not in WAYS:
         raise OptionError(f"by={by!r} is unknown; use one of {', '.join(WAYS)}")
-    with arrays.guard(graph.place):
+    with arrays.guard(graph.device):
         sample = None if by == "edges" else _sampled_ends(graph)
         borders = None if by == "edges" else _borders(sample, graph.n_vertices, len(team))
         if by == "auto" and _cut_share(sample, borders) > MOST_CUT:
@@ -134,8 +134,8 @@ def split(graph: Graph, devices, by: str = "auto") -> SplitGraph:
 def _by_edges(graph, team):
     parts = []
     for worker, start, stop in _shares(graph, team):
-        with arrays.guard(worker.place):
-            ends = (_moved(end[start:stop], worker.place) for end in (graph.sources, graph.targets))
+        with arrays.guard(worker.device):
+            ends = (_moved(end[start:stop], worker.device) for end in (graph.sources, graph.targets))
             parts.append(Part(worker, Graph(graph.n_vertices, edges=(*ends, None)), 0))
     return SplitGraph(graph.n_vertices, parts, directed=graph.directed, ids=graph.ids)
 
@@ -182,19 +182,19 @@ def _by_range(graph, team, borders):
     inside = [([], []) for _ in team]
     cut = {}
     for worker, start, stop in _shares(graph, team):
-        with arrays.guard(worker.place):
-            ends = (_moved(end[start:stop], worker.place) for end in (graph.sources, graph.targets))
+        with arrays.guard(worker.device):
+            ends = (_moved(end[start:stop], worker.device) for end in (graph.sources, graph.targets))
             for (one, other), pair in _sorted_out(*ends, borders, kind):
                 goal = inside[one] if one == other else cut.setdefault((one, other), ([], []))
                 for pieces, owner, piece in zip(goal, (one, other), pair):
-                    pieces.append(_moved(piece, team[owner].place))
+                    pieces.append(_moved(piece, team[owner].device))
     parts = []
     for worker, pieces, first, stop in zip(team, inside, borders, borders[1:]):
-        with arrays.guard(worker.place):
-            edges = [_joined(ends, worker.place, kind) for ends in pieces]
+        with arrays.guard(worker.device):
+            edges = [_joined(ends, worker.device, kind) for ends in pieces]
         parts.append(Part(worker, Graph(stop - first, edges=(*edges, None)), int(first)))
     cuts = [
-        Cut(one, other, *(_joined(ends, team[owner].place, kind) for ends, owner in zip(pair, (one, other))))
+        Cut(one, other, *(_joined(ends, team[owner].device, kind) for ends, owner in zip(pair, (one, other))))
         for (one, other), pair in sorted(cut.items())
     ]
     return SplitGraph(graph.n_vertices, parts, by="range", cuts=cuts, directed=graph.directed, ids=graph.ids)
@@ -225,19 +225,19 @@ def _sorted_out(sources, targets, borders, kind):
 def _renumbered(vertices, by, kind):
     """``vertices + by``, as vertex numbers, in their place."""
     number = vertices.dtype.type(abs(by))
-    with arrays.on(arrays.place_of(vertices)):
+    with arrays.on(arrays.device_of(vertices)):
         return (vertices + number if by >= 0 else vertices - number).astype(kind, copy=False)
 
 
-def _moved(array, place):
-    """``array`` in ``place``; a slice of it by itself where it is there already."""
-    return arrays.contiguous(arrays.move(array, place))
+def _moved(array, device):
+    """``array`` in ``device``; a slice of it by itself where it is there already."""
+    return arrays.contiguous(arrays.move(array, device))
 
 
-def _joined(pieces, place, kind):
-    """The pieces one after the other, in ``place``."""
-    with arrays.on(place):
-        pieces = [arrays.move(piece, place) for piece in pieces]
+def _joined(pieces, device, kind):
+    """The pieces one after the other, in ``device``."""
+    with arrays.on(device):
+        pieces = [arrays.move(piece, device) for piece in pieces]
         if not pieces:
-            return arrays.empty(0, kind, place)
-        return pieces[0] if len(pieces) == 1 else arrays.namespace(place).concatenate(pieces)
+            return arrays.empty(0, kind, device)
+        return pieces[0] if len(pieces) == 1 else arrays.namespace(device).concatenate(pieces)

@@ -16,12 +16,12 @@ class Worker(NamedTuple):
     ----------
     name : str
         ``"cuda:1"`` or ``"cpu:0"``; unique in its team.
-    place : str
+    device : str
         Where its arrays lie; ``"cpu"`` for every CPU worker.
     """
 
     name: str
-    place: str
+    device: str
 
 
 class Team(tuple[Worker, ...]):
@@ -33,14 +33,14 @@ class Team(tuple[Worker, ...]):
         return tuple(worker.name for worker in self)
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def devices(self) -> tuple[str, ...]:
         """Place of each worker."""
-        return tuple(worker.place for worker in self)
+        return tuple(worker.device for worker in self)
 
     def synchronize(self) -> None:
         """Wait until every worker is done."""
-        for place in set(self.places):
-            arrays.synchronize(place)
+        for device in set(self.devices):
+            arrays.synchronize(device)
 
 
 def team_of(devices) -> Team:
@@ -72,8 +72,8 @@ def team_of(devices) -> Team:
     workers = [worker for name in named for worker in _workers(name)]
     if not workers:
         raise DeviceError("devices= names no device; use 'all' or ['cuda:0', ...]")
-    for place, worker in enumerate(workers):
-        if worker in workers[:place]:
+    for position, worker in enumerate(workers):
+        if worker in workers[:position]:
             raise DeviceError(f"device {worker.name!r} is given twice; name every device once")
     return Team(workers)
 

@@ -10,7 +10,7 @@ import pytest
 
 from edgewise.command import run
 from edgewise.command.cycles import Method
-from edgewise.cycles import METHODS, effort
+from edgewise.cycles import METHODS, cost_model
 
 FRIENDS = "ann,bob\nbob,cid\ncid,ann\ncid,dan\ndan,ann\nbob,bob\nbob,ann\neve,ann\n"
 
@@ -107,7 +107,7 @@ def test_weights_do_not_matter(tmp_path, capsys):
 
 
 def test_days_of_work(friends, capsys, monkeypatch):
-    monkeypatch.setattr(effort, "MOST", 0.0)
+    monkeypatch.setattr(cost_model, "MOST", 0.0)
     words = complaint(capsys, friends, "-k", "4", "--method", "dfs")
     assert "by dfs on cpu should take about 0 seconds" in words and "--yes" in words and "--estimate" in words
     assert facts_of(capsys, friends, "-k", "4", "--method", "dfs", "--yes")["total"] == 1

@@ -93,9 +93,9 @@ def test_info_about_a_file(pairs, capsys):
 @pytest.mark.interpreter
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" not in os.environ, reason="compiles for minutes")
 def test_warmup_of_searches(capsys):
-    for place, names in TAKEN.items():
+    for where, names in TAKEN.items():
         for name in names:
-            assert any(place in table[name].places for table in (BFS, SSSP, APSP) if name in table)
+            assert any(where in table[name].devices for table in (BFS, SSSP, APSP) if name in table)
     assert run(["warmup", "--paths", "--device", "cpu", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["device"] == "cpu"
 

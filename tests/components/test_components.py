@@ -17,15 +17,15 @@ from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, GraphError, OptionError, VerificationError
 from tests.zoo import ZOO
 
-census = import_module("edgewise.components.census")
+census = import_module("edgewise.components.component_sizes")
 choose = import_module("edgewise.components.choose")
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 NAMES = ["auto", *METHODS]
 
 
-def labels_of(name, vertices, sources, targets, place=PLACE, **options):
-    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices).to(place)
+def labels_of(name, vertices, sources, targets, device=PLACE, **options):
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices).to(device)
     return ew.connected_components(graph, method=name, **options).on_host().labels.tolist()
 
 
@@ -127,8 +127,8 @@ def test_methods_agree_on_made_up_graphs(graph):
 )
 def test_edge_lists_on_a_gpu_get_a_round_of_hooks_where_it_pays(monkeypatch, local, edges, expected):
     monkeypatch.setattr(choose, "MANY", 10)
-    monkeypatch.setattr(ew.Graph, "place", "cuda:0")
-    monkeypatch.setattr(arrays, "on", lambda place: nullcontext())
+    monkeypatch.setattr(ew.Graph, "device", "cuda:0")
+    monkeypatch.setattr(arrays, "on", lambda device: nullcontext())
     n = 1000
     sources = np.arange(n * edges) % n
     targets = (sources + (1 if local else n // 2)) % n

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.build.csr import rows_from_edges
 from edgewise.components import METHODS
 from edgewise.components.check import oracle
 from edgewise.errors import DeviceError, OutOfMemoryError
+from edgewise.ingest.csr import rows_from_edges
 from tests.zoo import ZOO
 
 pytestmark = pytest.mark.gpu
@@ -72,7 +72,7 @@ def test_merging_on_the_gpu():
 
     ends = cupy.asarray([0, 1, 1, 2]), cupy.asarray([1, 0, 1, 2])
     graph = ew.Graph.from_edges(*ends, weights=[1, 5, 3, 4], n_vertices=3, repeated="max", self_loops="drop")
-    assert graph.place == "cuda:0"
+    assert graph.device == "cuda:0"
     assert (graph.sources.get().tolist(), graph.targets.get().tolist()) == ([0], [1])
     assert graph.weights.get().tolist() == [5]
 

@@ -55,7 +55,7 @@ def test_bins_hold_every_row_with_entries_once(short_bins):
     graph = graph_of(*wheel())
     bins = rows_of(graph).by_length
     assert bins is rows_of(graph).by_length
-    if graph.place == "cpu":
+    if graph.device == "cpu":
         assert [width for width, _ in bins] == ["thread"]
         return
     assert [width for width, _ in bins] == ["block", "warp", "thread"]
@@ -120,7 +120,7 @@ def test_rows_longer_than_their_team(shape, lanes):
 @pytest.mark.parametrize("index", ["uint32[]", "int64[]"])
 def test_lanes_of_a_warp_meet_in_registers(index):
     kinds = (index, index, "int64[]", index, "int32[]", "int64")
-    for kernel, shuffles in ((lower.alone.cuda, 0), *((team, 5) for team in lower.teams.values())):
+    for kernel, shuffles in ((lower.single_lane.cuda, 0), *((team, 5) for team in lower.kernels.values())):
         text = kernel.ptx(kinds, (9, 0))
         assert text.count("shfl.sync") >= shuffles
         assert shuffles or "shfl.sync" not in text

@@ -43,10 +43,10 @@ def test_segments_that_fit(monkeypatch):
     team = team_of(TEAMS[0])
     assert segment_for(1000, team) == segments.SEGMENT_EDGES
     needed = segments.bytes_needed(1000, 1 << 20)
-    monkeypatch.setattr(arrays, "free_memory", lambda place: needed * 1.06)
+    monkeypatch.setattr(arrays, "free_memory", lambda device: needed * 1.06)
     assert segment_for(1000, team) == 1 << 20
     assert segment_for(1000, team)
-    monkeypatch.setattr(arrays, "free_memory", lambda place: 5000)
+    monkeypatch.setattr(arrays, "free_memory", lambda device: 5000)
     assert not segment_for(1000, team)
     graph = ew.Graph.from_edges([0], [1], n_vertices=1000)
     with pytest.raises(OutOfMemoryError, match=r"[\d,]+ bytes needed, 5,000 free"):

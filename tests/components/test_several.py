@@ -68,8 +68,8 @@ def test_labels_of_workers_are_merged():
     merges = ["auto", *(name for name, found in MERGES.items() if found.merges == "labels")]
     for merge in merges if all_access(team) else (name for name in merges if name != "peer"):
         parents = [
-            ew.connected_components(ew.Graph.from_edges(*ends, n_vertices=6).to(place))._labels
-            for place, *ends in zip(team.places, ([1, 4], [0, 2]), ([2, 5], [3, 1]))
+            ew.connected_components(ew.Graph.from_edges(*ends, n_vertices=6).to(device))._labels
+            for device, *ends in zip(team.devices, ([1, 4], [0, 2]), ([2, 5], [3, 1]))
         ]
         merged = merge_labels(team, parents, merge)
         assert [int(label) for label in merged] == [0, 1, 1, 0, 4, 4] or len(team) == 1
@@ -106,8 +106,8 @@ def test_one_device_is_no_team():
 def test_edges_too_many_for_the_devices_flow_past_in_segments(monkeypatch):
     """Parents fit the simulated device, edges do not."""
 
-    def too_large(self, place):
-        raise OutOfMemoryError(f"{place} has too little memory: 9 bytes needed, 8 free")
+    def too_large(self, where):
+        raise OutOfMemoryError(f"{where} has too little memory: 9 bytes needed, 8 free")
 
     def split_too_large(self, devices, by):
         raise OutOfMemoryError("cpu has too little memory: 9 bytes needed, 8 free")

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
+from edgewise.components import id_mapping
 from edgewise.components import shardstream as streams
-from edgewise.components import sinks
 from edgewise.components.shardstream import ShardStream
 from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError
@@ -433,5 +433,5 @@ def test_memory_is_bound_by_the_vertices(tmp_path):
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    blocks = 3 * 8 * sinks.BLOCK * 8  # what is looked at a block at a time
+    blocks = 3 * 8 * id_mapping.BLOCK * 8  # what is looked at a block at a time
     assert peak < 16 * vertices + blocks

@@ -18,9 +18,9 @@ pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 
 
-def streamed(vertices, sources, targets, batch, known=True, place=PLACE):
+def streamed(vertices, sources, targets, batch, known=True, where=PLACE):
     """A stream that the edges were given to, so many at a time."""
-    found = ew.ComponentsStream(vertices if known else None, device=place)
+    found = ew.ComponentsStream(vertices if known else None, device=where)
     for start in range(0, len(sources), batch):
         found.add(sources[start : start + batch], targets[start : start + batch])
     return found
@@ -171,8 +171,8 @@ def test_a_batch_that_lies_on_the_gpu():
     from edgewise.device import arrays
 
     there = [arrays.move(np.array(column, np.int64), "cuda:0") for column in ([0, 1], [1, 2])]
-    for place in ("cpu", "cuda"):
-        found = ew.ComponentsStream(4, device=place)
+    for where in ("cpu", "cuda"):
+        found = ew.ComponentsStream(4, device=where)
         found.add(*there)
         assert labels_of(found) == [0, 0, 0, 3]
         assert found.connected(0, there[1]).tolist() == [True, True]

@@ -18,7 +18,7 @@ from tests.zoo import ZOO
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 LENGTHS = range(3, 6) if SIMULATED else range(3, 8)
 SHAPES = ["empty", "isolated", "repeated edges", "grid", "two cliques and a bridge"] if SIMULATED else [*ZOO]
-NAMES = [name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.places]
+NAMES = [name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.devices]
 #: Every method with every length it can do.
 WAYS = [(name, length) for name in NAMES for length in LENGTHS if METHODS[name].can(length)]
 #: Long cycles of a dense graph are too many to walk them all in the interpreter.

@@ -18,8 +18,8 @@ def table_of_methods():
     lines = ["| Method | Length | What it does | Runs on | Source |", "| --- | --- | --- | --- | --- |"]
     for name, method in METHODS.items():
         lengths = "any" if method.lengths is None else ", ".join(map(str, method.lengths))
-        places = ", ".join(PLACES[place] for place in method.places)
-        lines.append(f"| `{name}` | {lengths} | {method.gist} | {places} | {method.source} |")
+        devices = ", ".join(PLACES[position] for position in method.devices)
+        lines.append(f"| `{name}` | {lengths} | {method.summary} | {devices} | {method.source} |")
     return "\n".join(lines)
 
 
@@ -28,7 +28,7 @@ def table_of_schedules():
     for name, schedule in SCHEDULES.items():
         shown = name if schedule.number is None else f"{name}:{schedule.number}"
         order = "by work" if schedule.by_work else "by vertex number"
-        lines.append(f"| `{shown}` | {schedule.gist} | {order} |")
+        lines.append(f"| `{shown}` | {schedule.summary} | {order} |")
     return "\n".join(lines)
 
 

@@ -5,10 +5,10 @@ import pytest
 
 import edgewise as ew
 from edgewise import cycles
-from edgewise.cycles import METHODS, SCHEDULES, check, effort, schedules
+from edgewise.cycles import METHODS, SCHEDULES, check, cost_model, schedules
 from edgewise.cycles.choose import choose
 from edgewise.cycles.method import Method
-from edgewise.cycles.record import exact_sum
+from edgewise.cycles.result import exact_sum
 from edgewise.cycles.schedules import Plan
 from edgewise.device import arrays, threads
 from edgewise.errors import DeviceError, GraphError, OptionError
@@ -49,7 +49,7 @@ def test_gpus_and_the_cpu_together(schedule, devices, monkeypatch):
     found = ew.cycle_counts(graph, 4, devices=devices, schedule=schedule, method="dfs")
     assert arrays.move(found.counts, "cpu").tolist() == by_hand(graph, 4)
     assert found.devices == tuple(devices.split(","))
-    assert arrays.place_of(found.counts) == found.graph.place == {"cp": "cpu", "cu": "cuda:0"}[devices[:2]]
+    assert arrays.device_of(found.counts) == found.graph.device == {"cp": "cpu", "cu": "cuda:0"}[devices[:2]]
 
 
 @pytest.mark.interpreter
@@ -159,7 +159,7 @@ def test_days_of_work_are_said_before_they_start(monkeypatch):
     graph = made("clique")
     with pytest.raises(OptionError, match=r"by dfs on cpu should take about .* years; use force=True"):
         ew.cycle_counts(ew.generate.rmat(8), 40, method="dfs")
-    monkeypatch.setattr(effort, "MOST", 0.0)
+    monkeypatch.setattr(cost_model, "MOST", 0.0)
     with pytest.raises(OptionError, match=r"should take about 0 seconds"):
         ew.cycle_counts(graph, 4, method="dfs")
     assert ew.cycle_counts(graph, 4, method="dfs", force=True).total == 210
@@ -177,12 +177,12 @@ def test_days_of_work_are_said_before_they_start(monkeypatch):
     ],
 )
 def test_efforts_in_words(seconds, words):
-    assert effort.in_words(seconds) == words
+    assert cost_model.in_words(seconds) == words
 
 
 def test_work_that_is_not_a_number_is_refused():
     with pytest.raises(OptionError, match="millions of years"):
-        effort.check_effort(float("nan"), ("cpu",), "dfs", 5, False)
+        cost_model.check_effort(float("nan"), ("cpu",), "dfs", 5, False)
     n, graph = 300, np.triu_indices(300, 1)
     with pytest.raises(OptionError, match="millions of years"):
         ew.cycle_counts(ew.Graph.from_edges(*graph, n_vertices=n), 200)
@@ -232,11 +232,11 @@ def test_interrupted(devices, monkeypatch):
         ew.cycle_counts(made("dense"), 4, method="failing", devices=devices)
 
 
-def runs_of(name, places, tasks=100, seconds=0.0, loads=None):
+def runs_of(name, devices, tasks=100, seconds=0.0, loads=None):
     loads = np.ones(tasks) if loads is None else loads
     schedule, number = schedules.parse(name)
-    dealer = SCHEDULES[schedule].deal(Plan(tasks, lambda: loads, seconds, places, number))
-    dealt = {worker: [] for worker in range(len(places))}
+    dealer = SCHEDULES[schedule].deal(Plan(tasks, lambda: loads, seconds, devices, number))
+    dealt = {worker: [] for worker in range(len(devices))}
     waiting = list(dealt)
     while waiting:
         worker = waiting.pop(0)
@@ -248,13 +248,13 @@ def runs_of(name, places, tasks=100, seconds=0.0, loads=None):
 
 @pytest.mark.parametrize("name", SCHEDULES)
 @pytest.mark.parametrize(
-    "places", (("cpu",), ("cuda:0", "cuda:1", "cuda:2"), ("cuda:0", "cpu"), ("cpu", "cpu"))
+    "devices", (("cpu",), ("cuda:0", "cuda:1", "cuda:2"), ("cuda:0", "cpu"), ("cpu", "cpu"))
 )
 @pytest.mark.parametrize("tasks", (1, 2, 3, 100))
 @pytest.mark.parametrize("seconds", (0.0, 1.0, 1000.0))
-def test_every_task_is_dealt_once(name, places, tasks, seconds):
+def test_every_task_is_dealt_once(name, devices, tasks, seconds):
     loads = np.sort(np.random.default_rng(1).pareto(1, tasks))[::-1]
-    dealt = runs_of(name, places, tasks, seconds, loads)
+    dealt = runs_of(name, devices, tasks, seconds, loads)
     runs = sorted(run for own in dealt.values() for run in own)
     assert [task for start, stop in runs for task in range(start, stop)] == list(range(tasks))
 
@@ -279,18 +279,18 @@ def test_long_work_is_cut_so_that_it_can_be_interrupted():
 
 @pytest.mark.parametrize("seconds", (1000.0, 1e9))
 def test_runs_of_several_devices_are_short(seconds):
-    places, loads = ("cuda:0", "cuda:1"), np.full(100_000, seconds * effort.ON_GPU * 2 / 100_000)
-    runs = [run for own in runs_of("auto", places, 100_000, seconds, loads).values() for run in own]
-    longest = max(stop - start for start, stop in runs) * loads[0] / effort.ON_GPU
+    devices, loads = ("cuda:0", "cuda:1"), np.full(100_000, seconds * cost_model.ON_GPU * 2 / 100_000)
+    runs = [run for own in runs_of("auto", devices, 100_000, seconds, loads).values() for run in own]
+    longest = max(stop - start for start, stop in runs) * loads[0] / cost_model.ON_GPU
     assert longest <= max(schedules.PIECE_OF_MANY, seconds / schedules.MOST_PIECES) * 2
 
 
 def test_the_cpu_joins_gpus_where_it_pays(monkeypatch):
     assert schedules.joining(("cpu", "cpu"), 0.0) == [0, 1]
     assert schedules.joining(("cuda:0", "cuda:1"), 0.0) == [0, 1]
-    monkeypatch.setattr(effort, "ON_THREAD", effort.ON_GPU / (100 * threads.count()))
+    monkeypatch.setattr(cost_model, "ON_THREAD", cost_model.ON_GPU / (100 * threads.count()))
     assert schedules.joining(("cpu", "cuda:0"), 1e6) == [1]
-    monkeypatch.setattr(effort, "ON_THREAD", effort.ON_GPU / threads.count())
+    monkeypatch.setattr(cost_model, "ON_THREAD", cost_model.ON_GPU / threads.count())
     assert schedules.joining(("cpu", "cuda:0"), 1e6) == [0, 1]
     assert schedules.joining(("cpu", "cuda:0"), 1e-3) == [1]
 

@@ -26,12 +26,12 @@ def expected():
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("name", METHODS)
 def test_same_counts_as_on_the_cpu(name, length, expected):
-    if not METHODS[name].can(length) or "cuda" not in METHODS[name].places:
+    if not METHODS[name].can(length) or "cuda" not in METHODS[name].devices:
         pytest.skip("not for this length, or not for a GPU")
     if name == "dfs" and length > 4:
         pytest.skip("meets every path")
     found = ew.cycle_counts(graph_of(LENGTHS[length]).to("cuda"), length, method=name)
-    assert arrays.place_of(found.counts) == "cuda:0"
+    assert arrays.device_of(found.counts) == "cuda:0"
     assert (arrays.move(found.counts, "cpu") == expected[length]).all()
 
 

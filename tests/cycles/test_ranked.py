@@ -41,7 +41,7 @@ def test_zoo(shape):
     n, sources, targets = ZOO[shape]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=n).to(PLACE)
     ranked = ranked_of(graph)
-    assert ranked.place == graph.place and ranked.n_vertices == n
+    assert ranked.device == graph.device and ranked.n_vertices == n
     assert ranked_of(graph) is ranked
     check(ranked._replace(**{k: np.asarray(getattr(ranked, k)) for k in ranked._fields[:4]}), *ZOO[shape])
 

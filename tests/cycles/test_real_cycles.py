@@ -47,7 +47,7 @@ def test_every_method_at_every_vertex(data, name):
     for length in (3, 4, 5, 6):
         first = None
         for method in (method for method in METHODS if METHODS[method].can(length)):
-            if "cpu" not in METHODS[method].places or (
+            if "cpu" not in METHODS[method].devices or (
                 METHODS[method].one_by_one and _is_long(name, method, length)
             ):
                 continue

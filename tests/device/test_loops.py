@@ -26,7 +26,7 @@ def square(index, values, factor):
     values[index] = index * index * factor
 
 
-@each.ahead(lambda index, values: values[index])
+@each.prefetch(lambda index, values: values[index])
 def double(index, seen, values):
     values[index] = seen + seen
 
@@ -89,7 +89,7 @@ def test_bad_calls_are_refused():
         row_sum(1, here([0, 0]), here([0]), here([0]), width="grid")
     if PLACE != "cpu":
         with pytest.raises(DeviceError, match="several places"):
-            square(1, arrays.place_of(here([0]), np.zeros(1)), 1)
+            square(1, arrays.device_of(here([0]), np.zeros(1)), 1)
 
 
 def test_places():

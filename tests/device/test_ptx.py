@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.build import csr
 from edgewise.components import MERGES, METHODS
 from edgewise.device import lanes, launch, loop
+from edgewise.ingest import csr
 from tests.zoo import ZOO
 
 pytestmark = pytest.mark.ptx
@@ -21,12 +21,12 @@ def launched():
         run, run_rows = loop.each.__call__, lanes.each_row.__call__
 
         def spy(self, count, *arguments):
-            seen[self.cuda.name, tuple(map(launch._kind, arguments))] = self.cuda
+            seen[self.cuda.name, tuple(map(launch.kind_of, arguments))] = self.cuda
             return run(self, count, *arguments)
 
         def spy_rows(self, rows, *arguments, width="thread"):
-            for team in self.teams.values():
-                seen[team.name, tuple(map(launch._kind, arguments))] = team
+            for kernel in self.kernels.values():
+                seen[kernel.name, tuple(map(launch.kind_of, arguments))] = kernel
             return run_rows(self, rows, *arguments, width=width)
 
         patch.setattr(loop.each, "__call__", spy)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.errors import FileError, OptionError
-from edgewise.files.tidy import tidy
+from edgewise.files.normalise_text import tidy
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def test_counts_of_the_manifest(data, name):
     graph = ew.read(data / name / entry["file"])
     stats = entry["stats"]
     assert facts(graph) == (stats["n"], stats["simple_undirected_edges"], stats["loops"])
-    assert graph.place == "cpu"
+    assert graph.device == "cpu"
     if graph.ids is not None:
         assert len(graph.ids) == graph.n_vertices
     if stats.get("msf_edges"):

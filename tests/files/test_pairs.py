@@ -16,9 +16,9 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import pairs as page
-from edgewise.files.ahead import ahead
 from edgewise.files.clusters import clusters_table, write_clusters
 from edgewise.files.pairs import read_pairs
+from edgewise.files.read_ahead import ahead
 
 TABLE = pa.table(
     {
@@ -270,7 +270,7 @@ def test_nulls_inside_a_dictionary():
 
 
 def test_nulls_of_large_batches_are_counted_from_the_first_row(monkeypatch):
-    monkeypatch.setattr("edgewise.build.pairs.BATCH_ROWS", 4)
+    monkeypatch.setattr("edgewise.ingest.pairs.BATCH_ROWS", 4)
     names = pa.array([f"id {row}" if row != 9 else None for row in range(20)]).cast(pa.string_view())
     table = pa.table({"left": names, "right": names})
     with pytest.raises(GraphError, match="'left' is null in row 10;"):

@@ -10,7 +10,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError
-from edgewise.files.whole import whole
+from edgewise.files.atomic_write import whole
 
 
 def test_the_old_file_stays_until_the_new_one_is_complete(tmp_path):

@@ -18,7 +18,7 @@ from tests.zoo import ZOO
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 HERE = PLACE.partition(":")[0]
-NAMES = ["auto", *(name for name, method in METHODS.items() if HERE in method.places)]
+NAMES = ["auto", *(name for name, method in METHODS.items() if HERE in method.devices)]
 TYPES = ["int32", "int64", "float32", "float64"]
 #: The simulator is slow, and a few shapes show what it can.
 SHAPES = ["empty", "one vertex", "self-loops", "repeated edges", "cycle"] if SIMULATED else list(ZOO)
@@ -227,7 +227,7 @@ def test_what_is_asked_for_must_make_sense():
 def test_a_matrix_larger_than_memory_is_refused(monkeypatch):
     from edgewise.device import arrays
 
-    monkeypatch.setattr(arrays, "free_memory", lambda place: 10)
+    monkeypatch.setattr(arrays, "free_memory", lambda device: 10)
     with pytest.raises(OutOfMemoryError, match=r"16 bytes needed, 10 free; .* output='distances.npy'"):
         all_pairs_shortest_paths(graph_of((2, np.array([0]), np.array([1]))))
 
@@ -236,7 +236,7 @@ def test_memory_is_that_of_all_that_is_held(monkeypatch, tmp_path):
     from edgewise.device import arrays
 
     graph = graph_of((2, np.array([0]), np.array([1])), np.array([1]))
-    monkeypatch.setattr(arrays, "free_memory", lambda place: 1000)
+    monkeypatch.setattr(arrays, "free_memory", lambda device: 1000)
     assert all_pairs_shortest_paths(graph).method == "sssp"  # 2 x 2 distances fit, a tile does not
     with pytest.raises(OutOfMemoryError, match=r"the matrix of floyd-warshall: .* use method='sssp'"):
         all_pairs_shortest_paths(graph, method="floyd-warshall")
@@ -244,7 +244,7 @@ def test_memory_is_that_of_all_that_is_held(monkeypatch, tmp_path):
         all_pairs_shortest_paths(graph, method="floyd-warshall", output=tmp_path / "d.npy")
     signed = graph_of((2, np.array([0]), np.array([1])), np.array([-1]), True)
     assert all_pairs_shortest_paths(signed).method == "johnson"
-    monkeypatch.setattr(arrays, "free_memory", lambda place: 10)
+    monkeypatch.setattr(arrays, "free_memory", lambda device: 10)
     with pytest.raises(OutOfMemoryError, match=r"output='distances.npy' and method='sssp'"):
         all_pairs_shortest_paths(graph, method="floyd-warshall")
     with pytest.raises(OutOfMemoryError, match="a block of distances"):
@@ -264,7 +264,7 @@ def test_bytes_and_blocks_of_large_graphs(monkeypatch):
     for width in (1, 10**5, 10**6, 10**7, 10**8):
         rows = search.rows_of_a_block(width, width, np.int32)
         assert rows == 1 or rows * width * 4 <= search.BLOCK_BYTES
-    monkeypatch.setattr(arrays, "free_memory", lambda place: 1 << 30)
+    monkeypatch.setattr(arrays, "free_memory", lambda device: 1 << 30)
     assert team.size_for(64, 1 << 30) == 1
 
 

@@ -15,18 +15,18 @@ from tests.paths.test_min_plus import matrix_of
 TYPES = (np.int32, np.int64, np.float32, np.float64)
 
 
-def rows_for(n, edges, kind, seed, place, directed=True, weighted=True):
+def rows_for(n, edges, kind, seed, device, directed=True, weighted=True):
     """Random rows, their weights' type being ``kind``, with the rows that come in."""
     rng = np.random.default_rng(seed)
     ends = rng.integers(0, n, (2, edges))
     weights = rng.integers(0, 11, edges).astype(kind)
     if not directed:
         ends, weights = np.concatenate([ends, ends[::-1]], 1), np.concatenate([weights, weights])
-    both = [_sorted(n, *pair, weights, place, weighted) for pair in (ends, ends[::-1])]
+    both = [_sorted(n, *pair, weights, device, weighted) for pair in (ends, ends[::-1])]
     return Rows(*both[0], Rows(*both[1]))
 
 
-def _sorted(n, sources, targets, weights, place, weighted):
+def _sorted(n, sources, targets, weights, device, weighted):
     order = np.argsort(sources, kind="stable")
     offsets = np.searchsorted(sources[order], np.arange(n + 1))
     columns = (
@@ -34,7 +34,7 @@ def _sorted(n, sources, targets, weights, place, weighted):
         targets[order].astype(np.uint32),
         weights[order][: None if weighted else 0],
     )
-    return [arrays.move(np.ascontiguousarray(column), place) for column in columns]
+    return [arrays.move(np.ascontiguousarray(column), device) for column in columns]
 
 
 def plain_search(rows, source):
@@ -54,8 +54,8 @@ def plain_search(rows, source):
     return best
 
 
-def check(rows, sources, kind, place, **options):
-    into = arrays.empty(len(sources) * rows.n_vertices, kind, place)
+def check(rows, sources, kind, device, **options):
+    into = arrays.empty(len(sources) * rows.n_vertices, kind, device)
     assert not lanes.solve(rows, np.asarray(sources), into, **options)
     found = arrays.move(into, "cpu").reshape(len(sources), -1)
     for source, row in zip(sources, found, strict=True):
@@ -145,8 +145,8 @@ def closed_by_parts(edges, n, count, **options):
     assert sum(rows) == len(edges)
     ends = np.cumsum(rows)
     parts = [
-        arrays.move(edges[end - high : end].reshape(-1).copy(), place)
-        for high, end, place in zip(rows, ends, places(len(rows)), strict=True)
+        arrays.move(edges[end - high : end].reshape(-1).copy(), device)
+        for high, end, device in zip(rows, ends, places(len(rows)), strict=True)
     ]
     negative = floyd_several.solve(parts, n, len(edges), **options)
     return np.concatenate([arrays.move(part, "cpu") for part in parts]).reshape(edges.shape), negative

@@ -20,7 +20,7 @@ from tests.conftest import engine
 from tests.zoo import ZOO
 
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
-NAMES = ["auto", *(name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.places)]
+NAMES = ["auto", *(name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.devices)]
 SHAPES = [shape for shape in ZOO if ZOO[shape][0]]
 FEW_SHAPES = ["repeated edges", "grid", "sparse", "star from its last"] if SIMULATED else SHAPES
 NONE = 2**31 - 1

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.build.generate.weights import with_weights
 from edgewise.errors import GraphError
+from edgewise.generators.weights import with_weights
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
 from tests.zoo import ZOO
@@ -22,7 +22,7 @@ LARGE = {
 
 
 def on_gpu(methods):
-    return [name for name, method in methods.items() if "cuda" in method.places]
+    return [name for name, method in methods.items() if "cuda" in method.devices]
 
 
 def reversed_too(graph):

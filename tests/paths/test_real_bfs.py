@@ -8,7 +8,7 @@ import pytest
 import edgewise as ew
 from edgewise.paths.bfs import METHODS, bfs
 
-NAMES = ["auto", *(name for name, method in METHODS.items() if "cpu" in method.places and name != "harish")]
+NAMES = ["auto", *(name for name, method in METHODS.items() if "cpu" in method.devices and name != "harish")]
 
 
 def both_ways(graph):

@@ -19,11 +19,11 @@ from edgewise.paths.sssp import METHODS, shortest_paths
 from edgewise.paths.sssp.negative_cycle import MOST_NAMED
 from tests.zoo import ZOO
 
-regions = import_module("edgewise.device.together")
+regions = import_module("edgewise.device.regions")
 delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
 bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
-HERE = [name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.places]
+HERE = [name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.devices]
 NAMES = ["auto", *HERE]
 TYPES = ["int32", "int64", "float32", "float64"]
 #: One type is enough where Python threads play the GPU's.
@@ -497,18 +497,18 @@ def test_kernels_compile_for_gpus(monkeypatch, dtype):
     run_each, run_together = loop.each.__call__, regions.together.__call__
 
     def spy(self, count, *arguments):
-        launched[self.cuda.name] = self.cuda, tuple(map(launch._kind, arguments))
+        launched[self.cuda.name] = self.cuda, tuple(map(launch.kind_of, arguments))
         return run_each(self, count, *arguments)
 
     def spy_together(self, *arguments):
-        launched[self.cuda.name] = self.cuda, ("int32[]", *map(launch._kind, arguments))
+        launched[self.cuda.name] = self.cuda, ("int32[]", *map(launch.kind_of, arguments))
         return run_together(self, *arguments)
 
     monkeypatch.setattr(loop.each, "__call__", spy)
     monkeypatch.setattr(regions.together, "__call__", spy_together)
     graph = weighted(ZOO["dense"], dtype)
     for name, method in METHODS.items():
-        if "cuda" in method.places and name not in FOR_GPUS:
+        if "cuda" in method.devices and name not in FOR_GPUS:
             shortest_paths(graph, 0, method=name)
     assert len(launched) >= 3
     for name, (kernel, kinds) in launched.items():

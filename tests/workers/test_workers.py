@@ -26,7 +26,7 @@ if os.environ.get("EDGEWISE_TEST_PLACE", "cpu") != "cpu":
 def test_names_of_a_team():
     assert team_of("cpu").names == ("cpu:0",)
     assert team_of(" cpu:0, cpu:3").names == ("cpu:0", "cpu:3")
-    assert team_of(["cpu", "cpu:1"]).places == ("cpu", "cpu")
+    assert team_of(["cpu", "cpu:1"]).devices == ("cpu", "cpu")
     assert team_of(team_of(["cpu:7"])).names == ("cpu:7",)
 
 
@@ -104,10 +104,10 @@ def test_meetings_keep_within_groups(monkeypatch):
         return one[0] == other[0]
 
     monkeypatch.setattr(streams, "peer_access", linked)
-    places = ("a0", "b0", "a1", "b1", "b2")
-    assert groups(places) == [[0, 2], [1, 3, 4]]
-    *within, last = rounds(places)
-    assert all(linked(places[one], places[other]) for pairs in within for one, other in pairs)
+    devices = ("a0", "b0", "a1", "b1", "b2")
+    assert groups(devices) == [[0, 2], [1, 3, 4]]
+    *within, last = rounds(devices)
+    assert all(linked(devices[one], devices[other]) for pairs in within for one, other in pairs)
     assert last == [(0, 1)]
     with pytest.raises(DeviceError, match="cpu:0 cannot read the memory of cpu:1"):
         monkeypatch.setattr(streams, "peer_access", lambda one, other: False)
@@ -127,7 +127,7 @@ def test_split_graphs_hold_every_edge_once(team, by):
         split = graph.split(team, by=by)
         assert split.n_edges == graph.n_edges
         assert edges_of(split.to("cpu")) == edges_of(graph)
-        assert [part.graph.place for part in split.parts] == list(split.team.places)
+        assert [part.graph.device for part in split.parts] == list(split.team.devices)
 
 
 def test_shares_are_even_and_ranges_cut_little():

@@ -9,13 +9,13 @@ from edgewise.components.rem import union
 from edgewise.device import arrays, each, streams
 
 
-@each.ahead(lambda vertex, labels, marks: labels[vertex])
+@each.prefetch(lambda vertex, labels, marks: labels[vertex])
 def mark_moved(vertex, label, labels, marks):
     """Mark a vertex that is no root."""
     marks[vertex] = label != vertex
 
 
-@each.ahead(lambda vertex, labels, before, marks: (labels[vertex], before[vertex]))
+@each.prefetch(lambda vertex, labels, before, marks: (labels[vertex], before[vertex]))
 def mark_moved_roots(vertex, seen, labels, before, marks):
     """Mark a vertex that was a root and is none any more."""
     label, root = seen
@@ -49,20 +49,20 @@ def changed(labels, before=None, most=None):
     (vertices, labels) or None
         ``None`` if there are more than ``most``.
     """
-    place = arrays.place_of(labels)
-    with arrays.on(place):
-        marks = arrays.empty(len(labels), bool, place)
+    device = arrays.device_of(labels)
+    with arrays.on(device):
+        marks = arrays.empty(len(labels), bool, device)
         if before is None:
             mark_moved(len(labels), labels, marks)
         else:
             mark_moved_roots(len(labels), labels, before, marks)
-        xp = arrays.namespace(place)
+        xp = arrays.namespace(device)
         if most is not None and int(xp.count_nonzero(marks)) > most:
             return None
         vertices = xp.flatnonzero(marks)
         return vertices.astype(labels.dtype), labels[vertices]
 
 
-def send_pairs(pairs, place):
-    """The two arrays of pairs in ``place``."""
-    return tuple(streams.bring(array, place) for array in pairs)
+def send_pairs(pairs, device):
+    """The two arrays of pairs in ``device``."""
+    return tuple(streams.bring(array, device) for array in pairs)

@@ -39,14 +39,14 @@ def forest(split):
     parents = []
     for part, start in zip(split.parts, starts):
         sources, targets = part.graph.sources, part.graph.targets
-        with arrays.on(part.worker.place):
+        with arrays.on(part.worker.device):
             parent = start.copy()
         unite_edge(len(sources), parent, sources, targets)
         compress(len(parent), parent)
         parents.append(parent)
     whole = parents[0]
     for parent, start in zip(parents[1:], starts[1:]):
-        unite_pairs(whole, *send_pairs(changed(parent, start), split.place))
+        unite_pairs(whole, *send_pairs(changed(parent, start), split.device))
     compress(len(whole), whole)
     return whole
 
@@ -60,9 +60,9 @@ def _common_start(split):
     unite_sampled(len(sources) // stride, parent, sources, targets, stride)
     compress(len(parent), parent)
     starts = [parent] + [None] * (len(split.parts) - 1)
-    for pairs in reversed(rounds(split.team.places)):
+    for pairs in reversed(rounds(split.team.devices)):
         for giver, taker in pairs:
-            place = split.team[taker].place
-            same = place == arrays.place_of(starts[giver])
-            starts[taker] = starts[giver] if same else streams.bring(starts[giver], place)
+            device = split.team[taker].device
+            same = device == arrays.device_of(starts[giver])
+            starts[taker] = starts[giver] if same else streams.bring(starts[giver], device)
     return starts

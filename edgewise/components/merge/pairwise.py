@@ -24,14 +24,14 @@ CHUNKS = 8
 FEW = 0.4
 
 
-@each.ahead(lambda index, parent, first, received: received[index])
+@each.prefetch(lambda index, parent, first, received: received[index])
 def unite_received_by_rem(index, label, parent, first, received):
     """Join a vertex with the label another worker gave it."""
     if label != first + index:
         union(parent, first + index, label)
 
 
-@each.ahead(lambda index, parent, first, received: received[index])
+@each.prefetch(lambda index, parent, first, received: received[index])
 def unite_received_by_hook(index, label, parent, first, received):
     """The same with Hook-atomic."""
     if label != first + index:
@@ -65,12 +65,12 @@ def pairwise(team, labels, unite):
         Compressed labels in the place of the first worker.
     """
     most = int(FEW * len(labels[0]))
-    for pairs in rounds(team.places):
+    for pairs in rounds(team.devices):
         lists = [changed(labels[sender], None, most) for _, sender in pairs]
         for (receiver, sender), few in zip(pairs, lists):
             parent = labels[receiver]
             if few is not None:
-                unite_pairs(parent, *send_pairs(few, team[receiver].place))
+                unite_pairs(parent, *send_pairs(few, team[receiver].device))
             else:
                 _stream(parent, labels[sender], unite)
             compress(len(parent), parent)
@@ -78,7 +78,7 @@ def pairwise(team, labels, unite):
 
 
 def _stream(parent, sent, unite):
-    here, there = arrays.place_of(parent), arrays.place_of(sent)
+    here, there = arrays.device_of(parent), arrays.device_of(sent)
     vertices = len(parent)
     if here == there:
         unite(vertices, parent, 0, sent)

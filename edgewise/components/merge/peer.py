@@ -31,13 +31,13 @@ def peer(team, labels):
         A receiver has no access to the memory of its sender.
     """
     vertices = len(labels[0])
-    for pairs in rounds(team.places):
+    for pairs in rounds(team.devices):
         for receiver, sender in pairs:
             here, there = team[receiver], team[sender]
             check_access(here, there)
-            streams.follow(here.place, there.place)
-            seen = streams.seen_from(here.place, labels[sender])
+            streams.follow(here.device, there.device)
+            seen = streams.seen_from(here.device, labels[sender])
             unite_received_by_rem(vertices, labels[receiver], 0, seen)
-            streams.follow(there.place, here.place)
+            streams.follow(there.device, here.device)
     compress(vertices, labels[0])
     return labels[0]

@@ -12,7 +12,7 @@ from edgewise.components.trees import compress
 from edgewise.device import arrays, each, streams
 
 
-@each.ahead(lambda vertex, labels, first, whole: labels[vertex])
+@each.prefetch(lambda vertex, labels, first, whole: labels[vertex])
 def number_in_whole(vertex, label, labels, first, whole):
     """A label by its number in the whole graph."""
     whole[vertex] = first + label
@@ -38,35 +38,35 @@ def ranges(split, labels):
     (n,) index array
         Compressed labels in the place of the first worker.
     """
-    whole = arrays.empty(split.n_vertices, labels[0].dtype, split.place)
-    road = streams.Stream(split.place)
-    road.wait(streams.current(split.place).record())
+    whole = arrays.empty(split.n_vertices, labels[0].dtype, split.device)
+    road = streams.Stream(split.device)
+    road.wait(streams.current(split.device).record())
     told = [_send(part, found, whole, road) for part, found in zip(split.parts, labels)]
     pairs = [_roots(split, labels, cut) for cut in split.cuts]
-    streams.arrive(split.place, road)
+    streams.arrive(split.device, road)
     for one, other in pairs:
         unite_pairs(whole, one, other)
     compress(split.n_vertices, whole)
     for part in split.parts:
-        streams.follow(part.worker.place, split.place)
+        streams.follow(part.worker.device, split.device)
     del told
     return whole
 
 
 def _send(part, labels, whole, road):
     """Bring the labels of one range to the whole, on a stream of its own; return what must be kept."""
-    place, vertices = part.worker.place, len(labels)
+    device, vertices = part.worker.device, len(labels)
     goal = whole[part.first : part.first + vertices]
-    if arrays.place_of(whole) == place:
+    if arrays.device_of(whole) == device:
         number_in_whole(vertices, labels, part.first, goal)
         return goal
-    numbered = arrays.empty(vertices, whole.dtype, place)
-    with arrays.on(place):
+    numbered = arrays.empty(vertices, whole.dtype, device)
+    with arrays.on(device):
         number_in_whole(vertices, labels, part.first, numbered)
-    if "cpu" in (place, road.place):
+    if "cpu" in (device, road.device):
         streams.bring_into(goal, numbered)
     else:
-        road.wait(streams.current(place).record())
+        road.wait(streams.current(device).record())
         streams.copy(goal, numbered, road)
     return numbered
 
@@ -76,8 +76,8 @@ def _roots(split, labels, cut):
     found = []
     for number, ends in ((cut.one, cut.ends), (cut.other, cut.other_ends)):
         part = split.parts[number]
-        with arrays.on(part.worker.place):
-            roots = arrays.empty(len(ends), labels[0].dtype, part.worker.place)
+        with arrays.on(part.worker.device):
+            roots = arrays.empty(len(ends), labels[0].dtype, part.worker.device)
             look_up(len(ends), labels[number], ends, part.first, roots)
-        found.append(streams.bring(roots, split.place))
+        found.append(streams.bring(roots, split.device))
     return found

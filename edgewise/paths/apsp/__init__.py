@@ -21,7 +21,7 @@ from edgewise.paths.apsp.floyd_warshall_simple import floyd_warshall_simple
 from edgewise.paths.apsp.job import Job
 from edgewise.paths.apsp.johnson import johnson as johnson_by
 from edgewise.paths.apsp.multi_source import multi_source
-from edgewise.paths.apsp.record import AllPairs
+from edgewise.paths.apsp.result import AllPairs
 from edgewise.paths.choices import Method, check_asked
 from edgewise.workers.team import team_of
 
@@ -30,7 +30,7 @@ __all__ = ["METHODS", "AllPairs", "Method", "all_pairs_shortest_paths"]
 
 def sssp(rows):
     """The batched search for the place of the rows."""
-    if arrays.place_of(rows.offsets) == "cpu":
+    if arrays.device_of(rows.offsets) == "cpu":
         return sssp_on_cpu(rows)
     from edgewise.paths.apsp import lanes
 
@@ -64,7 +64,7 @@ METHODS = {
         "not negative",
     ),
     "multi-source": Method(
-        multi_source, "breadth-first search, 64 sources a sweep", "Then et al. 2014", places=("cpu",)
+        multi_source, "breadth-first search, 64 sources a sweep", "Then et al. 2014", devices=("cpu",)
     ),
     "johnson": Method(johnson, "potentials shift negative weights away, then sssp", "Johnson 1977", "any"),
 }
@@ -143,7 +143,7 @@ def all_pairs_shortest_paths(
         raise OptionError("device= is for one device and devices= for several; use one of the two")
     if options:
         raise OptionError(f"method {method} has no option {next(iter(options))!r}")
-    places: tuple[str, ...] = (graph.place,) if device is None else (arrays.resolve(device),)
+    names: tuple[str, ...] = (graph.device,) if device is None else (arrays.resolve(device),)
     if devices is not None:
-        places = team_of(devices).places
-    return Job(METHODS, graph, method, sources, dtype, places, output, progress).run()
+        names = team_of(devices).devices
+    return Job(METHODS, graph, method, sources, dtype, names, output, progress).run()

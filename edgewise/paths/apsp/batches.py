@@ -27,11 +27,11 @@ more the merrier: efficient multi-source graph traversal" (VLDB 2014) for the id
 
 import numpy as np
 
-from edgewise.device import alone, device, fetch_add, load, store
+from edgewise.device import compiled, device, fetch_add, load, store
 from edgewise.paths.apsp import team
 from edgewise.paths.apsp.bounds import ceiling_of, heaviest_of
 from edgewise.paths.distances import unreached
-from edgewise.primitives.vectors import any_less, lesser, of_bytes, plus, write
+from edgewise.primitives.vectors import any_less, lesser, of_bytes, wrapping_add, write
 
 #: Vertices whose distances are turned from lanes into rows at a time: a cache line of int32.
 STRIP = 16
@@ -63,7 +63,7 @@ def sweep(vertices, upwards, leaving, incoming, lanes, held, distances, marked, 
         least = before
         for entry in range(offsets[vertex], offsets[vertex + 1]):
             other = held + np.int64(neighbours[entry]) * lanes
-            least = lesser(plus(read(distances, other), weights[entry]), least)
+            least = lesser(wrapping_add(read(distances, other), weights[entry]), least)
         if any_less(least, before):
             write(distances, at, least)
             mark_behind(vertex, leaving[0], leaving[1], marks, marked)
@@ -88,7 +88,7 @@ def turn(vertices, lanes, count, held, distances, ceiling, none, first, lines, i
     return largest
 
 
-@alone
+@compiled
 def search(
     me,
     counter,
@@ -137,7 +137,7 @@ def search(
         batch = fetch_add(counter, 0, 1)
 
 
-@alone
+@compiled
 def gather_balls(offsets, neighbours, size, begun, ball, rank):
     """Number the vertices ball by ball; a ball has up to ``size`` vertices near its first one.
 
@@ -160,12 +160,12 @@ def gather_balls(offsets, neighbours, size, begun, ball, rank):
                     begun[other] = 1
                     ball[met] = other
                     met += 1
-    for place in range(vertices):
-        if rank[ball[place]] >= 0:
+    for position in range(vertices):
+        if rank[ball[position]] >= 0:
             continue
         begin, end = numbered, numbered + 1
-        ball[vertices + begin] = ball[place]
-        rank[ball[place]] = begin
+        ball[vertices + begin] = ball[position]
+        rank[ball[position]] = begin
         while begin < end and end < numbered + size:
             vertex = ball[vertices + begin]
             begin += 1

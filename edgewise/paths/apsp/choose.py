@@ -9,13 +9,13 @@ where all of it fits the cache.
 PAIRS_AN_ENTRY, FEW_VERTICES = 40, 128
 
 
-def choose(vertices, entries, place, weighted, signed, all_sources):
+def choose(vertices, entries, device, weighted, signed, all_sources):
     """Name of a method.
 
     Parameters
     ----------
     vertices, entries : int
-    place : str
+    device : str
     weighted : bool
         Whether edges have weights; each counts as one otherwise.
     signed : bool
@@ -24,7 +24,7 @@ def choose(vertices, entries, place, weighted, signed, all_sources):
         Whether all vertices are sources.
     """
     dense = all_sources and (vertices <= FEW_VERTICES or entries * PAIRS_AN_ENTRY > vertices * vertices)
-    if not weighted and place == "cpu":
+    if not weighted and device == "cpu":
         return "multi-source"
     if dense:
         return "floyd-warshall"

@@ -56,7 +56,7 @@ def enter(rows, first, stride, matrix):
 def leave(matrix, stride, lines, width, signed, into):
     """Write some lines of a matrix to the flat array ``into``, one after the other."""
     limits = into.dtype.type(limit_of(into.dtype, signed)), into.dtype.type(unreached(into.dtype))
-    there = arrays.move(np.asarray(lines), arrays.place_of(matrix))
+    there = arrays.move(np.asarray(lines), arrays.device_of(matrix))
     leave_row(len(lines), there, stride, *limits, matrix, width, into)
 
 
@@ -86,7 +86,7 @@ def by_matrix(rows, stride, close):
         there = n == stride == len(sources) and bool((sources == np.arange(n)).all())
         matrix = into
         if not there:
-            matrix = arrays.empty(stride * stride, into.dtype, arrays.place_of(into))
+            matrix = arrays.empty(stride * stride, into.dtype, arrays.device_of(into))
         enter(rows, 0, stride, matrix)
         if close(matrix):
             raise NegativeDiagonal

@@ -24,15 +24,15 @@ class _Part:
 
     def __init__(self, array, stride, first, tiles):
         self.array, self.stride, self.tiles, self.first = array, stride, tiles, first
-        self.place, self.rows = arrays.place_of(array), len(array) // stride
-        self.work, self.road = streams.Stream(self.place), streams.Stream(self.place)
+        self.device, self.rows = arrays.device_of(array), len(array) // stride
+        self.work, self.road = streams.Stream(self.device), streams.Stream(self.device)
         self.arrived, self.used = [streams.Event(), streams.Event()], [streams.Event(), streams.Event()]
         kind = array.dtype
         with self.work:
-            self.panels = [arrays.empty(tiles.tile * stride, kind, self.place) for _ in range(2)]
-            self.columns = arrays.empty(tiles.tile * self.rows, kind, self.place)
-            self.closed = arrays.empty(2 * tiles.tile**2, kind, self.place)
-            self.negative = arrays.zeros(1, np.int64, self.place)
+            self.panels = [arrays.empty(tiles.tile * stride, kind, self.device) for _ in range(2)]
+            self.columns = arrays.empty(tiles.tile * self.rows, kind, self.device)
+            self.closed = arrays.empty(2 * tiles.tile**2, kind, self.device)
+            self.negative = arrays.zeros(1, np.int64, self.device)
 
     def has(self, vertex):
         """Whether the row of a vertex lies here."""
@@ -108,12 +108,12 @@ def solve(parts, n, stride, *, signed=False):
     tiles = min_plus(parts[0].dtype, signed)
     team, first = [], 0
     for array in parts:
-        arrays.synchronize(arrays.place_of(array))  # it was filled in another stream
+        arrays.synchronize(arrays.device_of(array))  # it was filled in another stream
         team.append(_Part(array, stride, first, tiles))
         first += team[-1].rows
     for part in team:
         for other in team:
-            streams.peer_access(part.place, other.place)
+            streams.peer_access(part.device, other.device)
     _send(team, 0, 0)
     for turn, pivot in enumerate(range(0, n, tiles.tile)):
         slot, following = turn % 2, pivot + tiles.tile

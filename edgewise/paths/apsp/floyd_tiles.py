@@ -51,12 +51,12 @@ def solve(matrix, n, stride, *, symmetric=False, signed=False):
         Whether there is a cycle of negative length.  The matrix holds nothing of use then, but for its
         diagonal: -1 for a vertex on such a cycle, and zeros.
     """
-    place = arrays.place_of(matrix)
+    device = arrays.device_of(matrix)
     tiles = min_plus(matrix.dtype, signed)
-    with arrays.on(place):
-        panels = arrays.empty((1 if symmetric else 2) * tiles.tile * stride, matrix.dtype, place)
-        closed = arrays.empty(2 * tiles.tile**2, matrix.dtype, place)
-        negative = arrays.zeros(1, np.int64, place)
+    with arrays.on(device):
+        panels = arrays.empty((1 if symmetric else 2) * tiles.tile * stride, matrix.dtype, device)
+        closed = arrays.empty(2 * tiles.tile**2, matrix.dtype, device)
+        negative = arrays.zeros(1, np.int64, device)
         run = _over_half if symmetric else _over_all
         for turn, first in enumerate(range(0, n, tiles.tile)):
             run(tiles, Panel(matrix, 0, stride), panels, closed, negative, first)

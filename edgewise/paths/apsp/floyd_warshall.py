@@ -24,11 +24,11 @@ as a pivot, so that nothing grows beyond the longest simple path.
 
 import numpy as np
 
-from edgewise.device import alone, arrays, device, fetch_add, threads
+from edgewise.device import arrays, compiled, device, fetch_add, threads
 from edgewise.paths.apsp import team
 from edgewise.paths.apsp.bounds import least_of
 from edgewise.paths.apsp.dense import by_matrix
-from edgewise.primitives.vectors import REGISTERS, item, lesser, of_bytes, plus, write
+from edgewise.primitives.vectors import REGISTERS, item, lesser, of_bytes, wrapping_add, write
 
 #: Sides of a tile, pivots a block, rows of the result a worker takes at a time.
 TILE, PIVOTS, MOST_ROWS = 64, 256, 256
@@ -48,17 +48,17 @@ def lower_four_rows(matrix, at, stride, left, pivots, lanes, packed, strip):
         three, four = read(matrix, here + third), read(matrix, here + fourth)
         for pivot in range(pivots):
             through = read(packed, strip + pivot * TILE + column)
-            one = lesser(plus(through, item(matrix, left + pivot)), one)
-            two = lesser(plus(through, item(matrix, left + pivot + second)), two)
-            three = lesser(plus(through, item(matrix, left + pivot + third)), three)
-            four = lesser(plus(through, item(matrix, left + pivot + fourth)), four)
+            one = lesser(wrapping_add(through, item(matrix, left + pivot)), one)
+            two = lesser(wrapping_add(through, item(matrix, left + pivot + second)), two)
+            three = lesser(wrapping_add(through, item(matrix, left + pivot + third)), three)
+            four = lesser(wrapping_add(through, item(matrix, left + pivot + fourth)), four)
         write(matrix, here, one)
         write(matrix, here + second, two)
         write(matrix, here + third, three)
         write(matrix, here + fourth, four)
 
 
-@alone
+@compiled
 def multiply(me, counter, matrix, stride, pivot, pivots, first_rows, row_counts, columns, lanes, packed):
     """One worker lowers pieces of the result, some rows of 64 columns each, until none is left."""
     strip = me * PIVOTS * TILE
@@ -75,7 +75,7 @@ def multiply(me, counter, matrix, stride, pivot, pivots, first_rows, row_counts,
         piece = fetch_add(counter, 0, 1)
 
 
-@alone
+@compiled
 def close_tile(matrix, stride, pivot, lanes):
     """Floyd and Warshall's loops on a tile of the diagonal; return whether a pivot was negative."""
     corner = pivot * stride + pivot
@@ -87,7 +87,11 @@ def close_tile(matrix, stride, pivot, lanes):
             at = corner + i * stride
             step = matrix[at + k]
             for j in range(0, TILE, lanes):
-                write(matrix, at + j, lesser(plus(read(matrix, through + j), step), read(matrix, at + j)))
+                write(
+                    matrix,
+                    at + j,
+                    lesser(wrapping_add(read(matrix, through + j), step), read(matrix, at + j)),
+                )
     return False
 
 
@@ -152,7 +156,7 @@ def close_matrix(matrix, stride):
 def floyd_warshall(rows):
     """Make the method ready for a graph, in the place of its rows; see :func:`~.dense.by_matrix`."""
     n = rows.n_vertices
-    if arrays.place_of(rows.offsets) != "cpu":
+    if arrays.device_of(rows.offsets) != "cpu":
         return _on_gpu(rows, n)
     stride = -(-n // TILE) * TILE
     return by_matrix(rows, stride, lambda matrix: close_matrix(matrix, stride))

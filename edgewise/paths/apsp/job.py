@@ -11,7 +11,7 @@ from edgewise.errors import OptionError
 from edgewise.paths.apsp.journal import type_begun
 from edgewise.paths.apsp.memory import check, lacking, needs_of
 from edgewise.paths.apsp.output import RowFile, check_path
-from edgewise.paths.apsp.record import AllPairs
+from edgewise.paths.apsp.result import AllPairs
 from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
 from edgewise.paths.apsp.several import floyd_warshall, share_out
 from edgewise.paths.choices import flat
@@ -22,32 +22,32 @@ from edgewise.paths.sssp.weights import WIDER, rows_in
 class Job:
     """A search with its sources, its devices and where the distances go."""
 
-    def __init__(self, methods, graph, method, sources, dtype, places, output, progress):
+    def __init__(self, methods, graph, method, sources, dtype, devices, output, progress):
         n = graph.n_vertices
         self.progress = progress or (lambda done, blocks: None)
         self.sources = np.arange(n) if sources is None else graph.vertices_of(flat(sources, "sources"))
         self.output = None if output is None else check_path(output)
-        self.graph, self.places = graph.to(places[0]), places
+        self.graph, self.devices = graph.to(devices[0]), devices
         #: Whether the matrix may be closed where the distances go.
         self.in_order = sources is None
         #: Where the blocks are put together.
-        self.place = self.graph.place if len(places) == 1 else "cpu"
+        self.device = self.graph.device if len(devices) == 1 else "cpu"
 
         def fits(whole, dtype):
             return lacking(self._needs(whole, dtype)) is None
 
-        self.search = Search(methods, self.graph, method, dtype, len(self.sources) * 2 > n, places, fits)
+        self.search = Search(methods, self.graph, method, dtype, len(self.sources) * 2 > n, devices, fits)
         self.crew = [self.search]
-        if len(places) > 1:
-            self._share(methods, dtype, places)
+        if len(devices) > 1:
+            self._share(methods, dtype, devices)
 
-    def _share(self, methods, dtype, places):
+    def _share(self, methods, dtype, devices):
         """Let other devices take part: by rows of the matrix, or by blocks of sources."""
         found = self.search
         if not found.method.whole:
-            self.crew += [Search(methods, self.graph.to(place), found.name, dtype) for place in places[1:]]
-        elif found.name == "floyd-warshall" and "cpu" not in places:
-            graphs = [self.graph.to(place) for place in places]
+            self.crew += [Search(methods, self.graph.to(device), found.name, dtype) for device in devices[1:]]
+        elif found.name == "floyd-warshall" and "cpu" not in devices:
+            graphs = [self.graph.to(device) for device in devices]
 
             def start(rows):
                 name = rows.weights.dtype.name
@@ -56,7 +56,7 @@ class Job:
             found.start = start
         else:
             raise OptionError(
-                f"method {found.name} keeps the whole matrix in one place; leave out devices=, "
+                f"method {found.name} keeps the whole matrix in one device; leave out devices=, "
                 f"or use method={found.instead!r}"
             )
 
@@ -68,7 +68,7 @@ class Job:
     def run(self):
         """Search, in a wider type where it must be, and return the result."""
         start = perf_counter()
-        with arrays.guard(self.graph.place), np.errstate(over="ignore"):
+        with arrays.guard(self.graph.device), np.errstate(over="ignore"):
             while True:
                 try:
                     distances = self._in_memory() if self.output is None else self._to_file()
@@ -76,7 +76,7 @@ class Job:
                 except TooLarge:
                     for search in self.crew:
                         search.widen()
-            arrays.synchronize(self.graph.place)
+            arrays.synchronize(self.graph.device)
         found, seconds, graph = self.search, perf_counter() - start, self.graph
         return AllPairs(graph, found.name, seconds, self.sources, found.weighted, found.rows, distances)
 
@@ -84,17 +84,17 @@ class Job:
         dtype, (height, width) = self.search.dtype, self.shape
         whole = self.search.method.whole
         self._check_memory()
-        matrix = arrays.empty(height * width, dtype, self.place)
+        matrix = arrays.empty(height * width, dtype, self.device)
         rows = max(1, height) if whole else rows_of_a_block(height, width, dtype)
         blocks, done = -(-height // rows), []
 
         def serve(search, block):
             into = matrix[block * rows * width : (block + 1) * rows * width]
-            there = search.graph.place == self.place or search.start
-            values = into if there else arrays.empty(len(into), dtype, search.graph.place)
+            there = search.graph.device == self.device or search.start
+            values = into if there else arrays.empty(len(into), dtype, search.graph.device)
             self._search(search, block, rows, values)
             if not there:
-                into[:] = arrays.move(values, self.place)
+                into[:] = arrays.move(values, self.device)
             done.append(block)
             self.progress(len(done), blocks)
 
@@ -102,15 +102,15 @@ class Job:
         return matrix.reshape(height, width)
 
     def _search(self, search, block, rows, values):
-        with arrays.guard(search.graph.place), np.errstate(over="ignore"):
+        with arrays.guard(search.graph.device), np.errstate(over="ignore"):
             search.into(self.sources[block * rows : (block + 1) * rows], values)
 
     def _needs(self, whole, dtype):
         """Bytes needed in each place."""
         height, width = self.shape
         rows = height if self.output is None else min(height, rows_of_a_block(height, width, dtype))
-        home, in_place = self.place, self.in_order and rows == width
-        return needs_of(whole, width, rows, np.dtype(dtype).itemsize, home, self.places, in_place)
+        home, in_place = self.device, self.in_order and rows == width
+        return needs_of(whole, width, rows, np.dtype(dtype).itemsize, home, self.devices, in_place)
 
     def _check_memory(self):
         found = self.search
@@ -136,8 +136,8 @@ class Job:
 
         def serve(search, block):
             height_here = min(rows, height - block * rows)
-            place = "cpu" if search.start else search.graph.place
-            values = arrays.empty(height_here * width, dtype, place)
+            device = "cpu" if search.start else search.graph.device
+            values = arrays.empty(height_here * width, dtype, device)
             self._search(search, block, rows, values)
             values = arrays.move(values, "cpu").reshape(-1, width)
             with alone:

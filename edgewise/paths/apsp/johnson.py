@@ -67,15 +67,15 @@ def johnson(rows, search):
     ------
     edgewise.paths.sssp.negative_cycle.NegativeCycle
     """
-    place, n, signed = arrays.place_of(rows.offsets), rows.n_vertices, least_of(rows.weights) < 0
+    device, n, signed = arrays.device_of(rows.offsets), rows.n_vertices, least_of(rows.weights) < 0
     potentials = potentials_of(rows)
     if potentials is None:
         return lambda sources, into: True
-    potentials = arrays.move(potentials, place)
-    solve_shifted, kind = search(_shifted(rows, potentials, place)), potentials.dtype
+    potentials = arrays.move(potentials, device)
+    solve_shifted, kind = search(_shifted(rows, potentials, device)), potentials.dtype
 
     def solve(sources, into):
-        too_large = arrays.zeros(1, np.int32, place)
+        too_large = arrays.zeros(1, np.int32, device)
         if signed and not always_fits(rows, into.dtype):
             return True
         # As of every method: the largest distance and one more edge stay below the ceiling.
@@ -84,28 +84,28 @@ def johnson(rows, search):
         count = max(1, MOST_BYTES // (8 * max(n, 1)))
         for first in range(0, len(sources), count):
             some = np.ascontiguousarray(sources[first : first + count])
-            block = arrays.empty(len(some) * n, kind, place)
+            block = arrays.empty(len(some) * n, kind, device)
             if solve_shifted(some, block):
                 return True
-            there = arrays.move(some, place)
+            there = arrays.move(some, device)
             shift_back(len(some), there, potentials, block, n, *limits, first, into, too_large)
         return bool(arrays.move(too_large, "cpu")[0])
 
     return solve
 
 
-def _shifted(rows, potentials, place):
+def _shifted(rows, potentials, device):
     """Rows with shifted weights, and those of the edges that come in."""
-    shifted = arrays.empty(len(rows.neighbours), potentials.dtype, place)
+    shifted = arrays.empty(len(rows.neighbours), potentials.dtype, device)
     weights = rows.weights
     if not len(weights):
-        weights = arrays.full(len(rows.neighbours), 1, np.int32, place)
+        weights = arrays.full(len(rows.neighbours), 1, np.int32, device)
     shift_row(rows.n_vertices, rows.offsets, rows.neighbours, weights, potentials, shifted)
     there = Rows(rows.offsets, rows.neighbours, shifted)
-    back = arrays.empty(len(rows.incoming.neighbours), potentials.dtype, place)
+    back = arrays.empty(len(rows.incoming.neighbours), potentials.dtype, device)
     weights = rows.incoming.weights
     if not len(weights):
-        weights = arrays.full(len(back), 1, np.int32, place)
+        weights = arrays.full(len(back), 1, np.int32, device)
     incoming = rows.incoming
     shift_row(rows.n_vertices, incoming.offsets, incoming.neighbours, weights, -potentials, back)
     object.__setattr__(there, "incoming", Rows(incoming.offsets, incoming.neighbours, back, there))

@@ -10,21 +10,21 @@ marked the vertex.  A mark is the number of the round, so marks need not be take
 A warp mostly waits for memory.  So its lanes look at the marks and rows of as many vertices as there are
 lanes, and pass them round; and four edges are read at a time, the last one again where a row has no more.
 
-All batches are one region with barriers (:mod:`~edgewise.device.together`): the host asks for nothing in
+All batches are one region with barriers (:mod:`~edgewise.device.regions`): the host asks for nothing in
 between.  128 sources of a graph of 100,000 vertices take 51 MB, which stay in the cache of a large GPU.
 """
 
 import numpy as np
 
-from edgewise.device import arrays, device, fetch_max, load, meet, together
-from edgewise.device.warps import from_lane, lanes_of_warp
+from edgewise.device import arrays, barrier_wait, device, fetch_max, load, parallel_region
+from edgewise.device.warps import shuffle, warp_size
 from edgewise.paths.apsp.bounds import always_fits, ceiling_of, end_of, heaviest_of, largest_of
 from edgewise.paths.distances import unreached
 
 #: Sources of a batch; a multiple of twice the lanes of a warp.
 SOURCES = 128
 #: Blocks that a multiprocessor of a GPU runs at once, for which a thread's registers have to do.
-RESIDENT = 4
+MIN_BLOCKS_PER_SM = 4
 U = np.uint64  # an unsigned index needs no test for one below zero
 
 
@@ -79,8 +79,8 @@ def lower_marked(warp, warps, lane, lanes, turn, step, leaving, incoming, source
         if mine < vertices and marks[mine] == turn:
             marked, begin, end = 1, offsets[mine], offsets[mine + 1]
         for turned in range(lanes):
-            if from_lane(marked, turned) == 1:
-                vertex, row = least + turned * warps, (from_lane(begin, turned), from_lane(end, turned))
+            if shuffle(marked, turned) == 1:
+                vertex, row = least + turned * warps, (shuffle(begin, turned), shuffle(end, turned))
                 if lower(vertex, row[0], row[1], step, lane, lanes, neighbours, weights, sources, distances):
                     mark_behind(vertex, turn + 1, leaving[0], leaving[1], marks)
                     any_fell = True
@@ -117,11 +117,9 @@ def finish_batch(me, everyone, vertices, first, chosen, sources, distances, into
     return largest
 
 
-@together.by(resident=RESIDENT)
+@parallel_region.by(min_blocks_per_sm=MIN_BLOCKS_PER_SM)
 def search(
-    me,
-    everyone,
-    barrier,
+    worker,
     leaving_offsets,
     leaving_neighbours,
     offsets,
@@ -143,26 +141,28 @@ def search(
     ``changed[0]`` is the last round that lowered a distance.
     """
     leaving, incoming = (leaving_offsets, leaving_neighbours), (offsets, neighbours, weights)
-    lanes, turn, most = lanes_of_warp(), 1, largest[0]
-    warp, warps, lane = me // lanes, everyone // lanes, me % lanes
+    lanes, turn, most = warp_size(), 1, largest[0]
+    warp, warps, lane = worker.id // lanes, worker.count // lanes, worker.id % lanes
     for first in range(0, len(chosen), sources):
         begin_batch(
             warp, warps, lane, lanes, first, turn, leaving, chosen, sources, distances, marks, ceiling
         )
-        meet(barrier, everyone)
+        barrier_wait(worker)
         going = True
         while going:
             if lower_marked(
                 warp, warps, lane, lanes, turn, step, leaving, incoming, sources, distances, marks
             ):
                 changed[0] = turn
-            meet(barrier, everyone)
+            barrier_wait(worker)
             # Others may be a round ahead of this look, never behind.
             going = load(changed, 0) >= turn
             turn += 1
         limits = ceiling, none, most
-        most = finish_batch(me, everyone, len(offsets) - 1, first, chosen, sources, distances, into, limits)
-        meet(barrier, everyone)
+        most = finish_batch(
+            worker.id, worker.count, len(offsets) - 1, first, chosen, sources, distances, into, limits
+        )
+        barrier_wait(worker)
     if most > largest[0]:
         fetch_max(largest, 0, most)
 
@@ -186,27 +186,27 @@ def solve(rows, sources, into, *, batch=SOURCES):
     bool
         Whether a distance was too large for the type; ``into`` holds nothing of use then.
     """
-    place, n, kind = arrays.place_of(into), rows.n_vertices, into.dtype
+    device, n, kind = arrays.device_of(into), rows.n_vertices, into.dtype
     if not n or not len(sources):
         return False
     heaviest, ceiling = heaviest_of(rows.weights), ceiling_of(kind)
     if heaviest >= ceiling:
         return True
     incoming = rows.incoming
-    with arrays.on(place):
-        largest = arrays.zeros(1, np.int64, place)
+    with arrays.on(device):
+        largest = arrays.zeros(1, np.int64, device)
         search(
             rows.offsets,
             rows.neighbours,
             incoming.offsets,
             incoming.neighbours,
             _weights_as(incoming, kind),
-            arrays.move(sources, place),
+            arrays.move(sources, device),
             batch,
             4,
-            arrays.empty(n * batch, kind, place),
-            arrays.zeros(n, np.int32, place),
-            arrays.zeros(1, np.int32, place),
+            arrays.empty(n * batch, kind, device),
+            arrays.zeros(n, np.int32, device),
+            arrays.zeros(1, np.int32, device),
             into,
             largest,
             ceiling,
@@ -221,4 +221,4 @@ def _weights_as(incoming, kind):
     """Weights of the entries that come in; ones where edges count as one."""
     if len(incoming.weights):
         return incoming.weights
-    return arrays.full(len(incoming.neighbours), 1, kind, arrays.place_of(incoming.neighbours))
+    return arrays.full(len(incoming.neighbours), 1, kind, arrays.device_of(incoming.neighbours))

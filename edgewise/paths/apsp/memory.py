@@ -12,7 +12,7 @@ from edgewise.errors import OutOfMemoryError
 SIDE = 128
 
 
-def needs_of(whole, vertices, height, itemsize, home, places, in_place=False):
+def needs_of(whole, vertices, height, itemsize, home, devices, in_place=False):
     """Bytes that a search needs in each place.
 
     Parameters
@@ -26,7 +26,7 @@ def needs_of(whole, vertices, height, itemsize, home, places, in_place=False):
         Bytes of a distance.
     home : str
         Where the rows are put together.
-    places : sequence of str
+    devices : sequence of str
         Where the search runs.
     in_place : bool
         Whether all rows are wanted, in their order, so that the matrix may be closed where they go.
@@ -37,19 +37,19 @@ def needs_of(whole, vertices, height, itemsize, home, places, in_place=False):
     """
     needs = {home: height * vertices * itemsize}
     side = -(-vertices // SIDE) * SIDE
-    if whole and not (in_place and side == vertices and len(places) == 1):
-        share = side * side * itemsize // len(places) * (2 if len(places) > 1 else 1)
-        for place in places:
-            needs[place] = needs.get(place, 0) + share
+    if whole and not (in_place and side == vertices and len(devices) == 1):
+        share = side * side * itemsize // len(devices) * (2 if len(devices) > 1 else 1)
+        for position in devices:
+            needs[position] = needs.get(position, 0) + share
     return needs
 
 
 def lacking(needs):
     """The first place with too little memory, the bytes needed and those free; ``None`` if all fits."""
-    for place, needed in needs.items():
-        free = arrays.free_memory(place)
+    for device, needed in needs.items():
+        free = arrays.free_memory(device)
         if needed > free:
-            return place, needed, free
+            return device, needed, free
     return None
 
 
@@ -72,10 +72,10 @@ def check(needs, without, method, instead, kept):
     short, still = lacking(needs), lacking(without)
     if short is None:
         return
-    place, needed, free = still or short
+    device, needed, free = still or short
     if still is None:
         raise OutOfMemoryError(
-            f"{place} has too little memory for the matrix of {method}: {needed:,} bytes needed, "
+            f"{device} has too little memory for the matrix of {method}: {needed:,} bytes needed, "
             f"{free:,} free; use method={instead!r}"
         )
     also = f" and method={instead!r}" if method != instead else ""
@@ -83,6 +83,6 @@ def check(needs, without, method, instead, kept):
     if kept:
         what, remedy = "all", f"write them to a file with output='distances.npy'{also}"
     raise OutOfMemoryError(
-        f"{place} has too little memory for {what} distances: {needed:,} bytes needed, {free:,} free; "
+        f"{device} has too little memory for {what} distances: {needed:,} bytes needed, {free:,} free; "
         + remedy
     )

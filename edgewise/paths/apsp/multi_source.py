@@ -14,7 +14,7 @@ pass on together.
 
 import numpy as np
 
-from edgewise.device import alone, device, fetch_add
+from edgewise.device import compiled, device, fetch_add
 from edgewise.paths.apsp import team
 from edgewise.paths.apsp.batches import rank_by_balls, turn
 from edgewise.paths.distances import unreached
@@ -28,8 +28,8 @@ SOURCES = 64
 def pass_on(offsets, neighbours, queue, low, filled, high, seen, visit, heard, at):
     """Let the neighbours of the queue's vertices hear of new sources; return where the next queue ends."""
     last = high
-    for place in range(low, low + filled):
-        vertex = np.int64(queue[place])
+    for position in range(low, low + filled):
+        vertex = np.int64(queue[position])
         news = visit[at + vertex]
         for entry in range(offsets[vertex], offsets[vertex + 1]):
             other = at + np.int64(neighbours[entry])
@@ -45,8 +45,8 @@ def pass_on(offsets, neighbours, queue, low, filled, high, seen, visit, heard, a
 @device
 def note(queue, begin, end, level, seen, visit, heard, at, distances, held):
     """Write down the level for every source that a vertex has heard of."""
-    for place in range(begin, end):
-        vertex = np.int64(queue[place])
+    for position in range(begin, end):
+        vertex = np.int64(queue[position])
         news = heard[at + vertex]
         heard[at + vertex] = 0
         visit[at + vertex] = news
@@ -60,7 +60,7 @@ def note(queue, begin, end, level, seen, visit, heard, at, distances, held):
 def search_at_once(
     offsets, neighbours, count, sources, first, queue, seen, visit, heard, at, distances, held
 ):
-    """Search from some sources.  The queue has room for two levels, which change places."""
+    """Search from some sources.  The queue has room for two levels, which change devices."""
     vertices, filled, level = len(offsets) - 1, np.int64(0), 0
     low, high = 2 * at, 2 * at + vertices
     for lane in range(count):
@@ -75,7 +75,7 @@ def search_at_once(
         low, high, filled, level = high, low, last - high, level + 1
 
 
-@alone
+@compiled
 def search(
     me,
     counter,
@@ -100,8 +100,8 @@ def search(
         count = min(SOURCES, len(sources) - first)
         for vertex in range(vertices):
             seen[at + vertex] = 0
-        for place in range(held, held + vertices * SOURCES):
-            distances[place] = ceiling
+        for position in range(held, held + vertices * SOURCES):
+            distances[position] = ceiling
         search_at_once(
             offsets, neighbours, count, sources, first, queue, seen, visit, heard, at, distances, held
         )

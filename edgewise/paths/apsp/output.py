@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from edgewise.errors import FileError, OptionError
-from edgewise.files.whole import writing
+from edgewise.files.atomic_write import writing
 from edgewise.paths.apsp.journal import LOCKS, locked, names_beside, read, sync
 from edgewise.paths.apsp.npy import NpyMatrix
 from edgewise.paths.apsp.zarr import ZarrMatrix

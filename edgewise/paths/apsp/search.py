@@ -6,7 +6,7 @@ from edgewise.errors import OptionError
 from edgewise.paths.apsp.bounds import least_of
 from edgewise.paths.apsp.choose import choose
 from edgewise.paths.apsp.potentials import NegativeDiagonal, potentials_of
-from edgewise.paths.choices import check_place
+from edgewise.paths.choices import check_device
 from edgewise.paths.rows import incoming_of, rows_of
 from edgewise.paths.sssp.negative_cycle import NegativeCycle
 from edgewise.paths.sssp.weights import edge_at, rows_in, type_named, wider_than
@@ -41,8 +41,8 @@ class Search:
         Type of the distances, if it was asked for.
     all_sources : bool
         Whether all vertices are sources.
-    places : sequence of str, optional
-        All places that take part; ``auto`` takes what all of them can do.
+    devices : sequence of str, optional
+        All devices that take part; ``auto`` takes what all of them can do.
     fits : callable, optional
         ``fits(whole, dtype)``: whether a method that keeps the whole matrix, or does not, fits the memory.
 
@@ -55,7 +55,7 @@ class Search:
         Of the distances.
     """
 
-    def __init__(self, methods, graph, method, dtype, all_sources=True, places=(), fits=None):
+    def __init__(self, methods, graph, method, dtype, all_sources=True, devices=(), fits=None):
         self.methods, self.graph, self.start = methods, graph, None
         self.asked = None if dtype is None else type_named(dtype)
         self.weighted = graph.csr_weights is not None
@@ -63,15 +63,15 @@ class Search:
         self._take(self.asked or natural)
         self.signed = bool(least_of(self.rows.weights) < 0)
         if method == "auto":
-            method = self._chosen(all_sources, places or (graph.place,), fits)
+            method = self._chosen(all_sources, devices or (graph.device,), fits)
         self.name, self.method, self.solve = method, methods[method], None
         self._check()
 
-    def _chosen(self, all_sources, places, fits):
-        """What ``auto`` takes: a method that all places can do, and that fits."""
-        place = next((place for place in places if place != "cpu"), "cpu")
-        facts = self.graph.n_vertices, len(self.rows.neighbours), place, self.weighted, self.signed
-        name = choose(*facts, all_sources and (len(places) == 1 or "cpu" not in places))
+    def _chosen(self, all_sources, devices, fits):
+        """What ``auto`` takes: a method that all devices can do, and that fits."""
+        device = next((device for device in devices if device != "cpu"), "cpu")
+        facts = self.graph.n_vertices, len(self.rows.neighbours), device, self.weighted, self.signed
+        name = choose(*facts, all_sources and (len(devices) == 1 or "cpu" not in devices))
         if self.methods[name].whole and fits is not None and not fits(True, self.dtype):
             name = choose(*facts, False)
         return name
@@ -96,7 +96,7 @@ class Search:
                 f"the edge {edge_at(self.graph, int(weights.argmin()))} weighs {weights.min()}, and "
                 f"{self.name} needs weights of 0 or more; use method='johnson' or 'floyd-warshall'"
             )
-        check_place(self.name, self.graph.place, self.methods)
+        check_device(self.name, self.graph.device, self.methods)
 
     def widen(self):
         """Take the next wider type for the distances; all that was found so far is void."""

@@ -70,9 +70,9 @@ def floyd_warshall(rows_of_places):
     def closed(dtype):
         parts, first = [], 0
         for count, here in zip(floyd_several.shares(stride, len(rows_of_places)), rows_of_places):
-            place = arrays.place_of(here.offsets)
-            with arrays.guard(place):
-                parts.append(arrays.empty(count * stride, dtype, place))
+            device = arrays.device_of(here.offsets)
+            with arrays.guard(device):
+                parts.append(arrays.empty(count * stride, dtype, device))
                 enter(here, first, stride, parts[-1])
             first += count
         if floyd_several.solve(parts, n, stride, signed=signed):
@@ -93,8 +93,8 @@ def floyd_warshall(rows_of_places):
         for part in parts:
             count = len(part) // stride
             here = np.flatnonzero((sources >= first) & (sources < first + count))
-            with arrays.guard(arrays.place_of(part)):
-                block = arrays.empty(len(here) * n, dtype, arrays.place_of(part))
+            with arrays.guard(arrays.device_of(part)):
+                block = arrays.empty(len(here) * n, dtype, arrays.device_of(part))
                 leave(part, stride, sources[here] - first, n, signed, block)
             into.reshape(-1, n)[here] = arrays.move(block, "cpu").reshape(-1, n)
             first += count

@@ -1,6 +1,6 @@
 """Workers that each take work from a shared counter until there is none: one thread of Python for each.
 
-Such a worker needs no parallel loop: it is one compiled call (:class:`~edgewise.device.together.alone`) that
+Such a worker needs no parallel loop: it is one compiled call (:class:`~edgewise.device.regions.alone`) that
 lets go of the interpreter.  It compiles in half the time of a parallel loop, and several may run at once.
 """
 

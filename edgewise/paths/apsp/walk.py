@@ -13,7 +13,7 @@ numbers may be small, and the largest distance of the rows counts.
 
 import numpy as np
 
-from edgewise.device import alone, arrays, device, fetch_add
+from edgewise.device import arrays, compiled, device, fetch_add
 from edgewise.errors import VerificationError
 from edgewise.paths.apsp import team
 from edgewise.paths.rows import Rows
@@ -111,7 +111,7 @@ def check_row(row, source, offsets, neighbours, weights, distances, none, slack,
     return np.int64(-1)
 
 
-@alone
+@compiled
 def check_rows(
     me, counter, sources, offsets, neighbours, weights, distances, none, slack, share, reached, queue, wrong
 ):

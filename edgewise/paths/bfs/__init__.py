@@ -19,7 +19,7 @@ from edgewise.paths.bfs.few import search_few
 from edgewise.paths.bfs.harish import harish
 from edgewise.paths.bfs.levels import distances_by_levels
 from edgewise.paths.bfs.top_down import top_down
-from edgewise.paths.choices import Method, bound, check_asked, check_options, check_place, sources_in
+from edgewise.paths.choices import Method, bound, check_asked, check_device, check_options, sources_in
 from edgewise.paths.distances import Distances, unreached
 from edgewise.paths.rows import incoming_of, rows_of
 
@@ -34,21 +34,21 @@ METHODS = {
         harish, "flags: every vertex asks in every round whether it is in the frontier", "Fusi; Harish 2007"
     ),
     "top-down": Method(
-        top_down, "each worker lists what it finds, one barrier a level", "after GAP, 2015", places=("cpu",)
+        top_down, "each worker lists what it finds, one barrier a level", "after GAP, 2015", devices=("cpu",)
     ),
     "direction-optimising": Method(
         direction_optimising,
         "the same, and bottom-up while the frontier is large",
         "Beamer, Asanovic & Patterson 2012",
-        places=("cpu",),
-        looks_back=True,
+        devices=("cpu",),
+        needs_incoming=True,
     ),
     "cooperative": Method(
         cooperative,
         "all levels in one launch, narrow or wide, top-down or bottom-up",
         "after Merrill 2012 and Beamer 2012",
         options=("wide",),
-        places=("cuda",),
+        devices=("cuda",),
     ),
 }
 
@@ -112,25 +112,25 @@ def bfs(
     furthest = NO_CUTOFF if cutoff is None else min(int(cutoff), NO_CUTOFF)
     if device is not None:
         graph = graph.to(device)
-    place = graph.place
-    check_place(method, place, METHODS)
+    where = graph.device
+    check_device(method, where, METHODS)
     sources = sources_in(graph, source)
-    with arrays.guard(place):
+    with arrays.guard(where):
         rows = rows_of(graph)
         if method == "auto":
-            name, seconds, dense, found = _auto(rows, sources, furthest, place)
+            name, seconds, dense, found = _auto(rows, sources, furthest, where)
         else:
-            if METHODS[method].looks_back:
+            if METHODS[method].needs_incoming:
                 incoming_of(graph, rows)
             name, found = method, None
-            seconds, dense = _timed(METHODS[method].run, rows, sources, furthest, place, options)
+            seconds, dense = _timed(METHODS[method].run, rows, sources, furthest, where, options)
     return Distances(graph, name, seconds, sources, False, rows, dense, found, cutoff)
 
 
-def _auto(rows, sources, cutoff, place):
+def _auto(rows, sources, cutoff, device):
     """Name of the method that searched, its seconds, and distances of all vertices or of those found."""
-    if place != "cpu":
-        return "cooperative", *_timed(cooperative, rows, sources, cutoff, place, {}), None
+    if device != "cpu":
+        return "cooperative", *_timed(cooperative, rows, sources, cutoff, device, {}), None
     start = perf_counter()
     vertices, distances, level, done = search_few(rows, sources, cutoff)
     if done:
@@ -140,9 +140,9 @@ def _auto(rows, sources, cutoff, place):
     return name, perf_counter() - start, dense, None
 
 
-def _timed(run, rows, sources, cutoff, place, options):
-    arrays.synchronize(place)
+def _timed(run, rows, sources, cutoff, device, options):
+    arrays.synchronize(device)
     start = perf_counter()
     dense = run(rows, sources, cutoff, **options)
-    arrays.synchronize(place)
+    arrays.synchronize(device)
     return perf_counter() - start, dense

@@ -28,10 +28,10 @@ def survey(block, distances, level, none, front, waiting, counts):
     tail, start = unsigned(first), unsigned(first)
     while start < unsigned(end):
         bits = unsigned(0)
-        for place in range(min(unsigned(64), unsigned(end) - start)):
-            distance = distances[start + place]
-            bits |= unsigned(distance == level) << unsigned(place)
-            waiting[tail] = start + place
+        for position in range(min(unsigned(64), unsigned(end) - start)):
+            distance = distances[start + position]
+            bits |= unsigned(distance == level) << unsigned(position)
+            waiting[tail] = start + position
             tail += unsigned(distance == none)
         front[start >> unsigned(6)] = bits
         start += unsigned(64)
@@ -49,7 +49,7 @@ def is_set(front, vertex):
 def look_first(waiting, first, count, neighbours, front, scratch, last):
     """Look up the first neighbour of each: where the list of the lucky ends, and that of the others.
 
-    The buffer holds first neighbours, the lucky and the others, ``CHUNK`` places each.  Those without a row
+    The buffer holds first neighbours, the lucky and the others, ``CHUNK`` devices each.  Those without a row
     are dropped.  The others' rows are noted anew, less the first entry.
     """
     buffer, base, numbers, own = scratch

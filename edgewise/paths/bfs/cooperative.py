@@ -20,13 +20,13 @@ is a large part of the graph, the vertices not yet reached look for a neighbour 
 
 import numpy as np
 
-from edgewise.device import arrays, device, load, meet, together
+from edgewise.device import arrays, barrier_wait, device, load, parallel_region
 from edgewise.paths.bfs.gears import QUEUES, bottom_up, gather, narrow, top_down, top_down_pieces
+from edgewise.paths.block_queues import APART, PIECE, WORDS, add_up
 from edgewise.paths.distances import unreached
-from edgewise.paths.shares import APART, PIECE, WORDS, add_up
 
 #: Threads a block and blocks a multiprocessor.
-THREADS, CROWD = 512, 2
+THREADS, MAX_BLOCKS_PER_SM = 512, 2
 #: Rounds before a narrow window spans several levels, and how many then.
 PATIENCE, WINDOW = 48, 32
 #: Vertices of a frontier from which on it is wide, for each worker of a GPU's grid and at least.
@@ -36,26 +36,26 @@ BOTTOM_UP = 64
 
 
 @device
-def start(me, everyone, barrier, distances, source, others, queue, counts, none):
+def start(worker, distances, source, others, queue, counts, none):
     """Nothing is reached but the sources, which stand in the first queue as far as they fit; their number."""
-    for vertex in range(me, len(distances), everyone):
+    for vertex in range(worker.id, len(distances), worker.count):
         distances[vertex] = none
-    meet(barrier, everyone)
+    barrier_wait(worker)
     capacity = len(queue) // QUEUES
-    for item in range(me, len(others), everyone):
+    for item in range(worker.id, len(others), worker.count):
         distances[others[item]] = 0
         if item + 1 < capacity:
             queue[item + 1] = others[item]
-    if me == 0:
+    if worker.id == 0:
         distances[source] = 0
         queue[0] = source
-    meet(barrier, everyone)
+    barrier_wait(worker)
     return len(others) + 1
 
 
-@together.by(threads=THREADS, crowd=CROWD, words=WORDS)
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
 def search(
-    me, everyone, barrier, words, distances, rows_offsets, rows_neighbours, in_offsets, in_neighbours, source,
+    worker, distances, rows_offsets, rows_neighbours, in_offsets, in_neighbours, source,
     others, queue, counts, group, wide, cutoff, none,
 ):  # fmt: skip
     """Run a whole search; all workers come to the same decisions from the same counters.
@@ -65,48 +65,60 @@ def search(
     """
     n, capacity = len(distances), len(queue) // QUEUES
     rows, incoming = (rows_offsets, rows_neighbours), (in_offsets, in_neighbours)
-    size = start(me, everyone, barrier, distances, source, others, queue, counts, none)
+    size = start(worker, distances, source, others, queue, counts, none)
     near, spill, far, free, spare = 0, 1, 2, 3, 4
     level, rounds, forced = 0, 0, 0
     while size > 0 and level < cutoff:
         found, pieces = QUEUES + 2 * (rounds % 3), QUEUES + 2 * (rounds % 3) + 1
-        if me == 0:
+        if worker.id == 0:
             counts[free * APART] = 0
             counts[(QUEUES + 2 * ((rounds + 1) % 3)) * APART] = 0
             counts[(QUEUES + 2 * ((rounds + 1) % 3) + 1) * APART] = 0
         if size < wide and level >= forced:
             last = min(level + (1 if rounds < PATIENCE else WINDOW), cutoff)
             roles = (near, spill, far, capacity)
-            narrow(me, everyone, words, distances, rows, group, queue, counts, roles, size, last)
-            meet(barrier, everyone)
+            narrow(
+                worker.id,
+                worker.count,
+                worker.shared,
+                distances,
+                rows,
+                group,
+                queue,
+                counts,
+                roles,
+                size,
+                last,
+            )
+            barrier_wait(worker)
             size = np.int64(load(counts, spill * APART))
             if 0 < size <= capacity:
                 near, spill, free = spill, free, near
             elif size > capacity:
                 forced, size = last, wide
-                meet(barrier, everyone)
-                if me == 0:
+                barrier_wait(worker)
+                if worker.id == 0:
                     counts[spill * APART] = counts[far * APART] = 0
             else:
                 level, size = last, np.int64(load(counts, far * APART))
                 near, spill, far, free, spare = far, spare, free, near, spill
         else:
             if len(in_offsets) > 0 and size >= n // BOTTOM_UP:
-                reached = bottom_up(me, everyone, distances, incoming, level)
+                reached = bottom_up(worker.id, worker.count, distances, incoming, level)
             else:
-                reached = top_down(me, everyone, distances, rows, queue, counts, pieces, level)
-                meet(barrier, everyone)
+                reached = top_down(worker.id, worker.count, distances, rows, queue, counts, pieces, level)
+                barrier_wait(worker)
                 count = np.int64(load(counts, pieces * APART))
-                reached += top_down_pieces(me, everyone, distances, rows, queue, count, level)
-            add_up(me, words, counts, found, reached)
-            meet(barrier, everyone)
+                reached += top_down_pieces(worker.id, worker.count, distances, rows, queue, count, level)
+            add_up(worker.id, worker.shared, counts, found, reached)
+            barrier_wait(worker)
             level, size = level + 1, np.int64(load(counts, found * APART))
             if level < forced:
                 size = max(size, wide)
             elif level == forced or 0 < size < wide:  # in a forced window some were found before
-                gather(me, everyone, distances, queue, counts, free, level)
+                gather(worker.id, worker.count, distances, queue, counts, free, level)
                 near, free = free, near
-                meet(barrier, everyone)
+                barrier_wait(worker)
                 size = np.int64(load(counts, near * APART))
         rounds += 1
 
@@ -128,14 +140,14 @@ def cooperative(rows, sources, cutoff, wide=WIDE):
     -------
     (n,) int32 array
     """
-    place, n, m = arrays.place_of(rows.offsets), rows.n_vertices, len(rows.neighbours)
+    device, n, m = arrays.device_of(rows.offsets), rows.n_vertices, len(rows.neighbours)
     wide = max(1, min(wide, n))
-    distances = arrays.empty(n, np.int32, place)
-    queue = arrays.empty(QUEUES * (2 * wide + m // PIECE), rows.neighbours.dtype, place)
-    counts = arrays.zeros((QUEUES + 6) * APART, np.int32, place)
-    nothing, back = arrays.empty(0, np.int64, place), rows.incoming
+    distances = arrays.empty(n, np.int32, device)
+    queue = arrays.empty(QUEUES * (2 * wide + m // PIECE), rows.neighbours.dtype, device)
+    counts = arrays.zeros((QUEUES + 6) * APART, np.int32, device)
+    nothing, back = arrays.empty(0, np.int64, device), rows.incoming
     incoming = (nothing, rows.neighbours[:0]) if back is None else (back.offsets, back.neighbours)
-    others = nothing if len(sources) == 1 else arrays.move(sources[1:], place)
+    others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))
     search(
         distances, rows.offsets, rows.neighbours, *incoming, int(sources[0]), others,

@@ -73,12 +73,12 @@ def write_block(
         if tail + unsigned(64) > room[1]:
             lost += tail - room[0]
             tail = room[0]
-        for place in range(min(unsigned(64), end - first)):
-            vertex, held = first + place, distances[first + place]
+        for position in range(min(unsigned(64), end - first)):
+            vertex, held = first + position, distances[first + position]
             open_one = unsigned(held == none)
-            new = (bits >> unsigned(place)) & open_one
+            new = (bits >> unsigned(position)) & open_one
             distances[vertex] = distance if new else held
-            fresh |= new << unsigned(place)
+            fresh |= new << unsigned(position)
             found[tail] = vertex
             tail += new
             waiting[waits] = vertex

@@ -10,7 +10,7 @@ batch, short and without branches, so that a core has a dozen reads under way:
 3. :func:`sift` keeps the entries whose bit in ``seen`` is clear, and :func:`settle` gives those that are new
    their distance.
 
-Where the next item goes in a list depends on what was read, and stores to such places hold up the loads
+Where the next item goes in a list depends on what was read, and stores to such devices hold up the loads
 behind them.  So no loop both reads from far away and lists what it finds: on a road network that alone made
 gathering three times as fast.
 

@@ -11,7 +11,7 @@ from threading import local
 
 import numpy as np
 
-from edgewise.device import alone, device
+from edgewise.device import compiled, device
 from edgewise.paths.bfs.expand import unsigned
 
 #: Vertices that may be reached, entries that may be read, and slots of the table, a power of two.
@@ -42,7 +42,7 @@ def add(table, vertex, found, slots, count):
     return count
 
 
-@alone
+@compiled
 def search(offsets, neighbours, sources, cutoff, table, slots, found, values, said):
     """Search until everything is reached or too much is; the number of vertices found.
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from edgewise.device import device, fetch_max, fetch_min, load
-from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, owner_of, sum_up_to, team_size
-from edgewise.paths.shares import (
+from edgewise.device.warps import block_barrier, block_size, find_segment, inclusive_scan, shuffle, warp_size
+from edgewise.paths.block_queues import (
     APART,
     PIECE,
     begin_to_keep,
@@ -40,12 +40,12 @@ def narrow(me, everyone, words, distances, rows, group, queue, counts, roles, si
     """Follow a stretch of the queue through the levels up to ``last``, within the team."""
     offsets, neighbours = rows
     near, spill, _, capacity = roles
-    team = team_size()
+    team = block_size()
     mine, number, teams = me % team, me // team, everyone // team
     width = min(group, team)
     first, end = number * size // teams, (number + 1) * size // teams
     begin_to_keep(words, mine)
-    meet_team()
+    block_barrier()
     turn, count, step = 0, end - first, team // width
     while count > 0:
         make_room(words, mine, turn)
@@ -66,7 +66,7 @@ def narrow(me, everyone, words, distances, rows, group, queue, counts, roles, si
                 pass_on(words, turn, distances, other, distance + 1, last, queue, counts, roles)
                 entry += width
             item += step
-        meet_team()
+        block_barrier()
         count = count_kept(words, turn)
         turn += 1
 
@@ -87,7 +87,7 @@ def expand_piece(distances, neighbours, first, end, lane, lanes, level):
 def top_down(me, everyone, distances, rows, queue, counts, hubs, level):
     """Expand all vertices at ``level``, a warp's rows at a time; long rows are put off."""
     offsets, neighbours = rows
-    lanes, n = lanes_of_warp(), len(distances)
+    lanes, n = warp_size(), len(distances)
     lane, found = me % lanes, 0
     for base in range(me - lane, n, everyone):
         vertex = base + lane
@@ -98,12 +98,12 @@ def top_down(me, everyone, distances, rows, queue, counts, hubs, level):
             if degree > PIECE:
                 put_pieces(queue, counts, hubs, vertex, degree)
                 degree = np.int64(0)
-        ends = sum_up_to(degree, lane)
-        total, start = from_lane(ends, lanes - 1), first - ends + degree
+        ends = inclusive_scan(degree, lane)
+        total, start = shuffle(ends, lanes - 1), first - ends + degree
         for share in range(0, total, lanes):
             entry = share + lane
-            owner = owner_of(entry, ends, lanes)
-            entry += from_lane(start, owner)
+            owner = find_segment(entry, ends, lanes)
+            entry += shuffle(start, owner)
             if share + lane < total:
                 other = neighbours[entry]
                 if distances[other] > level + 1:
@@ -116,7 +116,7 @@ def top_down(me, everyone, distances, rows, queue, counts, hubs, level):
 def top_down_pieces(me, everyone, distances, rows, queue, pieces, level):
     """Expand the rows that were put off, a piece a warp."""
     offsets, neighbours = rows
-    lanes = lanes_of_warp()
+    lanes = warp_size()
     lane, found = me % lanes, 0
     for item in range(me // lanes, pieces, everyone // lanes):
         _, first, end = piece_at(queue, item, offsets)

@@ -52,12 +52,12 @@ def harish(rows, sources, cutoff):
     -------
     (n,) int32 array
     """
-    place, n = arrays.place_of(rows.offsets), rows.n_vertices
-    distances = arrays.full(n, unreached(np.int32), np.int32, place)
-    frontier, visited, coming = (arrays.zeros(n, np.uint8, place) for _ in range(3))
-    first = arrays.move(sources, place)
+    device, n = arrays.device_of(rows.offsets), rows.n_vertices
+    distances = arrays.full(n, unreached(np.int32), np.int32, device)
+    frontier, visited, coming = (arrays.zeros(n, np.uint8, device) for _ in range(3))
+    first = arrays.move(sources, device)
     distances[first], frontier[first], visited[first] = 0, 1, 1
-    more, level = arrays.full(1, 1, np.int32, place), 0
+    more, level = arrays.full(1, 1, np.int32, device), 0
     while int(more[0]) and level < cutoff:
         more.fill(0)
         reach_neighbours(n, rows.offsets, rows.neighbours, frontier, visited, coming, distances)

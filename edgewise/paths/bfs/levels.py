@@ -17,8 +17,8 @@ barrier and come to the same decisions (see :mod:`~edgewise.paths.bfs.turns`):
 
 import numpy as np
 
-from edgewise.device import device, meet, together
-from edgewise.device.together import workers
+from edgewise.device import barrier_wait, device, parallel_region
+from edgewise.device.regions import workers
 from edgewise.paths.bfs.bottom_up import BLOCK
 from edgewise.paths.bfs.expand import BUFFER, MARGIN, NUMBERS, unsigned
 from edgewise.paths.bfs.steps import FEW, go_alone, step_down, step_drawn, step_up_all, survey_all, write_all
@@ -49,19 +49,19 @@ LISTED, LEAST = 16, 4096
 
 
 @device
-def begin(me, everyone, barrier, offsets, marks, known, values, level, found, state):
+def begin(worker, offsets, marks, known, values, level, found, state):
     """Nothing is reached but what is known, of which those at ``level`` are the frontier."""
     seen, distances, none = marks
-    first, end = part_of(me, everyone, len(distances))
+    first, end = part_of(worker.id, worker.count, len(distances))
     for vertex in range(unsigned(first), unsigned(end)):
         distances[vertex] = none
-    first, end = part_of(me, everyone, len(seen))
+    first, end = part_of(worker.id, worker.count, len(seen))
     for byte in range(unsigned(first), unsigned(end)):
         seen[byte] = 0
-    meet(barrier, everyone)
-    first, end = room_of(me, everyone, level, found)
+    barrier_wait(worker)
+    first, end = room_of(worker.id, worker.count, level, found)
     tail, lost, work = first, unsigned(0), unsigned(0)
-    if me == 0:
+    if worker.id == 0:
         for item in range(len(known)):
             vertex = known[item]
             distances[vertex] = values[item]
@@ -72,32 +72,44 @@ def begin(me, everyone, barrier, offsets, marks, known, values, level, found, st
                 found[tail] = vertex
                 tail += unsigned(1)
                 work += unsigned(offsets[vertex + 1]) - unsigned(offsets[vertex])
-        state[common(0, everyone) + LEVEL] = level
-    note(state, 2, me, everyone, tail - first, work, lost)
-    meet(barrier, everyone)
+        state[common(0, worker.count) + LEVEL] = level
+    note(state, 2, worker.id, worker.count, tail - first, work, lost)
+    barrier_wait(worker)
 
 
 @device
 def step_wide(
-    kind, ready, me, everyone, barrier, state, turn, level, size, lost, rows, incoming, marks, bitmaps,
+    kind, ready, worker, state, turn, level, size, lost, rows, incoming, marks, bitmaps,
     waiting, counts, scratch, found, room,
 ):  # fmt: skip
     """A step by bitmaps: by drawing, or bottom-up; it leaves the bitmap of those that it reaches."""
-    at, behind = common(turn, everyone), common(turn + 1, everyone)
+    at, behind = common(turn, worker.count), common(turn + 1, worker.count)
     front, after, drawn = bitmaps
-    distance, sheet = np.int32(level + 1), unsigned(me * len(front))
+    distance, sheet = np.int32(level + 1), unsigned(worker.id * len(front))
     if kind == DRAWN:
         step_drawn(
-            at + COUNTER, everyone, state, turn, level, size, lost, rows, marks, scratch, found, drawn, sheet
+            at + COUNTER,
+            worker.count,
+            state,
+            turn,
+            level,
+            size,
+            lost,
+            rows,
+            marks,
+            scratch,
+            found,
+            drawn,
+            sheet,
         )
-        meet(barrier, everyone)
+        barrier_wait(worker)
         return write_all(
-            at + SECOND, state, behind, everyone, drawn, marks, distance, rows[0], front, waiting, counts,
+            at + SECOND, state, behind, worker.count, drawn, marks, distance, rows[0], front, waiting, counts,
             found, room,
         )  # fmt: skip
     if not ready:
         survey_all(at + SECOND, state, level, marks, front, waiting, counts)
-        meet(barrier, everyone)
+        barrier_wait(worker)
     return step_up_all(
         at + COUNTER, state, behind, incoming, front, after, waiting, counts, marks, distance, rows[0],
         scratch, found, room,
@@ -119,21 +131,21 @@ def step_narrow(
     return go_alone(everyone, state, turn, level, cutoff, size, rows, marks, scratch, found)
 
 
-@together
+@parallel_region
 def search(
-    me, everyone, barrier, offsets, neighbours, into, out_of, distances, seen, front, after, drawn, waiting,
+    worker, offsets, neighbours, into, out_of, distances, seen, front, after, drawn, waiting,
     counts, found, buffer, numbers, state, known, values, level, cutoff, none,
 ):  # fmt: skip
     """Run a whole search; see :func:`distances_by_levels`."""
     rows, incoming, marks = (offsets, neighbours), (into, out_of), (seen, distances, np.int32(none))
-    scratch = (buffer, unsigned(me * BUFFER), numbers, unsigned(me * NUMBERS))
-    begin(me, everyone, barrier, offsets, marks, known, values, level, found, state)
+    scratch = (buffer, unsigned(worker.id * BUFFER), numbers, unsigned(worker.id * NUMBERS))
+    begin(worker, offsets, marks, known, values, level, found, state)
     turn, left, outside, kind = 0, len(neighbours), len(distances), DOWN
     while True:
-        at, behind = common(turn, everyone), common(turn + 1, everyone)
+        at, behind = common(turn, worker.count), common(turn + 1, worker.count)
         level = state[at + LEVEL]
-        size, work = totals(state, turn, everyone, FOUND), totals(state, turn, everyone, WORK)
-        lost = totals(state, turn, everyone, LOST)
+        size, work = totals(state, turn, worker.count, FOUND), totals(state, turn, worker.count, WORK)
+        lost = totals(state, turn, worker.count, LOST)
         if size + lost == 0 or level >= cutoff:
             break
         outside -= size + lost
@@ -141,27 +153,40 @@ def search(
         waits = state[at + WAITING] if ready else outside
         kind = choose(ready, work, lost, left, waits, len(neighbours), len(distances), len(into) > 0)
         left -= work
-        if me == 0:
-            later = common(turn + 2, everyone)  # what lies behind others may add to already
+        if worker.id == 0:
+            later = common(turn + 2, worker.count)  # what lies behind others may add to already
             state[later + COUNTER] = state[later + SECOND] = state[later + WAITING] = 0
-        reached, room = level + 1, room_of(me, everyone, level + 1, found)
+        reached, room = level + 1, room_of(worker.id, worker.count, level + 1, found)
         if kind == DOWN:
             tail, gone, more, reached = step_narrow(
-                me, everyone, state, turn, level, cutoff, size, work, lost, rows, marks, scratch, found, room
+                worker.id,
+                worker.count,
+                state,
+                turn,
+                level,
+                cutoff,
+                size,
+                work,
+                lost,
+                rows,
+                marks,
+                scratch,
+                found,
+                room,
             )
-            room = room_of(me, everyone, reached, found)
+            room = room_of(worker.id, worker.count, reached, found)
         else:
             bitmaps = (front, after, drawn)
             tail, gone, more = step_wide(
-                kind, ready, me, everyone, barrier, state, turn, level, size, lost, rows, incoming, marks,
+                kind, ready, worker, state, turn, level, size, lost, rows, incoming, marks,
                 bitmaps, waiting, counts, scratch, found, room,
             )  # fmt: skip
             if kind == UP:
                 front, after = after, front
-        note(state, turn, me, everyone, tail - room[0], more, gone)
-        if me == 0:
+        note(state, turn, worker.id, worker.count, tail - room[0], more, gone)
+        if worker.id == 0:
             state[behind + LEVEL] = reached
-        meet(barrier, everyone)
+        barrier_wait(worker)
         turn += 1
 
 

@@ -23,8 +23,8 @@ from edgewise.paths.choices import (
     Method,
     bound,
     check_asked,
+    check_device,
     check_options,
-    check_place,
     sources_in,
     vertices_in,
 )
@@ -78,7 +78,7 @@ METHODS = {
         "the nearest vertex first, on one core",
         "Dijkstra 1959",
         "not negative",
-        places=("cpu",),
+        devices=("cpu",),
         stops=True,
     ),
 }
@@ -152,22 +152,22 @@ def shortest_paths(
     cutoff = bound(cutoff, whole=False)
     if device is not None:
         graph = graph.to(device)
-    check_place(method, graph.place, METHODS)
+    check_device(method, graph.device, METHODS)
     sources = sources_in(graph, source)
     ends = None if targets is None else vertices_in(graph, targets, "targets", "leave it out")
     name = _type_name(graph, dtype)
-    with arrays.guard(graph.place), np.errstate(over="ignore"):
+    with arrays.guard(graph.device), np.errstate(over="ignore"):
         rows = rows_in(graph, name)
         if rows.spread.least < 0:
             _check_negative(graph, method, rows.spread.least, cutoff, ends)
-        if method == "auto" and graph.place == "cpu" and rows.spread.least >= 0:
+        if method == "auto" and graph.device == "cpu" and rows.spread.least >= 0:
             start = perf_counter()
             found = nearby(rows, sources, limit_in(cutoff, name), ends)
             if found is not None:
                 seconds, facts = perf_counter() - start, (cutoff, ends is not None)
                 return Distances(graph, "dijkstra", seconds, sources, True, rows, None, found, *facts)
         if method == "auto":
-            near = "delta-stepping" if graph.place == "cpu" else "near-far"
+            near = "delta-stepping" if graph.device == "cpu" else "near-far"
             method = near if rows.spread.least >= 0 else "bellman-ford"
         return _searched(graph, method, rows, sources, ends, cutoff, dtype, options)
 
@@ -177,13 +177,13 @@ def _searched(graph, method, rows, sources, ends, cutoff, dtype, options):
     overflowed = True
     while overflowed:
         name = rows.weights.dtype.name
-        arrays.synchronize(graph.place)
+        arrays.synchronize(graph.device)
         start = perf_counter()
         try:
             distances, overflowed = _run(method, rows, sources, limit_in(cutoff, name), ends, options)
         except NegativeCycle as cycle:
             raise cycle.named(graph) from None
-        arrays.synchronize(graph.place)
+        arrays.synchronize(graph.device)
         seconds = perf_counter() - start
         if overflowed:
             rows = rows_in(graph, wider_than(name, asked=dtype is not None))
@@ -200,7 +200,7 @@ def _run(method, rows, sources, limit, ends, options):
     distances, overflowed = found.run(rows, sources, limit, **options)
     if ends is None:
         return distances, overflowed
-    none, reached = unreached(distances.dtype), distances[arrays.move(ends, arrays.place_of(distances))]
+    none, reached = unreached(distances.dtype), distances[arrays.move(ends, arrays.device_of(distances))]
     if bool((reached != none).all()):
         overflowed = False  # only vertices that do not matter are further away than the type reaches
         distances[distances > reached.max()] = none

@@ -10,8 +10,18 @@ finds a cycle, or spends what the rounds have cost; then the rounds go on for tw
 
 import numpy as np
 
-from edgewise.device import arrays, device, fetch_add, fetch_max, fetch_min, load, meet, store, together
-from edgewise.device.wrapping import plus
+from edgewise.device import (
+    arrays,
+    barrier_wait,
+    device,
+    fetch_add,
+    fetch_max,
+    fetch_min,
+    load,
+    parallel_region,
+    store,
+)
+from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.distances import unreached
 from edgewise.paths.sssp.negative_cycle import finish
 from edgewise.paths.sssp.weights import least_in, past_the_end, spread_of
@@ -39,7 +49,7 @@ def relax(vertex, rows, distances, queued_in, queue, counters, following, now, l
     distance = load(distances, vertex)
     for entry in range(offsets[vertex], offsets[vertex + 1]):
         other, weight = np.int64(neighbours[entry]), weights[entry]
-        longer = plus(distance, weight)
+        longer = wrapping_add(distance, weight)
         if falls_off(distance, weight, longer, lowest):
             store(counters, TOO_LOW * APART, 1)
         elif (
@@ -52,9 +62,9 @@ def relax(vertex, rows, distances, queued_in, queue, counters, following, now, l
             queue[fetch_add(counters, (QUEUED + following) * APART, 1)] = other
 
 
-@together
+@parallel_region
 def run_rounds(
-    me, everyone, barrier, offsets, neighbours, weights, distances, queue, queued_in, counters, first, last,
+    worker, offsets, neighbours, weights, distances, queue, queued_in, counters, first, last,
     lowest, cutoff,
 ):  # fmt: skip
     """Run rounds ``first`` to ``last - 1``, or fewer if nothing is left to do.
@@ -65,18 +75,18 @@ def run_rounds(
     rows, limits, n, now = (offsets, neighbours, weights), (lowest, cutoff), len(distances), first
     while now < last and load(counters, (QUEUED + now % 3) * APART) > 0:
         count, half, following = load(counters, (QUEUED + now % 3) * APART), now % 2, (now + 1) % 3
-        if me == 0:
+        if worker.id == 0:
             store(counters, (QUEUED + (now + 2) % 3) * APART, 0)
         others = queue[(1 - half) * n : (2 - half) * n]
         relaxed = np.int64(0)
-        for place in range(half * n + me, half * n + count, everyone):
-            vertex = np.int64(queue[place])
+        for position in range(half * n + worker.id, half * n + count, worker.count):
+            vertex = np.int64(queue[position])
             relax(vertex, rows, distances, queued_in, others, counters, following, now + 1, limits)
             relaxed += offsets[vertex + 1] - offsets[vertex]
         fetch_add(counters, RELAXED * APART, relaxed)
-        meet(barrier, everyone)
+        barrier_wait(worker)
         now += 1
-    if me == 0:
+    if worker.id == 0:
         store(counters, ENDED * APART, now)
 
 
@@ -104,14 +114,14 @@ def bellman_ford(rows, sources, cutoff):
     NegativeCycle
         A source leads to one.
     """
-    place, dtype, n = arrays.place_of(rows.offsets), rows.weights.dtype, rows.n_vertices
+    device, dtype, n = arrays.device_of(rows.offsets), rows.weights.dtype, rows.n_vertices
     none, least = dtype.type(unreached(dtype)), spread_of(rows).least
-    distances = arrays.full(n, none, dtype, place)
-    first = arrays.move(sources, place)
+    distances = arrays.full(n, none, dtype, device)
+    first = arrays.move(sources, device)
     distances[first] = 0
-    queue = arrays.empty(2 * n, np.int64, place)
+    queue = arrays.empty(2 * n, np.int64, device)
     queue[: len(sources)] = first
-    queued_in, counters = arrays.zeros(n, np.int64, place), arrays.zeros(COUNTERS * APART, np.int64, place)
+    queued_in, counters = arrays.zeros(n, np.int64, device), arrays.zeros(COUNTERS * APART, np.int64, device)
     counters[QUEUED * APART] = len(sources)
     now, rounds = 0, FIRST_ROUNDS if least < 0 else ALL_ROUNDS
     graph = (rows.offsets, rows.neighbours, rows.weights)

@@ -59,9 +59,9 @@ def clear(bins, first, end):
 
 
 @device
-def put(bins, place, vertex):
+def put(bins, position, vertex):
     """Put a vertex into a place of the ring, or beyond it."""
-    at = bins.tops[place]
+    at = bins.tops[position]
     if at & (CHUNK - 1) == 0:
         chunk = bins.words[FREE]
         if chunk != NOBODY:
@@ -75,7 +75,7 @@ def put(bins, place, vertex):
         bins.below[chunk] = at // CHUNK - 1
         at = chunk * CHUNK
     bins.pool[np.uint64(at)] = vertex
-    bins.tops[place] = at + 1
+    bins.tops[position] = at + 1
 
 
 @device
@@ -98,10 +98,10 @@ def nearest(bins, current):
 
 
 @device
-def take_all(bins, place):
+def take_all(bins, position):
     """Empty a place; return its first chunk and the vertices in that."""
-    at = bins.tops[place]
-    bins.tops[place] = 0
+    at = bins.tops[position]
+    bins.tops[position] = 0
     chunk = (at - 1) // CHUNK
     return chunk, at - chunk * CHUNK
 
@@ -114,9 +114,9 @@ def give_back(bins, first, last):
 
 
 @device
-def is_short(bins, place, chunks):
+def is_short(bins, position, chunks):
     """Whether a place holds so few chunks, but not none."""
-    chunk = (bins.tops[place] - 1) // CHUNK
+    chunk = (bins.tops[position] - 1) // CHUNK
     count = 0
     while chunk != NOBODY and count <= chunks:
         count += 1

@@ -21,10 +21,10 @@ Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm" (2
 
 import numpy as np
 
-from edgewise.device import device, fetch_add, fetch_min, meet, together
+from edgewise.device import barrier_wait, device, fetch_add, fetch_min, parallel_region
 from edgewise.device.prefetch import prefetch
-from edgewise.device.together import workers
-from edgewise.device.wrapping import plus
+from edgewise.device.regions import workers
+from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.distances import unreached
 from edgewise.paths.sssp.bins import (
     CHUNK,
@@ -69,7 +69,7 @@ def relax(me_alone, vertex, current, bins, rows, distances, limits):
         return
     for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])):
         other = np.int64(neighbours[entry])
-        longer = plus(distance, weights[entry])
+        longer = wrapping_add(distance, weights[entry])
         held = distances[other]
         if longer < held and longer >= distance:
             if me_alone:
@@ -102,10 +102,10 @@ def lay_out(bins, current, offer, offered):
     """Offer the nearest of the own bins to all; return its number and last chunk."""
     number, count, last = nearest(bins, current), 0, np.int64(NOBODY)
     offer[COUNT] = 0
-    place = number & (RING - 1)
-    if number - current < RING and bins.tops[place]:
-        last = (bins.tops[place] - 1) // CHUNK
-        offer[COUNT] = bins.tops[place] - last * CHUNK
+    position = number & (RING - 1)
+    if number - current < RING and bins.tops[position]:
+        last = (bins.tops[position] - 1) // CHUNK
+        offer[COUNT] = bins.tops[position] - last * CHUNK
         chunk = last
         while chunk != NOBODY:
             offered[count] = last = chunk
@@ -135,9 +135,9 @@ def work_on_offers(me, everyone, current, offers, offered, bins, rows, distances
 @device
 def work_on_own(everyone, current, bins, rows, distances, limits):
     """Work on what came into the current bin meanwhile, while it is too little to be shared."""
-    place = current & (RING - 1)
-    while is_short(bins, place, OWN_CHUNKS):
-        chunk, count = take_all(bins, place)
+    position = current & (RING - 1)
+    while is_short(bins, position, OWN_CHUNKS):
+        chunk, count = take_all(bins, position)
         while chunk != NOBODY:
             work_on(everyone == 1, chunk, count, current, bins, rows, distances, limits)
             after = bins.below[chunk]
@@ -154,32 +154,39 @@ def nearest_offer(everyone, offers):
     return number
 
 
-@together
+@parallel_region
 def search(
-    me, everyone, barrier, offsets, neighbours, weights, distances, sources, targets, pool, below, tops,
+    worker, offsets, neighbours, weights, distances, sources, targets, pool, below, tops,
     words, offers, offered, scale, none, found,
 ):  # fmt: skip
     """Run a whole search; all workers read the same offers and so come to the same decisions."""
     rows, limits, n = (offsets, neighbours, weights), (scale, none), len(distances)
-    chunks, ring = len(below) // everyone, RING + WORDS
-    bins = Bins(pool, below, tops[me * ring : (me + 1) * ring], words[me * WORDS : (me + 1) * WORDS])
-    clear(bins, me * chunks, (me + 1) * chunks)
-    for vertex in range(n * me // everyone, n * (me + 1) // everyone):
+    chunks, ring = len(below) // worker.count, RING + WORDS
+    bins = Bins(
+        pool,
+        below,
+        tops[worker.id * ring : (worker.id + 1) * ring],
+        words[worker.id * WORDS : (worker.id + 1) * WORDS],
+    )
+    clear(bins, worker.id * chunks, (worker.id + 1) * chunks)
+    for vertex in range(n * worker.id // worker.count, n * (worker.id + 1) // worker.count):
         distances[vertex] = none
-    meet(barrier, everyone)
-    if me == 0:
+    barrier_wait(worker)
+    if worker.id == 0:
         for source in sources:
             distances[source] = 0
             put(bins, 0, source)
     current, side, settled = np.int64(0), 0, 0
     before, before_last = np.int64(NOBODY), np.int64(NOBODY)
     while True:
-        all_offers = offers[side * everyone * WORDS : (side + 1) * everyone * WORDS]
-        all_offered = offered[side * everyone * chunks : (side + 1) * everyone * chunks]
-        mine = all_offers[me * WORDS : (me + 1) * WORDS]
-        number, last = lay_out(bins, current, mine, all_offered[me * chunks : (me + 1) * chunks])
-        meet(barrier, everyone)
-        following = nearest_offer(everyone, all_offers)
+        all_offers = offers[side * worker.count * WORDS : (side + 1) * worker.count * WORDS]
+        all_offered = offered[side * worker.count * chunks : (side + 1) * worker.count * chunks]
+        mine = all_offers[worker.id * WORDS : (worker.id + 1) * WORDS]
+        number, last = lay_out(
+            bins, current, mine, all_offered[worker.id * chunks : (worker.id + 1) * chunks]
+        )
+        barrier_wait(worker)
+        following = nearest_offer(worker.count, all_offers)
         while settled < len(targets) and bin_of(distances[targets[settled]], scale) < following:
             settled += 1
         done = len(targets) > 0 and settled == len(targets)
@@ -190,13 +197,15 @@ def search(
             bins.tops[current & (RING - 1)] = 0
         if bins.words[NEAREST_BEYOND] == current:
             sort_beyond(bins, current, distances, scale)
-        work_on_offers(me, everyone, current, all_offers, all_offered, bins, rows, distances, limits)
-        work_on_own(everyone, current, bins, rows, distances, limits)
-        if before != NOBODY:  # everyone has left the round before
+        work_on_offers(
+            worker.id, worker.count, current, all_offers, all_offered, bins, rows, distances, limits
+        )
+        work_on_own(worker.count, current, bins, rows, distances, limits)
+        if before != NOBODY:  # worker.count has left the round before
             give_back(bins, before, before_last)
-        before = all_offered[me * chunks] if number == current and last != NOBODY else np.int64(NOBODY)
+        before = all_offered[worker.id * chunks] if number == current and last != NOBODY else np.int64(NOBODY)
         before_last, side = last, 1 - side
-    if me == 0:
+    if worker.id == 0:
         found[LAST], found[TOO_FEW] = current, following == WANTING_CHUNKS
 
 

@@ -5,14 +5,14 @@ The oracle of the other methods.  It is also a fair choice where a search is cut
 
 import numpy as np
 
-from edgewise.device import alone
-from edgewise.device.wrapping import plus
+from edgewise.device import compiled
+from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.distances import unreached
 from edgewise.paths.sssp.heap import drop, put
 from edgewise.paths.sssp.weights import past_the_end
 
 
-@alone
+@compiled
 def search(offsets, neighbours, weights, distances, sources, targets, wanted, cutoff, keys, vertices):
     """Settle vertices until no one is left, or until nothing as near as the furthest target is left."""
     size, left = 0, len(targets)
@@ -33,7 +33,7 @@ def search(offsets, neighbours, weights, distances, sources, targets, wanted, cu
                 cutoff = distance
         for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])):
             other = np.int64(neighbours[entry])
-            longer = plus(distance, weights[entry])
+            longer = wrapping_add(distance, weights[entry])
             if longer < distances[other] and distance <= longer <= cutoff:
                 distances[other] = longer
                 size = put(keys, vertices, size, longer, other)

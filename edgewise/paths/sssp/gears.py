@@ -3,9 +3,9 @@
 import numpy as np
 
 from edgewise.device import device, fetch_min, load
-from edgewise.device.warps import from_lane, lanes_of_warp, meet_team, owner_of, sum_up_to, team_size
-from edgewise.device.wrapping import plus
-from edgewise.paths.shares import (
+from edgewise.device.warps import block_barrier, block_size, find_segment, inclusive_scan, shuffle, warp_size
+from edgewise.device.wrapping import wrapping_add
+from edgewise.paths.block_queues import (
     APART,
     PIECE,
     begin_to_keep,
@@ -34,7 +34,7 @@ TOGETHER = 4
 @device
 def relax(distances, other, distance, weight, cutoff):
     """Offer a path that is longer by an edge: whether it is the shortest so far, and its length."""
-    longer = plus(distance, weight)
+    longer = wrapping_add(distance, weight)
     taken = (  # and has not wrapped round
         distance <= longer <= cutoff
         and longer < load(distances, other)
@@ -58,7 +58,7 @@ def offer(distances, other, distance, weight, flags, following, limits):
 def expand_wide(me, everyone, distances, expanded, rows, flags, words, turned, queue, counts, which, limits):
     """Expand the near vertices among those flagged; carry the others over; how many are near and far next."""
     offsets, neighbours, weights = rows
-    lanes, half, threshold = lanes_of_warp(), len(words) // 2, limits[0]
+    lanes, half, threshold = warp_size(), len(words) // 2, limits[0]
     now, following = turned * half, (1 - turned) * half * TOGETHER
     lane, near, far = me % lanes, 0, 0
     for base in range(me - lane, half, everyone):
@@ -67,7 +67,7 @@ def expand_wide(me, everyone, distances, expanded, rows, flags, words, turned, q
             word = np.int64(words[now + base + lane])
             if word != 0:
                 words[now + base + lane] = 0
-        if from_lane(sum_up_to(np.int64(word != 0), lane), lanes - 1) == 0:
+        if shuffle(inclusive_scan(np.int64(word != 0), lane), lanes - 1) == 0:
             continue
         for part in range(TOGETHER):
             vertex = (base + lane) * TOGETHER + part
@@ -84,11 +84,11 @@ def expand_wide(me, everyone, distances, expanded, rows, flags, words, turned, q
                     if degree > PIECE:
                         put_pieces(queue, counts, which + PIECES, vertex, degree)
                         degree = np.int64(0)
-            ends = sum_up_to(degree, lane)
-            total, start = from_lane(ends, lanes - 1), first - ends + degree
+            ends = inclusive_scan(degree, lane)
+            total, start = shuffle(ends, lanes - 1), first - ends + degree
             for share in range(0, total, lanes):
-                owner = owner_of(share + lane, ends, lanes)
-                entry = share + lane + from_lane(start, owner)
+                owner = find_segment(share + lane, ends, lanes)
+                entry = share + lane + shuffle(start, owner)
                 if share + lane < total:
                     other = np.int64(neighbours[entry])
                     distance, weight = load(distances, (base + owner) * TOGETHER + part), weights[entry]
@@ -101,7 +101,7 @@ def expand_wide(me, everyone, distances, expanded, rows, flags, words, turned, q
 def expand_pieces(me, everyone, distances, rows, flags, following, queue, counts, pieces, limits):
     """Expand the long rows, a piece a warp.  How many vertices are near and far next."""
     offsets, neighbours, weights = rows
-    lanes, near, far = lanes_of_warp(), 0, 0
+    lanes, near, far = warp_size(), 0, 0
     for item in range(me // lanes, pieces, everyone // lanes):
         vertex, first, end = piece_at(queue, item, offsets)
         distance = load(distances, vertex)
@@ -117,12 +117,12 @@ def list_near(me, everyone, distances, expanded, flags, words, turned, queue, co
     """List the flagged vertices that are near, whose flags stay; how many are far."""
     capacity, far, half = len(queue) // QUEUES, 0, len(words) // 2
     now = turned * half
-    for place in range(me, half, everyone):
-        word = np.int64(words[now + place])
+    for position in range(me, half, everyone):
+        word = np.int64(words[now + position])
         if word != 0:
             for part in range(TOGETHER):
                 if (word >> (8 * part)) & 255:
-                    vertex = place * TOGETHER + part
+                    vertex = position * TOGETHER + part
                     distance = distances[vertex]
                     if distance >= threshold:
                         far += 1
@@ -160,12 +160,12 @@ def expand_narrow(me, everyone, words, distances, expanded, rows, flags, queue, 
     """Follow a stretch of the queue for some turns within the team, its warps' items dealt out in turn."""
     offsets, neighbours, weights = rows
     near, _, which, now = lists
-    capacity, lanes, team = len(queue) // QUEUES, lanes_of_warp(), team_size()
+    capacity, lanes, team = len(queue) // QUEUES, warp_size(), block_size()
     mine, number, teams = me % team, me // team, everyone // team
     lane, warp, warps = mine % lanes, mine // lanes, team // lanes
     first_item, last_item = number * size // teams, (number + 1) * size // teams
     begin_to_keep(words, mine)
-    meet_team()
+    block_barrier()
     turn, count = 0, last_item - first_item
     while count > 0 and (turn == 0 or (count <= MOST and turn < TURNS)):
         make_room(words, mine, turn)
@@ -185,18 +185,18 @@ def expand_narrow(me, everyone, words, distances, expanded, rows, flags, queue, 
                 elif distance < before:
                     expanded[vertex] = distance
                     degree = end - first
-            ends = sum_up_to(degree, lane)
-            total, start = from_lane(ends, lanes - 1), first - ends + degree
+            ends = inclusive_scan(degree, lane)
+            total, start = shuffle(ends, lanes - 1), first - ends + degree
             share = lane
             while share - lane < total:
-                owner = owner_of(share, ends, lanes)
-                entry, far = share + from_lane(start, owner), from_lane(distance, owner)
+                owner = find_segment(share, ends, lanes)
+                entry, far = share + shuffle(start, owner), shuffle(distance, owner)
                 if share < total:
                     other, weight = np.int64(neighbours[entry]), weights[entry]
                     follow(words, turn, distances, other, far, weight, flags, queue, counts, lists, limits)
                 share += lanes
             base += team
-        meet_team()
+        block_barrier()
         count = count_kept(words, turn)
         turn += 1
     for item in range(mine, count, team):

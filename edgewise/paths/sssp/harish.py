@@ -13,7 +13,7 @@ thesis.
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_min
-from edgewise.device.wrapping import plus
+from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.distances import unreached
 from edgewise.paths.sssp.weights import past_the_end
 
@@ -26,7 +26,7 @@ def relax(vertex, offsets, neighbours, weights, mask, distances, updating, cutof
         distance = distances[vertex]
         for entry in range(offsets[vertex], offsets[vertex + 1]):
             other = neighbours[entry]
-            longer = plus(distance, weights[entry])
+            longer = wrapping_add(distance, weights[entry])
             if longer < updating[other] and distance <= longer <= cutoff:
                 fetch_min(updating, other, longer)
 
@@ -42,13 +42,13 @@ def update(vertex, mask, distances, updating, lowered):
 
 def harish(rows, sources, cutoff):
     """Distances from the nearest of ``sources``; as all methods of :mod:`edgewise.paths.sssp`."""
-    place, dtype, n = arrays.place_of(rows.offsets), rows.weights.dtype, rows.n_vertices
-    distances = arrays.full(n, unreached(dtype), dtype, place)
-    mask = arrays.zeros(n, np.uint8, place)
-    first = arrays.move(sources, place)
+    device, dtype, n = arrays.device_of(rows.offsets), rows.weights.dtype, rows.n_vertices
+    distances = arrays.full(n, unreached(dtype), dtype, device)
+    mask = arrays.zeros(n, np.uint8, device)
+    first = arrays.move(sources, device)
     distances[first], mask[first] = 0, 1
     updating = distances.copy()
-    lowered = arrays.full(1, 1, np.int32, place)
+    lowered = arrays.full(1, 1, np.int32, device)
     while int(lowered[0]):
         lowered.fill(0)
         relax(n, rows.offsets, rows.neighbours, rows.weights, mask, distances, updating, cutoff)

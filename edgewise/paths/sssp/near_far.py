@@ -23,9 +23,9 @@ import math
 
 import numpy as np
 
-from edgewise.device import arrays, device, load, meet, together
+from edgewise.device import arrays, barrier_wait, device, load, parallel_region
+from edgewise.paths.block_queues import APART, PIECE, WORDS, add_up
 from edgewise.paths.distances import unreached
-from edgewise.paths.shares import APART, PIECE, WORDS, add_up
 from edgewise.paths.sssp.gears import (
     COUNTED,
     FAR,
@@ -43,7 +43,7 @@ from edgewise.paths.sssp.gears import (
 from edgewise.paths.sssp.weights import past_the_end, spread_of
 
 #: Threads a block and blocks a multiprocessor.
-THREADS, CROWD = 512, 2
+THREADS, MAX_BLOCKS_PER_SM = 512, 2
 #: Near vertices from which on they are not listed.
 WIDE = 16384
 #: What a round does.
@@ -61,21 +61,21 @@ def clear(counts, free, turning):
 
 
 @device
-def start(me, everyone, barrier, distances, expanded, source, others, flags, words, none):
+def start(worker, distances, expanded, source, others, flags, words, none):
     """Nothing is reached but the sources, which are pending."""
-    for vertex in range(me, len(distances), everyone):
+    for vertex in range(worker.id, len(distances), worker.count):
         distances[vertex] = none
         expanded[vertex] = none
-    for place in range(me, len(words), everyone):
-        words[place] = 0
-    meet(barrier, everyone)
-    for item in range(me, len(others), everyone):
+    for position in range(worker.id, len(words), worker.count):
+        words[position] = 0
+    barrier_wait(worker)
+    for item in range(worker.id, len(others), worker.count):
         distances[others[item]] = 0
         flags[others[item]] = 1
-    if me == 0:
+    if worker.id == 0:
         distances[source] = 0
         flags[source] = 1
-    meet(barrier, everyone)
+    barrier_wait(worker)
 
 
 @device
@@ -101,25 +101,23 @@ def after_wide(near_next, left, wide, threshold, step, none):
 
 
 @device
-def wide_round(
-    me, everyone, barrier, team, distances, expanded, rows, flags, words, turned, queue, counts, which, limits
-):
+def wide_round(worker, team, distances, expanded, rows, flags, words, turned, queue, counts, which, limits):
     """Expand all near vertices, and put together how many are near and far next."""
     nears, fars = expand_wide(
-        me, everyone, distances, expanded, rows, flags, words, turned, queue, counts, which, limits
+        worker.id, worker.count, distances, expanded, rows, flags, words, turned, queue, counts, which, limits
     )
-    meet(barrier, everyone)
+    barrier_wait(worker)
     following, pieces = (1 - turned) * len(flags) // 2, np.int64(load(counts, (which + PIECES) * APART))
     more_near, more_far = expand_pieces(
-        me, everyone, distances, rows, flags, following, queue, counts, pieces, limits
+        worker.id, worker.count, distances, rows, flags, following, queue, counts, pieces, limits
     )
-    add_up(me, team, counts, which + NEAR, nears + more_near)
-    add_up(me, team, counts, which + FAR, fars + more_far)
+    add_up(worker.id, team, counts, which + NEAR, nears + more_near)
+    add_up(worker.id, team, counts, which + FAR, fars + more_far)
 
 
-@together.by(threads=THREADS, crowd=CROWD, words=WORDS)
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
 def search(
-    me, everyone, barrier, team, distances, expanded, offsets, neighbours, weights, source, others, flags,
+    worker, distances, expanded, offsets, neighbours, weights, source, others, flags,
     words, queue, counts, wide, delta, cutoff, none,
 ):  # fmt: skip
     """Run a whole search; all workers come to the same decisions from the same counters.
@@ -127,46 +125,67 @@ def search(
     A counter that decides is not written before the next barrier, since others may still have to read it: the
     three queues, and three sets of other counters, take turns.
     """
-    start(me, everyone, barrier, distances, expanded, source, others, flags, words, none)
+    start(worker, distances, expanded, source, others, flags, words, none)
     rows, capacity = (offsets, neighbours, weights), len(queue) // QUEUES
     near, spill, free, turned, rounds = 0, 1, 2, 0, 0
     gear, step, threshold, size = LISTING, delta, delta, 0
     while gear != DONE:
         which = QUEUES + TURNING * (rounds % 3)
-        if me == 0:
+        if worker.id == 0:
             clear(counts, free, QUEUES + TURNING * ((rounds + 1) % 3))
         rounds += 1
         limits, now = (threshold, cutoff), turned * len(flags) // 2
         if gear == LISTING:
             far = list_near(
-                me, everyone, distances, expanded, flags, words, turned, queue, counts, spill, threshold
+                worker.id,
+                worker.count,
+                distances,
+                expanded,
+                flags,
+                words,
+                turned,
+                queue,
+                counts,
+                spill,
+                threshold,
             )
-            add_up(me, team, counts, which + FAR, far)
-            meet(barrier, everyone)
+            add_up(worker.id, worker.shared, counts, which + FAR, far)
+            barrier_wait(worker)
             size, left = np.int64(load(counts, spill * APART)), load(counts, (which + FAR) * APART)
             near, spill, free = spill, free, near
             gear, threshold, step = after_listing(size, left, wide, threshold, step, delta, none)
         elif gear == NARROW:
             lists = (near, spill, which, now)
             expand_narrow(
-                me, everyone, team, distances, expanded, rows, flags, queue, counts, lists, size, limits
+                worker.id,
+                worker.count,
+                worker.shared,
+                distances,
+                expanded,
+                rows,
+                flags,
+                queue,
+                counts,
+                lists,
+                size,
+                limits,
             )
-            meet(barrier, everyone)
+            barrier_wait(worker)
             size = min(np.int64(load(counts, spill * APART)), capacity)
             near, spill, free = spill, free, near
             if load(counts, (which + LONG_ROW) * APART) > 0 or size >= wide:
-                for item in range(me, size, everyone):
+                for item in range(worker.id, size, worker.count):
                     flags[now + np.int64(queue[near * capacity + item])] = 1
-                meet(barrier, everyone)
+                barrier_wait(worker)
                 gear = WIDE_GEAR
             elif size == 0:
                 gear, threshold = LISTING, move_on(threshold, step, none)
         else:
             wide_round(
-                me, everyone, barrier, team, distances, expanded, rows, flags, words, turned, queue, counts,
+                worker, worker.shared, distances, expanded, rows, flags, words, turned, queue, counts,
                 which, limits,
             )  # fmt: skip
-            meet(barrier, everyone)
+            barrier_wait(worker)
             turned = 1 - turned
             size, left = load(counts, (which + NEAR) * APART), load(counts, (which + FAR) * APART)
             gear, threshold = after_wide(size, left, wide, threshold, step, none)
@@ -194,14 +213,14 @@ def near_far(rows, sources, cutoff, delta=0, wide=WIDE):
     overflowed : bool
         Whether a path is longer than the type of the distances can say.
     """
-    place, n, m = arrays.place_of(rows.offsets), rows.n_vertices, len(rows.neighbours)
+    device, n, m = arrays.device_of(rows.offsets), rows.n_vertices, len(rows.neighbours)
     kind = rows.weights.dtype
-    distances, expanded = (arrays.empty(n, kind, place) for _ in range(2))
-    words = arrays.empty(2 * -(-n // TOGETHER), np.uint32, place)
-    queue = arrays.empty(QUEUES * (2 * wide + 2 * m // PIECE), rows.neighbours.dtype, place)
-    counts = arrays.zeros(COUNTED * APART, np.int32, place)
-    nothing = arrays.empty(0, np.int64, place)
-    others = nothing if len(sources) == 1 else arrays.move(sources[1:], place)
+    distances, expanded = (arrays.empty(n, kind, device) for _ in range(2))
+    words = arrays.empty(2 * -(-n // TOGETHER), np.uint32, device)
+    queue = arrays.empty(QUEUES * (2 * wide + 2 * m // PIECE), rows.neighbours.dtype, device)
+    counts = arrays.zeros(COUNTED * APART, np.int32, device)
+    nothing = arrays.empty(0, np.int64, device)
+    others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     number, wide = float if kind.kind == "f" else int, max(1, min(wide, n))
     search(
         distances, expanded, rows.offsets, rows.neighbours, rows.weights, int(sources[0]), others,

@@ -8,8 +8,8 @@ What that loses is tens of microseconds.
 
 import numpy as np
 
-from edgewise.device import alone, device
-from edgewise.device.wrapping import plus
+from edgewise.device import compiled, device
+from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.distances import unreached
 from edgewise.paths.sssp.heap import drop, put
 
@@ -30,7 +30,7 @@ def slot_of(table, vertices, vertex):
     return slot
 
 
-@alone
+@compiled
 def search(
     offsets, neighbours, weights, sources, targets, cutoff, none, table, vertices, values, keys, items
 ):
@@ -59,7 +59,7 @@ def search(
         if seen > MOST_ENTRIES:
             return GAVE_UP
         for entry in range(offsets[vertex], offsets[vertex + 1]):
-            longer = plus(distance, weights[entry])
+            longer = wrapping_add(distance, weights[entry])
             if longer < distance or longer == none:
                 return GAVE_UP
             if longer > cutoff:

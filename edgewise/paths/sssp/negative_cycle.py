@@ -11,8 +11,8 @@ vertex that leads everywhere.
 
 import numpy as np
 
-from edgewise.device import alone, arrays, device
-from edgewise.device.wrapping import plus
+from edgewise.device import arrays, compiled, device
+from edgewise.device.wrapping import wrapping_add
 from edgewise.errors import GraphError
 from edgewise.paths.sssp.weights import least_in
 
@@ -55,7 +55,7 @@ def on_a_cycle(parents, walk):
     return NOBODY
 
 
-@alone
+@compiled
 def search(
     offsets, neighbours, weights, distances, queue, count, parents, through, waiting, walk, budget, lowest
 ):
@@ -71,7 +71,7 @@ def search(
         since, budget = since + scanned + 1, budget - scanned - 1
         for entry in range(offsets[vertex], offsets[vertex + 1]):
             other, weight = np.int64(neighbours[entry]), weights[entry]
-            longer = plus(distance, weight)
+            longer = wrapping_add(distance, weight)
             if weight < 0 and (longer > distance or longer < lowest):
                 return TOO_LOW
             if longer < distances[other] and (weight < 0 or longer >= distance):
@@ -104,7 +104,7 @@ def finish(rows, distances, pending, budget):
     ------
     NegativeCycle
     """
-    place, n = arrays.place_of(distances), len(distances)
+    device, n = arrays.device_of(distances), len(distances)
     offsets, neighbours, weights = (
         arrays.move(a, "cpu") for a in (rows.offsets, rows.neighbours, rows.weights)
     )
@@ -120,7 +120,7 @@ def finish(rows, distances, pending, budget):
         )
     if ended >= 0:
         raise NegativeCycle(*_around(ended, parents, through, weights))
-    return arrays.move(lowered, place) if ended == DONE else None
+    return arrays.move(lowered, device) if ended == DONE else None
 
 
 def _around(start, parents, through, weights):

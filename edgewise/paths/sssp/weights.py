@@ -80,7 +80,7 @@ def rows_in(graph, name):
     """
     if ("paths", name) in graph.kept:
         return rows_of(graph, name=name)
-    with arrays.guard(graph.place):
+    with arrays.guard(graph.device):
         spread = spread_in(graph)
         rows = rows_of(graph, _converted(graph.csr_weights, name, spread), name)
         object.__setattr__(rows, "spread", spread)
@@ -123,7 +123,7 @@ def _check_finite(graph, weights):
 
 def edge_at(graph, entry):
     """The ids of an entry's ends, as text for a message."""
-    source = int(arrays.namespace(graph.place).searchsorted(graph.offsets, entry, side="right")) - 1
+    source = int(arrays.namespace(graph.device).searchsorted(graph.offsets, entry, side="right")) - 1
     one, other = graph.ids_of(np.array([source, int(graph.neighbours[entry])])).tolist()
     return f"from {one!r} to {other!r}"
 
@@ -199,7 +199,7 @@ def past_the_end(rows, distances, cutoff, largest=None):
         largest = arrays.namespace(distances).where(distances == none, 0, distances).max().item()
     if largest + heaviest <= most:
         return False
-    found = arrays.zeros(1, np.int32, arrays.place_of(distances))
+    found = arrays.zeros(1, np.int32, arrays.device_of(distances))
     with np.errstate(over="ignore"):
         _look_behind(rows.n_vertices, rows.offsets, rows.neighbours, distances, none, found)
     return bool(found[0])

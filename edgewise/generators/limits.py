@@ -1,0 +1,63 @@
+"""What the generators accept: sizes, fractions, seeds, devices; and the check that the result fits."""
+
+import operator
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from edgewise.device import arrays
+from edgewise.errors import OptionError
+from edgewise.graph import MOST_UINT32
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: Seeds travel to kernels as int64.
+MOST_SEED = 2**63 - 1
+
+
+def family(make: Callable[P, R]) -> Callable[P, R]:
+    """Check ``seed`` and ``device`` of a generator, resolve the device and run on it."""
+
+    @wraps(make)
+    def checked(*arguments: P.args, **options: P.kwargs) -> R:
+        options["seed"] = whole("seed", options.get("seed", 0), most=MOST_SEED)
+        options["device"] = where = arrays.resolve(str(options.get("device", "cpu")))
+        with arrays.on(where):
+            return make(*arguments, **options)
+
+    return checked
+
+
+def whole(name: str, value, least: int = 0, most: int | None = None) -> int:
+    """``value`` as an int in ``least .. most``."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise OptionError(f"{name}={value!r} is not a whole number") from None
+    if number < least or (most is not None and number > most):
+        span = f"{least} to {most}" if most is not None else f"{least} or more"
+        raise OptionError(f"{name}={number} is out of range; give {span}")
+    return number
+
+
+def vertices(name: str, value) -> int:
+    """``value`` as a number of vertices; generated graphs number them by uint32."""
+    return whole(name, value, most=MOST_UINT32)
+
+
+def fraction(name: str, value, least: float = 0.0, most: float = 1.0) -> float:
+    """``value`` as a float in ``least .. most``."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise OptionError(f"{name}={value!r} is not a number") from None
+    if not least <= number <= most:
+        raise OptionError(f"{name}={number:g} is out of range; give {least:g} to {most:g}")
+    return number
+
+
+def room(needed: int, device: str) -> None:
+    """Raise :class:`~edgewise.errors.OutOfMemoryError` unless ``needed`` bytes are free in ``device``."""
+    if needed > arrays.free_memory(device):
+        raise arrays.out_of_memory(needed, device)

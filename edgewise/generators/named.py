@@ -1,0 +1,67 @@
+"""Graphs by name: those that edgewise's published tables were measured on, and likenesses of known graphs."""
+
+from typing import Any
+
+from edgewise.errors import OptionError
+from edgewise.generators.components import components
+from edgewise.generators.delaunay import delaunay
+from edgewise.generators.grid import grid
+from edgewise.generators.mesh import mesh2d
+from edgewise.generators.paths import paths
+from edgewise.generators.rgg import rgg
+from edgewise.generators.rmat import rmat
+from edgewise.generators.stencil import stencil3d
+from edgewise.generators.uniform import uniform
+from edgewise.graph import Graph
+
+#: Family and options of each named graph.
+NAMED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "rmat22": (rmat, {"scale": 22, "samples": 2**26, "simple": True}),
+    "uniform22": (uniform, {"n": 2**22, "m": 2**26}),
+    "rgg21": (rgg, {"n": 2**21, "mean_degree": 15}),
+    "road4096": (grid, {"rows": 4096, "dropped": 0.3}),
+    "road4096-shuffled": (grid, {"rows": 4096, "dropped": 0.3, "shuffle": True}),
+    "road4096-dense": (grid, {"rows": 4096, "dropped": 0.2}),
+    "rmat20": (rmat, {"scale": 20, "edge_factor": 16, "simple": True}),
+    "urand20": (uniform, {"n": 2**20, "m": 2**23}),
+    "rgg20": (rgg, {"n": 2**20, "mean_degree": 14}),
+    "delaunay20": (delaunay, {"n": 2**20}),
+    "road1500": (grid, {"rows": 1500, "dropped": 0.25}),
+    "comps2M": (components, {"n": 2_000_000, "mean_size": 3, "shuffle": True}),
+    "hugebubbles-like": (mesh2d, {"rows": 4784, "holes": 0.2}),
+    "kmer-like": (paths, {"n": 170_000_000, "branches": 0.06, "shuffle": True}),
+    "nlpkkt240-like": (stencil3d, {"nx": 304}),
+    "queen-like": (stencil3d, {"nx": 111, "unknowns": 3}),
+}
+
+
+def named(name: str, *, seed: int = 0, device: str = "cpu", **changes: Any) -> Graph:
+    """Make a graph of :data:`NAMED`.
+
+    Parameters
+    ----------
+    name : str
+    seed : int
+    device : str
+    **changes
+        Options of the family in place of the stated ones.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    OptionError
+        An unknown name, or an option out of range.
+
+    Examples
+    --------
+    >>> import edgewise as ew
+    >>> ew.generate.named("road4096", rows=30).n_vertices
+    900
+    """
+    if name not in NAMED:
+        raise OptionError(f"no graph is named {name!r}; use one of {', '.join(NAMED)}")
+    make, options = NAMED[name]
+    return make(**{**options, **changes}, seed=seed, device=device)

@@ -1,0 +1,154 @@
+"""Arrow columns of strings as the loops want them: offsets and bytes, sources first, then targets."""
+
+import numpy as np
+
+from edgewise.errors import GraphError
+from edgewise.ingest.strings import StringNumbers
+
+#: Bytes of the two ids of a pair at the most.
+LONGEST = 2**32 - 2
+#: Rows that are numbered at a time, and bytes of strings at the most.
+BATCH_ROWS = 1 << 18
+MOST_BYTES = 1 << 30
+
+
+def is_text(kind) -> bool:
+    """Whether an Arrow type holds strings or bytes, or a dictionary of them."""
+    from pyarrow import types
+
+    kind = value_type(kind)
+    return is_utf8(kind) or any(
+        test(kind)
+        for test in (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
+    )
+
+
+def is_utf8(kind) -> bool:
+    """Whether an Arrow type holds strings."""
+    from pyarrow import types
+
+    return any(test(kind) for test in (types.is_string, types.is_large_string, types.is_string_view))
+
+
+def value_type(kind):
+    """Type of the values behind a dictionary; any other type itself."""
+    from pyarrow import types
+
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def with_plain_nulls(column):
+    """The column; a dictionary with its nulls among the codes, where filters and counts see them.
+
+    Parameters
+    ----------
+    column : pyarrow Array or ChunkedArray
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    if not types.is_dictionary(column.type):
+        return column
+    if isinstance(column, pa.ChunkedArray):
+        values = without_views(pa.array([], column.type.value_type)).type
+        chunks = [with_plain_nulls(chunk) for chunk in column.chunks]
+        return pa.chunked_array(chunks, pa.dictionary(column.type.index_type, values, column.type.ordered))
+    codes, values = column.indices, without_views(column.dictionary)
+    if values.null_count:
+        codes = pc.if_else(values.is_valid().take(codes), codes, pa.scalar(None, codes.type))
+    return pa.DictionaryArray.from_arrays(codes, values, ordered=column.type.ordered)
+
+
+def without_views(column):
+    """The column; views of strings or bytes as long strings, which Arrow can filter, take and measure."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_string_view(column.type):
+        return column.cast(pa.large_string())
+    return column.cast(pa.large_binary()) if types.is_binary_view(column.type) else column
+
+
+class ColumnNumbers:
+    """Numbers the strings of two Arrow columns, batch by batch.
+
+    Parameters
+    ----------
+    left, right : pyarrow.DataType
+        Types of the columns.  If both are UTF-8 strings, so are the ids; else they are bytes.
+    expected : int
+        Number of rows, as far as is known.
+    """
+
+    def __init__(self, left, right, expected=0):
+        import pyarrow as pa
+
+        both = is_utf8(value_type(left)) and is_utf8(value_type(right))
+        self.kind, self.wide = (pa.string(), pa.large_string()) if both else (pa.binary(), pa.large_binary())
+        self.strings = StringNumbers(2 * expected)
+
+    def add(self, left, right, sources, targets):
+        """Number a batch of pairs.
+
+        Parameters
+        ----------
+        left, right : pyarrow.Array
+            Of one length, without nulls, and as :func:`with_plain_nulls` makes them.
+        sources, targets : uint32 arrays of that length
+            What the numbers are written to.
+        """
+        from pyarrow import types
+
+        left, right = without_views(left), without_views(right)
+        coded = [types.is_dictionary(column.type) for column in (left, right)]
+        if any(coded):  # a dictionary is no smaller for a few rows, so it cannot be halved
+            pair = [
+                column if code else column.dictionary_encode() for column, code in zip((left, right), coded)
+            ]
+            self._add_dictionaries(*pair, sources, targets)
+            return
+        middle, size = len(left) // 2, left.nbytes + right.nbytes
+        if size > LONGEST and not middle:
+            raise GraphError(f"an id is longer than {LONGEST:,} bytes; shorten such ids")
+        if size > MOST_BYTES and middle:
+            for part in slice(0, middle), slice(middle, len(left)):
+                self.add(left[part], right[part], sources[part], targets[part])
+            return
+        numbers = self.strings.add(*self._starts_and_bytes(left, right))
+        sources[:], targets[:] = numbers[0::2], numbers[1::2]
+
+    def _add_dictionaries(self, left, right, sources, targets):
+        """Number the values that occur, in the order of their first appearance, and the rows through them."""
+        sides = _occurring(left, 0), _occurring(right, 1)
+        order = np.argsort(np.concatenate([positions for _, positions, _ in sides]))
+        values = [side.dictionary.take(codes) for side, (codes, _, _) in zip((left, right), sides)]
+        ordered = self._starts_and_bytes(*values, order)
+        numbers = np.empty(len(order), np.uint32)
+        numbers[order] = self.strings.add(*ordered, pairs=False)
+        sources[:] = numbers[: len(values[0])][sides[0][2]]
+        targets[:] = numbers[len(values[0]) :][sides[1][2]]
+
+    def _starts_and_bytes(self, left, right, order=None):
+        """Offsets and bytes of two columns, one behind the other, or of their values in some order."""
+        import pyarrow as pa
+
+        kind = self.kind if left.nbytes + right.nbytes <= MOST_BYTES else self.wide
+        column = pa.concat_arrays([left.cast(kind), right.cast(kind)])
+        if order is not None:
+            column = column.take(pa.array(order))
+        _, offsets, text = column.buffers()
+        starts = np.frombuffer(offsets, np.int32 if kind == self.kind else np.int64)
+        starts = starts[column.offset : column.offset + len(column) + 1]
+        return starts, np.frombuffer(text, np.uint8) if text else np.zeros(1, np.uint8)
+
+    def ids(self):
+        """Return the distinct strings in the order of their numbers, as an Arrow array."""
+        return self.strings.ids(self.kind)
+
+
+def _occurring(column, side):
+    """Codes that occur, the position at which each appears first, and for each row the rank of its code."""
+    codes = np.asarray(column.indices)
+    occurring, rows, ranks = np.unique(codes, return_index=True, return_inverse=True)
+    return occurring, 2 * rows + side, ranks

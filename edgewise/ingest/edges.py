@@ -1,0 +1,247 @@
+"""Checking, merging and converting edge lists and rows, wherever their arrays lie."""
+
+import operator
+
+import numpy as np
+
+from edgewise.device import arrays
+from edgewise.errors import GraphError, OptionError
+from edgewise.graph import MOST_UINT32, index_type
+from edgewise.primitives import pack
+
+WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
+
+
+def ends(sources, targets, n_vertices):
+    """Turn the two columns of an edge list into vertex numbers.
+
+    Returns
+    -------
+    columns : tuple of two index arrays
+    n_vertices : int
+    ids : array or None
+    """
+    sources, targets = as_column(sources, "sources"), as_column(targets, "targets")
+    with arrays.guard(_place(sources)):
+        return _numbered(sources, targets, n_vertices)
+
+
+def _place(column):
+    return "cpu" if hasattr(column, "buffers") or hasattr(column, "chunks") else arrays.device_of(column)
+
+
+def _numbered(sources, targets, n_vertices):
+    if len(sources) != len(targets):
+        raise GraphError(
+            f"{len(sources)} sources but {len(targets)} targets; give one of each for every edge"
+        )
+    if n_vertices is None:
+        from edgewise.ingest import ids
+
+        sources, targets, names, count = ids.number(sources, targets)
+        return (sources, targets), count, names
+    try:
+        n_vertices = operator.index(n_vertices)
+    except TypeError:
+        raise OptionError(f"n_vertices={n_vertices!r} must be a whole number") from None
+    if n_vertices < 0:
+        raise GraphError(f"n_vertices={n_vertices} is negative")
+    columns = [
+        _numbers(column, n_vertices, name) for column, name in ((sources, "sources"), (targets, "targets"))
+    ]
+    return tuple(columns), n_vertices, None
+
+
+def as_column(values, name):
+    """An array of integers or strings out of whatever the caller has."""
+    if hasattr(values, "__cuda_array_interface__"):
+        values = arrays.adopt(values)
+    elif hasattr(values, "chunks") or hasattr(values, "buffers"):
+        return values if not _is_arrow_integer(values) else np.asarray(values)
+    elif not isinstance(values, np.ndarray):
+        values = np.from_dlpack(values) if hasattr(values, "__dlpack__") else _of_list(values, name)
+    if values.ndim != 1:
+        raise GraphError(f"{name} has {values.ndim} dimensions; give one value for every edge")
+    if values.size == 0 and values.dtype == np.float64:
+        values = values.astype(np.int64)
+    if values.dtype.kind not in "iuUOT":
+        raise GraphError(f"{name} has type {values.dtype}; ids are integers or strings")
+    return values
+
+
+def _of_list(values, name):
+    """An array of a list or series; a mixture of types, or an integer beyond 64 bits, is refused."""
+    array = np.asarray(values)
+    if array.dtype.kind in "US" and not all(isinstance(value, (str, bytes)) for value in values):
+        raise GraphError(f"{name} mix strings with other types; convert them to one")
+    if array.dtype.kind in "fO" and all(isinstance(value, (int, np.integer)) for value in values):
+        try:
+            return np.array(values, np.uint64 if len(values) and max(values) > 2**63 - 1 else np.int64)
+        except OverflowError:
+            raise GraphError(f"{name} do not all fit into 64 bits; give them as strings") from None
+    return array
+
+
+def _is_arrow_integer(values):
+    import pyarrow as pa
+
+    return pa.types.is_integer(values.type) and not values.null_count
+
+
+def _numbers(column, n_vertices, name):
+    """Vertex numbers of the right type, after looking at every one of them."""
+    if getattr(column, "dtype", np.dtype(object)).kind not in "iu":
+        raise GraphError(f"{name} are not integers, yet n_vertices is given; leave it out for external ids")
+    if len(column):
+        least, most = int(column.min()), int(column.max())
+        if least < 0 or most >= n_vertices:
+            bad = int((column < 0).argmax() if least < 0 else (column >= n_vertices).argmax())
+            raise GraphError(
+                f"{name}[{bad}] is {int(column[bad])}; vertex numbers run from 0 to {n_vertices - 1}"
+            )
+    return arrays.contiguous(column.astype(index_type(n_vertices), copy=False))
+
+
+def weights_like(weights, beside):
+    """Weights as an array beside ``beside``, or ``None``."""
+    if weights is None:
+        return None
+    with arrays.guard(arrays.device_of(beside)):
+        return _weights_there(weights, beside)
+
+
+def _weights_there(weights, beside):
+    if hasattr(weights, "__cuda_array_interface__"):
+        weights = arrays.adopt(weights)
+    elif not isinstance(weights, np.ndarray):
+        if getattr(weights, "null_count", 0):
+            raise GraphError("a weight is null; fill or drop such edges first")
+        weights = np.asarray(weights)
+    weights = arrays.contiguous(arrays.move(weights, arrays.device_of(beside)))
+    if weights.shape != beside.shape:
+        raise GraphError(f"weights have shape {weights.shape}; {beside.shape} is needed, one for each edge")
+    if weights.dtype.kind not in "iuf":
+        raise GraphError(f"weights have type {weights.dtype}; use integers or floats")
+    if weights.dtype.name not in WEIGHT_TYPES:
+        if weights.dtype == np.uint64 and len(weights) and int(weights.max()) > np.iinfo(np.int64).max:
+            raise GraphError("weights beyond 2**63 - 1 do not fit; use float64")
+        small = weights.dtype.kind == "f" and weights.itemsize < 4
+        weights = weights.astype(
+            np.float32 if small else np.float64 if weights.dtype.kind == "f" else np.int64
+        )
+    return weights
+
+
+def simplify(edges, count, directed, self_loops, repeated):
+    """Drop self-loops and merge repeated edges, as asked; ``edges`` is (sources, targets, weights)."""
+    with arrays.guard(arrays.device_of(edges[0])):
+        return _simplified(*edges, count, directed, self_loops, repeated)
+
+
+def _simplified(sources, targets, weights, count, directed, self_loops, repeated):
+    if self_loops == "drop":
+        sources, targets, weights = pack(sources != targets, sources, targets, weights)
+    if repeated == "keep":
+        return sources, targets, weights
+    if count > MOST_UINT32:
+        raise OptionError(f"merging repeated edges needs fewer than {MOST_UINT32 + 1} vertices")
+    xp = arrays.namespace(sources)
+    if not directed:
+        sources, targets = xp.minimum(sources, targets), xp.maximum(sources, targets)
+    keys = (sources.astype(np.uint64) << np.uint64(32)) | targets
+    if weights is None:
+        keys.sort()
+    else:
+        order = xp.argsort(keys, kind="stable")
+        keys, weights = keys[order], weights[order]
+    begins = arrays.full(len(keys), True, np.bool_, arrays.device_of(sources))
+    begins[1:] = keys[1:] != keys[:-1]
+    if weights is not None:
+        weights = _merge(xp, weights, begins, repeated)
+    keys = keys[begins]
+    return (keys >> np.uint64(32)).astype(sources.dtype), keys.astype(sources.dtype), weights
+
+
+def _merge(xp, weights, begins, repeated):
+    """One weight for each run of equal edges; ``begins`` marks where runs begin."""
+    merged = weights[begins]
+    if repeated == "first":
+        return merged
+    run = xp.cumsum(begins) - 1
+    if repeated == "sum":
+        merged = xp.zeros(len(merged), np.int64 if weights.dtype.kind == "i" else np.float64)
+        xp.add.at(merged, run, weights.astype(merged.dtype))
+    else:
+        (xp.minimum if repeated == "min" else xp.maximum).at(merged, run, weights)
+    return merged
+
+
+def rows(offsets, neighbours):
+    """Offsets and neighbours of the right types, after checking that they are rows."""
+    offsets, neighbours = as_column(offsets, "offsets"), as_column(neighbours, "neighbours")
+    with arrays.guard(_place(neighbours)):
+        return _checked_rows(offsets, neighbours)
+
+
+def _checked_rows(offsets, neighbours):
+    if any(getattr(a, "dtype", np.dtype(object)).kind not in "iu" for a in (offsets, neighbours)) or not len(
+        offsets
+    ):
+        raise GraphError("offsets and neighbours are integer arrays, and offsets has at least one entry")
+    offsets = arrays.contiguous(offsets.astype(np.int64, copy=False))
+    falling = offsets[1:] < offsets[:-1]
+    if len(offsets) > 1 and bool(falling.any()):
+        row = int(falling.argmax())
+        raise GraphError(f"offsets fall from {int(offsets[row])} to {int(offsets[row + 1])} at row {row}")
+    if int(offsets[0]) != 0 or int(offsets[-1]) != len(neighbours):
+        run = f"from {int(offsets[0])} to {int(offsets[-1])}"
+        raise GraphError(f"offsets run {run}; they must run from 0 to {len(neighbours)}")
+    return offsets, _numbers(neighbours, len(offsets) - 1, "neighbours")
+
+
+def row_numbers(offsets, kind):
+    """Row of every entry."""
+    if arrays.device_of(offsets) == "cpu":
+        return np.repeat(np.arange(len(offsets) - 1, dtype=kind), np.diff(offsets))
+    xp, device = arrays.namespace(offsets), arrays.device_of(offsets)
+    rows = xp.searchsorted(offsets[1:], xp.arange(int(offsets[-1])), side="right").astype(kind)
+    return arrays.move(rows, device)  # NumPy's, under the simulator, forgets its place
+
+
+def edges_from_rows(offsets, neighbours, weights, directed):
+    """Edge list of rows; of an undirected graph the entries whose neighbour is not below the row."""
+    sources = row_numbers(offsets, neighbours.dtype)
+    if directed:
+        return sources, neighbours, weights
+    return pack(sources <= neighbours, sources, neighbours, weights)
+
+
+def check_symmetric(graph):
+    """Raise unless every edge of the undirected ``graph`` stands in both rows, with one weight."""
+    with arrays.guard(graph.device):
+        _check_symmetric(*graph._rows)
+
+
+def _check_symmetric(offsets, neighbours, weights):
+    sources = row_numbers(offsets, neighbours.dtype)
+    there = _sorted_entries(sources, neighbours, weights)
+    back = _sorted_entries(neighbours, sources, weights)
+    for one, other in zip(there, back, strict=True):
+        wrong = one != other
+        if bool(wrong.any()):
+            entry = int(wrong.argmax())
+            ends = f"{int(there[0][entry])} and {int(there[1][entry])}"
+            raise GraphError(
+                f"the rows are not symmetric near the entry that joins {ends}; "
+                "pass directed=True, or both directions with one weight"
+            )
+
+
+def _sorted_entries(sources, targets, weights):
+    """Columns of the entries in one order that depends on nothing but their values."""
+    xp = arrays.namespace(sources)
+    columns = [sources, targets] if weights is None else [sources, targets, weights]
+    order = xp.arange(len(sources))
+    for column in reversed(columns):
+        order = order[xp.argsort(column[order], kind="stable")]
+    return [column[order] for column in columns]

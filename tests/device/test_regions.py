@@ -1,0 +1,193 @@
+"""Regions in which all workers meet, and what a warp and a team share, on every engine."""
+
+import os
+import sys
+import warnings
+from threading import Thread
+
+import numpy as np
+import pytest
+from numba import get_num_threads
+
+from edgewise.device import arrays, barrier_wait, compiled, each, fetch_add, parallel_region, thread_region
+from edgewise.device.regions import workers
+from edgewise.device.target import INTERPRETED, SIMULATED
+from edgewise.device.warps import (
+    block_barrier,
+    block_size,
+    inclusive_scan,
+    shuffle,
+    warp_aggregated_add,
+    warp_size,
+)
+from edgewise.errors import DeviceError
+
+regions = sys.modules["edgewise.device.regions"]  # the package's name is the decorator
+pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
+PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu")
+
+
+def here(values, kind=np.int64):
+    return arrays.move(np.asarray(values, kind), PLACE)
+
+
+def back(values):
+    return np.asarray(arrays.move(values, "cpu"))
+
+
+@parallel_region
+def turn_round(worker, first, second, rounds):
+    for _ in range(rounds):
+        for index in range(worker.id, len(first), worker.count):
+            first[index] = second[len(second) - 1 - index] + 1
+        barrier_wait(worker)
+        for index in range(worker.id, len(second), worker.count):
+            second[index] = first[index]
+        barrier_wait(worker)
+
+
+@parallel_region
+def take_tickets(worker, counter, taken):
+    for _ in range(worker.id, len(taken), worker.count):
+        taken[warp_aggregated_add(counter, 0)] += 1
+
+
+@parallel_region.by(shared_words=4)
+def add_in_teams(worker, values, total, lanes_seen):
+    if worker.id % block_size() == 0:
+        worker.shared[0] = 0
+    block_barrier()
+    for index in range(worker.id, len(values), worker.count):
+        fetch_add(worker.shared, 0, values[index])
+    block_barrier()
+    if worker.id % block_size() == 0:
+        fetch_add(total, 0, worker.shared[0])
+    lanes = warp_size()
+    ends = inclusive_scan(1, worker.id % lanes)
+    if worker.id == 0:
+        lanes_seen[0] = lanes
+        lanes_seen[1] = ends
+    lanes_seen[2 + worker.id // lanes * 0] = shuffle(ends, lanes - 1)
+
+
+@compiled
+def add_up(values, factor):
+    total = 0
+    for index in range(len(values)):
+        total += values[index] * factor
+    return total
+
+
+def test_all_see_what_was_written_before_a_barrier():
+    rounds, n = (3, 20) if SIMULATED else (50, 1000)
+    first, second = here(np.zeros(n)), here(np.arange(n))
+    turn_round(first, second, rounds)
+    expected = np.arange(n) if rounds % 2 == 0 else np.arange(n)[::-1]
+    assert back(second).tolist() == (expected + rounds).tolist()
+
+
+def test_every_ticket_is_drawn_once():
+    counter, taken = here([0], np.int32), here(np.zeros(500))
+    take_tickets(counter, taken)
+    assert back(counter).tolist() == [500]
+    assert (back(taken) == 1).all()
+
+
+def test_teams_add_in_their_own_words():
+    total, seen = here([0]), here([0, 0, 0])
+    add_in_teams(here(np.arange(300)), total, seen)
+    lanes = back(seen)
+    assert back(total).tolist() == [300 * 299 // 2]
+    assert lanes[1] == 1
+    assert lanes[2] == lanes[0]
+
+
+def test_one_compiled_call():
+    assert add_up(np.arange(5), 3) == 30
+
+
+def test_no_more_workers_than_run_thread_region():
+    assert 1 <= workers() <= (1 if INTERPRETED else os.cpu_count() or 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "register_at_fork"), reason="a process cannot be copied")
+def test_a_forked_process_finds_out_anew():
+    workers()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = os.fork()
+    if child == 0:
+        os._exit(len(regions._known))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert regions._known
+
+
+@pytest.mark.skipif(PLACE != "cpu" or INTERPRETED, reason="it is the CPU's threads that are shared")
+def test_regions_of_several_python_threads_take_turns():
+    results = [np.zeros(100, np.int64) for _ in range(4)]
+    threads = [Thread(target=turn_round, args=(r, np.arange(100), 20)) for r in results]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert all(r.tolist() == results[0].tolist() for r in results)
+    assert results[0].any()
+
+
+@each
+def fail_at_last(index, values):
+    if index == len(values) - 1:
+        raise ValueError("the last one")
+    values[index] = index
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="GPUs raise nothing")
+@pytest.mark.parametrize("length", [3, 5000])
+def test_what_one_of_several_threads_raises_is_raised(length):
+    for _ in range(2):
+        with pytest.raises(ValueError, match="the last one"):
+            fail_at_last(length, np.zeros(length, np.int64))
+
+
+@parallel_region
+def fail_alone(worker, values):
+    barrier_wait(worker)
+    if worker.id == worker.count - 1:
+        raise ValueError("the last one")
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="GPUs raise nothing")
+def test_what_a_worker_raises_is_raised():
+    with pytest.raises(ValueError, match="the last one"):
+        fail_alone(np.zeros(1))
+
+
+@each
+def first_of_many(index, many):
+    many[0][index] = 1
+
+
+@pytest.mark.skipif(PLACE != "cpu" or INTERPRETED, reason="it is the CPU's threads that are given arguments")
+def test_too_many_arguments_are_named():
+    with pytest.raises(DeviceError, match=r"first_of_many: its arguments take \d+ bytes, of 8176 at most"):
+        first_of_many(2, (np.zeros(2),) * 150)
+
+
+@each
+def fill(index, values, value):
+    values[index] = value
+
+
+@pytest.mark.skipif(PLACE != "cpu" or INTERPRETED, reason="it is the CPU's threads that are given arguments")
+def test_a_call_in_between_keeps_its_own_arguments(monkeypatch):
+    first, between, all_call = np.zeros(3000, np.int64), np.zeros(3000, np.int64), thread_region._all_call
+
+    def call_in_between(*given):
+        monkeypatch.setattr(thread_region, "_all_call", all_call)
+        fill(3000, between, 2)  # as a signal's handler would; the lock is the same thread's
+        all_call(*given)
+
+    monkeypatch.setattr(thread_region, "_all_call", call_in_between)
+    fill(3000, first, 1)
+    assert (first == 1).all()
+    assert (between == (0 if get_num_threads() == 1 else 2)).all()

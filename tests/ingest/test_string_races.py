@@ -1,0 +1,95 @@
+"""The string table under a jittery interpreter: no race in ours, and a planted one is caught."""
+
+from types import FunctionType
+
+import numpy as np
+import pytest
+
+from edgewise.ingest import slots as ours
+from tests import jitter
+
+pytestmark = pytest.mark.interpreter
+
+WORDS = ["b", "a", "b", "c", "a", "b", "c", "c"]
+ROWS = len(WORDS) // 2
+#: Place of each position: sources first, then targets.
+PLACES = [(position >> 1) + (position & 1) * ROWS for position in range(len(WORDS))]
+
+
+def fetch_min(array, index, value):
+    array.scheduler.step()
+    held = array.values[index]
+    array.values[index] = min(held, value)
+    return held
+
+
+def careless_cas(array, index, expected, value):
+    """Look and then write, with a hand-over between."""
+    held = array[index]
+    if held == expected:
+        array[index] = value
+    return held
+
+
+def late(function):
+    """find_or_enter with the mark of a new string set after others can see it."""
+
+    def marked_late(position, rows, pairs, starts, text, known, slots, offsets, arena, found, news):
+        marks = {}
+
+        class Held:
+            def __setitem__(self, index, value):
+                if value:
+                    marks[index] = value
+                else:
+                    news[index] = 0
+
+        result = function(position, rows, pairs, starts, text, known, slots, offsets, arena, found, Held())
+        for index, value in marks.items():
+            news[index] = value
+        return result
+
+    return marked_late
+
+
+def with_names(function, **names):
+    """A copy of a device function that sees other functions under its names."""
+    return FunctionType(function.__code__, {**function.__globals__, **names}, function.__name__)
+
+
+def numbered(seed, cas=jitter.cas, finish=lambda function: function):
+    """Number the words by two threads; return what is marked as new and where the slots point."""
+    scheduler = jitter.Scheduler(seed)
+    words = [None] * len(WORDS)
+    for position, place in enumerate(PLACES):
+        words[place] = WORDS[position].encode()
+    text = np.frombuffer(b"".join(words), np.uint8)
+    starts = np.arange(len(WORDS) + 1)
+    slots = jitter.Jittery(np.full(16, ours.EMPTY), scheduler)
+    news = jitter.Jittery(np.zeros(len(WORDS), np.uint32), scheduler)
+    found = np.zeros(len(WORDS), np.uint64)
+    offsets, arena = np.zeros(1, np.int32), np.zeros(64, np.uint8)
+    enter = finish(with_names(ours.find_or_enter, cas=cas, fetch_min=fetch_min))
+    body = with_names(ours.look_up.body, find_or_enter=enter, GROUP=4)
+    batch = ROWS, 1, starts, text, np.uint64(0), slots, offsets, arena, found, news
+
+    scheduler.run(lambda: body(0, *batch), lambda: body(1, *batch))
+    marks = [position for position in range(len(WORDS)) if news.values[position]]
+    firsts = {int(one & ours.ENTRY) for one in slots.values if one != ours.EMPTY}
+    return marks, firsts
+
+
+EXPECTED = [0, 1, 3], {0, 1, 3}
+SEEDS = range(120)
+
+
+def test_first_appearances_are_found_in_any_order_of_threads():
+    assert all(numbered(seed) == EXPECTED for seed in SEEDS)
+
+
+def test_a_careless_exchange_is_caught():
+    assert any(numbered(seed, cas=careless_cas) != EXPECTED for seed in SEEDS)
+
+
+def test_a_late_mark_is_caught():
+    assert any(numbered(seed, finish=late) != EXPECTED for seed in SEEDS)
