@@ -7,7 +7,20 @@ built-in class a caller would expect, so ``except ValueError`` works too.
 
 
 class EdgewiseError(Exception):
-    """Base of every error raised by edgewise itself."""
+    """Base of every error raised by edgewise itself.
+
+    Parameters
+    ----------
+    message : str
+        What was wrong, where, and what to do about it.
+    option : str, optional
+        Name of the argument that the message is about, as in Python; the command line shows its own option
+        of that name.
+    """
+
+    def __init__(self, message: str = "", *, option: str | None = None):
+        super().__init__(message)
+        self.option = option
 
 
 class GraphError(EdgewiseError, ValueError):

@@ -7,6 +7,7 @@ Either form is derived from the other when first asked for and then kept.  Verti
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,8 +50,8 @@ class Graph:
         self.n_vertices, self.directed = int(n_vertices), bool(directed)
         self.ids, self.vertex_weights = ids, vertex_weights
         self._edges, self._rows = edges, rows
-        #: What rooms have found out about the graph and keep with it, by name.
-        self.kept: dict[str, Any] = {}
+        self._cache: dict[Any, Any] = {}
+        self.kept = self._cache  # until every room uses cached()
 
     @classmethod
     def from_edges(
@@ -409,6 +410,24 @@ class Graph:
                 )
                 self._rows = offsets, neighbours, None if weights is None else weights[edges]
         return self._rows
+
+    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what ``make()`` returned when it was first called for ``key``; kept with the graph.
+
+        Parameters
+        ----------
+        key : hashable
+            Names what is derived; one for each derived thing.
+        make : callable
+            Called without arguments, once.
+        """
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
+
+    def has_cached(self, key: Any) -> bool:
+        """Whether :meth:`cached` has something for ``key``."""
+        return key in self._cache
 
     def __repr__(self):
         kind = "directed" if self.directed else "undirected"

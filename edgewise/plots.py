@@ -9,9 +9,9 @@ from edgewise.errors import OptionError
 from edgewise.files.atomic_write import whole
 
 if TYPE_CHECKING:
+    from edgewise.components.result import Components
     from edgewise.cycles.result import Cycles
     from edgewise.experiments.report import Figure
-    from edgewise.result import Components
 
 _INK, _BARS, _GRID = "#33373d", "#2f6db3", "#d9dce1"
 #: Curves differ in colour first, then in dashes.

@@ -1,129 +1,130 @@
-"""What the algorithms return: records that know their graph's ids and can check themselves."""
+"""What every public function returns: a record that knows its graph's ids and can check itself."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgewise.graph import Graph, check_same_graph
+from edgewise.device import arrays
+from edgewise.graph import check_same_graph
 
 if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Self
+
     import pyarrow
-
-    from edgewise.workers import SplitGraph
-
-#: Labels of so many vertices are shown as int32, which every table library knows.
-MOST_INT32 = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
-class Components:
-    """Connected components of a graph.
+class Result:
+    """Base of all results.
+
+    A problem's result is a frozen dataclass that adds its arrays, and implements ``_columns`` (columns of the
+    table beside the ids), ``_verify`` and ``_plot``.
 
     Attributes
     ----------
     graph : Graph
-        The graph they belong to.
+        The graph that was asked about.
     method : str
-        Name of the method that found them.
+        Name of the method that ran.
     seconds : float
-        Time of the method alone, and of the merge if several devices took part.
+        Time of the method alone.
     devices : tuple of str
-        The devices that took part, if there were several.
-    merge : str or None
-        How what they found was put together.
+        The devices that took part.
     """
 
-    graph: Graph | SplitGraph = field(repr=False)
+    graph: Any = field(repr=False)
     method: str
     seconds: float
-    _labels: Any = field(repr=False)
-    devices: tuple[str, ...] = ()
-    merge: str | None = None
-
-    @property
-    def labels(self):
-        """Smallest vertex number of each vertex's component: (n_vertices,) int32 or int64 array."""
-        if self._labels.dtype == np.uint32 and len(self._labels) <= MOST_INT32:
-            return self._labels.view(np.int32)
-        return self._labels.astype(np.int64, copy=False)
-
-    @cached_property
-    def _census(self):
-        from edgewise.components.component_sizes import census
-        from edgewise.device import arrays
-
-        with arrays.guard(arrays.device_of(self._labels)):
-            return census(self.labels)
-
-    @property
-    def count(self) -> int:
-        """Number of components."""
-        return len(self._census[0])
-
-    @property
-    def roots(self):
-        """Smallest vertex number of each component, ascending: (count,) array."""
-        return self._census[0]
-
-    def sizes(self):
-        """Number of vertices of each component, in the order of :attr:`roots`: (count,) int64 array."""
-        return self._census[1]
-
-    @property
-    def largest(self) -> int:
-        """Size of the largest component; 0 for the empty graph."""
-        return int(self.sizes().max()) if self.count else 0
-
-    def on_host(self) -> Components:
-        """Return the result with its labels, and its graph, on the host."""
-        from edgewise.device import arrays
-
-        return replace(self, graph=self.graph.to("cpu"), _labels=arrays.move(self._labels, "cpu"))
+    devices: tuple[str, ...] = field(default=(), kw_only=True)
 
     def to_frame(self) -> pyarrow.Table:
-        """Return a table with one row a vertex, in vertex order.
+        """Return a table with one row per vertex, in vertex order.
 
         Returns
         -------
         pyarrow.Table
-            Columns ``id`` (as it came in) and ``component`` (smallest vertex number of the component: the row
-            of its first member in this table).
+            Column ``id`` (as it came in), and the columns that the class describes.
         """
         import pyarrow as pa
 
-        from edgewise.device import arrays
+        from edgewise.files.clusters import arrow_array
 
-        labels = arrays.move(self.labels, "cpu")
-        ids = self.graph.ids if self.graph.ids is not None else np.arange(len(labels), dtype=np.int64)
-        return pa.table({"id": ids, "component": labels})
+        columns = {name: arrow_array(arrays.move(one, "cpu")) for name, one in self._columns().items()}
+        ids = self.graph.ids
+        ids = arrow_array(np.arange(self.graph.n_vertices, dtype=np.int64) if ids is None else ids)
+        return pa.table({"id": ids, **columns})
 
-    def write(self, path: str) -> None:
-        """Write the table of :meth:`to_frame` to a Parquet, CSV or Arrow file, whole or not at all."""
-        from edgewise.files.clusters import write_clusters
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table of :meth:`to_frame` for any library that takes Arrow streams."""
+        return self.to_frame().__arrow_c_stream__(requested_schema)
 
-        write_clusters(path, self)
+    def write(self, path: str | Path) -> None:
+        """Write the table of :meth:`to_frame` to a Parquet, CSV or Arrow file, whole or not at all.
 
-    def verify(self, graph: Graph | SplitGraph | None = None) -> Components:
-        """Check the labels against the graph and return the result.
+        Parameters
+        ----------
+        path : path-like
 
         Raises
         ------
-        VerificationError
-            A label is wrong; the message names a vertex or an edge.
+        FileError
+            The suffix is unknown, or the file cannot be written.
         """
-        from edgewise.components.check import verify
+        from edgewise.files import formats
 
+        formats.write(self, path, None)
+
+    def verify(self, graph: Any = None) -> Self:
+        """Check the result against the graph, without solving again, and return it.
+
+        Parameters
+        ----------
+        graph : Graph, optional
+            By default the one that the result came from.
+
+        Raises
+        ------
+        GraphError
+            The graph has another number of vertices.
+        VerificationError
+            The result is wrong; the message names a vertex or an edge.
+        """
         graph = self.graph if graph is None else graph
-        check_same_graph(graph, len(self._labels), "the result")
-        verify(graph, self._labels)
+        check_same_graph(graph, self.graph.n_vertices, "the result")
+        self._verify(graph)
         return self
 
-    def plot(self, path: str) -> None:
-        """Draw the distribution of component sizes into a picture file (needs ``edgewise[plot]``)."""
-        from edgewise import plots
+    def plot(self, path: str | Path) -> None:
+        """Draw the distribution of the values into a picture file (needs ``edgewise[plot]``).
 
-        plots.sizes(self, path)
+        Parameters
+        ----------
+        path : path-like
+            Its suffix says the kind of picture: ``.png``, ``.svg``, ``.pdf``.
+        """
+        self._plot(path)
+
+    def on_host(self) -> Self:
+        """Return the result with its arrays, and its graph, on the host."""
+        moved = {
+            one.name: arrays.move(getattr(self, one.name), "cpu")
+            for one in fields(self)
+            if getattr(getattr(self, one.name), "ndim", 0)
+        }
+        return replace(self, graph=self.graph.to("cpu"), **moved)
+
+    def _columns(self) -> dict[str, Any]:
+        """Columns of the table beside the ids, by name: (n_vertices,) arrays on any device."""
+        raise NotImplementedError
+
+    def _verify(self, graph: Any) -> None:
+        """Raise VerificationError unless the result holds for ``graph``."""
+        raise NotImplementedError
+
+    def _plot(self, path: Any) -> None:
+        """Draw the result into a file."""
+        raise NotImplementedError

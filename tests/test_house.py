@@ -132,8 +132,8 @@ def public_callables():
             yield from methods(name, thing)
     for name in edgewise.generate.__all__:
         yield f"generate.{name}", getattr(edgewise.generate, name)
+    from edgewise.components.result import Components
     from edgewise.cycles import Cycles
-    from edgewise.result import Components
 
     yield from methods("Components", Components)
     yield from methods("Cycles", Cycles)

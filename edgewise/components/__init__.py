@@ -25,13 +25,13 @@ from edgewise.components.propagate import ROWS, propagate
 from edgewise.components.rem import rem
 from edgewise.components.rem_sample import rem_sample
 from edgewise.components.rem_sequential import rem_sequential
+from edgewise.components.result import Components
 from edgewise.components.rows import rows_of
 from edgewise.components.segments import solve_by_segments
 from edgewise.components.several import check_forest, check_merge, label_split, merge_for, placed
 from edgewise.device import arrays
 from edgewise.errors import OptionError, OutOfMemoryError
 from edgewise.graph import Graph
-from edgewise.result import Components
 from edgewise.workers import SplitGraph, team_of
 
 __all__ = ["MERGES", "METHODS", "Merge", "Method", "connected_components"]

@@ -17,7 +17,7 @@ from edgewise.workers import team_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from edgewise.result import Components
+    from edgewise.components.result import Components
 
 __all__ = ["ShardStream", "stream_components", "stream_team"]
 

@@ -20,6 +20,7 @@ import numpy as np
 from edgewise.components.checkpoint import Checkpoint
 from edgewise.components.id_mapping import Names, Sparse, SparseNumbers, WholeNumbers
 from edgewise.components.merge import choose_label_merge
+from edgewise.components.result import Components
 from edgewise.components.stream import as_count
 from edgewise.components.stream_workers import Crew
 from edgewise.components.streamed import StreamedGraph
@@ -32,7 +33,6 @@ from edgewise.files.textpairs import Mismatch
 from edgewise.ingest.arrow import is_text
 from edgewise.ingest.pairs import PairBatches
 from edgewise.ingest.schema import integer_type
-from edgewise.result import Components
 from edgewise.timer import timer
 
 #: Rows that are joined at a time.

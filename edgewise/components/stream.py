@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from edgewise.components.parents import Parents
+from edgewise.components.result import Components
 from edgewise.components.streamed import StreamedGraph
 from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError, OptionError
 from edgewise.ingest.edges import as_column
-from edgewise.result import Components
 
 #: Attributes of arrays that NumPy alone would copy, or not know.
 FOREIGN = ("__cuda_array_interface__", "__dlpack__", "chunks", "buffers")

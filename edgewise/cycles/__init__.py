@@ -225,13 +225,13 @@ def _names(method, length, devices):
     """Names of the methods by kind of place."""
     if method == "auto":
         return choose(METHODS, length, devices)
-    for where in devices:
-        if kind_of(where) not in METHODS[method].devices:
+    for device in devices:
+        if kind_of(device) not in METHODS[method].devices:
             where = {"cpu": "the CPU", "cuda": "a GPU"}[METHODS[method].devices[0]]
             raise OptionError(
-                f"method {method} runs on {where} only, not on {where}; use another method or device"
+                f"method {method} runs on {where} only, not on {device}; use another method or device"
             )
-    return {kind_of(where): method for where in devices}
+    return {kind_of(device): method for device in devices}
 
 
 def _starter(names, length, options, force):

@@ -1,7 +1,7 @@
 """Tops dealt out to warps, teams or the whole grid, by how many wedges they have.
 
 Most tops of a graph have a few dozen wedges and a few have millions.  The order of tasks is by wedges, most
-first, and is cut in four: tops that all workers count parallel_region, tops for a team with a table outside its
+first, and is cut in four: tops that all workers count together, tops for a team with a table outside its
 fast memory, for a team, and for a warp.  Each part is one launch, in which crews take tops from a counter.
 """
 

@@ -10,8 +10,8 @@
 ``lane`` counts from 0 to ``lanes - 1`` within the team that shares the row.  On the CPU, and for
 ``width="thread"``, a row has one lane.  The three widths are those of Baltzakis' label propagation.
 
-By default there is a team for every row.  ``@each_row.by(threads=128, max_blocks_per_sm=8)`` sets the threads of a
-block, and lets each multiprocessor have at most 8 blocks of width "warp" or "block", which take rows in
+By default there is a block, or a warp, for every row.  ``@each_row.by(threads=128, max_blocks_per_sm=8)``
+sets the threads of a block, and lets each multiprocessor have at most 8 blocks of width "warp" or "block", which take rows in
 turn: starting a block costs more than a short row, and rows that come later see what those before them have
 written.
 """

@@ -15,8 +15,8 @@ On a GPU there is one thread for each index.  A body that mostly waits for a few
     def jump(v, above, parent):
         parent[v] = parent[above]
 
-Then a thread serves ``launch.ITEMS_PER_THREAD`` indices and starts all their reads before the first body, since four
-bytes a thread in flight fill only a quarter of an H200's memory bandwidth.
+Then a thread serves ``launch.ITEMS_PER_THREAD`` indices and starts all their reads before the first body,
+since four bytes a thread in flight fill only a quarter of an H200's memory bandwidth.
 """
 
 from functools import partial, update_wrapper

@@ -3,8 +3,8 @@
 A *warp* has ``warp_size()`` lanes that exchange values from register to register; a *team* is a block,
 which has words of fast memory of its own if its region asks for them.  On the CPU, and in the interpreter,
 a worker is a warp of one lane and a team of one; in the simulator a warp has one lane.  All lanes of a warp
-must come to an exchange together, and all workers of a team to :func:`block_barrier`; :func:`warp_aggregated_add` may be
-called by any.
+must come to an exchange together, and all workers of a block to :func:`block_barrier`;
+:func:`warp_aggregated_add` may be called by any.
 """
 
 from numba.extending import overload

@@ -16,7 +16,7 @@ from time import perf_counter
 import numpy as np
 
 import edgewise
-from edgewise.cycles import METHODS, SCHEDULES, cycle_counts, cost_model
+from edgewise.cycles import METHODS, SCHEDULES, cost_model, cycle_counts
 from edgewise.cycles.ranked import ranked_of
 from edgewise.cycles.schedules import Plan, parse
 from edgewise.cycles.several import Job, count

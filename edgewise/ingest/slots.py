@@ -71,8 +71,8 @@ def look_up(group, rows, pairs, starts, text, known, slots, offsets, arena, foun
     height, by_pairs = np.uint64(rows), np.uint64(pairs)
     mask = np.uint64(len(slots) - 1)
     for position in range(start, stop):
-        position = (position >> by_pairs) + (position & by_pairs) * height
-        code = hash_bytes(text, starts[position], starts[position + ONE])
+        row = (position >> by_pairs) + (position & by_pairs) * height
+        code = hash_bytes(text, starts[row], starts[row + ONE])
         found[position] = code << HALF | code & mask & ENTRY
     for position in range(start, stop):
         news[position] = slots[found[position] & ENTRY] & ONE
@@ -96,8 +96,8 @@ def look_up(group, rows, pairs, starts, text, known, slots, offsets, arena, foun
 def find_or_enter(position, rows, pairs, starts, text, known, slots, offsets, arena, found, news):
     """Number of a known string, or ``NEW`` and the slot of a new one."""
     mask = np.uint64(len(slots) - 1)
-    position = (position >> pairs) + (position & pairs) * rows
-    start, length = starts[position], starts[position + ONE] - starts[position]
+    row = (position >> pairs) + (position & pairs) * rows
+    start, length = starts[row], starts[row + ONE] - starts[row]
     slot, tag = found[position] & ENTRY, found[position] & TAG
     mine = tag | known + position
     while True:
@@ -131,8 +131,8 @@ def settle(new, positions, rows, pairs, starts, text, known, slots, offsets, are
     number = known + np.uint64(new)
     slots[slot] = slots[slot] & TAG | number
     start = offsets[number]
-    position = (position >> pairs) + (position & pairs) * rows
-    copy_bytes(text, starts[position], arena, start, offsets[number + ONE] - start)
+    row = (position >> pairs) + (position & pairs) * rows
+    copy_bytes(text, starts[row], arena, start, offsets[number + ONE] - start)
 
 
 @each

@@ -1,4 +1,4 @@
-"""Squares and pentagons on CPU cores: the oracle's counts, whatever the order, the pieces and the thread_pool."""
+"""Squares and pentagons on CPU cores: the oracle's counts, whatever the order, the pieces and the threads."""
 
 import numpy as np
 import pytest

@@ -88,7 +88,7 @@ def test_bad_calls_are_refused():
     with pytest.raises(OptionError, match="width='grid'"):
         row_sum(1, here([0, 0]), here([0]), here([0]), width="grid")
     if PLACE != "cpu":
-        with pytest.raises(DeviceError, match="several places"):
+        with pytest.raises(DeviceError, match="several devices"):
             square(1, arrays.device_of(here([0]), np.zeros(1)), 1)
 
 

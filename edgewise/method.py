@@ -1,0 +1,151 @@
+"""What a method of any problem is, and the checks that every public function makes before it runs one.
+
+Each problem has a table ``METHODS`` of these records.  Tests, the command line, the documentation and the
+benchmarks are derived from the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays
+from edgewise.errors import OptionError
+from edgewise.graph import Graph
+
+#: Whole numbers given as options are smaller than this.
+MAX_WHOLE = 2**31
+#: The kinds of device in words, for messages.
+DEVICES = {"cpu": "the CPU", "cuda": "a GPU"}
+
+
+class Option(NamedTuple):
+    """One option of a method: a number, or one of several names.
+
+    Attributes
+    ----------
+    least : int
+        Smallest value of a number; 0 for a real number means: larger than 0.
+    whole : bool
+        Whether the number must be an integer.
+    choices : tuple of str
+        Names to choose from; a number is wanted if there are none.
+    """
+
+    least: int = 1
+    whole: bool = True
+    choices: tuple[str, ...] = ()
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise :class:`~edgewise.errors.OptionError` unless ``value`` is allowed."""
+        if self.choices:
+            if value not in self.choices:
+                raise OptionError(
+                    f"{name}={value!r} is unknown; use one of {', '.join(self.choices)}", option=name
+                )
+            return
+        if not is_number(value, self.whole) or not (value >= self.least if self.whole else value > 0):
+            wanted = (
+                f"a whole number, {self.least} or more"
+                if self.whole and self.least != 1
+                else f"a {'whole ' * self.whole}number larger than 0"
+            )
+            raise OptionError(f"{name}={value!r} must be {wanted}", option=name)
+        if self.whole and value >= MAX_WHOLE:
+            raise OptionError(f"{name}={value} must be smaller than 2**31", option=name)
+
+
+#: A real number larger than 0.
+POSITIVE = Option(0, whole=False)
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to solve a problem: how it is run, what it is, where it comes from, what it can do.
+
+    Attributes
+    ----------
+    run : callable
+        The driver; each problem documents its signature.  It takes arrays and validates nothing.
+    summary : str
+        The idea in a few words.
+    source : str
+        Publication that it comes from.
+    devices : tuple of str
+        Kinds of device it runs on: ``"cpu"``, ``"cuda"``.
+    options : mapping of str to Option
+        Its keyword arguments.
+    baseline : bool
+        Whether it is kept for comparison only: the method of a publication that other methods beat
+        everywhere.
+    """
+
+    run: Callable[..., Any]
+    summary: str
+    source: str
+    devices: tuple[str, ...] = field(default=("cpu", "cuda"), kw_only=True)
+    options: Mapping[str, Option] = field(default_factory=dict, kw_only=True)
+    baseline: bool = field(default=False, kw_only=True)
+
+
+def check_graph(graph: Any, kinds: type | tuple[type, ...] = Graph) -> None:
+    """Refuse what is no graph."""
+    if not isinstance(graph, kinds):
+        raise OptionError(
+            f"a Graph is needed, not {type(graph).__name__}; see Graph.from_edges and from_frame"
+        )
+
+
+def check_method(name: str, methods: Mapping[str, Method], options: Mapping[str, Any]) -> None:
+    """Refuse a name that is not in ``methods``, and options that the method does not have."""
+    if name == "auto":
+        for option in options:
+            raise OptionError(
+                f"auto has no option {option!r}; name the method it belongs to, if any", option=option
+            )
+        return
+    if name not in methods:
+        raise OptionError(f"method {name!r} is unknown; use auto or one of {', '.join(methods)}")
+    known = methods[name].options
+    for option, value in options.items():
+        if option not in known:
+            raise OptionError(
+                f"method {name} has no option {option!r} (it has: {', '.join(known) or 'none'})",
+                option=option,
+            )
+        known[option].check(option, value)
+
+
+def kind_of(device: str) -> str:
+    """Kind of a device: ``"cpu"`` or ``"cuda"``."""
+    return device.partition(":")[0]
+
+
+def check_device(name: str, device: str, methods: Mapping[str, Method]) -> None:
+    """Refuse a method that does not run on ``device``."""
+    if name != "auto" and kind_of(device) not in methods[name].devices:
+        (needed,) = methods[name].devices
+        raise OptionError(
+            f"method {name} runs on {DEVICES[needed]} only, not on {device}; "
+            f"use device={needed!r} or another method"
+        )
+
+
+def check_one_or_several(device: Any, devices: Any) -> None:
+    """Refuse ``device=`` beside ``devices=``."""
+    if device is not None and devices is not None:
+        raise OptionError("device= is for one device and devices= for several; use one of the two")
+
+
+def is_number(value: Any, whole: bool) -> bool:
+    """Whether ``value`` is a number, and an integer if ``whole``."""
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def on_device(graph: Graph, device: str | None) -> Graph:
+    """``graph`` on the device that was asked for; itself if none was."""
+    return graph if device is None else graph.to(arrays.resolve(device))
