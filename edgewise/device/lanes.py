@@ -7,13 +7,13 @@
 
     row_sum(n, offsets, values, sums, width="warp")
 
-``lane`` counts from 0 to ``lanes - 1`` within the team that shares the row.  On the CPU, and for
+``lane`` counts from 0 to ``lanes - 1`` within the threads that share the row.  On the CPU, and for
 ``width="thread"``, a row has one lane.  The three widths are those of Baltzakis' label propagation.
 
-By default there is a block, or a warp, for every row.  ``@each_row.by(threads=128, max_blocks_per_sm=8)``
-sets the threads of a block, and lets each multiprocessor have at most 8 blocks of width "warp" or "block", which take rows in
-turn: starting a block costs more than a short row, and rows that come later see what those before them have
-written.
+By default there is one block, or one warp, per row.  ``@each_row.by(threads=128, max_blocks_per_sm=8)`` sets
+the threads per block and limits the blocks per multiprocessor at the widths "warp" and "block"; the blocks
+then loop over the rows.  Starting a block costs more than a short row, and rows that are processed later
+read what earlier rows have written.
 """
 
 from functools import partial, update_wrapper
@@ -31,14 +31,14 @@ WIDTHS = ("thread", "warp", "block")
 class each_row:
     """Turn ``body(row, lane, lanes, *arguments)`` into a loop over rows ``loop(rows, *arguments, width=)``.
 
-    The lanes of a row run at the same time and in no order; they meet through atomics
-    and :func:`warp_min`.
+    The lanes of a row run concurrently and in no particular order; they communicate through atomic
+    operations and :func:`warp_min`.
 
     Parameters
     ----------
     body : function
     threads : int
-        Threads a block; a multiple of a warp's.
+        Threads per block; a multiple of the warp size.
     max_blocks_per_sm : int, optional
         Upper limit of blocks per multiprocessor, at the widths "warp" and "block".
     """
@@ -47,7 +47,7 @@ class each_row:
         self.body = device(body)
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
-        threads = min(threads, launch.BLOCK)  # the simulator has fewer
+        threads = min(threads, launch.BLOCK)  # a block of the simulator is smaller
         self.single_lane = each(_one_lane(body), threads=threads)
         warps, blocks = (lambda: _grid().warp_a_row(body)), (lambda: _grid().block_a_row(body))
         grid = launch.Grid(threads=threads, max_blocks_per_sm=max_blocks_per_sm)
@@ -58,7 +58,7 @@ class each_row:
 
     @classmethod
     def by(cls, *, threads=launch.BLOCK, max_blocks_per_sm=None):
-        """Decorator for a body whose blocks have these sizes."""
+        """Decorator for a body with these launch parameters."""
         return partial(cls, threads=threads, max_blocks_per_sm=max_blocks_per_sm)
 
     def __call__(self, rows, *arguments, width="thread"):
@@ -74,41 +74,41 @@ class each_row:
 
 
 def warp_min(value, lanes, lane, otherwise):
-    """The least value of the lanes of a warp, for its first lane; the others get ``otherwise``.
+    """Minimum of the values of a warp's lanes, returned to its first lane; the others get ``otherwise``.
 
-    A block of several warps so has several first lanes.  Where lanes are no warps (a row has one, or the
-    simulator, which has none) everyone keeps the own value.  All lanes must come here together.
+    A block of several warps therefore has several first lanes.  A row with a single lane, and every thread
+    of the simulator, keeps its own value.  All lanes must call this function together.
     """
     return value
 
 
 @overload(warp_min, jit_options=PART)
-def _least_of_one(value, lanes, lane, otherwise):
+def _warp_min_on_cpu(value, lanes, lane, otherwise):
     return lambda value, lanes, lane, otherwise: value
 
 
 def _register_on_cuda():
-    """Let the lanes exchange values from register to register, in five steps."""
+    """On a GPU the lanes reduce by register shuffles, in five steps."""
     if SIMULATED:
         return
     from numba import cuda, types
     from numba.cuda.extending import overload as overload_on_cuda
 
-    everyone, warp = 0xFFFFFFFF, launch.WARP
+    all_lanes, warp = 0xFFFFFFFF, launch.WARP
 
     @overload_on_cuda(warp_min)
-    def least_by_shuffles(value, lanes, lane, otherwise):
-        kind, carried = value, types.int32 if value.bitwidth == 32 else types.int64  # signed ones are known
+    def warp_min_on_cuda(value, lanes, lane, otherwise):
+        kind, carried = value, types.int32 if value.bitwidth == 32 else types.int64  # shuffles are signed
 
         def reduce(value, lanes, lane, otherwise):
             if lanes == 1:
                 return value
-            least, apart = value, warp // 2
-            while apart > 0:
-                other = kind(cuda.shfl_xor_sync(everyone, carried(least), apart))
+            least, distance = value, warp // 2
+            while distance > 0:
+                other = kind(cuda.shfl_xor_sync(all_lanes, carried(least), distance))
                 if other < least:
                     least = other
-                apart //= 2
+                distance //= 2
             return least if lane % warp == 0 else otherwise
 
         return reduce
@@ -118,11 +118,11 @@ on_cuda(_register_on_cuda)
 
 
 def _one_lane(body):
-    def row_alone(row, *arguments):
+    def single_lane(row, *arguments):
         body(row, 0, 1, *arguments)
 
-    row_alone.__module__, row_alone.__qualname__ = body.__module__, f"{body.__qualname__}.thread"
-    return row_alone
+    single_lane.__module__, single_lane.__qualname__ = body.__module__, f"{body.__qualname__}.thread"
+    return single_lane
 
 
 def _grid():

@@ -1,12 +1,12 @@
-"""Streams, events, page-locked memory and copies between devices: what lets devices work at the same time.
+"""Streams, events, page-locked memory and copies between devices, for work that overlaps.
 
-Work given to one stream runs in order; work of different streams, and of different GPUs, may run at once.
-An :class:`Event` marks a point of one stream that another can wait for without the host.  A copy from or to
-page-locked host memory runs beside kernels; a copy between two GPUs goes over their link where the driver
-grants access, and through the host where it does not.
+Work on one stream runs in order; work on different streams, and on different GPUs, may run concurrently.
+An :class:`Event` marks a point of one stream that another stream can wait for without the host.  A copy from
+or to page-locked host memory runs beside kernels.  A copy between two GPUs uses their link where the driver
+grants peer access, and host memory otherwise.
 
-On the CPU and in the simulator all of this happens at once and in order, so code written for GPUs runs there
-unchanged.
+On the CPU and in the simulator all operations run immediately and in order, so code written for GPUs works
+there unchanged.
 """
 
 from functools import cache
@@ -17,7 +17,7 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 
-_kept = local()
+_thread = local()
 
 
 def _cupy_cuda():
@@ -33,13 +33,13 @@ class Event:
         self.event = event
 
     def synchronize(self):
-        """Let the host wait until the stream has come this far."""
+        """Block the host until the stream has reached this point."""
         if self.event is not None:
             self.event.synchronize()
 
 
 class Stream:
-    """A queue of work in one place; ``with stream:`` gives it what is launched and copied meanwhile.
+    """A queue of work on one device; inside ``with stream:`` it is the current stream.
 
     Parameters
     ----------
@@ -67,27 +67,27 @@ class Stream:
             self.guard.__exit__(*raised)
 
     def record(self) -> Event:
-        """The point up to which work has been given to the stream."""
+        """Mark the end of the work that is queued so far."""
         if self.stream is None:
             return Event()
         with arrays.on(self.device):
             return Event(self.stream.record(_cupy_cuda().Event(disable_timing=True)))
 
     def wait(self, event: Event):
-        """Let work given from now on wait for ``event``, of whatever place; the host goes on."""
+        """Make future work wait for ``event``, of any device; the host continues."""
         if self.stream is not None and event.event is not None:
             with arrays.on(self.device):
                 self.stream.wait_event(event.event)
 
     def synchronize(self):
-        """Let the host wait until the stream is empty."""
+        """Block the host until the stream is empty."""
         if self.stream is not None:
             with arrays.on(self.device):
                 self.stream.synchronize()
 
 
 def pinned(count, dtype, device):
-    """Host array from which ``device`` can copy while it computes: page-locked where that is a GPU."""
+    """Host array that ``device`` can copy from while it computes: page-locked if it is a GPU."""
     if device == "cpu" or SIMULATED:
         return np.empty(count, dtype)
     kind = np.dtype(dtype)
@@ -96,18 +96,18 @@ def pinned(count, dtype, device):
 
 
 def copy(target, source, stream=None):
-    """Copy ``source`` into ``target``, arrays of one size and type in any two devices.
+    """Copy ``source`` into ``target``, arrays of one size and type on any two devices.
 
     Parameters
     ----------
     target, source : contiguous arrays
     stream : Stream, optional
-        Where the copy is queued; one of the GPU's of ``target`` or ``source``.  By default the current one
-        of the target's place (the source's if the target lies on the host).
+        Stream of the GPU of ``target`` or of ``source``.  The default is the current stream of the target's
+        device, or of the source's if the target is on the host.
 
     Notes
     -----
-    Between GPUs and from page-locked memory the host does not wait.
+    Copies between GPUs and from page-locked memory are asynchronous.
     """
     to, origin = arrays.device_of(target), arrays.device_of(source)
     if SIMULATED or (to == "cpu" and origin == "cpu"):
@@ -130,7 +130,7 @@ def _address(array, device):
 
 @cache
 def peer_access(device, other) -> bool:
-    """Whether kernels of ``device`` may read arrays of ``other``; access is switched on where it can be."""
+    """Whether kernels of ``device`` can read arrays of ``other``; enables peer access if possible."""
     if device == other or SIMULATED or (device == "cpu") != (other == "cpu"):
         return device == other
     runtime = _cupy_cuda().runtime
@@ -146,8 +146,8 @@ def peer_access(device, other) -> bool:
     return True
 
 
-def seen_from(device, array):
-    """``array`` of another GPU as one of ``device``, without a copy; needs :func:`peer_access`."""
+def peer_view(device, array):
+    """View of another GPU's ``array`` as an array of ``device``; needs :func:`peer_access`."""
     if SIMULATED or arrays.device_of(array) == device:
         return array
     import cupy
@@ -157,63 +157,63 @@ def seen_from(device, array):
 
 
 def current(device) -> Stream:
-    """The stream on which ``device`` gets its work at the moment."""
+    """The current stream of ``device``."""
     stream = Stream("cpu")
     if device != "cpu" and not SIMULATED:
         stream.device, stream.stream = device, _cupy_cuda().get_current_stream(int(device[5:]))
     return stream
 
 
-def follow(device, other):
-    """Let what ``device`` is given from now on wait for all that ``other`` has been given so far."""
+def order_after(device, other):
+    """Make future work on ``device`` wait for the work queued so far on ``other`` (current streams)."""
     if device == other or "cpu" in (device, other) or SIMULATED:
         return
-    event, queue = _event(other), _cupy_cuda().get_current_stream
+    event, stream = _event(other), _cupy_cuda().get_current_stream
     with arrays.on(other):
-        queue().record(event)
+        stream().record(event)
     with arrays.on(device):
-        queue().wait_event(event)
+        stream().wait_event(event)
 
 
-def _event(position):
-    """The thread's event for marks that are waited for at once, and then used again."""
-    events = _kept.__dict__.setdefault("events", {})
-    if position not in events:
-        with arrays.on(position):
-            events[position] = _cupy_cuda().Event(disable_timing=True)
-    return events[position]
+def _event(device):
+    """The thread's reusable event of ``device``, for marks that are waited for immediately."""
+    events = _thread.__dict__.setdefault("events", {})
+    if device not in events:
+        with arrays.on(device):
+            events[device] = _cupy_cuda().Event(disable_timing=True)
+    return events[device]
 
 
-def arrive(device, road: Stream):
-    """Let ``device`` go on once what ``road`` has been given is done."""
+def wait_stream(device, stream: Stream):
+    """Make future work on ``device`` wait for the work queued so far on ``stream``; the CPU waits at once."""
     if device == "cpu":
-        road.synchronize()
+        stream.synchronize()
     else:
-        current(device).wait(road.record())
+        current(device).wait(stream.record())
 
 
-def bring_into(target, source):
-    """Copy ``source`` into ``target``, in order with what either place is given before and after."""
+def copy_into(target, source):
+    """Copy ``source`` into ``target``, ordered with earlier and later work on both devices."""
     to, origin = arrays.device_of(target), arrays.device_of(source)
-    follow(to if to != "cpu" else origin, origin)
+    order_after(to if to != "cpu" else origin, origin)
     copy(target, source)
     if to == "cpu":
         current(origin).synchronize()
     else:
-        follow(origin, to)
+        order_after(origin, to)
 
 
-def bring(array, device):
-    """``array`` in ``device``, in the order of :func:`bring_into`; itself where it is there already."""
+def copy_to(array, device):
+    """Copy of ``array`` on ``device``, ordered as by :func:`copy_into`; ``array`` itself if it is there."""
     if arrays.device_of(array) == device:
         return array
-    there = arrays.empty(len(array), array.dtype, device)
-    bring_into(there, array)
-    return there
+    copied = arrays.empty(len(array), array.dtype, device)
+    copy_into(copied, array)
+    return copied
 
 
 def is_pinned(array) -> bool:
-    """Whether a GPU can copy this host array as it lies, because its memory is page-locked."""
+    """Whether ``array`` is page-locked host memory, which a GPU can copy from asynchronously."""
     if SIMULATED or arrays.device_of(array) != "cpu" or not arrays.gpu_count():
         return False
     runtime = _cupy_cuda().runtime

@@ -65,4 +65,4 @@ def changed(labels, before=None, most=None):
 
 def send_pairs(pairs, device):
     """The two arrays of pairs in ``device``."""
-    return tuple(streams.bring(array, device) for array in pairs)
+    return tuple(streams.copy_to(array, device) for array in pairs)

@@ -64,5 +64,5 @@ def _common_start(split):
         for giver, taker in pairs:
             device = split.team[taker].device
             same = device == arrays.device_of(starts[giver])
-            starts[taker] = starts[giver] if same else streams.bring(starts[giver], device)
+            starts[taker] = starts[giver] if same else streams.copy_to(starts[giver], device)
     return starts

@@ -84,14 +84,14 @@ def _stream(parent, sent, unite):
         unite(vertices, parent, 0, sent)
         return
     received = arrays.empty(vertices, sent.dtype, here)
-    road = streams.Stream(here if here != "cpu" else there)
-    road.wait(streams.current(there).record())
-    road.wait(streams.current(here).record())
+    copy_stream = streams.Stream(here if here != "cpu" else there)
+    copy_stream.wait(streams.current(there).record())
+    copy_stream.wait(streams.current(here).record())
     marks = [vertices * chunk // CHUNKS for chunk in range(CHUNKS + 1)]
     for start, stop in neighbours(marks):
         if start == stop:
             continue
-        streams.copy(received[start:stop], sent[start:stop], road)
-        streams.arrive(here, road)
+        streams.copy(received[start:stop], sent[start:stop], copy_stream)
+        streams.wait_stream(here, copy_stream)
         unite(stop - start, parent, start, received[start:stop])
-    streams.current(there).wait(road.record())
+    streams.current(there).wait(copy_stream.record())

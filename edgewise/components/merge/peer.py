@@ -35,9 +35,9 @@ def peer(team, labels):
         for receiver, sender in pairs:
             here, there = team[receiver], team[sender]
             check_access(here, there)
-            streams.follow(here.device, there.device)
-            seen = streams.seen_from(here.device, labels[sender])
+            streams.order_after(here.device, there.device)
+            seen = streams.peer_view(here.device, labels[sender])
             unite_received_by_rem(vertices, labels[receiver], 0, seen)
-            streams.follow(there.device, here.device)
+            streams.order_after(there.device, here.device)
     compress(vertices, labels[0])
     return labels[0]

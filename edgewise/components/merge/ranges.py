@@ -39,21 +39,21 @@ def ranges(split, labels):
         Compressed labels in the place of the first worker.
     """
     whole = arrays.empty(split.n_vertices, labels[0].dtype, split.device)
-    road = streams.Stream(split.device)
-    road.wait(streams.current(split.device).record())
-    told = [_send(part, found, whole, road) for part, found in zip(split.parts, labels)]
+    copy_stream = streams.Stream(split.device)
+    copy_stream.wait(streams.current(split.device).record())
+    told = [_send(part, found, whole, copy_stream) for part, found in zip(split.parts, labels)]
     pairs = [_roots(split, labels, cut) for cut in split.cuts]
-    streams.arrive(split.device, road)
+    streams.wait_stream(split.device, copy_stream)
     for one, other in pairs:
         unite_pairs(whole, one, other)
     compress(split.n_vertices, whole)
     for part in split.parts:
-        streams.follow(part.worker.device, split.device)
+        streams.order_after(part.worker.device, split.device)
     del told
     return whole
 
 
-def _send(part, labels, whole, road):
+def _send(part, labels, whole, copy_stream):
     """Bring the labels of one range to the whole, on a stream of its own; return what must be kept."""
     device, vertices = part.worker.device, len(labels)
     goal = whole[part.first : part.first + vertices]
@@ -63,11 +63,11 @@ def _send(part, labels, whole, road):
     numbered = arrays.empty(vertices, whole.dtype, device)
     with arrays.on(device):
         number_in_whole(vertices, labels, part.first, numbered)
-    if "cpu" in (device, road.device):
-        streams.bring_into(goal, numbered)
+    if "cpu" in (device, copy_stream.device):
+        streams.copy_into(goal, numbered)
     else:
-        road.wait(streams.current(device).record())
-        streams.copy(goal, numbered, road)
+        copy_stream.wait(streams.current(device).record())
+        streams.copy(goal, numbered, copy_stream)
     return numbered
 
 
@@ -79,5 +79,5 @@ def _roots(split, labels, cut):
         with arrays.on(part.worker.device):
             roots = arrays.empty(len(ends), labels[0].dtype, part.worker.device)
             look_up(len(ends), labels[number], ends, part.first, roots)
-        found.append(streams.bring(roots, split.device))
+        found.append(streams.copy_to(roots, split.device))
     return found
