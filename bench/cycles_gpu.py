@@ -19,8 +19,8 @@ from components import event_times, wall
 import edgewise as ew
 from edgewise.cycles import METHODS
 from edgewise.cycles.apex import wedges_of
-from edgewise.cycles.choose import choose
 from edgewise.cycles.method import heaviest_first
+from edgewise.cycles.planning.choose import choose
 from edgewise.cycles.ranked import ranked_of
 
 GRAPHS = ("rmat20", "uniform22", "rgg21")

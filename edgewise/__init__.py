@@ -19,7 +19,7 @@ _HOMES = {
     "cycle_counts": ("edgewise.cycles", "cycle_counts"),
     "distance_measures": ("edgewise.paths.measures", "distance_measures"),
     "errors": ("edgewise.errors", ""),
-    "estimate_cycles": ("edgewise.cycles.estimate", "estimate_cycles"),
+    "estimate_cycles": ("edgewise.cycles.search.estimate", "estimate_cycles"),
     "generate": ("edgewise.generators", ""),
     "read": ("edgewise.files", "read"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from edgewise.components.stream import ComponentsStream as ComponentsStream
     from edgewise.cycles import cycle_counts as cycle_counts
     from edgewise.cycles.clustering import clustering as clustering
-    from edgewise.cycles.estimate import estimate_cycles as estimate_cycles
+    from edgewise.cycles.search.estimate import estimate_cycles as estimate_cycles
     from edgewise.files import read as read
     from edgewise.files import write as write
     from edgewise.graph import Graph as Graph

@@ -14,8 +14,8 @@ from edgewise.command.cycles_report import COUNTS, Wanted
 from edgewise.command.outputs import check_device, check_output
 from edgewise.command.stages import stages
 from edgewise.cycles import METHODS
-from edgewise.cycles.choose import kind_of as place_kind
-from edgewise.cycles.schedules import SCHEDULES, parse
+from edgewise.cycles.planning.choose import kind_of as place_kind
+from edgewise.cycles.planning.schedules import SCHEDULES, parse
 from edgewise.device import threads
 from edgewise.errors import OptionError
 

@@ -1,8 +1,8 @@
 """Simple cycles of a given length through every vertex of an undirected graph.
 
 A method counts by *tasks*: each vertex stands for a share of the cycles.  Tasks are dealt to CPU cores and
-GPUs by a schedule (:mod:`~edgewise.cycles.schedules`), and what the devices find is added up, so all methods,
-devices and schedules give the same counts bit for bit.
+GPUs by a schedule (:mod:`~edgewise.cycles.planning.schedules`), and what the devices find is added up, so all
+methods, devices and schedules give the same counts bit for bit.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.cycles.bounds import check_fits
-from edgewise.cycles.choose import choose, kind_of
-from edgewise.cycles.cost_model import check_effort, seconds_of
 from edgewise.cycles.method import Method
 from edgewise.cycles.methods import METHODS
+from edgewise.cycles.planning.bounds import check_fits
+from edgewise.cycles.planning.choose import choose, kind_of
+from edgewise.cycles.planning.cost_model import check_effort, seconds_of
+from edgewise.cycles.planning.schedules import SCHEDULES, Plan, joining, parse
+from edgewise.cycles.planning.several import Job, count
+from edgewise.cycles.planning.tasks import tasks_of
 from edgewise.cycles.ranked import ranked_of
 from edgewise.cycles.result import CONVENTIONS, Cycles
-from edgewise.cycles.schedules import SCHEDULES, Plan, joining, parse
-from edgewise.cycles.several import Job, count
-from edgewise.cycles.tasks import tasks_of
 from edgewise.device import arrays, each
 from edgewise.errors import GraphError, OptionError
 from edgewise.graph import Graph

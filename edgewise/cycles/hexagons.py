@@ -19,7 +19,7 @@ where ``w = 2 c + d^2 + s - d`` comes from the squares ``c``.  Such formulas are
 Boxwala, "On the number of cycles in a graph" (Open Journal of Discrete Mathematics 6:41, 2016).
 
 All but the first two lines is known before the walks are counted, so that every vertex can halve its own.
-The terms may pass 64 bits; what is left at the end does not (see :mod:`~edgewise.cycles.bounds`).
+The terms may pass 64 bits; what is left at the end does not (see :mod:`~edgewise.cycles.planning.bounds`).
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Method(NamedTuple):
     shares_with : str or None
         Name of a method for GPUs whose tasks mean the same, so that both may count at once.
     cost : float
-        Operations, in the unit of :mod:`~edgewise.cycles.cost_model`, of a unit of its work.
+        Operations, in the unit of :mod:`~edgewise.cycles.planning.cost_model`, of a unit of its work.
     one_by_one : bool
         Whether it meets every cycle, so that a count that outgrew 64 bits would take centuries.
     """

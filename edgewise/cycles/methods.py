@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from edgewise.cycles import (
-    dfs,
-    enumerate,
     pentagons,
     pentagons_tables,
     squares,
@@ -14,6 +12,7 @@ from edgewise.cycles import (
     walks,
 )
 from edgewise.cycles.method import Method
+from edgewise.cycles.search import dfs, enumerate
 
 METHODS = {
     "triangles": Method(

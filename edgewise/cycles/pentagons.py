@@ -42,7 +42,7 @@ from edgewise.device import compiled, device
 from edgewise.device.prefetch import prefetch
 from edgewise.primitives.thread_pool import Hands, look_ahead, most_steps, next_share, steps_below
 
-#: Operations of a step, in the unit of :mod:`~edgewise.cycles.cost_model`.
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning.cost_model`.
 COST = 3
 #: Ends up to which their numbers are 16 bits wide.
 FEW = 2**16 - 2

@@ -26,7 +26,7 @@ from edgewise.device import compiled, device
 from edgewise.device.prefetch import prefetch
 from edgewise.primitives.thread_pool import Hands, look_ahead, next_share, steps_below
 
-#: Operations of a step, in the unit of :mod:`~edgewise.cycles.cost_model`: it takes a few nanoseconds.
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning.cost_model`: a few nanoseconds.
 COST = 0.25
 
 

@@ -40,7 +40,7 @@ MANY = 1 << 30
 SAMPLE, FAR = 4096, 8192
 #: Rows of which one thread makes a survey at a time.
 STRETCH = 4096
-#: Operations of a step, in the unit of :mod:`~edgewise.cycles.cost_model`.
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning.cost_model`.
 COST = 0.2
 NO_ORDER = np.empty(0, np.int64)
 

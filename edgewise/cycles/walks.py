@@ -93,7 +93,7 @@ class Pentagons(Walks):
         take_off_triangles(self.ranked.n_vertices, *rows, *found, self.counts)
 
 
-#: Operations of a step, in the unit of :mod:`~edgewise.cycles.cost_model`.
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning.cost_model`.
 COST = 0.4
 SOLVERS = {4: Squares, 5: Pentagons, 6: Hexagons}
 

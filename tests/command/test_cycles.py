@@ -10,7 +10,8 @@ import pytest
 
 from edgewise.command import run
 from edgewise.command.cycles import Method
-from edgewise.cycles import METHODS, cost_model
+from edgewise.cycles import METHODS
+from edgewise.cycles.planning import cost_model
 
 FRIENDS = "ann,bob\nbob,cid\ncid,ann\ncid,dan\ndan,ann\nbob,bob\nbob,ann\neve,ann\n"
 

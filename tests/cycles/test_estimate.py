@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles import estimate
 from edgewise.cycles.check import count_by_hand
-from edgewise.cycles.estimate import estimate_cycles
+from edgewise.cycles.search import estimate
+from edgewise.cycles.search.estimate import estimate_cycles
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError
 from tests.zoo import ZOO

@@ -5,11 +5,12 @@ import pytest
 
 import edgewise as ew
 from edgewise import cycles
-from edgewise.cycles import METHODS, SCHEDULES, check, cost_model, schedules
-from edgewise.cycles.choose import choose
+from edgewise.cycles import METHODS, SCHEDULES, check
 from edgewise.cycles.method import Method
+from edgewise.cycles.planning import cost_model, schedules
+from edgewise.cycles.planning.choose import choose
+from edgewise.cycles.planning.schedules import Plan
 from edgewise.cycles.result import exact_sum
-from edgewise.cycles.schedules import Plan
 from edgewise.device import arrays, threads
 from edgewise.errors import DeviceError, GraphError, OptionError
 from tests.zoo import ZOO

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles import bounds, dfs, estimate, probes
-from edgewise.cycles import enumerate as enumerating
 from edgewise.cycles.check import count_by_hand
 from edgewise.cycles.method import heaviest_first
+from edgewise.cycles.planning import bounds
 from edgewise.cycles.ranked import ranked_of
+from edgewise.cycles.search import dfs, estimate, probes
+from edgewise.cycles.search import enumerate as enumerating
 from edgewise.device import arrays, launch
 from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.cycles import pentagons, squares
 from edgewise.cycles.check import count_by_hand
 from edgewise.cycles.ranked import ranked_of
 from edgewise.device import threads
-from edgewise.primitives import pentagons, squares, thread_pool
+from edgewise.primitives import thread_pool
 from tests.zoo import ZOO
 
 PAGES = {4: squares, 5: pentagons}

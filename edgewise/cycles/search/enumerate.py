@@ -9,9 +9,9 @@ found since it came: an addition for a vertex of the search, not one for each cy
 
 Ranks go by degree, so every vertex sees the few hubs' rows only up to its own rank.  The cost is still that
 of all paths that can close, a step for each cycle at least: the 3.4e9 5-cycles of com-DBLP take a minute, and
-those of length 7 would take days.  So the work is estimated before (:mod:`~edgewise.cycles.probes`), and a
-search that passes its ``cap`` of steps gives up.  Trees that hang on the graph are left out before: no cycle
-enters them, but the search would.
+those of length 7 would take days.  So :mod:`~edgewise.cycles.search.probes` estimates the work before, and
+a search that passes its ``cap`` of steps gives up.  Trees that hang on the graph are left out before: no
+cycle enters them, but the search would.
 
 A team has a top: a block of a GPU, whose threads share out each row of ``u2``, or a thread of a CPU.  Its
 distances and credits lie in arrays of its own.
@@ -22,8 +22,8 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.cycles.lookup import is_on_path
-from edgewise.cycles.probes import without_trees, work
 from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.search.probes import without_trees, work
 from edgewise.device import arrays, cas, device, fetch_add, load, parallel_region
 from edgewise.device.launch import processors
 from edgewise.device.regions import workers

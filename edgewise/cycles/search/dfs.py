@@ -18,8 +18,8 @@ from functools import partial
 
 import numpy as np
 
-from edgewise.cycles.bounds import walks
 from edgewise.cycles.lookup import is_on_path
+from edgewise.cycles.planning.bounds import walks
 from edgewise.cycles.ranked import Ranked
 from edgewise.device import arrays, device, each, fetch_add, threads
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise.cycles import cost_model
+from edgewise.cycles.planning import cost_model
 from edgewise.device import threads
 from edgewise.errors import OptionError
 from edgewise.workers.queue import LoadQueue, WorkQueue

@@ -1,0 +1,1 @@
+"""What is known before a count: its tasks, their cost and its devices."""

@@ -1,0 +1,1 @@
+"""Searches for cycles, one by one or by sampling."""
