@@ -173,7 +173,20 @@ def test_public_names_are_documented():
 
 def test_everything_after_the_data_is_keyword_only():
     data = {"self", "cls", "graph", "path", "sources", "targets", "offsets", "neighbours", "matrix", "frame"}
-    data |= {"source", "target", "graph_or_table", "device", "devices", "vertices", "u", "v", "ids", "length"}
+    data |= {
+        "source",
+        "target",
+        "graph_or_table",
+        "device",
+        "devices",
+        "key",
+        "make",
+        "vertices",
+        "u",
+        "v",
+        "ids",
+        "length",
+    }
     for name, thing in public_callables():
         if inspect.isclass(thing) or name.startswith("generate."):
             continue

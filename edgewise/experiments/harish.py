@@ -43,7 +43,7 @@ COLUMNS = {
     "search": "search",
     "method": "method",
     "taken": "taken",
-    "place": "on",
+    "device": "on",
     "furthest": "furthest",
     "ms": "ms",
     "runs": "runs",
@@ -150,7 +150,7 @@ def _rows(watch, name, make, *shape, before):
                 before[key] = entries, found["ms"]
                 if (method, where) == ("harish", "cpu"):
                     first[search] = found["ms"]
-                row = {"search": search, "method": method, "where": where, **facts, **taken, **found}
+                row = {"search": search, "method": method, "device": where, **facts, **taken, **found}
                 row["rate"] = entries / found["ms"] / 1e3
                 row["speedup"] = first[search] / found["ms"] if search in first else None
                 row["published"] = HARISH_ON_GPU[search] if where != "cpu" and method == "harish" else None

@@ -82,7 +82,7 @@ def _rows(watch, name, n, before):
             yield {
                 "vertices": n,
                 "method": method,
-                "where": where,
+                "device": where,
                 **taken,
                 **found,
                 **scaled,

@@ -39,7 +39,7 @@ FORMATS = {
     "ncol": Format("ncol"),
     "npz": Format("npz", "read", "npz.write", (".npz",)),
     "parquet": Format("tables", "read", "tables_out.write_parquet", (".parquet", ".pq"), False),
-    "smat": Format("counted", "read_smat"),
+    "smat": Format("header_counts", "read_smat"),
     "tntp": Format("tntp"),
     "tsv": Format("tables", "read_csv", "tables_out.write_tsv", (".tsv",), False),
     "vlg": Format("labelled"),
