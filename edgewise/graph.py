@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 
     from edgewise.workers.split import SplitGraph
 
-#: Largest number of vertices whose numbers are uint32 (the last value marks "none").
-MOST_UINT32 = 2**32 - 2
 REPEATED = ("keep", "first", "sum", "min", "max")
-
-
-def index_type(n_vertices: int) -> type:
-    """Type of vertex numbers: uint32 where they fit, else int64."""
-    return np.uint32 if n_vertices <= MOST_UINT32 else np.int64
 
 
 class Graph:

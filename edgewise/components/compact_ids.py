@@ -13,7 +13,7 @@ import numpy as np
 
 from edgewise.components.streamed import MarkedIds
 from edgewise.device import each
-from edgewise.graph import index_type
+from edgewise.index_type import index_type
 from edgewise.ingest.integers import place
 
 #: Numbers that are renumbered at a time.

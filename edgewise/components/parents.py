@@ -6,7 +6,7 @@ from edgewise.components.host_pipeline import Feeder, unite_numbers
 from edgewise.components.trees import compress
 from edgewise.device import arrays, each, streams
 from edgewise.errors import OutOfMemoryError
-from edgewise.graph import index_type
+from edgewise.index_type import index_type
 
 #: Parents that a stream of unknown size begins with.
 LEAST = 1 << 10

@@ -18,7 +18,7 @@ from edgewise.components.host_pipeline import SEGMENT_EDGES, SLOTS, Feeder
 from edgewise.components.merge import merge_labels
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, threads
-from edgewise.graph import index_type
+from edgewise.index_type import index_type
 from edgewise.workers import WorkQueue
 
 #: Edges of the smallest segment that is tried where memory is short.

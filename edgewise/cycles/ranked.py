@@ -23,7 +23,7 @@ import numpy as np
 from edgewise.device import arrays, compiled, device, threads
 from edgewise.device.prefetch import prefetch
 from edgewise.errors import OptionError
-from edgewise.graph import MOST_UINT32, index_type
+from edgewise.index_type import MAX_UINT32, index_type
 from edgewise.primitives import exclusive_scan, histogram
 
 #: Blocks an average degree of two: cursors of all blocks shall not take more memory than the rows.
@@ -231,8 +231,8 @@ def _even(count, blocks):
 
 def by_sorting(n, sources, targets):
     """The ranked graph of an edge list on a GPU."""
-    if n > MOST_UINT32:
-        raise OptionError(f"ranking on a GPU needs fewer than {MOST_UINT32 + 1:,} vertices; use device='cpu'")
+    if n > MAX_UINT32:
+        raise OptionError(f"ranking on a GPU needs fewer than {MAX_UINT32 + 1:,} vertices; use device='cpu'")
     where, m = arrays.device_of(sources), len(sources)
     xp = arrays.namespace(where)
     ends = [end.astype(np.uint64) for end in (sources, targets)]

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.graph import Graph, index_type
+from edgewise.graph import Graph
+from edgewise.index_type import index_type
 
 
 @dataclass

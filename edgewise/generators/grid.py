@@ -11,7 +11,8 @@ from edgewise.generators.emit import emit, emitted
 from edgewise.generators.limits import family, fraction, vertices, whole
 from edgewise.generators.random import EDGES, threshold, words
 from edgewise.generators.shuffle import order, restored, shuffled
-from edgewise.graph import MOST_UINT32, Graph
+from edgewise.graph import Graph
+from edgewise.index_type import MAX_UINT32
 
 
 @each
@@ -67,8 +68,8 @@ def grid(
     >>> ew.generate.grid(3, 4).n_edges
     17
     """
-    rows = whole("rows", rows, most=MOST_UINT32)
-    columns = rows if columns is None else whole("columns", columns, most=MOST_UINT32)
+    rows = whole("rows", rows, most=MAX_UINT32)
+    columns = rows if columns is None else whole("columns", columns, most=MAX_UINT32)
     n = vertices("rows * columns", rows * columns)
     cut = threshold(fraction("dropped", dropped))
     edges = emitted(_link, n, device, seed, rows, columns, cut, *order(n, seed, shuffle))

@@ -7,7 +7,7 @@ from typing import ParamSpec, TypeVar
 
 from edgewise.device import arrays
 from edgewise.errors import OptionError
-from edgewise.graph import MOST_UINT32
+from edgewise.index_type import MAX_UINT32
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,7 +43,7 @@ def whole(name: str, value, least: int = 0, most: int | None = None) -> int:
 
 def vertices(name: str, value) -> int:
     """``value`` as a number of vertices; generated graphs number them by uint32."""
-    return whole(name, value, most=MOST_UINT32)
+    return whole(name, value, most=MAX_UINT32)
 
 
 def fraction(name: str, value, least: float = 0.0, most: float = 1.0) -> float:

@@ -12,7 +12,8 @@ from edgewise.device import arrays, each
 from edgewise.generators.emit import emit, emitted
 from edgewise.generators.limits import family, fraction, room, vertices, whole
 from edgewise.generators.random import HOLES, below, words
-from edgewise.graph import MOST_UINT32, Graph
+from edgewise.graph import Graph
+from edgewise.index_type import MAX_UINT32
 from edgewise.primitives import exclusive_scan
 
 #: Larger holes might not fit their blocks.
@@ -87,9 +88,9 @@ def mesh2d(
     >>> 2.8 < 2 * mesh.n_edges / mesh.n_vertices < 3
     True
     """
-    rows = whole("rows", rows, most=MOST_UINT32)
-    columns = rows if columns is None else whole("columns", columns, most=MOST_UINT32)
-    block = whole("block", block, least=1, most=MOST_UINT32)
+    rows = whole("rows", rows, most=MAX_UINT32)
+    columns = rows if columns is None else whole("columns", columns, most=MAX_UINT32)
+    block = whole("block", block, least=1, most=MAX_UINT32)
     sites = vertices("rows * columns", rows * columns)
     mean = block * math.sqrt(fraction("holes", holes, most=MOST_HOLES) / math.pi)
     least, most = int(LEAST_RADIUS * mean), int(MOST_RADIUS * mean)

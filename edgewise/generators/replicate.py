@@ -3,7 +3,8 @@
 from edgewise.device import arrays, each
 from edgewise.errors import OptionError
 from edgewise.generators.limits import room, whole
-from edgewise.graph import Graph, index_type
+from edgewise.graph import Graph
+from edgewise.index_type import index_type
 
 
 @each

@@ -7,7 +7,8 @@ from edgewise.device import each
 from edgewise.errors import OptionError
 from edgewise.generators.emit import emit, emitted
 from edgewise.generators.limits import family, vertices, whole
-from edgewise.graph import MOST_UINT32, Graph
+from edgewise.graph import Graph
+from edgewise.index_type import MAX_UINT32
 
 #: Points of a stencil, and how many coordinates may differ (by one) from the centre's.
 REACH = {7: 1, 19: 2, 27: 3}
@@ -71,10 +72,10 @@ def stencil3d(
     >>> int(ew.generate.stencil3d(5, unknowns=3).degrees().max())
     80
     """
-    nx = whole("nx", nx, most=MOST_UINT32)
-    ny = nx if ny is None else whole("ny", ny, most=MOST_UINT32)
-    nz = nx if nz is None else whole("nz", nz, most=MOST_UINT32)
-    unknowns = whole("unknowns", unknowns, least=1, most=MOST_UINT32)
+    nx = whole("nx", nx, most=MAX_UINT32)
+    ny = nx if ny is None else whole("ny", ny, most=MAX_UINT32)
+    nz = nx if nz is None else whole("nz", nz, most=MAX_UINT32)
+    unknowns = whole("unknowns", unknowns, least=1, most=MAX_UINT32)
     if points not in REACH:
         raise OptionError(f"points={points!r} is no stencil; use 7, 19 or 27")
     n = vertices("nx * ny * nz * unknowns", nx * ny * nz * unknowns)

@@ -5,7 +5,8 @@ import numpy as np
 from edgewise.device import arrays, each
 from edgewise.generators.limits import MOST_SEED, room, whole
 from edgewise.generators.random import WEIGHTS, below, words
-from edgewise.graph import MOST_UINT32, Graph
+from edgewise.graph import Graph
+from edgewise.index_type import MAX_UINT32
 
 
 @each
@@ -48,7 +49,7 @@ def with_weights(graph: Graph, low: int, high: int, *, seed: int = 0) -> Graph:
     seed = whole("seed", seed, most=MOST_SEED)
     low = whole("low", low, least=-(2**62), most=2**62)
     high = whole("high", high, least=low, most=low + 2**32 - 1)
-    whole("graph.n_vertices", graph.n_vertices, most=MOST_UINT32)
+    whole("graph.n_vertices", graph.n_vertices, most=MAX_UINT32)
     sources, targets, device = graph.sources, graph.targets, graph.device
     small = low >= -(2**31) and high < 2**31
     with arrays.on(device):

@@ -6,7 +6,7 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError
-from edgewise.graph import MOST_UINT32, index_type
+from edgewise.index_type import MAX_UINT32, index_type
 from edgewise.primitives import pack
 
 WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
@@ -143,8 +143,8 @@ def _simplified(sources, targets, weights, count, directed, self_loops, repeated
         sources, targets, weights = pack(sources != targets, sources, targets, weights)
     if repeated == "keep":
         return sources, targets, weights
-    if count > MOST_UINT32:
-        raise OptionError(f"merging repeated edges needs fewer than {MOST_UINT32 + 1} vertices")
+    if count > MAX_UINT32:
+        raise OptionError(f"merging repeated edges needs fewer than {MAX_UINT32 + 1} vertices")
     xp = arrays.namespace(sources)
     if not directed:
         sources, targets = xp.minimum(sources, targets), xp.maximum(sources, targets)

@@ -8,7 +8,7 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import GraphError
-from edgewise.graph import index_type
+from edgewise.index_type import index_type
 from edgewise.ingest.arrow import BATCH_ROWS, ColumnNumbers, is_text, value_type, with_plain_nulls
 from edgewise.primitives import unique
 from edgewise.timer import timer

@@ -12,7 +12,7 @@ signed ids is turned over first, so that no subtraction wraps.
 import numpy as np
 
 from edgewise.device import cas, device, each, load
-from edgewise.graph import index_type
+from edgewise.index_type import index_type
 from edgewise.primitives import unique
 from edgewise.timer import timer
 

@@ -11,7 +11,7 @@ nothing, looking it up ends at some empty slot, and its number is written over w
 import numpy as np
 
 from edgewise.device import cas, each, fetch_add, load
-from edgewise.graph import index_type
+from edgewise.index_type import index_type
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.integers import EMPTY, FULL, LEAST_SLOTS, ONE, enter, home, look_up, rank
 

@@ -8,14 +8,17 @@ geometric graphs) few edges are cut, and a worker's arrays are as long as its ru
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import OptionError
-from edgewise.graph import Graph, index_type
+from edgewise.index_type import index_type
 from edgewise.workers.team import Team, Worker, team_of
+
+if TYPE_CHECKING:
+    from edgewise.graph import Graph
 
 WAYS = ("auto", "edges", "range")
 #: Edges looked at to place the borders of ranges and to judge how many would be cut.
@@ -105,11 +108,15 @@ class SplitGraph:
                 _joined([_renumbered(piece[end], piece[2 + end], kind) for piece in pieces], device, kind)
                 for end in (0, 1)
             ]
-        return Graph(self.n_vertices, edges=(*ends, None), directed=self.directed, ids=self.ids)
+        return self._whole(edges=(*ends, None))
 
     def ids_of(self, vertices):
         """External ids of an array of vertex numbers (on the host)."""
-        return Graph(self.n_vertices, ids=self.ids).ids_of(vertices)
+        return self._whole().ids_of(vertices)
+
+    def _whole(self, edges=None):
+        """A graph of all vertices, of the class that the parts have."""
+        return type(self.parts[0].graph)(self.n_vertices, edges=edges, directed=self.directed, ids=self.ids)
 
     def __repr__(self):
         return (
@@ -136,7 +143,7 @@ def _by_edges(graph, team):
     for worker, start, stop in _shares(graph, team):
         with arrays.guard(worker.device):
             ends = (_moved(end[start:stop], worker.device) for end in (graph.sources, graph.targets))
-            parts.append(Part(worker, Graph(graph.n_vertices, edges=(*ends, None)), 0))
+            parts.append(Part(worker, type(graph)(graph.n_vertices, edges=(*ends, None)), 0))
     return SplitGraph(graph.n_vertices, parts, directed=graph.directed, ids=graph.ids)
 
 
@@ -192,7 +199,7 @@ def _by_range(graph, team, borders):
     for worker, pieces, first, stop in zip(team, inside, borders, borders[1:]):
         with arrays.guard(worker.device):
             edges = [_joined(ends, worker.device, kind) for ends in pieces]
-        parts.append(Part(worker, Graph(stop - first, edges=(*edges, None)), int(first)))
+        parts.append(Part(worker, type(graph)(stop - first, edges=(*edges, None)), int(first)))
     cuts = [
         Cut(one, other, *(_joined(ends, team[owner].device, kind) for ends, owner in zip(pair, (one, other))))
         for (one, other), pair in sorted(cut.items())
