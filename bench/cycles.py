@@ -25,8 +25,8 @@ import numpy as np
 import record
 
 import edgewise as ew
-from edgewise.cycles.ranked import ranked_of
-from edgewise.cycles.triangles import triangle_counts, whole
+from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.counting.triangles import triangle_counts, whole
 from edgewise.device import threads as thread_count
 from edgewise.graph import Graph
 

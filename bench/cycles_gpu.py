@@ -18,10 +18,10 @@ from components import event_times, wall
 
 import edgewise as ew
 from edgewise.cycles import METHODS
-from edgewise.cycles.apex import wedges_of
+from edgewise.cycles.counting.apex import wedges_of
+from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.cycles.method import heaviest_first
 from edgewise.cycles.planning.choose import choose
-from edgewise.cycles.ranked import ranked_of
 
 GRAPHS = ("rmat20", "uniform22", "rgg21")
 LENGTHS = (3, 4, 5)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.cycles.method import Method
 from edgewise.cycles.methods import METHODS
 from edgewise.cycles.planning.bounds import check_fits
@@ -21,7 +22,6 @@ from edgewise.cycles.planning.cost_model import check_effort, seconds_of
 from edgewise.cycles.planning.schedules import SCHEDULES, Plan, joining, parse
 from edgewise.cycles.planning.several import Job, count
 from edgewise.cycles.planning.tasks import tasks_of
-from edgewise.cycles.ranked import ranked_of
 from edgewise.cycles.result import CONVENTIONS, Cycles
 from edgewise.device import arrays, each
 from edgewise.errors import GraphError, OptionError

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.cycles import cycle_counts
-from edgewise.cycles.ranked import ranked_of
+from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.counting.triangles import edge_triangles
 from edgewise.cycles.result import exact_sum
-from edgewise.cycles.triangles import edge_triangles
 from edgewise.device import arrays, each
 from edgewise.graph import Graph
 

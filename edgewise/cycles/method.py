@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.counting.ranked import Ranked
 
 
 class Solver(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edgewise.cycles import (
+from edgewise.cycles.counting import (
     pentagons,
     pentagons_tables,
     squares,

@@ -17,10 +17,10 @@ import numpy as np
 
 import edgewise
 from edgewise.cycles import METHODS, SCHEDULES, cycle_counts
+from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.cycles.planning import cost_model
 from edgewise.cycles.planning.schedules import Plan, parse
 from edgewise.cycles.planning.several import Job, count
-from edgewise.cycles.ranked import ranked_of
 from edgewise.device import arrays, threads
 from edgewise.experiments.graphs import CS406 as STAND_INS
 from edgewise.experiments.published import CS406 as PUBLISHED

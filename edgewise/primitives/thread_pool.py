@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.counting.ranked import Ranked
 from edgewise.device import arrays, compiled, device, each, fetch_add, load, threads
 from edgewise.device.prefetch import prefetch
 from edgewise.device.target import INTERPRETED

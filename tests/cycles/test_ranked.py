@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.ranked import by_counting, by_sorting, ranked_of
+from edgewise.cycles.counting.ranked import by_counting, by_sorting, ranked_of
 from edgewise.device.target import SIMULATED
 from tests.zoo import ZOO
 

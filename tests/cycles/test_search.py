@@ -8,9 +8,9 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles.check import count_by_hand
+from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.cycles.method import heaviest_first
 from edgewise.cycles.planning import bounds
-from edgewise.cycles.ranked import ranked_of
 from edgewise.cycles.search import dfs, estimate, probes
 from edgewise.cycles.search import enumerate as enumerating
 from edgewise.device import arrays, launch

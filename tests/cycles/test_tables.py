@@ -8,8 +8,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles.check import count_by_hand
+from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.cycles.method import heaviest_first
-from edgewise.cycles.ranked import ranked_of
 from edgewise.device import arrays, launch
 from tests.conftest import engine
 from tests.zoo import ZOO
@@ -18,9 +18,9 @@ from tests.zoo import ZOO
 for_gpus = pytest.mark.skipif(engine() == "jit", reason="for GPUs: checked by the other engines")
 PLACE = "cuda:0" if engine() == "simulator" else "cpu"
 PAGES = {
-    "triangles": (import_module("edgewise.cycles.triangles_warps"), 3),
-    "squares": (import_module("edgewise.cycles.squares_tables"), 4),
-    "pentagons": (import_module("edgewise.cycles.pentagons_tables"), 5),
+    "triangles": (import_module("edgewise.cycles.counting.triangles_warps"), 3),
+    "squares": (import_module("edgewise.cycles.counting.squares_tables"), 4),
+    "pentagons": (import_module("edgewise.cycles.counting.pentagons_tables"), 5),
 }
 #: Wedges up to which a warp or a team counts a top, and from which on all do.
 SIZES = {
@@ -103,7 +103,7 @@ def test_a_cpu_and_a_gpu_share_the_tops(name):
     ranked = ranked_of(ew.Graph.from_edges(*graph[1:], n_vertices=graph[0]))
     order = heaviest_first(page.work(ranked, length))
     found = 0
-    for number, solver in enumerate((import_module(f"edgewise.cycles.{name}"), page)):
+    for number, solver in enumerate((import_module(f"edgewise.cycles.counting.{name}"), page)):
         solver = solver.start(ranked, order, length)
         for task in range(number, len(order), 2):
             solver.count(task, task + 1)

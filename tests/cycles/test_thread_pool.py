@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles import pentagons, squares
 from edgewise.cycles.check import count_by_hand
-from edgewise.cycles.ranked import ranked_of
+from edgewise.cycles.counting import pentagons, squares
+from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.device import threads
 from edgewise.primitives import thread_pool
 from tests.zoo import ZOO

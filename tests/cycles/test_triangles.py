@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles import triangles
+from edgewise.cycles.counting import triangles
+from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.counting.triangles import count_rows, edge_triangles, triangle_counts, whole
 from edgewise.cycles.method import heaviest_first
-from edgewise.cycles.ranked import ranked_of
-from edgewise.cycles.triangles import count_rows, edge_triangles, triangle_counts, whole
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from tests.zoo import ZOO

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles import ends, hexagons, walks
 from edgewise.cycles.check import count_by_hand
-from edgewise.cycles.ranked import ranked_of
+from edgewise.cycles.counting import ends, hexagons, walks
+from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.device import arrays, launch
 from edgewise.device.target import SIMULATED
 from tests.zoo import ZOO

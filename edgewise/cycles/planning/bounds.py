@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.counting.ranked import Ranked
 from edgewise.device import arrays, each
 from edgewise.errors import GraphError
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.counting.ranked import Ranked
 from edgewise.device import arrays, streams, threads
 
 #: Runs that a GPU is given ahead of the one it works on, so that it never waits for the host.

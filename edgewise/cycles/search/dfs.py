@@ -18,9 +18,9 @@ from functools import partial
 
 import numpy as np
 
-from edgewise.cycles.lookup import is_on_path
+from edgewise.cycles.counting.lookup import is_on_path
+from edgewise.cycles.counting.ranked import Ranked
 from edgewise.cycles.planning.bounds import walks
-from edgewise.cycles.ranked import Ranked
 from edgewise.device import arrays, device, each, fetch_add, threads
 
 #: Searches under way at once on a GPU, and words of all their stacks in memory.

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.lookup import is_on_path
-from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.counting.lookup import is_on_path
+from edgewise.cycles.counting.ranked import Ranked
 from edgewise.cycles.search.probes import without_trees, work
 from edgewise.device import arrays, cas, device, fetch_add, load, parallel_region
 from edgewise.device.launch import processors

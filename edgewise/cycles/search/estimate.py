@@ -29,9 +29,9 @@ from time import perf_counter
 
 import numpy as np
 
-from edgewise.cycles.lookup import first_from, is_on_path
+from edgewise.cycles.counting.lookup import first_from, is_on_path
+from edgewise.cycles.counting.ranked import Ranked, ranked_of
 from edgewise.cycles.planning import bounds
-from edgewise.cycles.ranked import Ranked, ranked_of
 from edgewise.device import arrays, compiled, device, each
 from edgewise.errors import GraphError, OptionError
 from edgewise.graph import Graph

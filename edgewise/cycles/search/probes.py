@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.apex import wedges_of
+from edgewise.cycles.counting.apex import wedges_of
+from edgewise.cycles.counting.ranked import Ranked
 from edgewise.cycles.planning.bounds import in_reach_of_cycles
 from edgewise.cycles.planning.tasks import MOST
-from edgewise.cycles.ranked import Ranked
 from edgewise.device import arrays, compiled, device
 
 #: Steps so few that nobody needs to know better.

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.ends import (
+from edgewise.cycles.counting.ends import (
     AHEAD,
     FAR,
     MAX_BLOCKS_PER_SM,
@@ -42,8 +42,8 @@ from edgewise.cycles.ends import (
     step_on,
     walk_twice,
 )
-from edgewise.cycles.on_edges import at_vertices, edge_triangles
-from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles
+from edgewise.cycles.counting.ranked import Ranked
 from edgewise.device import arrays, device, each, fetch_add, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import block_barrier, block_size

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.tables import measure, slots_for, team_crew, warp_crew, whole_crew
+from edgewise.cycles.counting.tables import measure, slots_for, team_crew, warp_crew, whole_crew
 from edgewise.device import arrays, device, fetch_add, parallel_region
 from edgewise.device.launch import processors
 from edgewise.device.regions import workers
@@ -112,7 +112,7 @@ class Tops:
     Parameters
     ----------
     found : Regions
-    ranked : edgewise.cycles.ranked.Ranked
+    ranked : edgewise.cycles.counting.ranked.Ranked
     order : (tasks,) int64 array
     fields : int
         Words that a table has for each slot.

@@ -30,14 +30,15 @@ split among the vertices.
 
 The ends of a top get numbers, its middles the lowest, so that all but one array over all vertices are small
 and stay in the first cache.  Number 0 stands for those that are no ends: it has no wedges, and what is given
-to it is forgotten, so that nobody needs to ask.  For GPUs there is :mod:`~edgewise.cycles.pentagons_tables`.
+to it is forgotten, so that nobody needs to ask.  For GPUs there is
+:mod:`~edgewise.cycles.counting.pentagons_tables`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.counting.ranked import Ranked
 from edgewise.device import compiled, device
 from edgewise.device.prefetch import prefetch
 from edgewise.primitives.thread_pool import Hands, look_ahead, most_steps, next_share, steps_below

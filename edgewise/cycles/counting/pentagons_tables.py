@@ -1,7 +1,7 @@
 """Pentagons on a GPU: the ends of every top's wedges in a table, joined by edges.
 
-The count is that of :mod:`edgewise.cycles.pentagons`, top by top, and what is taken off is the same, so
-that CPU threads and GPUs can share the tops.  The table keeps, for every end ``u`` of a wedge, the wedges
+The count is that of :mod:`edgewise.cycles.counting.pentagons`, top by top, and what is taken off is the same,
+so that CPU threads and GPUs can share the tops.  The table keeps, for every end ``u`` of a wedge, the wedges
 ``p(u)``, the sum ``S(u)`` of the wedges that end beside it, and what ``u`` is to lose.  All workers of a
 crew add to these at once, by atomics; between the steps they meet.
 
@@ -11,8 +11,8 @@ before the middles are credited, and its own share, ``p S`` as it was, is kept b
 
 import numpy as np
 
-from edgewise.cycles.apex import Tops, regions, wedges_as_work
-from edgewise.cycles.tables import HALF, LOWER, clear, deal, enter_wedges, find, meet_crew, slots_for
+from edgewise.cycles.counting.apex import Tops, regions, wedges_as_work
+from edgewise.cycles.counting.tables import HALF, LOWER, clear, deal, enter_wedges, find, meet_crew, slots_for
 from edgewise.device import arrays, device, each_row, fetch_add
 from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
 from edgewise.primitives import exclusive_scan

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.counting.ranked import Ranked
 from edgewise.device import arrays, device, fetch_add, parallel_region
 from edgewise.device.launch import processors
 from edgewise.device.prefetch import prefetch

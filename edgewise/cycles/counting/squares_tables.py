@@ -9,8 +9,8 @@ the table, then the middles ask it.
 
 import numpy as np
 
-from edgewise.cycles.apex import Tops, regions, wedges_as_work
-from edgewise.cycles.tables import (
+from edgewise.cycles.counting.apex import Tops, regions, wedges_as_work
+from edgewise.cycles.counting.tables import (
     HALF,
     LOWER,
     clear,

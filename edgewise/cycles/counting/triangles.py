@@ -14,16 +14,16 @@ neighbours of ``x`` are *marked*: a mark is one more than what was found so far 
 at, as a middle or a top.  The rows of the middles then add to marks what they find there, without a branch,
 and in the end marks are credited and wiped off.  Each thread has marks and counts of its own.
 
-For GPUs there is :mod:`~edgewise.cycles.triangles_warps`; triangles through edges are counted by
-:mod:`~edgewise.cycles.on_edges` in any place.
+For GPUs there is :mod:`~edgewise.cycles.counting.triangles_warps`; triangles through edges are counted by
+:mod:`~edgewise.cycles.counting.on_edges` in any place.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.on_edges import at_vertices, edge_triangles
-from edgewise.cycles.ranked import Ranked, ranked_of
+from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles
+from edgewise.cycles.counting.ranked import Ranked, ranked_of
 from edgewise.device import arrays, compiled, device, each
 from edgewise.device.prefetch import prefetch
 from edgewise.primitives.thread_pool import Hands, next_share

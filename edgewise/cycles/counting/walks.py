@@ -7,7 +7,7 @@ through an edge, and ``d`` the degree, the cycles through ``v`` are
 * of five: ``sum p(u) p(w)`` over all edges ``uw``, where ``p(v) = d(v)``, less the walks round a triangle
   with a detour along an edge: ``- 2 t(v) d(v) + 5 t(v) - sum (t(u) + t(uv) d(u))`` over the neighbours ``u``
   (Harary and Manvel 1971; Alon, Yuster and Zwick 1997; here split among the vertices);
-* of six: see :mod:`~edgewise.cycles.hexagons`.
+* of six: see :mod:`~edgewise.cycles.counting.hexagons`.
 
 Unlike what is found at the highest vertex of a cycle, these counts are each vertex's own: nothing is added to
 those of others.  But hubs are walked through from each of their neighbours, again and again, so that squares
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.ends import (
+from edgewise.cycles.counting.ends import (
     AHEAD,
     MAX_BLOCKS_PER_SM,
     NEAR,
@@ -32,9 +32,9 @@ from edgewise.cycles.ends import (
     place_in_team,
     walk_twice,
 )
-from edgewise.cycles.hexagons import Hexagons
-from edgewise.cycles.on_edges import at_vertices, edge_triangles
-from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.counting.hexagons import Hexagons
+from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles
+from edgewise.cycles.counting.ranked import Ranked
 from edgewise.device import arrays, each, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import block_barrier, block_size

@@ -12,7 +12,7 @@ wedges in the lower; zero is an empty slot.
 
 import numpy as np
 
-from edgewise.cycles.lookup import first_from
+from edgewise.cycles.counting.lookup import first_from
 from edgewise.device import Worker, barrier_wait, cas, device, each_row, fetch_add
 from edgewise.device.warps import (
     block_barrier,

@@ -9,7 +9,7 @@ the top at once, and for ``x`` and ``y`` by the ballot of the lanes that looked 
 
 import numpy as np
 
-from edgewise.cycles.lookup import first_from
+from edgewise.cycles.counting.lookup import first_from
 from edgewise.device import arrays, each_row, fetch_add, parallel_region
 from edgewise.device.warps import ballot, find_segment, inclusive_scan, popcount, shuffle, warp_size
 from edgewise.primitives import exclusive_scan

@@ -1,7 +1,7 @@
 """Triangles through every edge, credited to where the edge stands in the rows.
 
-A triangle is found at its lowest vertex ``x``, as in :mod:`~edgewise.cycles.triangles`: what is in the row of
-higher neighbours of ``x`` and in that of its middle ``y`` is the top ``z``.  Whoever finds it knows where
+A triangle is found at its lowest vertex ``x``, as in :mod:`~edgewise.cycles.counting.triangles`: what is in the row
+of higher neighbours of ``x`` and in that of its middle ``y`` is the top ``z``.  Whoever finds it knows where
 ``y`` and ``z`` stand in the row of ``x`` and ``z`` in that of ``y``, so that the three edges are credited
 without a search.  In the end every entry whose neighbour is lower takes over what the entry has that stands
 for the same edge the other way round.
@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.lookup import first_from
-from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.counting.lookup import first_from
+from edgewise.cycles.counting.ranked import Ranked
 from edgewise.device import arrays, compiled, device, each, fetch_add
 from edgewise.errors import GraphError
 from edgewise.primitives.thread_pool import Hands, next_share

@@ -14,14 +14,14 @@ after Chiba and Nishizeki (1985).
 
 A hand's ``L`` is an array over all vertices, of 16 bits where rows are short enough, so that it stays in the
 second cache.  Lists are filled without branches: an entry is written always, and kept by moving the end on.
-For graphs on GPUs there is :mod:`~edgewise.cycles.squares_tables`.
+For graphs on GPUs there is :mod:`~edgewise.cycles.counting.squares_tables`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.ranked import Ranked
+from edgewise.cycles.counting.ranked import Ranked
 from edgewise.device import compiled, device
 from edgewise.device.prefetch import prefetch
 from edgewise.primitives.thread_pool import Hands, look_ahead, next_share, steps_below
