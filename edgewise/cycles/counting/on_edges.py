@@ -1,7 +1,7 @@
 """Triangles through every edge, credited to where the edge stands in the rows.
 
-A triangle is found at its lowest vertex ``x``, as in :mod:`~edgewise.cycles.counting.triangles`: what is in the row
-of higher neighbours of ``x`` and in that of its middle ``y`` is the top ``z``.  Whoever finds it knows where
+A triangle is found at its lowest vertex ``x``, as in :mod:`~edgewise.cycles.counting.triangles`: what is in
+the row of higher neighbours of ``x`` and in that of its middle ``y`` is the top ``z``.  Whoever finds it knows where
 ``y`` and ``z`` stand in the row of ``x`` and ``z`` in that of ``y``, so that the three edges are credited
 without a search.  In the end every entry whose neighbour is lower takes over what the entry has that stands
 for the same edge the other way round.
