@@ -1,10 +1,8 @@
-"""Triangles through every edge, credited to where the edge stands in the rows.
+"""Triangles through every edge, credited to the entries of the edges in the rows.
 
-A triangle is found at its lowest vertex ``x``, as in :mod:`~edgewise.cycles.counting.triangles`: what is in
-the row of higher neighbours of ``x`` and in that of its middle ``y`` is the top ``z``.  Whoever finds it knows where
-``y`` and ``z`` stand in the row of ``x`` and ``z`` in that of ``y``, so that the three edges are credited
-without a search.  In the end every entry whose neighbour is lower takes over what the entry has that stands
-for the same edge the other way round.
+As in :mod:`~edgewise.cycles.counting.triangles`, a triangle is found at its lowest vertex ``x``.  The search
+yields the entries of all three edges, so that these are credited without a further look-up.  In the end
+every entry whose neighbour is lower copies the value of the opposite entry.
 
 On the CPU devices of higher neighbours in a long row are marked, and what its entries get is added up before
 it is credited; on a GPU, and where rows are short, rows are merged.
