@@ -24,8 +24,8 @@ import record
 
 import edgewise as ew
 from edgewise.components import METHODS
-from edgewise.components.choose import choose
-from edgewise.components.rows import is_local, rows_of
+from edgewise.components.selection import choose
+from edgewise.components.symmetric_csr import is_local, rows_of
 from edgewise.device import threads as thread_count
 from edgewise.ingest.csr import rows_from_edges
 

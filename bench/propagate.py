@@ -18,7 +18,7 @@ import record
 
 import edgewise as ew
 from edgewise.components.propagate import propagated
-from edgewise.components.rows import rows_of
+from edgewise.components.symmetric_csr import rows_of
 from edgewise.device import arrays
 from edgewise.experiments.graphs import BALTZAKIS
 from edgewise.primitives import unique

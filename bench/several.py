@@ -18,9 +18,10 @@ import cupy
 import record
 
 import edgewise as ew
-from edgewise.components import MERGES, METHODS, several
-from edgewise.components.choose import choose
-from edgewise.components.rows import rows_of
+from edgewise.components import MERGES, METHODS, several_devices
+from edgewise.components.merge import choose_merge
+from edgewise.components.selection import choose
+from edgewise.components.symmetric_csr import rows_of
 
 RUNS = 9
 #: Graphs of the speed-up table: more than a billion edges each, and the five of the one-GPU table.
@@ -144,12 +145,12 @@ def measured(split, merge, expected, base):
 def several_auto(graph, team):
     """The split and the merge that ``auto`` would take."""
     split = graph.split(team)
-    return split.by, several.choose_merge(split)
+    return split.by, choose_merge(split)
 
 
 def label_parts(split):
     """Only the workers' own shares."""
-    several.label_parts(split, [partial(local, part.graph) for part in split.parts])
+    several_devices.label_parts(split, [partial(local, part.graph) for part in split.parts])
 
 
 def local(graph):

@@ -117,7 +117,7 @@ def on_gpu(arguments):
     import cupy
 
     from edgewise.device import arrays, streams
-    from edgewise.workers import team_of
+    from edgewise.workers import device_team
 
     gpus = arrays.gpu_count()
     rate = pinned_rate(cupy, streams)
@@ -128,7 +128,7 @@ def on_gpu(arguments):
     print(f"{arguments.more:,} edges made in {time.perf_counter() - start:.1f} s", flush=True)
     few = tuple(column[: arguments.edges] for column in (sources, targets))
     expected = resident_labels(cupy, few)
-    one = team_of("cuda:0")
+    one = device_team("cuda:0")
     rows = [case("page-locked", few, one, rate, RUNS, expected)]
     ordinary = tuple(copied(column) for column in few)
     rows.append(case("pageable", ordinary, one, rate, RUNS, expected))
@@ -136,7 +136,7 @@ def on_gpu(arguments):
     rows.append(case("page-locked", (sources, targets), one, rate, 3))
     for count in (2, 4, 8):
         if count <= gpus:
-            team = team_of([f"cuda:{number}" for number in range(count)])
+            team = device_team([f"cuda:{number}" for number in range(count)])
             rows.append(case("page-locked", (sources, targets), team, rate, 3))
     print(record.write("streams-gpu", rows, gb_per_s=rate / 1e9, vertices=GPU_VERTICES, gpus=gpus))
 

@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 
 #: Where each public name lives; an empty attribute means the module itself.
 _HOMES = {
-    "ComponentsStream": ("edgewise.components.stream", "ComponentsStream"),
+    "ComponentsStream": ("edgewise.components.batch_stream", "ComponentsStream"),
     "Graph": ("edgewise.graph", "Graph"),
     "all_pairs_shortest_paths": ("edgewise.paths.apsp", "all_pairs_shortest_paths"),
     "bfs": ("edgewise.paths.bfs", "bfs"),
@@ -23,7 +23,7 @@ _HOMES = {
     "generate": ("edgewise.generators", ""),
     "read": ("edgewise.files", "read"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
-    "stream_components": ("edgewise.components.shards", "stream_components"),
+    "stream_components": ("edgewise.components.stream_files", "stream_components"),
     "warmup": ("edgewise.warm", "warmup"),
     "write": ("edgewise.files", "write"),
 }
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from edgewise import errors as errors
     from edgewise import generators as generate
     from edgewise.components import connected_components as connected_components
-    from edgewise.components.shards import stream_components as stream_components
-    from edgewise.components.stream import ComponentsStream as ComponentsStream
+    from edgewise.components.batch_stream import ComponentsStream as ComponentsStream
+    from edgewise.components.stream_files import stream_components as stream_components
     from edgewise.cycles import cycle_counts as cycle_counts
     from edgewise.cycles.clustering import clustering as clustering
     from edgewise.cycles.search.estimate import estimate_cycles as estimate_cycles

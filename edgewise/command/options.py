@@ -87,13 +87,13 @@ def verify(what, held_against):
 def team(device, devices):
     """The devices that were asked for; one of them if nothing was said."""
     from edgewise.device import arrays
-    from edgewise.workers import team_of
+    from edgewise.workers import device_team
 
     if devices is None:
-        return team_of(arrays.resolve(device or "auto"))
+        return device_team(arrays.resolve(device or "auto"))
     if device is not None:
         raise OptionError("--device is for one device and --devices for several; give one of the two")
-    return team_of(devices)
+    return device_team(devices)
 
 
 def with_reading(function):

@@ -2,9 +2,9 @@
 
 import sys
 
-from edgewise.components.shards import stream_team
-from edgewise.components.shardstream import ShardStream
-from edgewise.components.streamed import StreamedGraph
+from edgewise.components.file_stream import ShardStream
+from edgewise.components.stream_files import stream_team
+from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.errors import OptionError
 
 #: Options of the input that tables know.

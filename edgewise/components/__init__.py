@@ -15,7 +15,6 @@ from time import perf_counter
 import numpy as np
 
 from edgewise.components.afforest import afforest
-from edgewise.components.choose import choose
 from edgewise.components.ecl_cc import first_neighbour
 from edgewise.components.hook import hook
 from edgewise.components.hook_rem import hook_rem
@@ -26,13 +25,14 @@ from edgewise.components.rem import rem
 from edgewise.components.rem_sample import rem_sample
 from edgewise.components.rem_sequential import rem_sequential
 from edgewise.components.result import Components
-from edgewise.components.rows import rows_of
 from edgewise.components.segments import solve_by_segments
-from edgewise.components.several import check_forest, check_merge, label_split, merge_for, placed
+from edgewise.components.selection import choose
+from edgewise.components.several_devices import check_forest, check_merge, label_split, merge_for, placed
+from edgewise.components.symmetric_csr import rows_of
 from edgewise.device import arrays
 from edgewise.errors import OptionError, OutOfMemoryError
 from edgewise.graph import Graph
-from edgewise.workers import SplitGraph, team_of
+from edgewise.workers import SplitGraph, device_team
 
 __all__ = ["MERGES", "METHODS", "Merge", "Method", "connected_components"]
 
@@ -156,7 +156,7 @@ def connected_components(
         if device is None:
             return _solved(graph, method, merge, options)
         devices = arrays.resolve(device)
-    team = team_of(devices)
+    team = device_team(devices)
     try:
         return _solved(placed(graph, team, merge), method, merge, options)
     except OutOfMemoryError:

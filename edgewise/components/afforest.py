@@ -83,7 +83,7 @@ def afforest(vertices, rows, rounds=ROUNDS):
     Parameters
     ----------
     vertices : int
-    rows : edgewise.components.rows.Rows
+    rows : edgewise.components.symmetric_csr.Rows
     rounds : int
         Neighbours of each vertex that are joined before the vote.
 

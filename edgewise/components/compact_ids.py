@@ -11,7 +11,7 @@ the beginning, block by block, and never past what is still to be read.
 
 import numpy as np
 
-from edgewise.components.streamed import MarkedIds
+from edgewise.components.streamed_graph import MarkedIds
 from edgewise.device import each
 from edgewise.index_type import index_type
 from edgewise.ingest.integers import place

@@ -52,7 +52,7 @@ def first_neighbour(vertices, rows):
     Parameters
     ----------
     vertices : int
-    rows : edgewise.components.rows.Rows
+    rows : edgewise.components.symmetric_csr.Rows
 
     Returns
     -------

@@ -49,7 +49,7 @@ def hook_sample(vertices, rows, rounds=ROUNDS):
     Parameters
     ----------
     vertices : int
-    rows : edgewise.components.rows.Rows
+    rows : edgewise.components.symmetric_csr.Rows
     rounds : int
         Rounds of plain hooks.
 

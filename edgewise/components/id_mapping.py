@@ -7,8 +7,8 @@ put aside so that a later run can go on.
 
 import numpy as np
 
+from edgewise.components.batch_stream import largest_of, unsigned
 from edgewise.components.compact_ids import occurring
-from edgewise.components.stream import largest_of, unsigned
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import ColumnNumbers
 from edgewise.ingest.pairs import integers

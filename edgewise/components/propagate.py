@@ -72,7 +72,7 @@ def propagate(vertices, symmetric, rows="auto"):
     Parameters
     ----------
     vertices : int
-    symmetric : edgewise.components.rows.Rows
+    symmetric : edgewise.components.symmetric_csr.Rows
     rows : {'auto', 'thread', 'warp', 'block'}
         What reads a row on a GPU; ``auto`` goes by its length.  On the CPU it is a thread.
 

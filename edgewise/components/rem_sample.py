@@ -31,7 +31,7 @@ def rem_sample(vertices, rows, rounds=ROUNDS):
     Parameters
     ----------
     vertices : int
-    rows : edgewise.components.rows.Rows
+    rows : edgewise.components.symmetric_csr.Rows
     rounds : int
         Neighbours of each vertex in the sample.
 

@@ -76,7 +76,7 @@ class Components(Result):
         return {"component": self.labels}
 
     def _verify(self, graph):
-        from edgewise.components.check import verify
+        from edgewise.components.verification import verify
 
         verify(graph, self._labels)
 

@@ -36,7 +36,7 @@ def components_by_segments(n_vertices, sources, targets, team, segment_edges=SEG
     sources, targets : (m,) integer arrays on the host
         Vertex numbers, known to be below ``n_vertices``; a ``numpy.memmap`` will do.  Arrays made by
         :func:`edgewise.device.streams.pinned` are not staged.
-    team : edgewise.workers.Team
+    team : edgewise.workers.DeviceTeam
     segment_edges : int
     merge : str
         How the parents of several workers are merged.
@@ -110,7 +110,7 @@ def solve_by_segments(graph, team, merge="auto"):
     ----------
     graph : Graph
         Its edges are brought to the host if they lie elsewhere.
-    team : edgewise.workers.Team
+    team : edgewise.workers.DeviceTeam
     merge : str
 
     Returns

@@ -13,7 +13,7 @@ class Crew:
 
     Parameters
     ----------
-    team : edgewise.workers.Team
+    team : edgewise.workers.DeviceTeam
     merge : str
         How the parents of several are merged.
     """

@@ -27,7 +27,7 @@ from edgewise.device import arrays, each
 from edgewise.errors import GraphError, OptionError
 from edgewise.graph import Graph
 from edgewise.timer import timer
-from edgewise.workers.team import Team, team_of
+from edgewise.workers.device_team import DeviceTeam, device_team
 
 #: Seconds, estimated, from which on a count lasts long enough to be interrupted.
 LONG = 1.0
@@ -217,8 +217,8 @@ def _team(graph, device, devices):
     if device is not None and devices is not None:
         raise OptionError("device= is for one device and devices= for several; use one of the two")
     if devices is not None:
-        return team_of(devices)
-    return team_of(graph.device if device is None else arrays.resolve(device))
+        return device_team(devices)
+    return device_team(graph.device if device is None else arrays.resolve(device))
 
 
 def _names(method, length, devices):
@@ -249,7 +249,7 @@ def _taking_part(team, dealing, work):
     """The devices that take part; all of them unless ``auto`` knows better."""
     if dealing != "auto":
         return team
-    return Team(team[i] for i in joining(team.devices, seconds_of(work, team.devices)))
+    return DeviceTeam(team[i] for i in joining(team.devices, seconds_of(work, team.devices)))
 
 
 def _teller(progress, tasks):

@@ -20,7 +20,7 @@ from edgewise.experiments import baltzakis, cs406, harish, harish_pairs, hellas,
 from edgewise.experiments.graphs import BALTZAKIS, CS406, HELLAS, SIZES
 from edgewise.experiments.measure import Stopwatch
 from edgewise.experiments.report import Report
-from edgewise.workers import team_of
+from edgewise.workers import device_team
 
 __all__ = ["PRESETS", "SIZES", "Preset", "Report", "run"]
 
@@ -165,7 +165,7 @@ def run(
         _check("experiment", name, experiments)
     for name in without:
         _check("graph", name, PRESETS[preset].graphs)
-    team = team_of(devices or ("all" if arrays.gpu_count() else "cpu:0,cpu:1"))
+    team = device_team(devices or ("all" if arrays.gpu_count() else "cpu:0,cpu:1"))
     on_gpu = team[0].device != "cpu"
     size = size or ("paper" if on_gpu else "small")
     _check("size", size, SIZES)

@@ -7,7 +7,7 @@ about it, the method that edgewise takes when it is not told to propagate labels
 
 from edgewise.components import connected_components
 from edgewise.components.propagate import ROWS, propagated
-from edgewise.components.rows import rows_of
+from edgewise.components.symmetric_csr import rows_of
 from edgewise.experiments.graphs import BALTZAKIS
 from edgewise.experiments.published import WIDER_FASTER
 from edgewise.experiments.report import Figure, Table

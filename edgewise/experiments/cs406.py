@@ -25,7 +25,7 @@ from edgewise.device import arrays, threads
 from edgewise.experiments.graphs import CS406 as STAND_INS
 from edgewise.experiments.published import CS406 as PUBLISHED
 from edgewise.experiments.report import Figure, Table, curves
-from edgewise.workers import Team, Worker
+from edgewise.workers import DeviceTeam, Worker
 
 LENGTHS = (3, 4, 5)
 #: Seconds, estimated, from which the document's search starts from some of the vertices only.
@@ -50,7 +50,7 @@ def threaded(watch):
     """Table 1: one thread, two, four and so on."""
     most, rows = threads.count(), []
     numbers = [2**power for power in range(most.bit_length()) if 2**power < most] + [most]
-    team = Team([Worker("cpu:0", "cpu")])
+    team = DeviceTeam([Worker("cpu:0", "cpu")])
     for name, graph in _graphs(watch, "cpu"):
         for length in LENGTHS:
             for number in numbers:
@@ -94,7 +94,7 @@ def by_queue(watch):
 def _joined(watch):
     """The devices, and the CPU if it is not among them."""
     more = [] if "cpu" in watch.team.devices else [Worker("cpu:0", "cpu")]
-    return Team([*watch.team, *more])
+    return DeviceTeam([*watch.team, *more])
 
 
 def _on(watch, key, title, number, team, schedule):
@@ -181,7 +181,7 @@ def _alone(watch, name, graph, length):
     """How long the document's search takes on one thread; measured once."""
     key = "dfs on a thread", name, length
     if key not in watch.kept:
-        team = Team([Worker("cpu:0", "cpu")])
+        team = DeviceTeam([Worker("cpu:0", "cpu")])
         with _threads(1):
             watch.kept[key] = _timed(watch, name, graph.to("cpu"), length, team, "dfs", "auto")
     return watch.kept[key]

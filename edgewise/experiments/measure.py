@@ -6,7 +6,7 @@ from time import perf_counter
 from edgewise.components import connected_components
 from edgewise.device import arrays
 from edgewise.errors import VerificationError
-from edgewise.workers import Team
+from edgewise.workers import DeviceTeam
 
 #: Runs are fewer where one takes longer than so many seconds: three, and one.
 LONG, VERY_LONG = 1.0, 5.0
@@ -19,7 +19,7 @@ class Stopwatch:
 
     Parameters
     ----------
-    team : edgewise.workers.Team
+    team : edgewise.workers.DeviceTeam
         Graphs lie with its first worker.
     size : str
     runs : int
@@ -80,7 +80,7 @@ class Stopwatch:
 
     def first(self, count):
         """The first ``count`` workers."""
-        return Team(self.team[:count])
+        return DeviceTeam(self.team[:count])
 
     def counts(self):
         """Numbers of workers to measure: 1, 2, ... up to all."""

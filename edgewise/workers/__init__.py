@@ -4,8 +4,8 @@ CPU workers (``cpu:0``, ``cpu:1`` ...) take part like GPUs, so everything built 
 tested, without a GPU.
 """
 
+from edgewise.workers.device_team import DeviceTeam, Worker, device_team
 from edgewise.workers.queue import LoadQueue, WorkQueue
 from edgewise.workers.split import Part, SplitGraph
-from edgewise.workers.team import Team, Worker, team_of
 
-__all__ = ["LoadQueue", "Part", "SplitGraph", "Team", "WorkQueue", "Worker", "team_of"]
+__all__ = ["DeviceTeam", "LoadQueue", "Part", "SplitGraph", "WorkQueue", "Worker", "device_team"]

@@ -15,7 +15,7 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import OptionError
 from edgewise.index_type import index_type
-from edgewise.workers.team import Team, Worker, team_of
+from edgewise.workers.device_team import DeviceTeam, Worker, device_team
 
 if TYPE_CHECKING:
     from edgewise.graph import Graph
@@ -70,7 +70,7 @@ class SplitGraph:
     directed : bool
     ids : array or None
         External id of each vertex, on the host.
-    team : Team
+    team : DeviceTeam
     by : {'edges', 'range'}
     parts : list of Part
     cuts : list of Cut
@@ -80,7 +80,7 @@ class SplitGraph:
     def __init__(self, n_vertices, parts, *, by="edges", cuts=(), directed=False, ids=None):
         self.n_vertices, self.directed, self.ids = int(n_vertices), bool(directed), ids
         self.parts, self.cuts, self.by = list(parts), list(cuts), by
-        self.team = Team(part.worker for part in self.parts)
+        self.team = DeviceTeam(part.worker for part in self.parts)
 
     @property
     def device(self) -> str:
@@ -127,7 +127,7 @@ class SplitGraph:
 
 def split(graph: Graph, devices, by: str = "auto") -> SplitGraph:
     """Spread the edges of ``graph`` over devices; see :meth:`edgewise.Graph.split`."""
-    team = team_of(devices)
+    team = device_team(devices)
     if by not in WAYS:
         raise OptionError(f"by={by!r} is unknown; use one of {', '.join(WAYS)}")
     with arrays.guard(graph.device):

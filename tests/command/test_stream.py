@@ -14,7 +14,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.command import run
-from edgewise.components import shardstream as streams
+from edgewise.components import file_stream as streams
 
 
 @pytest.fixture

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.components import METHODS
-from edgewise.components.check import oracle
+from edgewise.components.verification import oracle
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, GraphError, OptionError, VerificationError
 from tests.zoo import ZOO
 
 census = import_module("edgewise.components.component_sizes")
-choose = import_module("edgewise.components.choose")
+choose = import_module("edgewise.components.selection")
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 NAMES = ["auto", *METHODS]
@@ -90,7 +90,7 @@ def test_unknown_names_are_refused():
     ],
 )
 def test_verifier_rejects(labels, complaint):
-    from edgewise.components.check import verify
+    from edgewise.components.verification import verify
 
     graph = ew.Graph.from_edges([0, 2], [1, 3], n_vertices=4)
     with pytest.raises(VerificationError, match=complaint):

@@ -5,7 +5,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.components import METHODS
-from edgewise.components.check import oracle
+from edgewise.components.verification import oracle
 from edgewise.errors import DeviceError, OutOfMemoryError
 from edgewise.ingest.csr import rows_from_edges
 from tests.zoo import ZOO

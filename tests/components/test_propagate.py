@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.components import lengths
-from edgewise.components.check import oracle
 from edgewise.components.propagate import ROWS, lower, propagated
-from edgewise.components.rows import rows_of
+from edgewise.components.symmetric_csr import rows_of
+from edgewise.components.verification import oracle
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import OptionError

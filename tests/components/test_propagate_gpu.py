@@ -6,7 +6,7 @@ import pytest
 import edgewise as ew
 from edgewise.components import lengths
 from edgewise.components.propagate import ROWS, propagated
-from edgewise.components.rows import Rows, rows_of
+from edgewise.components.symmetric_csr import Rows, rows_of
 from tests.components.test_gpu import LARGE
 from tests.zoo import ZOO
 

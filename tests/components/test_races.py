@@ -5,9 +5,9 @@ from types import FunctionType
 import numpy as np
 import pytest
 
-from edgewise.components.check import oracle
 from edgewise.components.hook import hook_up
 from edgewise.components.rem import union as rem_union
+from edgewise.components.verification import oracle
 from tests import jitter
 
 pytestmark = pytest.mark.interpreter

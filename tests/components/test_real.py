@@ -10,7 +10,7 @@ import pytest
 import edgewise as ew
 from edgewise.components import MERGES, METHODS
 from edgewise.components.segments import components_by_segments
-from edgewise.workers import team_of
+from edgewise.workers import device_team
 
 
 def manifest(data):
@@ -46,7 +46,7 @@ def test_any_number_of_workers_on_dblp(data, workers):
         labels = ew.connected_components(graph, devices=team, merge=merge).labels
         assert np.array_equal(labels, expected), merge
     ends = graph.sources, graph.targets
-    streamed, _ = components_by_segments(graph.n_vertices, *ends, team_of(team), segment_edges=100_000)
+    streamed, _ = components_by_segments(graph.n_vertices, *ends, device_team(team), segment_edges=100_000)
     assert np.array_equal(streamed, expected)
 
 

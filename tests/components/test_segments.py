@@ -5,12 +5,12 @@ import pytest
 
 import edgewise as ew
 from edgewise.components import segments
-from edgewise.components.check import oracle
 from edgewise.components.segments import components_by_segments, segment_for, solve_by_segments
+from edgewise.components.verification import oracle
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.errors import OutOfMemoryError
-from edgewise.workers import team_of
+from edgewise.workers import device_team
 from tests.zoo import ZOO
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
@@ -23,7 +23,7 @@ def test_labels_are_the_oracles(shape, devices):
     vertices, sources, targets = ZOO[shape]
     for kind in (np.int64, np.uint32):
         labels, count = components_by_segments(
-            vertices, sources.astype(kind), targets.astype(kind), team_of(devices), 7
+            vertices, sources.astype(kind), targets.astype(kind), device_team(devices), 7
         )
         assert labels.tolist() == oracle(vertices, sources.tolist(), targets.tolist())
         assert count == -(-len(sources) // 7)
@@ -35,12 +35,12 @@ def test_mapped_files(devices, tmp_path):
     for name, column in (("s", sources), ("t", targets)):
         column.astype(np.int32).tofile(tmp_path / name)
     mapped = (np.memmap(tmp_path / name, np.int32, "r") for name in "st")
-    labels, _ = components_by_segments(vertices, *mapped, team_of(devices), 16)
+    labels, _ = components_by_segments(vertices, *mapped, device_team(devices), 16)
     assert labels.tolist() == oracle(vertices, sources, targets)
 
 
 def test_segments_that_fit(monkeypatch):
-    team = team_of(TEAMS[0])
+    team = device_team(TEAMS[0])
     assert segment_for(1000, team) == segments.SEGMENT_EDGES
     needed = segments.bytes_needed(1000, 1 << 20)
     monkeypatch.setattr(arrays, "free_memory", lambda device: needed * 1.06)
@@ -56,7 +56,7 @@ def test_segments_that_fit(monkeypatch):
 def test_solving_a_graph():
     vertices, sources, targets = ZOO["grid"]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
-    labels, count = solve_by_segments(graph, team_of(TEAMS[-1]))
+    labels, count = solve_by_segments(graph, device_team(TEAMS[-1]))
     assert (labels.tolist(), count) == (oracle(vertices, sources, targets), 1)
 
 
@@ -66,4 +66,4 @@ def test_an_error_of_one_worker_ends_all(monkeypatch):
 
     monkeypatch.setattr(segments, "_parents_of", fail)
     with pytest.raises(OutOfMemoryError, match="no more"):
-        components_by_segments(9, np.arange(8), np.arange(1, 9), team_of(TEAMS[-1]), 2)
+        components_by_segments(9, np.arange(8), np.arange(1, 9), device_team(TEAMS[-1]), 2)

@@ -6,7 +6,7 @@ import pytest
 import edgewise as ew
 from edgewise.components.segments import components_by_segments
 from edgewise.device import arrays
-from edgewise.workers import team_of
+from edgewise.workers import device_team
 
 pytestmark = pytest.mark.gpu
 
@@ -26,7 +26,7 @@ def test_on_gpus(memory):
         columns = locked
     assert streams.is_pinned(columns[0]) == memory.startswith("page-locked")
     for devices in ("cuda:0", "all", "cpu+cuda"):
-        labels, _ = components_by_segments(graph.n_vertices, *columns, team_of(devices), 1 << 17)
+        labels, _ = components_by_segments(graph.n_vertices, *columns, device_team(devices), 1 << 17)
         assert np.array_equal(arrays.move(labels, "cpu"), expected)
 
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.components import MERGES, METHODS, segments
-from edgewise.components.check import oracle
 from edgewise.components.merge import merge_labels
+from edgewise.components.verification import oracle
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, OptionError, OutOfMemoryError
-from edgewise.workers import Team, team_of
+from edgewise.workers import DeviceTeam, device_team
 from edgewise.workers.topology import all_access
 from tests.workers.test_workers import TEAMS
 from tests.zoo import ZOO
@@ -27,7 +27,7 @@ def test_every_merge_gives_the_oracles_labels(team, merge):
     for shape in SHAPES:
         vertices, sources, targets = ZOO[shape]
         graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
-        if merge == "peer" and not all_access(team_of(team)):
+        if merge == "peer" and not all_access(device_team(team)):
             with pytest.raises(DeviceError, match="cannot read the memory of"):
                 ew.connected_components(graph, devices=team, merge=merge)
             continue
@@ -64,7 +64,7 @@ def test_made_up_graphs_in_made_up_shares(data):
 
 
 def test_labels_of_workers_are_merged():
-    team = Team(team_of(TEAMS[1])[:2])
+    team = DeviceTeam(device_team(TEAMS[1])[:2])
     merges = ["auto", *(name for name, found in MERGES.items() if found.merges == "labels")]
     for merge in merges if all_access(team) else (name for name in merges if name != "peer"):
         parents = [

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
+from edgewise.components import file_stream as streams
 from edgewise.components import id_mapping
-from edgewise.components import shardstream as streams
-from edgewise.components.shardstream import ShardStream
+from edgewise.components.file_stream import ShardStream
 from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import shards as files
-from edgewise.workers import team_of
+from edgewise.workers import device_team
 
 TEAMS = ["cuda:0"] if SIMULATED else ["cpu:0", "cpu:0,cpu:1"]
 COLUMNS = {"source": None, "target": None, "where": None, "null": "error"}
@@ -190,7 +190,7 @@ def test_an_interrupted_run_goes_on(kind, ending, tmp_path, monkeypatch):
             pairs.stream.stopping = True
 
     monkeypatch.setattr(streams.StreamedPairs, "add", stop_in_the_middle)
-    first = ShardStream(folder, COLUMNS, team=team_of(TEAMS[0]), checkpoint=checkpoint)
+    first = ShardStream(folder, COLUMNS, team=device_team(TEAMS[0]), checkpoint=checkpoint)
     first.run()
     assert first.saved == sum(len(batch) for batch in seen)
     assert checkpoint.exists()
@@ -224,7 +224,7 @@ def test_checkpoints_every_so_often(tmp_path, monkeypatch):
 
 
 def not_forgotten(folder, checkpoint, **options):
-    job = ShardStream(folder, {**COLUMNS, **options}, team=team_of("cpu:0"), checkpoint=checkpoint)
+    job = ShardStream(folder, {**COLUMNS, **options}, team=device_team("cpu:0"), checkpoint=checkpoint)
     job.run()
 
 
@@ -367,7 +367,7 @@ def test_a_shard_that_vanishes(tmp_path, monkeypatch):
         streams.StreamedPairs, "add", lambda *given: (add(*given), (folder / "2.csv").unlink(missing_ok=True))
     )
     monkeypatch.setattr(files.Shards, "survey", lambda *_: (None, None, None))
-    job = ShardStream(folder, COLUMNS, team=team_of("cpu:0"))
+    job = ShardStream(folder, COLUMNS, team=device_team("cpu:0"))
     (folder / "2.csv").unlink()
     with pytest.raises(FileError, match=r"2\.csv: no such file"):
         job.run()

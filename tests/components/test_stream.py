@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.components import parents, stream
-from edgewise.components.check import oracle
+from edgewise.components import batch_stream, parents
+from edgewise.components.verification import oracle
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import DeviceError, GraphError, OptionError, OutOfMemoryError
 from tests.zoo import ZOO
@@ -192,7 +192,7 @@ def test_kernels_compile(kind):
     if SIMULATED or INTERPRETED:
         pytest.skip("needs the compiler")
     for loop, kinds in (
-        (stream.ask, (kind, "int64[]", "int64[]", "bool[]")),
+        (batch_stream.ask, (kind, "int64[]", "int64[]", "bool[]")),
         (parents.make_further_singletons, ("int64", kind)),
         (parents.unite_numbers, (kind, "int64[]", "int64[]")),
         (parents.unite_numbers, (kind, kind, kind)),

@@ -14,7 +14,7 @@ from edgewise.experiments.graphs import BALTZAKIS, HELLAS, ONE_A_FAMILY, STREETS
 from edgewise.experiments.harish import affordable
 from edgewise.experiments.measure import Stopwatch
 from edgewise.experiments.report import Table
-from edgewise.workers import team_of
+from edgewise.workers import device_team
 
 TWO = "cpu:0,cpu:1"
 METHODS_OF_HARISH = ("harish", "dijkstra", "auto")
@@ -185,7 +185,7 @@ def test_missing_and_repeated_devices():
 
 
 def test_a_wrong_labelling_is_no_row():
-    watch = Stopwatch(team_of("cpu:0"), "tiny", 1)
+    watch = Stopwatch(device_team("cpu:0"), "tiny", 1)
     watch.time("pair", "the right way", lambda: (np.array([0, 0]), 1e-3))
     with pytest.raises(VerificationError, match="pair: a wrong way gives another result than the right way"):
         watch.time("pair", "a wrong way", lambda: (np.array([0, 1]), 1e-3))
@@ -196,7 +196,7 @@ def test_a_wrong_labelling_is_no_row():
 )
 def test_runs_and_their_median(seconds, runs):
     left = iter(seconds)
-    watch = Stopwatch(team_of("cpu:0"), "tiny", 4)
+    watch = Stopwatch(device_team("cpu:0"), "tiny", 4)
     found = watch.time("one", "again and again", lambda: (np.zeros(1), next(left)))
     timed = [1e3 * second for second in seconds[1:]]
     assert found == {"ms": np.median(timed), "least": min(timed), "largest": max(timed), "runs": runs}
@@ -209,7 +209,7 @@ def test_graphs_may_be_left_out():
 
 
 def test_few_graphs_are_kept():
-    watch = Stopwatch(team_of("cpu:0"), "tiny", 1)
+    watch = Stopwatch(device_team("cpu:0"), "tiny", 1)
     made = []
 
     def make(name):

@@ -10,7 +10,7 @@ import edgewise as ew
 from edgewise.device import streams
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, OptionError
-from edgewise.workers import WorkQueue, team_of
+from edgewise.workers import WorkQueue, device_team
 from edgewise.workers.topology import check_access, groups, rounds
 from tests.zoo import ZOO
 
@@ -24,10 +24,10 @@ if os.environ.get("EDGEWISE_TEST_PLACE", "cpu") != "cpu":
 
 
 def test_names_of_a_team():
-    assert team_of("cpu").names == ("cpu:0",)
-    assert team_of(" cpu:0, cpu:3").names == ("cpu:0", "cpu:3")
-    assert team_of(["cpu", "cpu:1"]).devices == ("cpu", "cpu")
-    assert team_of(team_of(["cpu:7"])).names == ("cpu:7",)
+    assert device_team("cpu").names == ("cpu:0",)
+    assert device_team(" cpu:0, cpu:3").names == ("cpu:0", "cpu:3")
+    assert device_team(["cpu", "cpu:1"]).devices == ("cpu", "cpu")
+    assert device_team(device_team(["cpu:7"])).names == ("cpu:7",)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_names_of_a_team():
 )
 def test_bad_teams_are_refused(devices, complaint):
     with pytest.raises(DeviceError, match=complaint):
-        team_of(devices)
+        device_team(devices)
 
 
 def test_all_gpus_without_one():
@@ -56,7 +56,7 @@ def test_all_gpus_without_one():
     if arrays.gpu_count():
         pytest.skip("there is one")
     with pytest.raises(DeviceError, match=r"devices='all' needs a GPU \(.*\); use 'cpu:0,cpu:1'"):
-        team_of("all")
+        device_team("all")
 
 
 def test_everything_is_taken_once_from_a_queue():
@@ -111,7 +111,7 @@ def test_meetings_keep_within_groups(monkeypatch):
     assert last == [(0, 1)]
     with pytest.raises(DeviceError, match="cpu:0 cannot read the memory of cpu:1"):
         monkeypatch.setattr(streams, "peer_access", lambda one, other: False)
-        check_access(*team_of("cpu:0,cpu:1"))
+        check_access(*device_team("cpu:0,cpu:1"))
 
 
 def edges_of(graph):

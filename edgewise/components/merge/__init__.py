@@ -9,7 +9,7 @@ from edgewise.components.merge.forest import forest
 from edgewise.components.merge.pairwise import pairwise_hook, pairwise_rem
 from edgewise.components.merge.peer import peer
 from edgewise.components.merge.ranges import ranges
-from edgewise.workers.team import Team
+from edgewise.workers.device_team import DeviceTeam
 from edgewise.workers.topology import all_access
 
 __all__ = ["LABEL_MERGES", "MERGES", "Merge", "choose_label_merge", "choose_merge", "merge_labels"]
@@ -54,17 +54,17 @@ def choose_merge(split) -> str:
     return "ranges" if split.by == "range" else choose_label_merge(split.team)
 
 
-def choose_label_merge(team: Team) -> str:
+def choose_label_merge(team: DeviceTeam) -> str:
     """Name of the merge for labels that the members of ``team`` have found."""
     return "peer" if all_access(team) else "pairwise-rem"
 
 
-def merge_labels(team: Team, parents: list, merge: str = "auto"):
+def merge_labels(team: DeviceTeam, parents: list, merge: str = "auto"):
     """Merge the labels that several workers have found for the same vertices.
 
     Parameters
     ----------
-    team : Team
+    team : DeviceTeam
     parents : list of (n,) index arrays
         Compressed labels, one array a worker, in its place.  They may be overwritten.
     merge : str

@@ -53,7 +53,7 @@ def pairwise(team, labels, unite):
 
     Parameters
     ----------
-    team : Team
+    team : DeviceTeam
     labels : list of (n,) index arrays
         Compressed, one array a worker, in its place.  They are overwritten.
     unite : loop

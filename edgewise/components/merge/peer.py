@@ -16,7 +16,7 @@ def peer(team, labels):
 
     Parameters
     ----------
-    team : Team
+    team : DeviceTeam
     labels : list of (n,) index arrays
         Compressed, one array a worker, in its place.  They are overwritten.
 

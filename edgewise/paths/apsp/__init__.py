@@ -23,7 +23,7 @@ from edgewise.paths.apsp.johnson import johnson as johnson_by
 from edgewise.paths.apsp.multi_source import multi_source
 from edgewise.paths.apsp.result import AllPairs
 from edgewise.paths.choices import Method, check_asked
-from edgewise.workers.team import team_of
+from edgewise.workers.device_team import device_team
 
 __all__ = ["METHODS", "AllPairs", "Method", "all_pairs_shortest_paths"]
 
@@ -145,5 +145,5 @@ def all_pairs_shortest_paths(
         raise OptionError(f"method {method} has no option {next(iter(options))!r}")
     names: tuple[str, ...] = (graph.device,) if device is None else (arrays.resolve(device),)
     if devices is not None:
-        names = team_of(devices).devices
+        names = device_team(devices).devices
     return Job(METHODS, graph, method, sources, dtype, names, output, progress).run()

@@ -6,7 +6,7 @@ are not there are never built for this: a pass over the edges is cheaper than so
 lists are not worth a look.
 """
 
-from edgewise.components.rows import is_local
+from edgewise.components.symmetric_csr import is_local
 from edgewise.device import threads
 
 #: Entries a vertex from which reading only some rows beats reading every edge.

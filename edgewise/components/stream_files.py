@@ -1,6 +1,6 @@
 """Components of pairs files that are read once: what a caller gives, checked and handed to the work.
 
-The work is in :mod:`edgewise.components.shardstream`.
+The work is in :mod:`edgewise.components.file_stream`.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from edgewise.components.file_stream import ShardStream
 from edgewise.components.merge import LABEL_MERGES
-from edgewise.components.shardstream import ShardStream
 from edgewise.device import arrays
 from edgewise.errors import OptionError
-from edgewise.workers import team_of
+from edgewise.workers import device_team
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -110,4 +110,4 @@ def stream_team(device, devices, merge):
         raise OptionError(f"merge={merge!r} is not for streams; use one of {names}")
     if merge != "auto" and devices is None:
         raise OptionError(f"merge={merge!r} is for several devices; add devices= or leave it out")
-    return team_of(arrays.resolve(device) if devices is None else devices)
+    return device_team(arrays.resolve(device) if devices is None else devices)

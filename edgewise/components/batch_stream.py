@@ -18,7 +18,7 @@ import numpy as np
 
 from edgewise.components.parents import Parents
 from edgewise.components.result import Components
-from edgewise.components.streamed import StreamedGraph
+from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError, OptionError
 from edgewise.ingest.edges import as_column

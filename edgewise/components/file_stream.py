@@ -17,13 +17,13 @@ from time import monotonic, perf_counter
 
 import numpy as np
 
+from edgewise.components.batch_stream import as_count
 from edgewise.components.checkpoint import Checkpoint
 from edgewise.components.id_mapping import Names, Sparse, SparseNumbers, WholeNumbers
 from edgewise.components.merge import choose_label_merge
 from edgewise.components.result import Components
-from edgewise.components.stream import as_count
 from edgewise.components.stream_workers import Crew
-from edgewise.components.streamed import StreamedGraph
+from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, threads
 from edgewise.errors import OptionError
 from edgewise.files.pairs import parts_of
@@ -48,7 +48,7 @@ LOOK = 0.1
 
 
 class ShardStream:
-    """The work of :func:`~edgewise.components.shards.stream_components`, step by step.
+    """The work of :func:`~edgewise.components.stream_files.stream_components`, step by step.
 
     Parameters are those of that function, with ``columns`` for ``source``, ``target``, ``where`` and
     ``null``, and the devices as a team.

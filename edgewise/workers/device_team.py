@@ -24,7 +24,7 @@ class Worker(NamedTuple):
     device: str
 
 
-class Team(tuple[Worker, ...]):
+class DeviceTeam(tuple[Worker, ...]):
     """The workers of a job, in order; results end up with the first."""
 
     @property
@@ -43,8 +43,8 @@ class Team(tuple[Worker, ...]):
             arrays.synchronize(device)
 
 
-def team_of(devices) -> Team:
-    """Team that a user's words stand for.
+def device_team(devices) -> DeviceTeam:
+    """DeviceTeam that a user's words stand for.
 
     Parameters
     ----------
@@ -54,14 +54,14 @@ def team_of(devices) -> Team:
 
     Returns
     -------
-    Team
+    DeviceTeam
 
     Raises
     ------
     DeviceError
         A device is unknown, not there, or given twice; ``"all"`` without a GPU; no device at all.
     """
-    if isinstance(devices, Team):
+    if isinstance(devices, DeviceTeam):
         return devices
     if isinstance(devices, str):
         named = [word.strip() for word in devices.split(",")]
@@ -75,7 +75,7 @@ def team_of(devices) -> Team:
     for position, worker in enumerate(workers):
         if worker in workers[:position]:
             raise DeviceError(f"device {worker.name!r} is given twice; name every device once")
-    return Team(workers)
+    return DeviceTeam(workers)
 
 
 def _workers(name):
