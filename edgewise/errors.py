@@ -5,6 +5,29 @@ edge, device) and what to do about it.  All errors derive from :class:`EdgewiseE
 built-in class a caller would expect, so ``except ValueError`` works too.
 """
 
+import re
+from collections.abc import Callable
+from typing import Any
+
+_START, _VALUE, _END = "\ufdd0", "\ufdd1", "\ufdd2"  # noncharacters: no text of a user has them
+_ARGUMENT = re.compile(f"{_START}(.*?){_VALUE}(.*?){_END}", re.DOTALL)
+
+
+def argument(name: str, *value: Any) -> str:
+    """Name an argument, and a value of it, in the message of an error.
+
+    The message shows ``device='cpu'``, and the command line, which knows what is an argument and what
+    merely looks like one, shows ``--device cpu``.
+
+    Parameters
+    ----------
+    name : str
+        As in Python.
+    *value : object, optional
+        At most one.
+    """
+    return f"{_START}{name}{_VALUE}{repr(value[0]) if value else ''}{_END}"
+
 
 class EdgewiseError(Exception):
     """Base of every error raised by edgewise itself.
@@ -12,15 +35,19 @@ class EdgewiseError(Exception):
     Parameters
     ----------
     message : str
-        What was wrong, where, and what to do about it.
-    option : str, optional
-        Name of the argument that the message is about, as in Python; the command line shows its own option
-        of that name.
+        What was wrong, where, and what to do about it; arguments in it are made by :func:`argument`.
     """
 
-    def __init__(self, message: str = "", *, option: str | None = None):
-        super().__init__(message)
-        self.option = option
+    def __init__(self, message: str = ""):
+        self.message = message
+        super().__init__(self.rendered(lambda name, value: f"{name}={value}"))
+
+    def rendered(self, spell: Callable[[str, str], str]) -> str:
+        """Return the message with every argument spelled by ``spell(name, repr_of_value)``."""
+        return _ARGUMENT.sub(lambda found: spell(found[1], found[2]), self.message)
+
+    def __reduce__(self):
+        return type(self), (self.message,)
 
 
 class GraphError(EdgewiseError, ValueError):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
 
 #: Whole numbers given as options are smaller than this.
@@ -43,9 +43,7 @@ class Option(NamedTuple):
         """Raise :class:`~edgewise.errors.OptionError` unless ``value`` is allowed."""
         if self.choices:
             if value not in self.choices:
-                raise OptionError(
-                    f"{name}={value!r} is unknown; use one of {', '.join(self.choices)}", option=name
-                )
+                raise OptionError(f"{argument(name, value)} is unknown; use one of {', '.join(self.choices)}")
             return
         if not is_number(value, self.whole) or not (value >= self.least if self.whole else value > 0):
             wanted = (
@@ -53,9 +51,9 @@ class Option(NamedTuple):
                 if self.whole and self.least != 1
                 else f"a {'whole ' * self.whole}number larger than 0"
             )
-            raise OptionError(f"{name}={value!r} must be {wanted}", option=name)
+            raise OptionError(f"{argument(name, value)} must be {wanted}")
         if self.whole and value >= MAX_WHOLE:
-            raise OptionError(f"{name}={value} must be smaller than 2**31", option=name)
+            raise OptionError(f"{argument(name, value)} must be smaller than 2**31")
 
 
 #: A real number larger than 0.
@@ -103,9 +101,7 @@ def check_method(name: str, methods: Mapping[str, Method], options: Mapping[str,
     """Refuse a name that is not in ``methods``, and options that the method does not have."""
     if name == "auto":
         for option in options:
-            raise OptionError(
-                f"auto has no option {option!r}; name the method it belongs to, if any", option=option
-            )
+            raise OptionError(f"auto has no option {option!r}; name the method it belongs to, if any")
         return
     if name not in methods:
         raise OptionError(f"method {name!r} is unknown; use auto or one of {', '.join(methods)}")
@@ -113,8 +109,7 @@ def check_method(name: str, methods: Mapping[str, Method], options: Mapping[str,
     for option, value in options.items():
         if option not in known:
             raise OptionError(
-                f"method {name} has no option {option!r} (it has: {', '.join(known) or 'none'})",
-                option=option,
+                f"method {name} has no option {option!r} (it has: {', '.join(known) or 'none'})"
             )
         known[option].check(option, value)
 
@@ -130,14 +125,17 @@ def check_device(name: str, device: str, methods: Mapping[str, Method]) -> None:
         (needed,) = methods[name].devices
         raise OptionError(
             f"method {name} runs on {DEVICES[needed]} only, not on {device}; "
-            f"use device={needed!r} or another method"
+            f"use {argument('device', needed)} or another method"
         )
 
 
 def check_one_or_several(device: Any, devices: Any) -> None:
     """Refuse ``device=`` beside ``devices=``."""
     if device is not None and devices is not None:
-        raise OptionError("device= is for one device and devices= for several; use one of the two")
+        raise OptionError(
+            f"{argument('device')} is for one device and {argument('devices')} for several; "
+            "use one of the two"
+        )
 
 
 def is_number(value: Any, whole: bool) -> bool:

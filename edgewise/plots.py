@@ -148,8 +148,10 @@ def _draw_bars(axes, series):
     names = list(dict.fromkeys(x for points in series.values() for x, _ in points))
     width = 0.8 / len(series)
     for number, (label, points) in enumerate(series.items()):
-        devices = [names.index(x) + (number + 0.5) * width - 0.4 for x, _ in points]
-        axes.bar(devices, [y for _, y in points], width, label=label, color=_COLOURS[number % len(_COLOURS)])
+        positions = [names.index(x) + (number + 0.5) * width - 0.4 for x, _ in points]
+        axes.bar(
+            positions, [y for _, y in points], width, label=label, color=_COLOURS[number % len(_COLOURS)]
+        )
     axes.set_xticks(range(len(names)), names, rotation=20, ha="right", fontsize=7)
 
 

@@ -13,9 +13,9 @@ answer at once.  Whatever goes wrong ends in one line on standard error and an e
 """
 
 import os
-import re
 import sys
 import traceback
+from functools import partial
 from importlib import import_module
 
 import typer
@@ -35,13 +35,15 @@ PAGES = {
     "info": "Say what edgewise runs on, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
 }
-#: What Python says and the command line says otherwise.
-PHRASES = {
-    "force=True or a larger cap=": "--yes",
-    "force=True": "--yes",
-    "undirected=True": "--undirected",
-    "edgewise.estimate_cycles": "--estimate",
+#: Options that are not called as the argument is, with hyphens, by page ("" stands for all pages).
+SPELLINGS = {
+    ("", "force"): "yes",
+    ("", "n_vertices"): "vertices",
+    ("paths", "source"): "source-column",
+    ("paths", "target"): "target-column",
 }
+#: Around values of type str.
+QUOTES = "'\""
 #: Exit status after Ctrl-C, as shells have it.
 INTERRUPTED = 130
 
@@ -67,7 +69,7 @@ def run(arguments) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except EdgewiseError as error:
-        return _say(_in_options(str(error), _page(arguments)), 2)
+        return _say(error.rendered(partial(_as_option, _page(arguments))), 2)
     except Exception as error:
         return _unexpected(error)
 
@@ -125,20 +127,10 @@ def _unexpected(error):
     return _say(f"unexpected {type(error).__name__}: {error} (EDGEWISE_DEBUG=1 shows where)", 1)
 
 
-def _in_options(message, page):
-    """The message with Python's arguments, such as ``one_based=``, as the options that they are here."""
-    for phrase, words in PHRASES.items():
-        message = message.replace(phrase, words)
-    columns = {"source": "source-column", "target": "target-column"} if page == "paths" else {}
-    return re.sub(
-        r"\b(source|target|weight|where|null|format|directed|one_based|header|ids|devices?|merge|method|n_vertices"
-        r"|output|dtype|cutoff|confidence|seed|length|schedule|samples)=(\b|(?=['\"]))?",
-        lambda found: (
-            f"--{columns.get(found[1], found[1].removeprefix('n_').replace('_', '-'))}"
-            + (" " if found[2] is not None else "")
-        ),
-        message,
-    )
+def _as_option(page, name, value):
+    """A Python argument, such as ``one_based=True``, as the option that it is on ``page``."""
+    option = SPELLINGS.get((page, name)) or SPELLINGS.get(("", name)) or name.replace("_", "-")
+    return f"--{option}" + (f" {value.strip(QUOTES)}" if value not in ("", "True") else "")
 
 
 def _say(problem, status):

@@ -9,7 +9,7 @@ import typer
 import edgewise
 from edgewise import plots
 from edgewise.command import options, report, streamed
-from edgewise.command.outputs import check_device, check_output
+from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.stages import seconds, stages
 from edgewise.components import METHODS
 from edgewise.components.merge import MERGES
@@ -103,9 +103,9 @@ def _check(pairs, output, plot, checkpoint):
         check_output(output, sources=pairs, table=True)
     if plot is not None:
         plots.check(plot)
-        check_device(plot, pairs)
+        check_writable(plot, pairs)
     if checkpoint is not None:
-        check_device(checkpoint, pairs)
+        check_writable(checkpoint, pairs)
     written = [path.resolve() for path in (output, plot, checkpoint) if path is not None]
     for position, path in enumerate(written):
         if path in written[:position]:

@@ -11,7 +11,7 @@ import edgewise
 from edgewise import plots
 from edgewise.command import cycles_report, options, report
 from edgewise.command.cycles_report import COUNTS, Wanted
-from edgewise.command.outputs import check_device, check_output
+from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.stages import stages
 from edgewise.cycles import METHODS
 from edgewise.cycles.planning.choose import kind_of as place_kind
@@ -141,7 +141,7 @@ def _check(wanted):
         check_output(wanted.output, sources=[wanted.file], table=True)
     if wanted.plot is not None:
         plots.check(wanted.plot)
-        check_device(wanted.plot, [wanted.file])
+        check_writable(wanted.plot, [wanted.file])
 
 
 def _check_method(wanted, team):

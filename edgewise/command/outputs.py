@@ -26,10 +26,10 @@ def check_output(path: Path, *, sources: Iterable[Path] = (), table: bool = Fals
     endings = [ending for form in forms for ending in form.suffixes]
     if suffixes_of(path)[0] not in endings:
         raise FileError(path, f"the ending names no format to write; use one of {' '.join(endings)}")
-    check_device(path, sources)
+    check_writable(path, sources)
 
 
-def check_device(path: Path, sources: Iterable[Path] = ()):
+def check_writable(path: Path, sources: Iterable[Path] = ()):
     """Raise an error if ``path`` cannot be written or is, or would become, one of ``sources``."""
     folder = path.parent
     if path.is_dir():

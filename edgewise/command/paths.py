@@ -8,7 +8,7 @@ import typer
 
 import edgewise
 from edgewise.command import options, paths_report, report
-from edgewise.command.outputs import check_device, check_output
+from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.paths_report import ALL, MEASURES, ONE, Wanted
 from edgewise.command.stages import stages
 from edgewise.device import threads
@@ -148,7 +148,7 @@ def _check_output(wanted):
     if wanted.kind is not ALL:
         check_output(wanted.output, sources=[wanted.file], table=True)
     elif not (check_path(wanted.output).suffix == ".zarr" and wanted.output.is_dir()):  # one to write anew
-        check_device(wanted.output, [wanted.file])
+        check_writable(wanted.output, [wanted.file])
 
 
 def _team(device, wanted):
