@@ -7,7 +7,7 @@ import typer
 
 import edgewise
 from edgewise.command import options, report
-from edgewise.command.outputs import check_device, check_output
+from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.stages import seconds, stages
 
 Output = Annotated[Path, typer.Argument(help="File to write; its ending says the format.", metavar="OUT")]
@@ -44,7 +44,7 @@ def convert(
     if to is None:
         check_output(output, sources=[graph])
     else:
-        check_device(output, [graph])
+        check_writable(output, [graph])
     reading |= {"self_loops": self_loops, "repeated": repeated}
     with stages(quiet or json) as (stage, clock):
         with stage("read", f"reading {graph}") as progress:
