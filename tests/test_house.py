@@ -40,7 +40,9 @@ AT_HOME = {
     "matplotlib": ("plots.py",),
     "networkx": ("networkx.py",),
 }
-MOST_LINES_A_PAGE, MOST_LINES_A_FUNCTION = 250, 60
+MAX_LINES_PER_PAGE, MAX_LINES_PER_FUNCTION, MAX_PARAMETERS = 350, 60, 8
+MODULES = [m.name for m in pkgutil.walk_packages(edgewise.__path__, "edgewise.")]
+MODULES = [name for name in MODULES if name not in ("edgewise.__main__", "edgewise.device.grid")]
 
 
 def cpu_seconds(statement):
@@ -82,11 +84,14 @@ def test_public_names_are_listed_and_there():
 
 
 def imported(tree):
+    """Names of the modules that a page imports, also those imported by name at run time."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            yield from (one.value for one in node.args[:1] if isinstance(one, ast.Constant))
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -117,10 +122,67 @@ def without_docstring(node):
 def test_a_page_is_a_page(source):
     tree = ast.parse(source.read_text())
     nodes = [node for node in tree.body if not isinstance(node, ast.Expr)]
-    assert sum(map(without_docstring, nodes)) <= MOST_LINES_A_PAGE
+    assert sum(map(without_docstring, nodes)) <= MAX_LINES_PER_PAGE
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
-            assert without_docstring(node) <= MOST_LINES_A_FUNCTION, f"{node.name} is longer than a page"
+            assert without_docstring(node) <= MAX_LINES_PER_FUNCTION, f"{node.name} is longer than a page"
+
+
+def parameters(function):
+    """Names of all parameters of a function or lambda, by position, by keyword and collecting ones."""
+    given = function.args
+    named = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    return [one.arg for one in named if one is not None]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_state_travels_in_records(source):
+    text = source.read_text()
+    assert "fmt: skip" not in text and "fmt: off" not in text
+    if source.parent.name == "command":  # parameters there are options of the command line
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            name = getattr(node, "name", "lambda")
+            assert len(parameters(node)) <= MAX_PARAMETERS, f"{name}({', '.join(parameters(node))})"
+
+
+def retired_words():
+    """Patterns of words that standard terms replaced, each with the term."""
+    table = (ROOT / "tests" / "retired_words.txt").read_text()
+    for line in table.splitlines():
+        if line.strip() and not line.startswith("#"):
+            pattern, _, term = line.partition(" -> ")
+            yield re.compile(pattern.strip()), term.strip()
+
+
+TEXTS = [
+    *SOURCES,
+    *sorted((ROOT / "tests").rglob("*.py")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "changes").glob("*.md")),
+    ROOT / "README.md",
+]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_words_are_the_field_s(path):
+    text = path.read_text()
+    used = [(found[0], term) for word, term in retired_words() for found in word.finditer(text)]
+    assert used == []
+
+
+def test_every_test_is_collected():
+    """The files under tests/ that define tests are those that pytest collects."""
+    tests = ROOT / "tests"
+    written = {
+        p for p in tests.rglob("*.py") if re.search(r"^(async )?def test_|^class Test", p.read_text(), re.M)
+    }
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", str(tests)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    collected = {ROOT / line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line}
+    print(f"{len(written)} files with tests, {len(collected)} collected")
+    assert written == collected, done.stdout[-2000:]
 
 
 def public_callables():
@@ -193,10 +255,6 @@ def test_everything_after_the_data_is_keyword_only():
         for parameter in inspect.signature(thing).parameters.values():
             if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
                 assert parameter.name in data, f"{name}({parameter.name}) can be given by position"
-
-
-MODULES = [m.name for m in pkgutil.walk_packages(edgewise.__path__, "edgewise.")]
-MODULES = [name for name in MODULES if name not in ("edgewise.__main__", "edgewise.device.grid")]
 
 
 @pytest.mark.parametrize("name", MODULES)
