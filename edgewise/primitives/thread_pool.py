@@ -1,154 +1,147 @@
-"""Tops dealt to the threads of a CPU, each of which has scratch and counts of its own.
+"""A pool of Python threads that run compiled functions, which release the GIL, at the same time.
 
-Counts of its own, because an atomic addition to shared ones would take as long as everything else.  A *hand*
-is a thread of Python in a compiled call that lets go of the interpreter (:class:`~edgewise.device.alone`):
-cheap to send off, and compiled in half the time of a parallel loop.  The hands of one worker take shares of
-its tasks from a counter; shares begin with one task and grow, since tasks come with the heaviest first.
+Starting a compiled function (:class:`~edgewise.device.regions.compiled`) on a Python thread takes less time
+to compile than a parallel loop does, and several such functions can run at once.  Workers that need scratch
+memory of their own, or that return values, use this pool; loops over indices use
+:class:`~edgewise.device.loop.each`.
 
-Most tops have a dozen wedges, and all their rows lie anywhere in memory.  So a hand asks for the rows of the
-tops that follow while it counts: for a top's own row, then for where its neighbours' rows begin, then for
-these.  That halves the time on graphs beyond the caches.
+Workers that share tasks take them in chunks from a :class:`WorkQueue`:
+
+    @compiled
+    def count(queue, values, total):
+        start, stop = next_chunk(queue)
+        while start < stop:
+            for index in range(start, stop):
+                total[0] += values[index]
+            start, stop = next_chunk(queue)
+
+    pool = ThreadPool(max_workers=len(values))
+    totals = [np.zeros(1, np.int64) for _ in range(pool.n_workers)]
+    pool.run_queue(count, 0, len(values), values, per_worker=[(total,) for total in totals])
 """
-
-from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.ranked import Ranked
-from edgewise.device import arrays, compiled, device, each, fetch_add, load, threads
-from edgewise.device.prefetch import prefetch
+from edgewise.device import arrays, compiled, device, fetch_add, load, threads
 from edgewise.device.target import INTERPRETED
 
-#: Most tasks of a share; and shares that each hand should have taken before they grow by one task.
-MOST, CALM = 256, 16
-#: How many tasks ahead a top's offsets, its row, its neighbours' offsets and their rows are asked for.
-FOURTH, THIRD, SECOND, NEXT = 8, 5, 3, 1
+#: Most tasks of a chunk, and chunks that each worker takes on the average before chunks grow by one task.
+MAX_CHUNK, CHUNKS_PER_SIZE = 256, 16
+#: Bytes of scratch memory for which the free memory is not looked up.
+SMALL = 1 << 26
+
+
+class WorkQueue(NamedTuple):
+    """Tasks ``first`` to ``end - 1``, which workers take from a shared counter.
+
+    Attributes
+    ----------
+    counter : (1,) int64 array
+        The next task; at first ``first``.
+    first, end : int
+    n_workers : int
+    """
+
+    counter: Any
+    first: int
+    end: int
+    n_workers: int
 
 
 @device
-def next_share(taken, first, end, hands):
-    """Take some tasks; the first, and the end, which is not beyond the first if there are none left."""
-    size = min(MOST, 1 + (load(taken, 0) - first) // (CALM * hands))
-    start = np.int64(fetch_add(taken, 0, size))
-    return start, min(start + size, end)
+def next_chunk(queue):
+    """Take the next chunk of tasks, ``(start, stop)``; ``stop <= start`` if no task is left.
 
-
-@device
-def look_ahead(position, stop, order, offsets, neighbours, split, counts):
-    """Start to read what the tasks after ``position`` will need."""
-    if position + FOURTH < stop:
-        top = np.int64(order[position + FOURTH])
-        prefetch(offsets, top)
-        prefetch(split, top)
-    if position + THIRD < stop:
-        prefetch(neighbours, offsets[order[position + THIRD]])
-    if position + SECOND < stop:
-        top = np.int64(order[position + SECOND])
-        for entry in range(offsets[top], split[top]):
-            prefetch(offsets, np.int64(neighbours[entry]))
-    if position + NEXT < stop:
-        top = np.int64(order[position + NEXT])
-        for entry in range(offsets[top], split[top]):
-            middle = np.int64(neighbours[entry])
-            prefetch(neighbours, offsets[middle])
-            prefetch(counts, middle)
+    Chunks begin with one task and grow, because the heaviest tasks come first.
+    """
+    taken = load(queue.counter, 0) - queue.first
+    size = min(MAX_CHUNK, 1 + taken // (CHUNKS_PER_SIZE * queue.n_workers))
+    start = np.int64(fetch_add(queue.counter, 0, size))
+    return start, min(start + size, queue.end)
 
 
 @compiled
-def _add_up(first, end, one, other):
-    """Add a stretch of one array to another, and empty it."""
-    for at in range(first, end):
-        one[at] += other[at]
-        other[at] = 0
+def _move_sum(first, end, target, source):
+    """Add a range of ``source`` to ``target`` and set it to zero."""
+    for index in range(first, end):
+        target[index] += source[index]
+        source[index] = 0
 
 
-class Hands:
-    """Threads of Python that run compiled calls at once.
+class ThreadPool:
+    """Python threads that run compiled functions.
 
     Parameters
     ----------
-    bytes_each : int
-        Scratch of a hand; there are no more of them than half of the memory holds.
-    most : int
-        There are no more than this.
+    max_workers : int
+        Upper limit of the workers, usually the number of tasks.
+    bytes_per_worker : int
+        Scratch memory of a worker; all workers together take at most half of the free memory.
+
+    Attributes
+    ----------
+    n_workers : int
+        At least 1, and at most the number of threads that loops use; 1 in the interpreter.
     """
 
-    def __init__(self, bytes_each: int, most: int):
-        room = arrays.free_memory("cpu") // (2 * max(1, bytes_each))
-        self.count = max(1, min(threads.count(), most, room))
-        if INTERPRETED:
-            self.count = 1
-        self.pool = ThreadPoolExecutor(self.count)
+    def __init__(self, max_workers: int, bytes_per_worker: int = 0):
+        count = 1 if INTERPRETED else min(threads.count(), max_workers)
+        if count * bytes_per_worker > SMALL:
+            count = min(count, arrays.free_memory("cpu") // (2 * bytes_per_worker))
+        self.n_workers = max(1, int(count))
+        self._executor = ThreadPoolExecutor(self.n_workers)
 
-    def run(self, call, *arguments, own=None, stop=None):
-        """Do ``call(*arguments, *own[hand])`` by every hand at once, and wait for all, come what may.
+    def starmap(self, function, calls, cancel=None) -> list:
+        """Call ``function(*arguments)`` for each tuple of ``calls`` at the same time; return the results.
 
-        If one fails, or Ctrl-C comes, ``stop()`` may let the others end early.
+        All calls have ended when this returns or raises.  If one raises an exception, or the main thread is
+        interrupted by Ctrl-C, ``cancel()`` is called, which may make the others end early.  A single call
+        runs on the calling thread.
         """
-        own = own or [()] * self.count
-        if self.count == 1:
-            call(*arguments, *own[0])
-            return
-        under_way = [self.pool.submit(call, *arguments, *mine) for mine in own]
+        if len(calls) == 1:
+            return [function(*calls[0])]
+        futures = [self._executor.submit(function, *arguments) for arguments in calls]
         try:
-            for one in under_way:
-                one.result()
+            return [future.result() for future in futures]
         except BaseException:
-            if stop is not None:
-                stop()
+            for future in futures:
+                future.cancel()
+            if cancel is not None:
+                cancel()
             raise
         finally:
-            wait(under_way)
+            wait(futures)
 
-    def count_tops(self, call, first, end, *arguments, own):
-        """Do ``call(taken, first, end, hands, *arguments, *own[hand])`` by every hand."""
-        taken = np.full(1, first, np.int64)
-        nothing_left = partial(taken.fill, end)
-        self.run(call, taken, first, end, self.count, *arguments, own=own, stop=nothing_left)
+    def run(self, function, *arguments):
+        """Call ``function(worker_id, counter, *arguments)`` for each worker, with a counter at zero."""
+        counter = np.zeros(1, np.int64)
+        self.starmap(function, [(worker_id, counter, *arguments) for worker_id in range(self.n_workers)])
 
-    def shares(self, count):
-        """A stretch of ``count`` indices for each hand: list of (first, end)."""
-        bounds = [count * hand // self.count for hand in range(self.count + 1)]
-        return list(pairwise(bounds))
+    def run_queue(self, function, first, end, *arguments, per_worker):
+        """Call ``function(queue, *arguments, *per_worker[worker_id])`` for each worker.
 
-    def sum(self, counts):
-        """Add up the counts of all hands in those of the first, and empty the others."""
-        for other in counts[1:]:
-            pairs = [(*share, counts[0], other) for share in self.shares(len(other))]
-            self.run(_add_up, own=pairs)
-        return counts[0]
+        ``queue`` is a :class:`WorkQueue` of the tasks ``first`` to ``end - 1``; it becomes empty when a call
+        raises an exception.
+        """
+        counter = np.full(1, first, np.int64)
+        queue = WorkQueue(counter, int(first), int(end), self.n_workers)
+        self.starmap(
+            function,
+            [(queue, *arguments, *own) for own in per_worker],
+            cancel=partial(counter.fill, end),
+        )
 
+    def ranges(self, count: int) -> list:
+        """Divide ``count`` indices evenly: a list with one ``(first, end)`` per worker."""
+        return list(pairwise(count * worker // self.n_workers for worker in range(self.n_workers + 1)))
 
-@each
-def _count_steps(task, vertices, offsets, neighbours, split, steps):
-    """Sum up the lengths of the rows of a vertex's lower neighbours."""
-    vertex, total = np.int64(vertices[task]), np.int64(0)
-    for entry in range(offsets[vertex], split[vertex]):
-        middle = np.int64(neighbours[entry])
-        total += offsets[middle + 1] - offsets[middle]
-    steps[task] = total
-
-
-def steps_below(ranked: Ranked, vertices=None):
-    """An upper bound of the wedges of tops, of all or of some: (tasks,) int64 array beside ``ranked``."""
-    device, xp = ranked.device, arrays.namespace(ranked.device)
-    if vertices is None:
-        vertices = arrays.move(xp.arange(ranked.n_vertices), device)
-    steps = arrays.empty(len(vertices), np.int64, device)
-    _count_steps(len(vertices), vertices, ranked.offsets, ranked.neighbours, ranked.split, steps)
-    return steps
-
-
-def most_steps(ranked: Ranked, enough: int) -> int:
-    """An upper bound of the wedges of any top; found out more closely where it passes ``enough``."""
-    # Ranks go by degree: no lower neighbour's row is longer than the top's.
-    bounds = (ranked.split - ranked.offsets[:-1]) * (ranked.offsets[1:] - ranked.offsets[:-1])
-    most = int(bounds.max(initial=0))
-    if most > enough:
-        steps = steps_below(ranked, np.flatnonzero(bounds > enough))
-        most = max(enough, int(steps.max()))
-    return most
+    def sum(self, parts):
+        """Add all arrays of ``parts`` to the first, which is returned, and set the others to zero."""
+        for other in parts[1:]:
+            self.starmap(_move_sum, [(*bounds, parts[0], other) for bounds in self.ranges(len(other))])
+        return parts[0]

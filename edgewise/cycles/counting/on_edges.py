@@ -16,7 +16,7 @@ from edgewise.cycles.counting.lookup import first_from
 from edgewise.cycles.counting.ranked import Ranked
 from edgewise.device import arrays, compiled, device, each, fetch_add
 from edgewise.errors import GraphError
-from edgewise.primitives.thread_pool import Hands, next_share
+from edgewise.primitives.thread_pool import ThreadPool, next_chunk
 
 #: Higher neighbours up to which rows are merged.
 FEW = 3
@@ -31,9 +31,9 @@ def edge_triangles(ranked: Ranked):
     rows = ranked.offsets, ranked.neighbours, ranked.split
     if device == "cpu":
         longest = int((ranked.offsets[1:] - ranked.split).max(initial=0))
-        hands = Hands(4 * n, max(1, n))
-        own = [(np.zeros(n, np.uint32), np.zeros(longest + 1, np.int32)) for _ in range(hands.count)]
-        hands.count_tops(credit_lows, 0, n, *rows, found, own=own)
+        pool = ThreadPool(n, 4 * n)
+        own = [(np.zeros(n, np.uint32), np.zeros(longest + 1, np.int32)) for _ in range(pool.n_workers)]
+        pool.run_queue(credit_lows, 0, n, *rows, found, per_worker=own)
     else:
         merge_lows(n, *rows, found)
     copy_down(n, *rows, found)
@@ -91,9 +91,9 @@ def mark(low, offsets, neighbours, split, found, devices, sums):
 
 
 @compiled
-def credit_lows(taken, first, end, hands, offsets, neighbours, split, found, devices, sums):
-    """One hand credits the triangles above lowest vertices until there are none."""
-    start, stop = next_share(taken, first, end, hands)
+def credit_lows(queue, offsets, neighbours, split, found, devices, sums):
+    """One worker credits the triangles above lowest vertices until the queue is empty."""
+    start, stop = next_chunk(queue)
     while start < stop:
         for low in range(start, stop):
             higher = offsets[low + 1] - split[low]
@@ -101,7 +101,7 @@ def credit_lows(taken, first, end, hands, offsets, neighbours, split, found, dev
                 mark(low, offsets, neighbours, split, found, devices, sums)
             elif higher > 1:
                 merge(low, offsets, neighbours, split, found)
-        start, stop = next_share(taken, first, end, hands)
+        start, stop = next_chunk(queue)
 
 
 @each

@@ -39,9 +39,10 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.cycles.counting.ranked import Ranked
+from edgewise.cycles.counting.wedges import look_ahead, most_steps, steps_below
 from edgewise.device import compiled, device
 from edgewise.device.prefetch import prefetch
-from edgewise.primitives.thread_pool import Hands, look_ahead, most_steps, next_share, steps_below
+from edgewise.primitives.thread_pool import ThreadPool, next_chunk
 
 #: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning.cost_model`.
 COST = 3
@@ -145,10 +146,7 @@ def credit(top, given, graph, number, ends, wedges, sums, credits, ladder, steps
 
 @compiled
 def count_tops(
-    taken,
-    first,
-    stop,
-    hands,
+    queue,
     order,
     offsets,
     neighbours,
@@ -163,9 +161,9 @@ def count_tops(
     credits,
     counts,
 ):
-    """One hand counts the pentagons below tops until there are none."""
+    """One worker counts the pentagons below apex vertices until the queue is empty."""
     graph = offsets, neighbours, split
-    start, end = next_share(taken, first, stop, hands)
+    start, end = next_chunk(queue)
     while start < end:
         for position in range(start, end):
             look_ahead(position, end, order, offsets, neighbours, split, counts)
@@ -174,7 +172,7 @@ def count_tops(
                 given = number_ends(top, offsets, neighbours, split, number, ends, wedges)
                 join_ends(top, given, offsets, neighbours, split, number, ends, wedges, rows, sums, counts)
                 credit(top, given, graph, number, ends, wedges, sums, credits, ladder, steps, counts)
-        start, end = next_share(taken, first, stop, hands)
+        start, end = next_chunk(queue)
 
 
 @compiled
@@ -206,8 +204,8 @@ class Pentagons:
         narrow = np.dtype(np.uint16 if most <= FEW + 2 else np.uint32)
         self.order, self.graph = order, (ranked.offsets, ranked.neighbours, ranked.split)
         self.ladder, self.steps = np.zeros(len(ranked.neighbours), np.uint32), np.zeros(n, np.int64)
-        self.hands = Hands(n * (8 + narrow.itemsize) + most * (28 + kind.itemsize), max(1, len(order)))
-        self.own = [self._scratch(n, most, narrow, kind) for _ in range(self.hands.count)]
+        self.pool = ThreadPool(len(order), n * (8 + narrow.itemsize) + most * (28 + kind.itemsize))
+        self.own = [self._scratch(n, most, narrow, kind) for _ in range(self.pool.n_workers)]
 
     @staticmethod
     def _scratch(n, most, narrow, kind):
@@ -220,14 +218,15 @@ class Pentagons:
     def counts(self):
         """What was found so far, by rank: (n,) int64 array."""
         counts = [counts for *_, counts in self.own]
-        own = [(*share, mine) for share, mine in zip(self.hands.shares(len(self.steps)), counts)]
-        self.hands.run(climb, *self.graph, self.ladder, self.steps, own=own)
-        return self.hands.sum(counts)
+        shared = *self.graph, self.ladder, self.steps
+        ranges = self.pool.ranges(len(self.steps))
+        self.pool.starmap(climb, [(*shared, *bounds, mine) for bounds, mine in zip(ranges, counts)])
+        return self.pool.sum(counts)
 
     def count(self, first: int, end: int) -> None:
         """Count the pentagons whose highest vertices are ``order[first:end]``."""
         arrays = self.order, *self.graph, self.ladder, self.steps
-        self.hands.count_tops(count_tops, first, end, *arrays, own=self.own)
+        self.pool.run_queue(count_tops, first, end, *arrays, per_worker=self.own)
 
     def settle(self) -> None:
         """Nothing is left over: ``counts`` sees to what tops have left for each other."""

@@ -15,7 +15,6 @@ made again of the edges that are left, since degrees and ranks have changed.  A 
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from edgewise.device.prefetch import prefetch
 from edgewise.errors import OptionError
 from edgewise.index_type import MAX_UINT32, index_type
 from edgewise.primitives import exclusive_scan, histogram
+from edgewise.primitives.thread_pool import ThreadPool
 
 #: Blocks an average degree of two: cursors of all blocks shall not take more memory than the rows.
 MAX_BLOCKS_PER_SM = 4
@@ -177,20 +177,20 @@ def by_counting(n, sources, targets):
     offsets, entries = np.zeros(n + 1, np.int64), np.empty(2 * m, kind)
     neighbours = np.zeros(2 * m, kind)  # what a block before has not written yet is no row of a later block
     rows, edges = _even(n, blocks), _even(m, blocks)
-    with _Blocks(blocks, n) as run:
-        run(_tally, edges, sources, run.own, flat)
-        run(_tally, edges, targets, run.own, flat)
-        run(_spread, rows, blocks, n, flat, counts)
-        _rank(counts, np.zeros(int(counts.max(initial=0)) + 2, np.int64), rank, offsets)
-        cursors += offsets[rank].astype(cursors.dtype)
-        run(_enter_edges, edges, sources, targets, rank, run.own, flat, entries)
-        rows = np.searchsorted(offsets, _even(2 * m, blocks))
-        rows[0], rows[-1] = 0, n
-        cursors.fill(0)
-        run(_tally, offsets[rows], entries, run.own, flat)
-        run(_spread, _even(n, blocks), blocks, n, flat, counts)
-        cursors += offsets[:-1].astype(cursors.dtype)
-        repeats = sum(run(_enter_rows, rows, offsets, entries, run.own, flat, neighbours, split)) // 2
+    run = _Blocks(blocks, n)
+    run(_tally, edges, sources, run.own, flat)
+    run(_tally, edges, targets, run.own, flat)
+    run(_spread, rows, blocks, n, flat, counts)
+    _rank(counts, np.zeros(int(counts.max(initial=0)) + 2, np.int64), rank, offsets)
+    cursors += offsets[rank].astype(cursors.dtype)
+    run(_enter_edges, edges, sources, targets, rank, run.own, flat, entries)
+    rows = np.searchsorted(offsets, _even(2 * m, blocks))
+    rows[0], rows[-1] = 0, n
+    cursors.fill(0)
+    run(_tally, offsets[rows], entries, run.own, flat)
+    run(_spread, _even(n, blocks), blocks, n, flat, counts)
+    cursors += offsets[:-1].astype(cursors.dtype)
+    repeats = sum(run(_enter_rows, rows, offsets, entries, run.own, flat, neighbours, split)) // 2
     if repeats == 0:
         return Ranked(offsets, neighbours, split, rank, given - m, 0)
     vertices, ends = np.empty_like(rank), np.empty((2, m - repeats), kind)
@@ -200,28 +200,20 @@ def by_counting(n, sources, targets):
 
 
 class _Blocks:
-    """Threads of Python, one for each block; ``run.own`` stands for where a block's cursors begin."""
+    """One worker per block; ``run.own`` is a placeholder for the position where a block's cursors begin."""
 
     own = object()
 
     def __init__(self, blocks, n):
-        self.blocks, self.n, self.pool = blocks, n, ThreadPoolExecutor(blocks)
-
-    def __enter__(self):
-        self.pool.__enter__()
-        return self
-
-    def __exit__(self, *raised):
-        self.pool.__exit__(*raised)
+        self.blocks, self.n, self.pool = blocks, n, ThreadPool(blocks)
 
     def __call__(self, phase, bounds, *arguments):
-        """Call ``phase(first, end, *arguments)`` for every block; what each returns."""
-
-        def one(block):
+        """Call ``phase(first, end, *arguments)`` for every block; return the list of results."""
+        calls = []
+        for block in range(self.blocks):
             own = (block * self.n if argument is self.own else argument for argument in arguments)
-            return phase(bounds[block], bounds[block + 1], *own)
-
-        return list(self.pool.map(one, range(self.blocks)))
+            calls.append((bounds[block], bounds[block + 1], *own))
+        return self.pool.starmap(phase, calls)
 
 
 def _even(count, blocks):

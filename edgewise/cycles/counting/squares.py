@@ -12,7 +12,7 @@ so all wedges are at most the sum over the edges of the smaller degree: 8.4 mill
 steps for each.  See Burkhardt and Harris, "Simple and efficient four-cycle counting on sparse graphs" (2023),
 after Chiba and Nishizeki (1985).
 
-A hand's ``L`` is an array over all vertices, of 16 bits where rows are short enough, so that it stays in the
+A worker's ``L`` is an array over all vertices, of 16 bits where rows are short enough, so it stays in the
 second cache.  Lists are filled without branches: an entry is written always, and kept by moving the end on.
 For graphs on GPUs there is :mod:`~edgewise.cycles.counting.squares_tables`.
 """
@@ -22,9 +22,10 @@ from __future__ import annotations
 import numpy as np
 
 from edgewise.cycles.counting.ranked import Ranked
+from edgewise.cycles.counting.wedges import look_ahead, steps_below
 from edgewise.device import compiled, device
 from edgewise.device.prefetch import prefetch
-from edgewise.primitives.thread_pool import Hands, look_ahead, next_share, steps_below
+from edgewise.primitives.thread_pool import ThreadPool, next_chunk
 
 #: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning.cost_model`: a few nanoseconds.
 COST = 0.25
@@ -85,9 +86,9 @@ def credit_ends(found, wedges, ends, often, counts):
 
 
 @compiled
-def count_tops(taken, first, end, hands, order, offsets, neighbours, split, wedges, ends, often, counts):
-    """One hand counts the squares below tops until there are none."""
-    start, stop = next_share(taken, first, end, hands)
+def count_tops(queue, order, offsets, neighbours, split, wedges, ends, often, counts):
+    """One worker counts the squares below apex vertices until the queue is empty."""
+    start, stop = next_chunk(queue)
     while start < stop:
         for position in range(start, stop):
             look_ahead(position, stop, order, offsets, neighbours, split, counts)
@@ -100,7 +101,7 @@ def count_tops(taken, first, end, hands, order, offsets, neighbours, split, wedg
                 else:
                     for slot in range(found):
                         wedges[ends[slot]] = 0
-        start, stop = next_share(taken, first, end, hands)
+        start, stop = next_chunk(queue)
 
 
 class Squares:
@@ -118,20 +119,20 @@ class Squares:
         longest = int(ranked.offsets[-1] - ranked.offsets[-2]) if n else 0
         narrow = np.dtype(np.uint16 if longest < 2**16 else np.uint32)
         self.order, self.graph = order, (ranked.offsets, ranked.neighbours, ranked.split)
-        self.hands = Hands(n * (8 + kind.itemsize + 2 * narrow.itemsize), max(1, len(order)))
+        self.pool = ThreadPool(len(order), n * (8 + kind.itemsize + 2 * narrow.itemsize))
         self.own = [
             (np.zeros(n, narrow), np.empty(n + 1, kind), np.empty(n + 1, narrow), np.zeros(n, np.int64))
-            for _ in range(self.hands.count)
+            for _ in range(self.pool.n_workers)
         ]
 
     @property
     def counts(self):
         """What was found so far, by rank: (n,) int64 array."""
-        return self.hands.sum([counts for *_, counts in self.own])
+        return self.pool.sum([counts for *_, counts in self.own])
 
     def count(self, first: int, end: int) -> None:
         """Count the squares whose highest vertices are ``order[first:end]``."""
-        self.hands.count_tops(count_tops, first, end, self.order, *self.graph, own=self.own)
+        self.pool.run_queue(count_tops, first, end, self.order, *self.graph, per_worker=self.own)
 
     def settle(self) -> None:
         """Nothing is left over."""

@@ -26,7 +26,7 @@ from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles
 from edgewise.cycles.counting.ranked import Ranked, ranked_of
 from edgewise.device import arrays, compiled, device, each
 from edgewise.device.prefetch import prefetch
-from edgewise.primitives.thread_pool import Hands, next_share
+from edgewise.primitives.thread_pool import ThreadPool, next_chunk
 
 #: Higher neighbours up to which rows are merged.
 FEW = 3
@@ -119,9 +119,9 @@ def look_ahead(position, stop, order, starts, ends, entries):
 
 
 @compiled
-def count_lows(taken, first, end, hands, order, ahead, starts, ends, entries, marks, counts):
-    """One hand counts the triangles above lowest vertices until there are none."""
-    start, stop = next_share(taken, first, end, hands)
+def count_lows(queue, order, ahead, starts, ends, entries, marks, counts):
+    """One worker counts the triangles above lowest vertices until the queue is empty."""
+    start, stop = next_chunk(queue)
     while start < stop:
         for position in range(start, stop):
             if ahead:
@@ -132,7 +132,7 @@ def count_lows(taken, first, end, hands, order, ahead, starts, ends, entries, ma
                 mark_many(low, starts, ends, entries, marks, counts)
             elif higher > 1:
                 merge_few(low, starts, ends, entries, counts)
-        start, stop = next_share(taken, first, end, hands)
+        start, stop = next_chunk(queue)
 
 
 class Triangles:
@@ -153,17 +153,18 @@ class Triangles:
     def __init__(self, starts, ends, entries, order=NO_ORDER, ahead=True):
         n = len(starts)
         self.order, self.ahead, self.rows = order, ahead, (starts, ends, entries)
-        self.hands = Hands(12 * n, max(1, len(order) or n))
-        self.own = [(np.zeros(n, np.uint32), np.zeros(n, np.int64)) for _ in range(self.hands.count)]
+        self.pool = ThreadPool(len(order) or n, 12 * n)
+        self.own = [(np.zeros(n, np.uint32), np.zeros(n, np.int64)) for _ in range(self.pool.n_workers)]
 
     @property
     def counts(self):
         """What was found so far: (n,) int64 array."""
-        return self.hands.sum([counts for _, counts in self.own])
+        return self.pool.sum([counts for _, counts in self.own])
 
     def count(self, first: int, end: int) -> None:
         """Count the triangles whose lowest vertices are ``order[first:end]``."""
-        self.hands.count_tops(count_lows, first, end, self.order, self.ahead, *self.rows, own=self.own)
+        arguments = self.order, self.ahead, *self.rows
+        self.pool.run_queue(count_lows, first, end, *arguments, per_worker=self.own)
 
     def settle(self) -> None:
         """Nothing is left over."""

@@ -5,7 +5,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles.check import count_by_hand
-from edgewise.cycles.counting import pentagons, squares
+from edgewise.cycles.counting import pentagons, squares, wedges
 from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.device import threads
 from edgewise.primitives import thread_pool
@@ -79,7 +79,7 @@ def test_closed_forms(length):
 
 
 @LENGTHS
-def test_hands_share_and_numbers_widen(length, monkeypatch):
+def test_workers_share_and_numbers_widen(length, monkeypatch):
     graph = ew.generate.rmat(10, edge_factor=8, seed=5)
     expected = counted(graph, length)
     before = threads.count()
@@ -89,13 +89,13 @@ def test_hands_share_and_numbers_widen(length, monkeypatch):
     finally:
         threads.use(before)
     monkeypatch.setattr(pentagons, "FEW", 300)  # then numbers are 32 bits wide
-    monkeypatch.setattr(thread_pool, "MOST", 2)
+    monkeypatch.setattr(thread_pool, "MAX_CHUNK", 2)
     assert np.array_equal(counted(graph, length), expected)
 
 
 def test_bounds_of_wedges():
     ranked = ranked_of(ew.generate.rmat(10, edge_factor=8, seed=5))
-    steps = thread_pool.steps_below(ranked)
+    steps = wedges.steps_below(ranked)
     below = [
         sum(int((ranked.neighbours[ranked.offsets[a] : ranked.offsets[a + 1]] < v).sum()) for a in row)
         for v, row in enumerate(
@@ -105,8 +105,8 @@ def test_bounds_of_wedges():
     ]
     assert (steps >= below).all()
     for enough in (0, 1_000, 10**9):
-        assert thread_pool.most_steps(ranked, enough) >= steps.max()
-    assert thread_pool.most_steps(ranked, 0) == steps.max()
+        assert wedges.most_steps(ranked, enough) >= steps.max()
+    assert wedges.most_steps(ranked, 0) == steps.max()
 
 
 def test_published_totals(data):
