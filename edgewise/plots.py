@@ -1,7 +1,7 @@
 """Pictures of results (matplotlib, installed by ``edgewise[plot]``)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,73 +17,110 @@ _INK, _BARS, _GRID = "#33373d", "#2f6db3", "#d9dce1"
 #: Curves differ in colour first, then in dashes.
 _COLOURS = ("#2f6db3", "#d1495b", "#3c8d5a", "#e0a030", "#7a5195", "#4fb0c6", "#8c6d46", "#6b6f76")
 _DASHES = ("-", "--", ":")
-#: Spans that double up to which bars are not too many.
-MOST_BARS = 15
+#: Spans that double up to which bars are not too many, and intervals of equal width.
+MOST_BARS, MAX_BINS = 15, 60
 
 
 def sizes(result: "Components", path: str | Path) -> None:
-    """Draw how many components there are of each size, both on logarithmic axes.
-
-    Sizes are counted in spans that double: 1, 2-3, 4-7 and so on.
-
-    Parameters
-    ----------
-    result : Components
-    path : path-like
-        Picture to write; its ending (.png, .svg, .pdf) says the format.
-
-    Raises
-    ------
-    OptionError
-        Matplotlib is not installed, or does not know the ending.
-    FileError
-        The file cannot be written.
-    """
-    check(path)
-    numbers = np.asarray(result.on_host().sizes())
-    _draw_spans(numbers, 2, path, _title(result, result.largest), "vertices of a component", "components")
+    """Draw how many components there are of each size."""
+    labels = Labels(_title(result, result.largest), "vertices of a component", "components")
+    spans(result.on_host().sizes(), path, labels)
 
 
 def counts(result: "Cycles", path: str | Path) -> None:
-    """Draw how many vertices are on how many cycles, both on logarithmic axes.
+    """Draw how many vertices are on how many cycles; the title gives the number of vertices on none."""
+    through = np.asarray(result.on_host().counts)
+    none, base = int((through == 0).sum()), 2 if result.most < 2**MOST_BARS else 10
+    title = f"{result.total:,} cycles of length {result.length}; {none:,} vertices are on none"
+    labels = Labels(title, f"cycles of length {result.length} through a vertex", "vertices")
+    spans(through[through > 0], path, labels, base)
 
-    Counts are taken in spans that double (1, 2-3, 4-7 and so on), or grow tenfold where these would be many;
-    the title tells of the vertices on none.
+
+class Labels(NamedTuple):
+    """The words of a picture: its title, and what the horizontal and the vertical axis show."""
+
+    title: str
+    across: str
+    up: str
+
+
+def spans(values: Any, path: str | Path, labels: Labels, base: int = 2) -> None:
+    """Draw how many values lie in spans that grow by a factor, both on logarithmic axes.
+
+    With base 2 the spans are 1, 2-3, 4-7 and so on.
 
     Parameters
     ----------
-    result : Cycles
+    values : (n,) int array
+        1 or more, on the host.
     path : path-like
-        Picture to write; its ending (.png, .svg, .pdf) says the format.
+        Picture to write; its suffix (.png, .svg, .pdf) determines the format.
+    labels : Labels
+    base : int
 
     Raises
     ------
     OptionError
-        Matplotlib is not installed, or does not know the ending.
+        Matplotlib is not installed, or does not know the suffix.
     FileError
         The file cannot be written.
     """
     check(path)
-    through = np.asarray(result.on_host().counts)
-    none, base = int((through == 0).sum()), 2 if result.most < 2**MOST_BARS else 10
-    title = f"{result.total:,} cycles of length {result.length}; {none:,} vertices are on none"
-    across = f"cycles of length {result.length} through a vertex"
-    _draw_spans(through[through > 0], base, path, title, across, "vertices")
-
-
-def _draw_spans(numbers, base, path, title, across, up):
-    """Bars of how many numbers there are in spans that grow by a factor."""
     figure = _figure()
     axes = figure.add_subplot()
-    found = _counts_in_spans(numbers, base)
-    starts = float(base) ** np.arange(len(found))
-    axes.bar(starts, found, width=starts * (base - 1) * 0.92, align="edge", color=_BARS)
-    _dress(axes, starts, found, base)
-    axes.set_xlabel(across, color=_INK)
-    axes.set_ylabel(up, color=_INK)
-    axes.set_title(title, loc="left", fontsize=11, color=_INK)
+    heights = _counts_in_spans(np.asarray(values), base)
+    starts = float(base) ** np.arange(len(heights))
+    axes.bar(starts, heights, width=starts * (base - 1) * 0.92, align="edge", color=_BARS)
+    _dress(axes, starts, heights, base)
+    _label_and_save(figure, axes, path, labels)
+
+
+def histogram(values: Any, path: str | Path, labels: Labels) -> None:
+    """Draw how many values lie in intervals of equal width.
+
+    Parameters
+    ----------
+    values : (n,) int or float array
+        Finite, on the host.
+    path, labels
+        As in :func:`spans`.
+
+    Raises
+    ------
+    OptionError, FileError
+        As in :func:`spans`.
+    """
+    check(path)
+    values = np.asarray(values)
+    figure = _figure()
+    axes = figure.add_subplot()
+    low, high = (values.min(), values.max()) if len(values) else (0, 0)
+    if values.dtype.kind in "iu" and high - low < MAX_BINS:
+        edges = np.arange(int(low), int(high) + 2) - 0.5
+    else:
+        edges = np.linspace(float(low), float(high) if high > low else float(low) + 1, MAX_BINS + 1)
+    axes.hist(values, edges, color=_BARS, rwidth=0.92)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    _dress_frame(axes)
+    _label_and_save(figure, axes, path, labels)
+
+
+def _label_and_save(figure, axes, path, labels):
+    axes.set_xlabel(labels.across, color=_INK)
+    axes.set_ylabel(labels.up, color=_INK)
+    axes.set_title(labels.title, loc="left", fontsize=11, color=_INK)
+    _save(figure, path)
+
+
+def _save(figure, path):
     with whole(path) as part:
         figure.savefig(part, format=Path(path).suffix.lstrip(".").lower(), dpi=150)
+
+
+def _dress_frame(axes):
+    axes.grid(axis="y", color=_GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def experiment(shown: "Figure", path: str | Path) -> None:
@@ -122,14 +159,11 @@ def experiment(shown: "Figure", path: str | Path) -> None:
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     axes.set_xlabel(shown.across, color=_INK)
     axes.set_ylabel(shown.up, color=_INK)
-    axes.grid(axis="y", color=_GRID, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    _dress_frame(axes)
     axes.set_title(shown.title, loc="left", fontsize=11, color=_INK)
     if shown.series:
         figure.legend(loc="outside right upper", fontsize=7, frameon=False, handlelength=3.5)
-    with whole(path) as part:
-        figure.savefig(part, format=Path(path).suffix.lstrip(".").lower(), dpi=150)
+    _save(figure, path)
 
 
 def _draw_curves(axes, series):
@@ -188,9 +222,7 @@ def _dress(axes, starts, counts, base):
     axes.minorticks_off()
     axes.xaxis.set_major_formatter(lambda value, _: _short(round(value)))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.grid(axis="y", color=_GRID, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    _dress_frame(axes)
     for start, count in zip(starts, counts):
         if count:
             middle = start * base**0.5, count

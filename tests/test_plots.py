@@ -67,3 +67,10 @@ def test_without_matplotlib(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(OptionError, match=r"edgewise\[plot\]"):
         plots.sizes(components(2), tmp_path / "sizes.png")
+
+
+@pytest.mark.parametrize("values", ([], [3], [0, 1, 1, 5], [0.5, 2.25, 1e6], list(range(500))))
+def test_histograms(values, tmp_path):
+    labels = plots.Labels("distances", "distance", "vertices")
+    plots.histogram(np.array(values), tmp_path / "distances.png", labels)
+    assert (tmp_path / "distances.png").stat().st_size > 1000
