@@ -18,7 +18,7 @@ import record
 from components import event_times, wall
 
 import edgewise as ew
-from edgewise.generators.weights import with_weights
+from edgewise.generators.derived import with_weights
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.bfs import NO_CUTOFF
 from edgewise.paths.distances import unreached

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from edgewise.device import arrays, each
-from edgewise.generators.grid import grid
+from edgewise.generators.grids import grid
 from edgewise.generators.shuffle import order, shuffled
 from edgewise.graph import Graph
 from edgewise.primitives import exclusive_scan, histogram
@@ -50,16 +50,16 @@ def street(n, *, seed=0, device="cpu"):
 
 
 @each
-def _renumber(edge, count, bits, key, sources, targets, new_sources, new_targets):
-    new_sources[edge] = shuffled(sources[edge], count, bits, key)
-    new_targets[edge] = shuffled(targets[edge], count, bits, key)
+def _renumber(edge, shuffle, sources, targets, new_sources, new_targets):
+    new_sources[edge] = shuffled(sources[edge], shuffle)
+    new_targets[edge] = shuffled(targets[edge], shuffle)
 
 
 def relabelled(graph, seed=1):
     """The same graph, its vertices numbered at random; the edges stay in their order."""
     count, edges = graph.n_vertices, len(graph.sources)
     new = [arrays.empty(edges, graph.sources.dtype, graph.device) for _ in range(2)]
-    _renumber(edges, count, *order(count, seed), graph.sources, graph.targets, *new)
+    _renumber(edges, order(count, seed), graph.sources, graph.targets, *new)
     return Graph.from_edges(*new, n_vertices=count)
 
 

@@ -1,42 +1,60 @@
 """Edges whose number differs from vertex to vertex: one body, run to count and run again to write.
 
-A body begins at ``slot = slots[vertex]``, calls ``slot = emit(slot, ...)`` for each edge and ends with
-``slots[vertex] = slot``.  In the first run the slots are zeros and come out as counts, and there is nowhere
-to write; in the second they are the offsets of the counts.  Edges so come in the order of their vertices,
-however the work was shared out, and the family compiles one kernel.
+A body begins at ``slot = output.slots[vertex]``, calls ``slot = emit(slot, ...)`` for each edge and ends with
+``output.slots[vertex] = slot``.  In the first run the slots are zeros and end as counts, and the arrays of
+edges are empty; in the second run the slots are the offsets of the counts.  The edges are therefore in the
+order of their vertices for any number of threads, and a family compiles one kernel.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import arrays, device
-from edgewise.generators.limits import room
+from edgewise.generators.limits import check_memory
 from edgewise.primitives import exclusive_scan
 
 
+class EdgeOutput(NamedTuple):
+    """Where a body writes its edges.
+
+    Attributes
+    ----------
+    slots : (count,) int64 array
+        Next slot of each vertex.
+    sources, targets : (m,) uint32 arrays
+        Empty while edges are counted.
+    """
+
+    slots: Any
+    sources: Any
+    targets: Any
+
+
 @device
-def emit(slot, source, target, sources, targets):
-    """Put an edge in ``slot``, or nowhere while counting; return the next slot."""
-    if len(sources):
-        sources[slot] = source
-        targets[slot] = target
+def emit(slot, source, target, output):
+    """Write an edge to ``slot`` unless edges are only counted; return the next slot."""
+    if len(output.sources):
+        output.sources[slot] = source
+        output.targets[slot] = target
     return slot + 1
 
 
 def emitted(loop, count, device, *arguments):
-    """Run ``loop(count, *arguments, slots, sources, targets)`` twice; return the edges written.
+    """Run ``loop(count, *arguments, output)`` twice; return the edges written.
 
     Returns
     -------
-    sources, targets : (m,) uint32 arrays in ``device``
+    sources, targets : (m,) uint32 arrays on ``device``
     """
-    room(16 * count, device)
+    check_memory(16 * count, device)
     slots = arrays.zeros(count, np.int64, device)
-    nowhere = arrays.empty(0, np.uint32, device)
-    loop(count, *arguments, slots, nowhere, nowhere)
+    empty = arrays.empty(0, np.uint32, device)
+    loop(count, *arguments, EdgeOutput(slots, empty, empty))
     slots = exclusive_scan(slots)
     edges = int(slots[-1])
-    room(8 * edges, device)
+    check_memory(8 * edges, device)
     sources, targets = arrays.empty(edges, np.uint32, device), arrays.empty(edges, np.uint32, device)
     if edges:
-        loop(count, *arguments, slots, sources, targets)
+        loop(count, *arguments, EdgeOutput(slots, sources, targets))
     return sources, targets

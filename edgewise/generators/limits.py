@@ -1,4 +1,4 @@
-"""What the generators accept: sizes, fractions, seeds, devices; and the check that the result fits."""
+"""Checks of the arguments of generators: sizes, fractions, seeds, devices and the memory needed."""
 
 import operator
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from edgewise.index_type import MAX_UINT32
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: Seeds travel to kernels as int64.
-MOST_SEED = 2**63 - 1
+#: Seeds are int64 in kernels.
+MAX_SEED = 2**63 - 1
 
 
 def family(make: Callable[P, R]) -> Callable[P, R]:
@@ -21,7 +21,7 @@ def family(make: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(make)
     def checked(*arguments: P.args, **options: P.kwargs) -> R:
-        options["seed"] = whole("seed", options.get("seed", 0), most=MOST_SEED)
+        options["seed"] = check_whole("seed", options.get("seed", 0), most=MAX_SEED)
         options["device"] = where = arrays.resolve(str(options.get("device", "cpu")))
         with arrays.on(where):
             return make(*arguments, **options)
@@ -29,35 +29,35 @@ def family(make: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
-def whole(name: str, value, least: int = 0, most: int | None = None) -> int:
+def check_whole(name: str, value, least: int = 0, most: int | None = None) -> int:
     """``value`` as an int in ``least .. most``."""
     try:
         number = operator.index(value)
     except TypeError:
-        raise OptionError(f"{name}={value!r} is not a whole number") from None
+        raise OptionError(f"{name}={value!r} is not a whole number", option=name) from None
     if number < least or (most is not None and number > most):
         span = f"{least} to {most}" if most is not None else f"{least} or more"
-        raise OptionError(f"{name}={number} is out of range; give {span}")
+        raise OptionError(f"{name}={number} is out of range; give {span}", option=name)
     return number
 
 
-def vertices(name: str, value) -> int:
+def check_vertices(name: str, value) -> int:
     """``value`` as a number of vertices; generated graphs number them by uint32."""
-    return whole(name, value, most=MAX_UINT32)
+    return check_whole(name, value, most=MAX_UINT32)
 
 
-def fraction(name: str, value, least: float = 0.0, most: float = 1.0) -> float:
+def check_fraction(name: str, value, least: float = 0.0, most: float = 1.0) -> float:
     """``value`` as a float in ``least .. most``."""
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise OptionError(f"{name}={value!r} is not a number") from None
+        raise OptionError(f"{name}={value!r} is not a number", option=name) from None
     if not least <= number <= most:
-        raise OptionError(f"{name}={number:g} is out of range; give {least:g} to {most:g}")
+        raise OptionError(f"{name}={number:g} is out of range; give {least:g} to {most:g}", option=name)
     return number
 
 
-def room(needed: int, device: str) -> None:
-    """Raise :class:`~edgewise.errors.OutOfMemoryError` unless ``needed`` bytes are free in ``device``."""
+def check_memory(needed: int, device: str) -> None:
+    """Raise :class:`~edgewise.errors.OutOfMemoryError` unless ``needed`` bytes are free on ``device``."""
     if needed > arrays.free_memory(device):
         raise arrays.out_of_memory(needed, device)

@@ -1,22 +1,17 @@
-"""Graphs by name: those that edgewise's published tables were measured on, and likenesses of known graphs."""
+"""Graphs by name: those of edgewise's published measurements, and imitations of known graphs."""
 
 from typing import Any
 
 from edgewise.errors import OptionError
-from edgewise.generators.components import components
-from edgewise.generators.delaunay import delaunay
-from edgewise.generators.grid import grid
-from edgewise.generators.mesh import mesh2d
-from edgewise.generators.paths import paths
-from edgewise.generators.rgg import rgg
-from edgewise.generators.rmat import rmat
-from edgewise.generators.stencil import stencil3d
-from edgewise.generators.uniform import uniform
+from edgewise.generators.chains import components, paths
+from edgewise.generators.geometric import delaunay, rgg
+from edgewise.generators.grids import grid, mesh2d, stencil3d
+from edgewise.generators.random_graphs import rmat, uniform
 from edgewise.graph import Graph
 
 #: Family and options of each named graph.
 NAMED: dict[str, tuple[Any, dict[str, Any]]] = {
-    "rmat22": (rmat, {"scale": 22, "samples": 2**26, "simple": True}),
+    "rmat22": (rmat, {"scale": 22, "edge_factor": 16, "simple": True}),
     "uniform22": (uniform, {"n": 2**22, "m": 2**26}),
     "rgg21": (rgg, {"n": 2**21, "mean_degree": 15}),
     "road4096": (grid, {"rows": 4096, "dropped": 0.3}),

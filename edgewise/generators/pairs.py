@@ -1,8 +1,8 @@
-"""Pairs of records found to be duplicates, with string ids and scores: what entity resolution hands over.
+"""Pairs of records found to be duplicates, with string ids and scores: the output of entity resolution.
 
-Records in a row belong to one entity, as in :mod:`~edgewise.generators.components`; a matching pair
-takes two records of an entity and scores at least 0.85, any other pair scores below 0.9.  Cut at 0.9, the
-clusters therefore stay within the entities.
+Consecutive records form an entity, as in :mod:`~edgewise.generators.chains`.  A matching pair has two records
+of one entity and scores at least 0.85; any other pair scores below 0.9.  The clusters of the pairs that score
+0.9 or more therefore stay within the entities.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from edgewise.device import arrays, device, each
 from edgewise.errors import OptionError
-from edgewise.generators.components import NONE, REACH, before
-from edgewise.generators.limits import family, fraction, room, vertices, whole
+from edgewise.generators.chains import NONE, REACH, before
+from edgewise.generators.limits import check_fraction, check_memory, check_vertices, check_whole, family
 from edgewise.generators.random import NAMES, ONE, SCORES, WORD, below, threshold, words
 from edgewise.generators.shuffle import order, scramble
 
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
 RECORDS = 0.64
 #: Scores are drawn in thousandths, as whole numbers.
 WHOLE = 1000
-LEAST_MATCH, MATCHES = 850, 151
-LEAST_OTHER, OTHERS = 300, 600
+MIN_MATCH, MATCHES = 850, 151
+MIN_OTHER, OTHERS = 300, 600
 #: An id is an R and 16 hexadecimal digits.
 LETTER, DIGITS, LENGTH = 82, 16, 17
 #: Offsets of Arrow strings are int32 up to here.
-MOST_TEXT = 2**31 - 1
+MAX_TEXT = 2**31 - 1
 
 
 @each
 def _pair(pair, seed, records, cut, match, lefts, rights, scores):
-    """Draw a record and another of its entity, which is before it, or any other with a lower score."""
+    """Draw a record and an earlier one of its entity, or any other one with a lower score."""
     w0, w1, w2, w3 = words(seed, pair, 0, SCORES)
     one = below(w0, w1, records)
     earlier = before(one, REACH, seed, cut)
     v0, v1, v2, v3 = words(seed, pair, 1, SCORES)
     if earlier > NONE and w2 < np.uint64(match):
         other = one - ONE - below(v0, v1, earlier)
-        score = LEAST_MATCH + np.int64(below(v2, v3, MATCHES))
+        score = MIN_MATCH + np.int64(below(v2, v3, MATCHES))
     else:
         other = below(v0, v1, records)
         height = np.int64(below(v2, v3, OTHERS))
-        score = LEAST_OTHER + height * height // OTHERS
+        score = MIN_OTHER + height * height // OTHERS
     lefts[pair], rights[pair] = (one, other) if w3 & ONE else (other, one)
     scores[pair] = score
 
@@ -113,13 +113,13 @@ def pairs(
     >>> table.column_names, len(table["left_id"][0].as_py())
     (['left_id', 'right_id', 'score'], 17)
     """
-    m = whole("m", m)
-    records = vertices("records", round(RECORDS * m) + 1 if records is None else records)
+    m = check_whole("m", m)
+    records = check_vertices("records", round(RECORDS * m) + 1 if records is None else records)
     if m and not records:
         raise OptionError("records=0 leave nothing to pair; give 1 or more")
-    cut = threshold(1 / fraction("mean_size", mean_size, least=1.0, most=2.0**32))
-    match = threshold(fraction("matches", matches))
-    room((12 + LENGTH) * m, device)
+    cut = threshold(1 / check_fraction("mean_size", mean_size, least=1.0, most=2.0**32))
+    match = threshold(check_fraction("matches", matches))
+    check_memory((12 + LENGTH) * m, device)
     lefts, rights = (arrays.empty(m, np.uint32, device) for _ in range(2))
     scores = arrays.empty(m, np.int32, device)
     _pair(m, seed, records, cut, match, lefts, rights, scores)
@@ -132,9 +132,9 @@ def _ids(records, seed, device):
 
     count = len(records)
     text = arrays.empty(LENGTH * count, np.uint8, device)
-    _, key = order(2**32, seed)
+    _, _, key = order(2**32, seed)
     _spell(count, seed, key, records, text)
-    kind, width = (pa.string(), np.int32) if text.size <= MOST_TEXT else (pa.large_string(), np.int64)
+    kind, width = (pa.string(), np.int32) if text.size <= MAX_TEXT else (pa.large_string(), np.int64)
     offsets = np.arange(count + 1, dtype=width) * LENGTH
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.asarray(arrays.move(text, "cpu")))]
     return pa.Array.from_buffers(kind, count, buffers)

@@ -1,10 +1,10 @@
 """Random numbers that are functions of (seed, index): the same on every device, in any order.
 
 The generator is Philox-4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2,
-3", SC 2011), which passes TestU01's BigCrush and has published test vectors.  It was taken among
-counter-based generators because it multiplies 32-bit words only: no product or sum below leaves 64 bits,
-so compilers, bare interpreter and simulator agree bit for bit without relying on wrap-around, and a GPU
-needs one wide multiplication for each.
+3", SC 2011), which passes TestU01's BigCrush and has published test vectors.  Among counter-based generators
+it was chosen because it multiplies 32-bit words only: no product or sum below exceeds 64 bits, so that
+compilers, interpreter and simulator agree bit for bit without wrap-around, and a GPU needs one wide
+multiplication for each.
 
 All decisions are integer comparisons, since a GPU may contract floating-point operations that a CPU does
 not.  Numbers stay ``np.uint64`` throughout: Numba turns a mix with int64 into float64.
@@ -14,7 +14,7 @@ import numpy as np
 
 from edgewise.device import device
 
-#: What a number is drawn for; draws of different streams are unrelated.
+#: Streams, one for each purpose; numbers of different streams are unrelated.
 EDGES, POINTS, HOLES, BRANCHES, WEIGHTS, SHUFFLE, SCORES, NAMES = range(8)
 
 ROUNDS = 10
@@ -26,7 +26,7 @@ WEYL_0, WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 
 @device
 def words(seed, index, block, stream):
-    """Four random 32-bit words, as uint64, for item ``index``; ``block`` counts its further fours."""
+    """Four random 32-bit words, as uint64, for item ``index``; ``block`` numbers its groups of four words."""
     c0, c1 = np.uint64(index) & MASK, np.uint64(index) >> WORD
     c2, c3 = np.uint64(block), np.uint64(stream)
     k0, k1 = np.uint64(seed) & MASK, np.uint64(seed) >> WORD

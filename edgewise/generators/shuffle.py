@@ -1,14 +1,16 @@
 """A random order of ``0 .. count - 1`` that is computed, not stored.
 
-An unbalanced Feistel network permutes ``0 .. 2**bits - 1``, the next power of two; numbers that leave
-``0 .. count - 1`` go round again until they are back (cycle walking, Black and Rogaway 2002), on the
-average less than once more.  Each round function is Philox's multiplication folded to 32 bits; Luby and
+An unbalanced Feistel network permutes ``0 .. 2**bits - 1``, the next power of two; a result outside
+``0 .. count - 1`` is permuted again until it is inside (cycle walking, Black and Rogaway 2002), on average
+less than once.  Each round function is Philox's multiplication folded to 32 bits; Luby and
 Rackoff (1988) need four rounds of a random function, twelve leave room for one that is merely good (Mitchell
 et al., "Bandwidth-optimal random shuffling for GPUs", 2022).
 
-The order is used both ways: ``shuffled`` says where a vertex goes, ``restored`` which one came there.  An
+The order is used both ways: ``shuffled`` gives the new number of a vertex, ``restored`` the old one.  An
 edge list that is generated vertex by vertex in the new order looks as if read from a file sorted by source.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,40 +23,58 @@ PAIRS = 6
 LAST = np.uint64(2 * PAIRS - 1)
 
 
-def order(count: int, seed: int, wanted: bool = True) -> tuple[int, int]:
-    """Return ``(bits, key)`` of a random order of ``count`` numbers; 0 bits leave all in their devices."""
+class Shuffle(NamedTuple):
+    """A random order.
+
+    Attributes
+    ----------
+    count : int
+        How many numbers are in order.
+    bits : int
+        Bits of the network's numbers; with 0 bits every number keeps its position.
+    key : int
+        Key of the network.
+    """
+
+    count: int
+    bits: int
+    key: int
+
+
+def order(count: int, seed: int, wanted: bool = True) -> Shuffle:
+    """Random order of ``0 .. count - 1``, or the ascending order if none is wanted."""
     if not wanted:
-        return 0, 0
-    return max(count - 1, 0).bit_length(), int(words(seed, 0, 0, SHUFFLE)[0])
+        return Shuffle(count, 0, 0)
+    return Shuffle(count, max(count - 1, 0).bit_length(), int(words(seed, 0, 0, SHUFFLE)[0]))
 
 
 @device
-def shuffled(number, count, bits, key):
-    """New place of ``number``, as uint64."""
+def shuffled(number, shuffle):
+    """New position of ``number``, as uint64."""
     here = np.uint64(number)
-    if bits == 0:
+    if shuffle.bits == 0:
         return here
-    here = scramble(here, bits, key)
-    while here >= np.uint64(count):
-        here = scramble(here, bits, key)
+    here = scramble(here, shuffle.bits, shuffle.key)
+    while here >= np.uint64(shuffle.count):
+        here = scramble(here, shuffle.bits, shuffle.key)
     return here
 
 
 @device
-def restored(position, count, bits, key):
-    """The number whose new place is ``position``, as uint64."""
+def restored(position, shuffle):
+    """The number whose new position is ``position``, as uint64."""
     here = np.uint64(position)
-    if bits == 0:
+    if shuffle.bits == 0:
         return here
-    here = unscramble(here, bits, key)
-    while here >= np.uint64(count):
-        here = unscramble(here, bits, key)
+    here = unscramble(here, shuffle.bits, shuffle.key)
+    while here >= np.uint64(shuffle.count):
+        here = unscramble(here, shuffle.bits, shuffle.key)
     return here
 
 
 @device
 def scramble(number, bits, key):
-    """New place of ``number`` (uint64) among ``2**bits``; with 0 bits both masks are empty and it stays."""
+    """New position of ``number`` (uint64) among ``2**bits``; with 0 bits both masks are 0 and it stays."""
     low_bits = np.uint64(bits // 2)
     low_mask, high_mask = (ONE << low_bits) - ONE, (ONE << np.uint64(bits - bits // 2)) - ONE
     low, high = number & low_mask, number >> low_bits
@@ -69,7 +89,7 @@ def scramble(number, bits, key):
 
 @device
 def unscramble(number, bits, key):
-    """The number (uint64) whose new place among ``2**bits`` is ``number``: the rounds backwards."""
+    """The number (uint64) whose new position among ``2**bits`` is ``number``: the rounds in reverse."""
     low_bits = np.uint64(bits // 2)
     low_mask, high_mask = (ONE << low_bits) - ONE, (ONE << np.uint64(bits - bits // 2)) - ONE
     low, high = number & low_mask, number >> low_bits

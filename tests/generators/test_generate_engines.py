@@ -13,6 +13,11 @@ import pytest
 
 from edgewise import generators
 from edgewise.device import arrays, each
+from edgewise.generators.emit import EdgeOutput
+from edgewise.generators.geometric import Points
+from edgewise.generators.grids import Box
+from edgewise.generators.random_graphs import Quadrants
+from edgewise.generators.shuffle import Shuffle
 
 #: Family, sizes and options, digest.
 MADE = [
@@ -26,7 +31,7 @@ MADE = [
     ("paths", {"n": 150, "shuffle": True}, "0dcf0bbb5d882f35"),
     ("rgg", {"n": 120}, "803ae1b385115849"),
     ("rgg", {"n": 120, "mean_degree": 20}, "3febae7bf96750bd"),
-    ("rmat", {"scale": 7, "samples": 200}, "ae82bfc20f09d079"),
+    ("rmat", {"scale": 7, "edge_factor": 200 / 128}, "ae82bfc20f09d079"),
     ("rmat", {"scale": 6, "edge_factor": 4, "shuffle": False, "simple": True}, "c204c620703f02f8"),
     ("scale_free", {"n": 100, "hubs": 0.03, "hub_degree": 25}, "1c6ad1fe4167a90b"),
     ("stencil3d", {"nx": 3, "ny": 4, "nz": 2, "unknowns": 2}, "54c195c2693722eb"),
@@ -103,24 +108,25 @@ def kernels():
     """Every loop of the package with the types of its arguments, as the families call it."""
     u32, i64, number = "uint32[]", "int64[]", "int64"
     edges = (u32, u32)
-    emitting = (i64, *edges)
-    yield "components", "_attach", (*[number] * 5, *emitting)
-    yield "grid", "_link", (*[number] * 6, *emitting)
-    yield "mesh", "_keep", (*[number] * 5, "int8[]")
-    yield "mesh", "_link", (number, i64, *emitting)
+    output = (EdgeOutput, (i64, *edges))
+    shuffle = (Shuffle, (number,) * 3)
+    yield "chains", "_attach", (number, number, shuffle, output)
+    yield "chains", "_extend", (number, number, number, shuffle, output)
+    yield "derived", "_copy", (*edges, number, number, *edges)
+    yield "derived", "_weigh", (*[number] * 3, *edges, "int32[]")
+    yield "geometric", "_cell_key", (number, number, "uint64[]")
+    yield "geometric", "_join_near", (number, number, (Points, (*edges, i64)), output)
+    yield "geometric", "_locate", (number, "uint64[]", *edges)
+    yield "grids", "_couple", ((Box, (number,) * 3), number, number, output)
+    yield "grids", "_keep", (*[number] * 5, "int8[]")
+    yield "grids", "_link_cell", (*[number] * 4, shuffle, output)
+    yield "grids", "_link_site", (number, i64, output)
     yield "pairs", "_pair", (*[number] * 4, *edges, "int32[]")
     yield "pairs", "_spell", (number, number, u32, "uint8[]")
-    yield "paths", "_chain", (*[number] * 6, *emitting)
-    yield "points", "_file", (number, number, "uint64[]")
-    yield "points", "_locate", (number, "uint64[]", *edges)
-    yield "replicate", "_copy", (*edges, number, number, *edges)
-    yield "rgg", "_join", (number, number, *edges, i64, *emitting)
-    yield "rmat", "_descend", (*[number] * 5, *edges)
-    yield "rmat", "_number", (*[number] * 3, *edges)
-    yield "scale_free", "_draw", (*[number] * 6, *edges)
-    yield "stencil", "_couple", (*[number] * 5, *emitting)
-    yield "uniform", "_draw", (number, number, *edges)
-    yield "weights", "_weigh", (*[number] * 3, *edges, "int32[]")
+    yield "random_graphs", "_descend", (number, number, (Quadrants, (number,) * 3), *edges)
+    yield "random_graphs", "_draw_hubs", (*[number] * 3, shuffle, *edges)
+    yield "random_graphs", "_draw_uniform", (number, number, *edges)
+    yield "random_graphs", "_number", (*[number] * 3, *edges)
 
 
 @pytest.mark.ptx

@@ -5,7 +5,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import GraphError
-from edgewise.generators.weights import with_weights
+from edgewise.generators.derived import with_weights
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
 from tests.zoo import ZOO
