@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, each
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 from edgewise.generators.emit import emit, emitted
 from edgewise.generators.limits import check_fraction, check_memory, check_vertices, check_whole, family
 from edgewise.generators.random import EDGES, HOLES, below, threshold, words
@@ -246,7 +246,7 @@ def stencil3d(
     nz = nx if nz is None else check_whole("nz", nz, most=MAX_UINT32)
     unknowns = check_whole("unknowns", unknowns, least=1, most=MAX_UINT32)
     if points not in MAX_DIFFERENCES:
-        raise OptionError(f"points={points!r} is no stencil; use 7, 19 or 27")
+        raise OptionError(f"{argument('points', points)} is no stencil; use 7, 19 or 27")
     n = check_vertices("nx * ny * nz * unknowns", nx * ny * nz * unknowns)
     edges = emitted(_couple, n, device, Box(nx, ny, nz), unknowns, MAX_DIFFERENCES[points])
     return Graph.from_edges(*edges, n_vertices=n)

@@ -6,7 +6,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 from edgewise.index_type import MAX_UINT32
 
 P = ParamSpec("P")
@@ -34,10 +34,10 @@ def check_whole(name: str, value, least: int = 0, most: int | None = None) -> in
     try:
         number = operator.index(value)
     except TypeError:
-        raise OptionError(f"{name}={value!r} is not a whole number", option=name) from None
+        raise OptionError(f"{argument(name, value)} is not a whole number") from None
     if number < least or (most is not None and number > most):
         span = f"{least} to {most}" if most is not None else f"{least} or more"
-        raise OptionError(f"{name}={number} is out of range; give {span}", option=name)
+        raise OptionError(f"{argument(name, number)} is out of range; give {span}")
     return number
 
 
@@ -51,9 +51,9 @@ def check_fraction(name: str, value, least: float = 0.0, most: float = 1.0) -> f
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise OptionError(f"{name}={value!r} is not a number", option=name) from None
+        raise OptionError(f"{argument(name, value)} is not a number") from None
     if not least <= number <= most:
-        raise OptionError(f"{name}={number:g} is out of range; give {least:g} to {most:g}", option=name)
+        raise OptionError(f"{argument(name, value)} is out of range; give {least:g} to {most:g}")
     return number
 
 

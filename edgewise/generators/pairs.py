@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from edgewise.device import arrays, device, each
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 from edgewise.generators.chains import NONE, REACH, before
 from edgewise.generators.limits import check_fraction, check_memory, check_vertices, check_whole, family
 from edgewise.generators.random import NAMES, ONE, SCORES, WORD, below, threshold, words
@@ -116,7 +116,7 @@ def pairs(
     m = check_whole("m", m)
     records = check_vertices("records", round(RECORDS * m) + 1 if records is None else records)
     if m and not records:
-        raise OptionError("records=0 leave nothing to pair; give 1 or more")
+        raise OptionError(f"{argument('records', 0)} leave nothing to pair; give 1 or more")
     cut = threshold(1 / check_fraction("mean_size", mean_size, least=1.0, most=2.0**32))
     match = threshold(check_fraction("matches", matches))
     check_memory((12 + LENGTH) * m, device)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, device, each
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 from edgewise.generators.limits import check_fraction, check_memory, check_vertices, check_whole, family
 from edgewise.generators.random import EDGES, ONE, below, threshold, words
 from edgewise.generators.shuffle import order, scramble, shuffled
@@ -74,7 +74,7 @@ def uniform(
     """
     n, m = check_vertices("n", n), check_whole("m", m)
     if m and not n:
-        raise OptionError(f"m={m} edges need vertices; give n=1 or more")
+        raise OptionError(f"{argument('m', m)} edges need vertices; give {argument('n', 1)} or more")
     check_memory(8 * m, device)
     sources, targets = (arrays.empty(m, np.uint32, device) for _ in range(2))
     _draw_uniform(m, seed, n, sources, targets)
@@ -181,14 +181,12 @@ def _quadrants(probabilities):
     """Thresholds of the first three quadrants among the random words."""
     if len(probabilities) != 4:
         raise OptionError(
-            f"probabilities={probabilities!r} must be four numbers, one for each quadrant",
-            option="probabilities",
+            f"{argument('probabilities', probabilities)} must be four numbers, one for each quadrant"
         )
     a, b, c, d = (check_fraction("probabilities", one) for one in probabilities)
     if not math.isclose(a + b + c + d, 1, abs_tol=1e-9):
         raise OptionError(
-            f"probabilities={probabilities!r} add up to {a + b + c + d:g}; they must add up to 1",
-            option="probabilities",
+            f"{argument('probabilities', probabilities)} add up to {a + b + c + d:g}; they must add up to 1"
         )
     return Quadrants(threshold(a), threshold(a + b), threshold(min(1.0, a + b + c)))
 
@@ -259,9 +257,8 @@ def scale_free(
     hub_edges = round(check_fraction("hubs", hubs) * n) * hub_degree
     if hub_edges > m:
         raise OptionError(
-            f"mean_degree={mean_degree:g} is too low: the hubs alone bring {hub_edges:,} edges of {m:,}; "
-            "raise it, or give smaller hubs or hub_degree",
-            option="mean_degree",
+            f"{argument('mean_degree', mean_degree)} is too low: "
+            f"the hubs alone bring {hub_edges:,} edges of {m:,}; raise it, or give smaller hubs or hub_degree"
         )
     check_memory(8 * m, device)
     sources, targets = (arrays.empty(m, np.uint32, device) for _ in range(2))
