@@ -1,0 +1,137 @@
+"""An open-addressing hash table with linear probing, for device functions on the CPU and on GPUs.
+
+A table is an array of 64-bit words, a power of two of them.  The bits of a word that ``key_bits`` selects are
+the *key*; the other bits are a value beside it, such as a counter or a position.  Values that are larger live
+in other arrays, at the index of the key's slot.  A word equal to ``empty`` marks a slot without a key, so no
+word that is entered may be equal to it.
+
+    table = HashTable(words, EMPTY, WHOLE_WORD)
+    slot, is_new = claim(table, home_slot(key, table), key)     # several threads
+    slot, is_new = insert(table, home_slot(key, table), key)    # one thread
+    slot, word = probe(table, home_slot(key, table), key)       # look-up: word == table.empty if absent
+
+Keys are never removed, hence a slot that holds a key keeps it, and a search for a key ends at its slot or at
+an empty one.  :func:`claim` relies on this: a thread that loses a slot to another thread goes on from there
+with the word that the other thread wrote.  The caller provides enough slots; a search in a full table would
+not end.
+
+Records that are built inside a compiled function from constants cost nothing: the compiler folds ``empty``
+and ``key_bits`` into the loop.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from edgewise.device import cas, device, load
+from edgewise.device.target import PART, SIMULATED, on_cuda
+
+#: Empty word of unsigned tables whose keys may be 0, and key bits of words without a value.
+EMPTY = WHOLE_WORD = np.uint64(0xFFFFFFFFFFFFFFFF)
+#: Key bits of unsigned words with a value in their lower half.
+UPPER_HALF = np.uint64(0xFFFFFFFF00000000)
+
+_HALF, _LOWER_HALF = np.uint64(32), np.uint64(0xFFFFFFFF)
+#: Odd numbers whose products with 32 bits spread neighbouring keys over the table.
+_SPREAD, _OTHER_SPREAD = np.uint64(0x9E3779B1), np.uint64(0x85EBCA77)
+_ONE = np.uint64(1)
+
+
+class HashTable(NamedTuple):
+    """A hash table.
+
+    Attributes
+    ----------
+    words : (slots,) int64 or uint64 array
+        ``slots`` is a power of two.
+    empty : number of the words' type
+        The word of an empty slot.
+    key_bits : number of the words' type
+        Mask of the bits of a word that are the key.
+    """
+
+    words: Any
+    empty: Any
+    key_bits: Any
+
+
+@device
+def home_slot(key, table):
+    """Slot at which the search for a key begins; ``key`` is an integer that is not negative."""
+    key = np.uint64(key)
+    code = (key & _LOWER_HALF) * _SPREAD ^ (key >> _HALF) * _OTHER_SPREAD
+    return (code ^ code >> _HALF) & np.uint64(len(table.words) - 1)
+
+
+@device
+def probe(table, slot, word):
+    """Return the first slot from ``slot`` on that is empty or holds the key of ``word``, and its word."""
+    mask = np.uint64(len(table.words) - 1)
+    held = _read(table.words, slot)
+    while held != table.empty and (held ^ word) & table.key_bits != 0:
+        slot = (slot + _ONE) & mask
+        held = _read(table.words, slot)
+    return slot, held
+
+
+@device
+def insert(table, slot, word):
+    """Enter ``word`` unless its key is there, by the only thread that writes: (slot, whether it was new)."""
+    slot, held = probe(table, slot, word)
+    is_new = held == table.empty
+    if is_new:
+        table.words[slot] = word
+    return slot, is_new
+
+
+@device
+def claim(table, slot, word):
+    """Enter ``word`` unless its key is there, while other threads do the same: (slot, whether it was new).
+
+    Of several threads that enter one key, exactly one is told that it was new.
+    """
+    mask = np.uint64(len(table.words) - 1)
+    held = _read(table.words, slot)
+    while True:
+        if held == table.empty:
+            held = cas(table.words, slot, table.empty, word)
+            if held == table.empty:
+                return slot, True
+        if (held ^ word) & table.key_bits == 0:
+            return slot, False
+        slot = (slot + _ONE) & mask
+        held = _read(table.words, slot)
+
+
+@device
+def find_present(table, slot, word):
+    """Slot of a whole-word key that is in the table; for the empty word, an empty slot."""
+    mask = np.uint64(len(table.words) - 1)
+    while table.words[slot] != word:
+        slot = (slot + _ONE) & mask
+    return slot
+
+
+def _read(words, slot):
+    """Read a word that other threads may write."""
+    return load(words, slot)
+
+
+@overload(_read, jit_options=PART)
+def _read_on_cpu(words, slot):
+    return lambda words, slot: load(words, slot)
+
+
+def _register_on_cuda():
+    """On a GPU a table may be in shared memory; a word that is out of date is empty, and cas then decides."""
+    if SIMULATED:
+        return
+    from numba.cuda.extending import overload as overload_on_cuda
+
+    @overload_on_cuda(_read)
+    def read_on_cuda(words, slot):
+        return lambda words, slot: words[slot]
+
+
+on_cuda(_register_on_cuda)
