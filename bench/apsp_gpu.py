@@ -23,7 +23,7 @@ import record
 
 import edgewise as ew
 from edgewise.paths.apsp import floyd_several, floyd_tiles, lanes
-from edgewise.paths.rows import rows_of
+from edgewise.paths.csr import adjacency_of
 from edgewise.primitives.min_plus import padded
 
 SIZES = (4096, 8192, 16384, 32768)
@@ -175,7 +175,7 @@ def batched(n, runs):
     graph = ew.Graph.from_edges(*ends, weights=weights, n_vertices=n)
     host = graph.offsets, graph.neighbours, graph.csr_weights
     there = graph.to("cuda")
-    rows = rows_of(there, there.csr_weights, "int32")
+    rows = adjacency_of(there, "int32", lambda: there.csr_weights)
     sources = np.arange(n)
     lanes.solve(rows, sources[:64], cupy.empty(64 * n, np.int32))
     seconds, into = timed(

@@ -21,8 +21,8 @@ import edgewise as ew
 from edgewise.generators.derived import with_weights
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.bfs import NO_CUTOFF
-from edgewise.paths.distances import unreached
-from edgewise.paths.rows import rows_of
+from edgewise.paths.csr import adjacency_of
+from edgewise.paths.result import unreached
 from edgewise.paths.sssp import METHODS as SSSP
 from edgewise.paths.sssp.weights import limit_in, rows_in
 
@@ -57,7 +57,10 @@ def measure(name):
     }
     print(f"{name}: {graph}", flush=True)
     sources, rows = np.array([source]), []
-    for problem, methods, view in (("bfs", BFS, rows_of(graph)), ("sssp", SSSP, rows_in(graph, "int32"))):
+    for problem, methods, view in (
+        ("bfs", BFS, adjacency_of(graph)),
+        ("sssp", SSSP, rows_in(graph, "int32")),
+    ):
         limit = NO_CUTOFF if problem == "bfs" else limit_in(None, np.int32)
         for method, found in methods.items():
             if "cuda" in found.devices and (method, name) not in SLOW:

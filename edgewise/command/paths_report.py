@@ -185,7 +185,7 @@ def _found_in_words(wanted, result):
         )
     source = wanted.sources[0] if len(result.sources) == 1 else f"{len(result.sources):,} sources"
     return (
-        f"{report.counted(result.reached, 'vertex')} reached from {source}, "
+        f"{report.counted(result.n_reached, 'vertex')} reached from {source}, "
         f"the furthest at {result.eccentricity}"
     )
 
@@ -222,7 +222,7 @@ def _facts_of(wanted, result):
         return {name: value if np.isfinite(value) else None for name, value in numbers.items()} | named
     facts = {
         "sources": _ids(result.graph, wanted.sources),
-        "reached": result.reached,
+        "reached": result.n_reached,
         "furthest": result.eccentricity.item(),
         "cutoff": wanted.cutoff,
     }

@@ -101,7 +101,7 @@ def _runs(graph, device):
         if kind in kinds:
             yield name, _in_turn(graph, few, method), len(few), n
     for method, power in TOGETHER.items():
-        whole = method != "auto" and METHODS[method].whole
+        whole = method != "auto" and METHODS[method].full_matrix
         if not (whole and 12 * n * n > arrays.free_memory(device)):
             yield method, _together(graph, method), n, n**power
 

@@ -53,7 +53,7 @@ def verify(graph, result):
     Parameters
     ----------
     graph : Graph
-    result : edgewise.paths.distances.Distances
+    result : edgewise.paths.result.Distances
         Its sources, cutoff and ``partial`` say what was asked.
     """
     host = graph.to("cpu")

@@ -10,22 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from edgewise.device import arrays, each
+from edgewise.errors import VerificationError
 from edgewise.graph import Graph
+from edgewise.method import check_graph, check_method, on_device
 from edgewise.paths.apsp import METHODS
 from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
-from edgewise.paths.choices import check_asked
-from edgewise.paths.distances import unreached
-
-if TYPE_CHECKING:
-    import pyarrow
+from edgewise.paths.bfs import bfs
+from edgewise.paths.result import unreached
+from edgewise.paths.sssp import shortest_paths
+from edgewise.result import Result
 
 #: Vertices up to which a method may keep the whole matrix.
 MOST_WHOLE = 4096
+#: Vertices whose measures are verified.
+SAMPLE = 8
 
 
 @each
@@ -56,15 +59,13 @@ def add_column(vertex, block, rows, vertices, none, reached, total, inverse):
 
 
 @dataclass(frozen=True, eq=False)
-class DistanceMeasures:
-    """Measures of a graph that all its distances give.
+class DistanceMeasures(Result):
+    """Measures of a graph that are read off all its distances.
 
     Attributes
     ----------
-    graph : Graph
-    method : str
-        Name of the method that found the distances.
-    seconds : float
+    graph, method, seconds, devices
+        As in :class:`~edgewise.result.Result`; the method is that of the distances.
     weighted : bool
         Whether the edges' weights count; each edge counts one otherwise.
     eccentricities : (n_vertices,) float64 array
@@ -77,9 +78,6 @@ class DistanceMeasures:
         Over all ordered pairs of two vertices; infinite where a pair has no path.
     """
 
-    graph: Graph = field(repr=False)
-    method: str
-    seconds: float
     weighted: bool
     eccentricities: np.ndarray = field(repr=False)
     closeness: np.ndarray = field(repr=False)
@@ -109,23 +107,34 @@ class DistanceMeasures:
     def _ids_at(self, value):
         return self.graph.ids_of(np.flatnonzero((self.eccentricities == value) & np.isfinite(value)))
 
-    def to_frame(self) -> pyarrow.Table:
-        """Return a table with one row a vertex, in vertex order.
+    def _columns(self):
+        return {"eccentricity": self.eccentricities, "closeness": self.closeness, "harmonic": self.harmonic}
 
-        Returns
-        -------
-        pyarrow.Table
-            Columns ``id`` (as it came in), ``eccentricity``, ``closeness`` and ``harmonic``.
-        """
-        import pyarrow as pa
+    def _verify(self, graph):
+        """Compare the eccentricities and harmonic centralities of a sample with verified searches."""
+        graph, n = graph.to("cpu"), graph.n_vertices
+        backward = graph
+        if graph.directed:
+            ends, options = (graph.targets, graph.sources), {"n_vertices": n, "directed": True}
+            backward = Graph.from_edges(*ends, weights=graph.weights, **options)
+        search = shortest_paths if self.weighted else bfs
+        for vertex in np.unique(np.linspace(0, n - 1, min(n, SAMPLE), dtype=np.int64)):
+            found, back = (search(one, one.ids_of([vertex])[0]).verify() for one in (graph, backward))
+            farthest = np.inf if found.n_reached < n else found.eccentricity
+            distances = back.distances[(back.distances != back.unreached) & (back.distances != 0)]
+            right = farthest, (1.0 / distances).sum()
+            held = self.eccentricities[vertex], self.harmonic[vertex]
+            if not np.allclose(held, right, rtol=1e-5):
+                raise VerificationError(
+                    f"vertex {vertex} has the eccentricity {held[0]} and the harmonic centrality {held[1]}, "
+                    f"but searches from it and to it give {right[0]} and {right[1]}"
+                )
 
-        ids = self.graph.ids_of(np.arange(self.graph.n_vertices))
-        columns = {
-            "eccentricity": self.eccentricities,
-            "closeness": self.closeness,
-            "harmonic": self.harmonic,
-        }
-        return pa.table({"id": ids, **columns})
+    def _plot(self, path):
+        from edgewise import plots
+
+        title = f"diameter {self.diameter:g}, radius {self.radius:g}"
+        plots.distribution(self.eccentricities, path, title=title, across="eccentricity")
 
 
 def distance_measures(
@@ -180,8 +189,9 @@ def distance_measures(
     >>> found.diameter, found.radius, found.center.tolist()
     (3.0, 2.0, ['b', 'c'])
     """
-    check_asked(graph, method, METHODS)
-    graph = graph if device is None else graph.to(device)
+    check_graph(graph)
+    check_method(method, METHODS, {})
+    graph = on_device(graph, device)
     start = perf_counter()
     search = Search(METHODS, graph, method, dtype, all_sources=graph.n_vertices <= MOST_WHOLE)
     with arrays.guard(graph.device), np.errstate(over="ignore"):
@@ -197,10 +207,9 @@ def distance_measures(
     average = float(total.sum(dtype=np.float64)) / (n * (n - 1)) if n > 1 else 0.0
     if not np.isfinite(eccentricities).all():
         average = np.inf
-    seconds = perf_counter() - start
-    return DistanceMeasures(
-        graph, search.name, seconds, search.weighted, eccentricities, closeness, inverse, average
-    )
+    run = graph, search.name, perf_counter() - start
+    measures = search.weighted, eccentricities, closeness, inverse, average
+    return DistanceMeasures(*run, *measures, devices=(graph.device,))
 
 
 def _added_up(search, progress):

@@ -15,7 +15,7 @@ import numpy as np
 
 from edgewise.device import arrays, device, each
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 
 #: Level of a vertex that has no parent yet.
 OPEN = -1
@@ -81,7 +81,7 @@ def parents_of(incoming, distances, sources, negative):
 
     Parameters
     ----------
-    incoming : edgewise.paths.rows.Rows
+    incoming : edgewise.paths.csr.CSR
         Rows of the edges that come in.
     distances : (n,) array
     sources : (k,) int64 array on the host

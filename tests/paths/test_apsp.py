@@ -12,7 +12,7 @@ from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, VerificationError
 from edgewise.paths.apsp import METHODS, all_pairs_shortest_paths
 from edgewise.paths.apsp.choose import choose
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 from tests.zoo import ZOO
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
@@ -152,7 +152,7 @@ def test_several_devices_give_what_one_gives(monkeypatch):
         assert all_pairs_shortest_paths(graph, devices=["cpu:0", "cpu:1"]).method == "sssp"
         bare = graph_of(shape)
         assert all_pairs_shortest_paths(bare, devices=["cpu:0", "cpu:1"]).method == "multi-source"
-        with pytest.raises(OptionError, match=r"whole matrix in one place; .* or use method='sssp'"):
+        with pytest.raises(OptionError, match=r"whole matrix in one device; .* or use method='sssp'"):
             all_pairs_shortest_paths(graph, method="floyd-warshall", devices=["cpu:0", "cpu:1"])
         return
     rows = all_pairs_shortest_paths(graph, method="sssp", devices="all")._rows

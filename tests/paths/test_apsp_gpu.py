@@ -8,8 +8,8 @@ import pytest
 from edgewise.device import arrays, launch
 from edgewise.device.target import INTERPRETED
 from edgewise.paths.apsp import floyd_several, lanes
-from edgewise.paths.distances import unreached
-from edgewise.paths.rows import Rows
+from edgewise.paths.csr import CSR, Adjacency
+from edgewise.paths.result import unreached
 from tests.paths.test_min_plus import matrix_of
 
 TYPES = (np.int32, np.int64, np.float32, np.float64)
@@ -23,7 +23,7 @@ def rows_for(n, edges, kind, seed, device, directed=True, weighted=True):
     if not directed:
         ends, weights = np.concatenate([ends, ends[::-1]], 1), np.concatenate([weights, weights])
     both = [_sorted(n, *pair, weights, device, weighted) for pair in (ends, ends[::-1])]
-    return Rows(*both[0], Rows(*both[1]))
+    return Adjacency(CSR(*both[0]), CSR(*both[1]))
 
 
 def _sorted(n, sources, targets, weights, device, weighted):
@@ -95,9 +95,9 @@ def test_lanes_on_a_gpu(kind, weighted):
 @pytest.mark.interpreter
 def test_lanes_too_narrow_are_told():
     weights = np.array([2**29, 2**29], np.int32)
-    leaving = Rows(np.array([0, 1, 2, 2]), np.array([1, 2], np.uint32), weights)
-    coming = Rows(np.array([0, 0, 1, 2]), np.array([0, 1], np.uint32), weights)
-    rows = Rows(leaving.offsets, leaving.neighbours, weights, coming)
+    leaving = CSR(np.array([0, 1, 2, 2]), np.array([1, 2], np.uint32), weights)
+    coming = CSR(np.array([0, 0, 1, 2]), np.array([0, 1], np.uint32), weights)
+    rows = Adjacency(leaving, coming)
     assert lanes.solve(rows, np.array([0]), np.empty(3, np.int32), batch=2)
     rows.weights[:], coming.weights[:] = 2**30, 2**30
     assert lanes.solve(rows, np.array([0]), np.empty(3, np.int32), batch=2)
@@ -105,8 +105,8 @@ def test_lanes_too_narrow_are_told():
 
 def test_lanes_tell_an_overflow_of_floats():
     weights = np.full(2, 2e38, np.float32)
-    coming = Rows(np.array([0, 0, 1, 2]), np.array([0, 1], np.uint32), weights)
-    rows = Rows(np.array([0, 1, 2, 2]), np.array([1, 2], np.uint32), weights, coming)
+    coming = CSR(np.array([0, 0, 1, 2]), np.array([0, 1], np.uint32), weights)
+    rows = Adjacency(CSR(np.array([0, 1, 2, 2]), np.array([1, 2], np.uint32), weights), coming)
     with np.errstate(over="ignore"):
         assert lanes.solve(rows, np.array([0]), np.empty(3, np.float32), batch=2)
         weights[:] = 2e37

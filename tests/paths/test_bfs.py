@@ -14,8 +14,8 @@ from edgewise.errors import GraphError, OptionError, VerificationError
 from edgewise.paths.bfs import METHODS, bfs
 from edgewise.paths.bfs.few import search_few
 from edgewise.paths.check import oracle
-from edgewise.paths.distances import Distances
-from edgewise.paths.rows import incoming_of, rows_of
+from edgewise.paths.csr import adjacency_of
+from edgewise.paths.result import Distances, SparseDistances
 from tests.conftest import engine
 from tests.zoo import ZOO
 
@@ -184,21 +184,47 @@ def test_methods_agree_on_made_up_graphs(made):
 def test_a_small_search_leaves_the_rest_alone():
     graph = ew.Graph.from_edges([5, 6, 900], [6, 7, 901], n_vertices=1000)
     result = bfs(graph, 6)
-    assert result._dense is None
-    assert (result.reached, result.eccentricity, result.sizes().tolist()) == (3, 1, [1, 2])
+    assert isinstance(result._distances, SparseDistances)
+    assert (result.n_reached, result.eccentricity, result.sizes().tolist()) == (3, 1, [1, 2])
     assert result.to_frame().to_pydict() == {"id": [5, 6, 7], "distance": [1, 0, 1]}
     assert result.verify().distances.tolist() == expected(1000, [5, 6, 900], [6, 7, 901], [6])
+
+
+@pytest.mark.interpreter
+def test_the_result_is_a_table_a_file_and_a_picture(tmp_path):
+    pytest.importorskip("matplotlib")
+    graph = ew.Graph.from_edges(["a", "b", "d"], ["b", "c", "e"])
+    for name in ("auto", "top-down"):
+        result = bfs(graph, "a", method=name)
+        assert result.devices == ("cpu",)
+        result.write(tmp_path / "distances.csv")
+        assert (tmp_path / "distances.csv").read_text().split() == ["id,distance", "a,0", "b,1", "c,2"]
+        result.plot(tmp_path / "distances.svg")
+        assert "3 of 5 vertices reached" in (tmp_path / "distances.svg").read_text()
+        with pytest.raises(GraphError, match="pass the graph it came from"):
+            result.verify(ew.Graph.from_edges([0], [1], n_vertices=2))
+
+
+@pytest.mark.interpreter
+def test_the_choice_does_not_depend_on_what_is_cached():
+    vertices, sources, targets = LARGER["sparse"]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices, directed=True)
+    source = int(np.argmax(graph.degrees()))
+    before = bfs(graph, source)
+    before.parents  # noqa: B018  (builds the incoming rows)
+    assert adjacency_of(graph).has_incoming
+    assert bfs(graph, source).method == before.method == "top-down"
 
 
 def test_a_search_that_outgrows_its_table_is_handed_on_at_a_whole_level():
     vertices, sources, targets = LARGER["sparse"]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
     answer = scipy_distances(graph, [0], False)
-    found, distances, level, done = search_few(rows_of(graph), np.array([0]), NONE)
+    found, distances, level, done = search_few(adjacency_of(graph), np.array([0]), NONE)
     assert not done
     assert np.array_equal(answer[found], distances)
     assert len(found) == (answer <= level).sum()
-    again = search_few(rows_of(graph), np.array([0]), NONE)
+    again = search_few(adjacency_of(graph), np.array([0]), NONE)
     assert np.array_equal(found, again[0])
 
 
@@ -206,9 +232,9 @@ def test_a_search_that_outgrows_its_table_is_handed_on_at_a_whole_level():
 def test_incoming_rows_are_made_for_those_who_look_back():
     graph = ew.Graph.from_edges([0, 1], [1, 2], n_vertices=3, directed=True)
     assert bfs(graph, 0).method == bfs(graph, 0, method="top-down").method == "top-down"
-    assert rows_of(graph).incoming is None
+    assert not adjacency_of(graph).has_incoming
     assert bfs(graph, 2, method="direction-optimising").distances.tolist() == [NONE, NONE, 0]
-    assert incoming_of(graph, rows_of(graph)).neighbours.tolist() == [0, 1]
+    assert adjacency_of(graph).incoming.neighbours.tolist() == [0, 1]
 
 
 @pytest.mark.interpreter
@@ -247,7 +273,9 @@ def checked(distances, starts=(0,), weights=None, directed=True, **asked):
     ends = [0, 1, 0, 2], [1, 2, 2, 2]
     graph = ew.Graph.from_edges(*ends, weights=weights, n_vertices=4, directed=directed)
     starts, weighted = np.array(starts), weights is not None
-    return Distances(graph, "by hand", 0.0, starts, weighted, rows_of(graph), distances, **asked).verify()
+    return Distances(
+        graph, "by hand", 0.0, starts, weighted, adjacency_of(graph), distances, **asked
+    ).verify()
 
 
 INT, FLOAT, INF = np.int32, np.float64, np.inf

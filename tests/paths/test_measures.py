@@ -1,6 +1,7 @@
 """Eccentricities, closeness and averages against NetworkX."""
 
 import os
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.device.target import SIMULATED
-from edgewise.errors import GraphError, OptionError
+from edgewise.errors import GraphError, OptionError, VerificationError
 from edgewise.paths.apsp import search
 from edgewise.paths.measures import distance_measures
 from tests.zoo import ZOO
@@ -75,6 +76,22 @@ def test_unit_edges_and_a_table():
         "harmonic": 2.0,
     }
     assert found.center.tolist() == ["b"] and found.periphery.tolist() == ["a", "c"]
+
+
+def test_measures_verify_and_are_a_file_and_a_picture(tmp_path):
+    pytest.importorskip("matplotlib")
+    vertices, sources, targets = ZOO["repeated edges"]
+    for directed in (False, True):
+        weights = np.arange(len(sources)) % 3 + 1
+        graph = ew.Graph.from_edges(sources, targets, weights=weights, n_vertices=vertices, directed=directed)
+        found = distance_measures(graph.to(PLACE)).verify()
+        found.write(tmp_path / "measures.csv")
+        assert (tmp_path / "measures.csv").read_text().startswith("id,eccentricity,closeness,harmonic")
+        found.plot(tmp_path / "measures.png")
+        for name in ("eccentricities", "harmonic"):
+            wrong = replace(found, **{name: np.full(vertices, 77.0)})
+            with pytest.raises(VerificationError, match="searches from it and to it give"):
+                wrong.verify()
 
 
 def test_a_vertex_that_reaches_all_is_the_center():

@@ -34,7 +34,7 @@ def test_sums_of_the_manifest(data):
         for method in NAMES:
             result = bfs(graph, source, method=method)
             found = result.distances[result.distances != result.unreached]
-            facts = (result.reached, result.eccentricity, int(found.sum(dtype=np.int64)))
+            facts = (result.n_reached, result.eccentricity, int(found.sum(dtype=np.int64)))
             assert facts == tuple(stats[f"bfs_{fact}"] for fact in ("reached", "ecc", "sum")), (name, method)
         checked += 1
     assert checked > 40
@@ -68,5 +68,5 @@ def test_distances_and_parents_of_real_graphs_verify(data, name):
     result = results[-1].verify()
     parents, distances = result.parents, result.distances
     children = np.flatnonzero(parents >= 0)
-    assert len(children) == result.reached - 1
+    assert len(children) == result.n_reached - 1
     assert (distances[parents[children]] + 1 == distances[children]).all()

@@ -22,7 +22,7 @@ def test_checksums_of_the_manifest(data):
         source = graph.ids_of(np.array([known["sssp_src_index0"]]))
         for method in QUICK:
             result = shortest_paths(graph, source, method=method)
-            assert result.reached == known["sssp_reached"], (name, method)
+            assert result.n_reached == known["sssp_reached"], (name, method)
             assert np.isclose(result.eccentricity, known["sssp_max"], rtol=1e-9), (name, method)
             reached = result.distances[result.distances != result.unreached]
             assert np.isclose(reached.sum(dtype=np.float64), known["sssp_sum"], rtol=1e-9), (name, method)

@@ -14,7 +14,7 @@ import edgewise as ew
 from edgewise.device import launch, loop, threads
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import SparseDistances, unreached
 from edgewise.paths.sssp import METHODS, shortest_paths
 from edgewise.paths.sssp.negative_cycle import MOST_NAMED
 from tests.zoo import ZOO
@@ -456,8 +456,8 @@ def test_small_searches_stay_small():
     graph = weighted(ZOO["two cliques and a bridge"], np.int32, low=1)
     result = shortest_paths(graph, 0)
     assert result.method == "dijkstra"
-    assert result._dense is None  # no array of all vertices was made
-    assert result.reached == 10
+    assert isinstance(result._distances, SparseDistances)  # no array of all vertices was made
+    assert result.n_reached == 10
     assert result.distances.tolist() == oracle(graph, [0], np.int32).tolist()
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError
 from edgewise.graph import Graph
+from edgewise.method import check_graph, check_method, check_one_or_several
 from edgewise.paths.apsp.batches import sssp as sssp_on_cpu
 from edgewise.paths.apsp.floyd_warshall import floyd_warshall
 from edgewise.paths.apsp.floyd_warshall_simple import floyd_warshall_simple
@@ -22,10 +22,10 @@ from edgewise.paths.apsp.job import Job
 from edgewise.paths.apsp.johnson import johnson as johnson_by
 from edgewise.paths.apsp.multi_source import multi_source
 from edgewise.paths.apsp.result import AllPairs
-from edgewise.paths.choices import Method, check_asked
+from edgewise.paths.method import PathMethod
 from edgewise.workers.device_team import device_team
 
-__all__ = ["METHODS", "AllPairs", "Method", "all_pairs_shortest_paths"]
+__all__ = ["METHODS", "AllPairs", "all_pairs_shortest_paths"]
 
 
 def sssp(rows):
@@ -43,30 +43,33 @@ def johnson(rows):
 
 
 METHODS = {
-    "floyd-warshall-simple": Method(
+    "floyd-warshall-simple": PathMethod(
         floyd_warshall_simple,
         "a loop over all pairs for every pivot",
         "Fusi; Harish and Narayanan 2007",
-        "any",
-        whole=True,
+        weights="any",
+        full_matrix=True,
+        baseline=True,
     ),
-    "floyd-warshall": Method(
+    "floyd-warshall": PathMethod(
         floyd_warshall,
         "the same in blocks that stay in caches and registers",
         "Venkataraman et al. 2003; Katz and Kider 2008",
-        "any",
-        whole=True,
+        weights="any",
+        full_matrix=True,
     ),
-    "sssp": Method(
+    "sssp": PathMethod(
         sssp,
         "a search from every source, a vector of sources at a time",
         "Fusi; after Then et al. 2014",
-        "not negative",
+        weights="not negative",
     ),
-    "multi-source": Method(
+    "multi-source": PathMethod(
         multi_source, "breadth-first search, 64 sources a sweep", "Then et al. 2014", devices=("cpu",)
     ),
-    "johnson": Method(johnson, "potentials shift negative weights away, then sssp", "Johnson 1977", "any"),
+    "johnson": PathMethod(
+        johnson, "potentials shift negative weights away, then sssp", "Johnson 1977", weights="any"
+    ),
 }
 
 
@@ -138,11 +141,9 @@ def all_pairs_shortest_paths(
     >>> result.path("a", "c")
     ['a', 'b', 'c']
     """
-    check_asked(graph, method, METHODS)
-    if device is not None and devices is not None:
-        raise OptionError("device= is for one device and devices= for several; use one of the two")
-    if options:
-        raise OptionError(f"method {method} has no option {next(iter(options))!r}")
+    check_graph(graph)
+    check_one_or_several(device, devices)
+    check_method(method, METHODS, options)
     names: tuple[str, ...] = (graph.device,) if device is None else (arrays.resolve(device),)
     if devices is not None:
         names = device_team(devices).devices

@@ -30,7 +30,7 @@ import numpy as np
 from edgewise.device import compiled, device, fetch_add, load, store
 from edgewise.paths.apsp import team
 from edgewise.paths.apsp.bounds import ceiling_of, heaviest_of
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 from edgewise.primitives.vectors import any_less, lesser, of_bytes, wrapping_add, write
 
 #: Vertices whose distances are turned from lanes into rows at a time: a cache line of int32.
@@ -191,7 +191,7 @@ def sssp(rows):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
         With ``incoming``, and weights of zero or more (or none), on the CPU.
 
     Returns

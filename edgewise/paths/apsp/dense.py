@@ -18,7 +18,7 @@ from edgewise.paths.apsp.bounds import (
     limit_of,
 )
 from edgewise.paths.apsp.potentials import NegativeDiagonal
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 
 
 @each
@@ -65,7 +65,7 @@ def by_matrix(rows, stride, close):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
     stride : int
         Sides of the matrix.
     close : callable

@@ -168,7 +168,7 @@ def _on_gpu(rows, n):
     from edgewise.primitives.min_plus import padded
 
     stride, signed = padded(n), least_of(rows.weights) < 0
-    symmetric = rows.incoming is rows and not signed
+    symmetric = rows.symmetric and not signed
 
     def close(matrix):
         return floyd_tiles.solve(matrix, n, stride, symmetric=symmetric, signed=signed)

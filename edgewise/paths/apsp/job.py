@@ -14,8 +14,8 @@ from edgewise.paths.apsp.output import RowFile, check_path
 from edgewise.paths.apsp.result import AllPairs
 from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
 from edgewise.paths.apsp.several import floyd_warshall, share_out
-from edgewise.paths.choices import flat
-from edgewise.paths.rows import rows_of
+from edgewise.paths.csr import adjacency_of
+from edgewise.paths.method import flat
 from edgewise.paths.sssp.weights import WIDER, rows_in
 
 
@@ -44,14 +44,16 @@ class Job:
     def _share(self, methods, dtype, devices):
         """Let other devices take part: by rows of the matrix, or by blocks of sources."""
         found = self.search
-        if not found.method.whole:
+        if not found.method.full_matrix:
             self.crew += [Search(methods, self.graph.to(device), found.name, dtype) for device in devices[1:]]
         elif found.name == "floyd-warshall" and "cpu" not in devices:
             graphs = [self.graph.to(device) for device in devices]
 
             def start(rows):
                 name = rows.weights.dtype.name
-                return floyd_warshall([rows_in(g, name) if found.weighted else rows_of(g) for g in graphs])
+                return floyd_warshall(
+                    [rows_in(g, name) if found.weighted else adjacency_of(g) for g in graphs]
+                )
 
             found.start = start
         else:
@@ -82,7 +84,7 @@ class Job:
 
     def _in_memory(self):
         dtype, (height, width) = self.search.dtype, self.shape
-        whole = self.search.method.whole
+        whole = self.search.method.full_matrix
         self._check_memory()
         matrix = arrays.empty(height * width, dtype, self.device)
         rows = max(1, height) if whole else rows_of_a_block(height, width, dtype)
@@ -114,7 +116,7 @@ class Job:
 
     def _check_memory(self):
         found = self.search
-        needs, without = (self._needs(whole, found.dtype) for whole in (found.method.whole, False))
+        needs, without = (self._needs(whole, found.dtype) for whole in (found.method.full_matrix, False))
         check(needs, without, found.name, found.instead, self.output is None)
 
     def _to_file(self):

@@ -15,8 +15,8 @@ import numpy as np
 from edgewise.device import arrays, each, fetch_max
 from edgewise.paths.apsp.bounds import always_fits, end_of, heaviest_of, least_of
 from edgewise.paths.apsp.potentials import potentials_of
-from edgewise.paths.distances import unreached
-from edgewise.paths.rows import Rows
+from edgewise.paths.csr import CSR, Adjacency
+from edgewise.paths.result import unreached
 
 #: Bytes of shifted distances that are held at a time.
 MOST_BYTES = 1 << 28
@@ -52,7 +52,7 @@ def johnson(rows, search):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
         With ``incoming``.
     search : callable
         The method for weights that are not negative, such as :func:`~edgewise.paths.apsp.batches.sssp`.
@@ -101,12 +101,11 @@ def _shifted(rows, potentials, device):
     if not len(weights):
         weights = arrays.full(len(rows.neighbours), 1, np.int32, device)
     shift_row(rows.n_vertices, rows.offsets, rows.neighbours, weights, potentials, shifted)
-    there = Rows(rows.offsets, rows.neighbours, shifted)
     back = arrays.empty(len(rows.incoming.neighbours), potentials.dtype, device)
     weights = rows.incoming.weights
     if not len(weights):
         weights = arrays.full(len(back), 1, np.int32, device)
     incoming = rows.incoming
     shift_row(rows.n_vertices, incoming.offsets, incoming.neighbours, weights, -potentials, back)
-    object.__setattr__(there, "incoming", Rows(incoming.offsets, incoming.neighbours, back, there))
-    return there
+    outgoing = CSR(rows.offsets, rows.neighbours, shifted)
+    return Adjacency(outgoing, CSR(incoming.offsets, incoming.neighbours, back))

@@ -19,7 +19,7 @@ import numpy as np
 from edgewise.device import arrays, barrier_wait, device, fetch_max, load, parallel_region
 from edgewise.device.warps import shuffle, warp_size
 from edgewise.paths.apsp.bounds import always_fits, ceiling_of, end_of, heaviest_of, largest_of
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 
 #: Sources of a batch; a multiple of twice the lanes of a warp.
 SOURCES = 128
@@ -172,7 +172,7 @@ def solve(rows, sources, into, *, batch=SOURCES):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
         With ``incoming``, and weights of zero or more (or none).
     sources : (k,) int64 array
         Vertices, anywhere.

@@ -17,7 +17,7 @@ import numpy as np
 from edgewise.device import compiled, device, fetch_add
 from edgewise.paths.apsp import team
 from edgewise.paths.apsp.batches import rank_by_balls, turn
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 from edgewise.primitives.bits import lowest_bit
 
 #: Bits of a word.
@@ -114,7 +114,7 @@ def multi_source(rows):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
         On the CPU; every edge counts as one.
 
     Returns

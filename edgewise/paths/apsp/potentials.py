@@ -7,8 +7,7 @@ a negative cycle (:mod:`edgewise.paths.sssp.negative_cycle`).
 
 import numpy as np
 
-from edgewise.device import arrays
-from edgewise.paths.rows import Rows
+from edgewise.paths.csr import CSR, Adjacency
 from edgewise.paths.sssp.negative_cycle import finish
 
 #: Edges that may be relaxed: all that a search needs.
@@ -24,7 +23,7 @@ def potentials_of(rows):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
         In any place.
 
     Returns
@@ -39,8 +38,6 @@ def potentials_of(rows):
     kind, n = np.float64 if rows.weights.dtype.kind == "f" else np.int64, rows.n_vertices
     if not len(rows.weights):
         return np.zeros(n, kind)
-    offsets, neighbours, weights = (
-        arrays.move(a, "cpu") for a in (rows.offsets, rows.neighbours, rows.weights)
-    )
-    wide = Rows(offsets, neighbours, weights.astype(kind, copy=False))
+    offsets, neighbours, weights = CSR(rows.offsets, rows.neighbours, rows.weights).on_host()
+    wide = Adjacency(CSR(offsets, neighbours, weights.astype(kind, copy=False)))
     return finish(wide, np.zeros(n, kind), np.arange(n), NO_END)

@@ -11,12 +11,12 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.graph import Graph, check_same_graph
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 
 if TYPE_CHECKING:
     import pyarrow
 
-    from edgewise.paths.rows import Rows
+    from edgewise.paths.csr import Adjacency
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class AllPairs:
     seconds: float
     sources: np.ndarray = field(repr=False)
     weighted: bool
-    _rows: Rows = field(repr=False)
+    _rows: Adjacency = field(repr=False)
     distances: Any = field(repr=False)
 
     @property
@@ -110,9 +110,7 @@ class AllPairs:
 
     @cached_property
     def _incoming(self):
-        from edgewise.paths.rows import incoming_of
-
-        return incoming_of(self.graph, self._rows).on_host()
+        return self._rows.incoming.on_host()
 
     def on_host(self) -> AllPairs:
         """Return the result with its distances, and its graph, on the host."""
@@ -155,7 +153,7 @@ class AllPairs:
         return self
 
     def _rows_like(self, graph):
-        from edgewise.paths.rows import rows_of
+        from edgewise.paths.csr import adjacency_of
         from edgewise.paths.sssp.weights import rows_in
 
-        return rows_in(graph, self.distances.dtype.name) if self.weighted else rows_of(graph)
+        return rows_in(graph, self.distances.dtype.name) if self.weighted else adjacency_of(graph)

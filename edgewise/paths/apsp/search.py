@@ -3,11 +3,11 @@
 import numpy as np
 
 from edgewise.errors import OptionError
+from edgewise.method import check_device
 from edgewise.paths.apsp.bounds import least_of
 from edgewise.paths.apsp.choose import choose
 from edgewise.paths.apsp.potentials import NegativeDiagonal, potentials_of
-from edgewise.paths.choices import check_device
-from edgewise.paths.rows import incoming_of, rows_of
+from edgewise.paths.csr import adjacency_of
 from edgewise.paths.sssp.negative_cycle import NegativeCycle
 from edgewise.paths.sssp.weights import edge_at, rows_in, type_named, wider_than
 
@@ -50,7 +50,7 @@ class Search:
     ----------
     name : str
         Of the method.
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
     dtype : dtype
         Of the distances.
     """
@@ -72,18 +72,18 @@ class Search:
         device = next((device for device in devices if device != "cpu"), "cpu")
         facts = self.graph.n_vertices, len(self.rows.neighbours), device, self.weighted, self.signed
         name = choose(*facts, all_sources and (len(devices) == 1 or "cpu" not in devices))
-        if self.methods[name].whole and fits is not None and not fits(True, self.dtype):
+        if self.methods[name].full_matrix and fits is not None and not fits(True, self.dtype):
             name = choose(*facts, False)
         return name
 
     @property
     def instead(self):
         """Name of a method that does not keep the whole matrix, for a message."""
-        return "johnson" if self.signed else "sssp" if self.method.whole else self.name
+        return "johnson" if self.signed else "sssp" if self.method.full_matrix else self.name
 
     def _take(self, name):
         self.dtype = np.dtype(name)
-        self.rows = rows_in(self.graph, name) if self.weighted else rows_of(self.graph)
+        self.rows = rows_in(self.graph, name) if self.weighted else adjacency_of(self.graph)
 
     def _check(self):
         if self.method.weights == "none" and self.weighted:
@@ -117,7 +117,7 @@ class Search:
             return
         try:
             if self.solve is None:
-                incoming_of(self.graph, self.rows)
+                self.rows.build_incoming()
                 self.solve = (self.start or self.method.run)(self.rows)
             too_large = self.solve(sources, block)
         except NegativeCycle as cycle:

@@ -56,7 +56,7 @@ def floyd_warshall(rows_of_places):
 
     Parameters
     ----------
-    rows_of_places : list of edgewise.paths.rows.Rows
+    rows_of_places : list of edgewise.paths.csr.Adjacency
         The graph's rows, on one GPU after the other; one may come twice.
 
     Returns

@@ -16,7 +16,6 @@ import numpy as np
 from edgewise.device import arrays, compiled, device, fetch_add
 from edgewise.errors import VerificationError
 from edgewise.paths.apsp import team
-from edgewise.paths.rows import Rows
 
 #: Relative error that rounding may leave, in units of the last place.
 ROUNDINGS = 4096
@@ -40,7 +39,7 @@ def walk_back(incoming, line, source, target, none):
 
     Parameters
     ----------
-    incoming : Rows
+    incoming : CSR
         Rows of the edges that come in, on the host.
     line : (n,) array
         Distances from the source.
@@ -127,8 +126,7 @@ def check_rows(
 
 def verify(result):
     """Raise :class:`~edgewise.errors.VerificationError` unless the distances are those of the graph."""
-    rows, n = result._rows, result.graph.n_vertices
-    rows = Rows(*(arrays.move(a, "cpu") for a in (rows.offsets, rows.neighbours, rows.weights)))
+    rows, n = result._rows.outgoing.on_host(), result.graph.n_vertices
     none = result.unreached
     for first in range(0, len(result.sources), ROWS):
         block = np.ascontiguousarray(arrays.move(result.distances[first : first + ROWS], "cpu"))

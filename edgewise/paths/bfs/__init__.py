@@ -13,41 +13,45 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.graph import Graph
+from edgewise.method import Option, check_device, check_graph, check_method, on_device
 from edgewise.paths.bfs.cooperative import cooperative
 from edgewise.paths.bfs.direction_optimising import direction_optimising
 from edgewise.paths.bfs.few import search_few
 from edgewise.paths.bfs.harish import harish
 from edgewise.paths.bfs.levels import distances_by_levels
 from edgewise.paths.bfs.top_down import top_down
-from edgewise.paths.choices import Method, bound, check_asked, check_device, check_options, sources_in
-from edgewise.paths.distances import Distances, unreached
-from edgewise.paths.rows import incoming_of, rows_of
+from edgewise.paths.csr import adjacency_of
+from edgewise.paths.method import PathMethod, check_cutoff, sources_in
+from edgewise.paths.result import Distances, SparseDistances, unreached
 
-__all__ = ["METHODS", "Method", "bfs"]
+__all__ = ["METHODS", "bfs"]
 
 #: A cutoff beyond all distances.
 NO_CUTOFF = int(unreached(np.int32)) - 1
 
 
 METHODS = {
-    "harish": Method(
-        harish, "flags: every vertex asks in every round whether it is in the frontier", "Fusi; Harish 2007"
+    "harish": PathMethod(
+        harish,
+        "flags: every vertex is looked at in every round",
+        "Harish & Narayanan 2007; Fusi",
+        baseline=True,
     ),
-    "top-down": Method(
+    "top-down": PathMethod(
         top_down, "each worker lists what it finds, one barrier a level", "after GAP, 2015", devices=("cpu",)
     ),
-    "direction-optimising": Method(
+    "direction-optimising": PathMethod(
         direction_optimising,
         "the same, and bottom-up while the frontier is large",
         "Beamer, Asanovic & Patterson 2012",
         devices=("cpu",),
         needs_incoming=True,
     ),
-    "cooperative": Method(
+    "cooperative": PathMethod(
         cooperative,
         "all levels in one launch, narrow or wide, top-down or bottom-up",
         "after Merrill 2012 and Beamer 2012",
-        options=("wide",),
+        options={"wide": Option()},
         devices=("cuda",),
     ),
 }
@@ -106,38 +110,39 @@ def bfs(
     >>> result.path_to("c")
     ['a', 'b', 'c']
     """
-    check_asked(graph, method, METHODS)
-    check_options(method, options, METHODS, whole=True)
-    cutoff = bound(cutoff, whole=True)
+    check_graph(graph)
+    check_method(method, METHODS, options)
+    cutoff = check_cutoff(cutoff, whole=True)
     furthest = NO_CUTOFF if cutoff is None else min(int(cutoff), NO_CUTOFF)
-    if device is not None:
-        graph = graph.to(device)
+    graph = on_device(graph, device)
     where = graph.device
     check_device(method, where, METHODS)
     sources = sources_in(graph, source)
     with arrays.guard(where):
-        rows = rows_of(graph)
+        rows = adjacency_of(graph)
         if method == "auto":
-            name, seconds, dense, found = _auto(rows, sources, furthest, where)
+            name, seconds, distances = _auto(rows, sources, furthest, where)
         else:
             if METHODS[method].needs_incoming:
-                incoming_of(graph, rows)
-            name, found = method, None
-            seconds, dense = _timed(METHODS[method].run, rows, sources, furthest, where, options)
-    return Distances(graph, name, seconds, sources, False, rows, dense, found, cutoff)
+                rows.build_incoming()
+            name = method
+            seconds, distances = _timed(METHODS[method].run, rows, sources, furthest, where, options)
+    return Distances(graph, name, seconds, sources, False, rows, distances, cutoff, devices=(where,))
 
 
 def _auto(rows, sources, cutoff, device):
     """Name of the method that searched, its seconds, and distances of all vertices or of those found."""
     if device != "cpu":
-        return "cooperative", *_timed(cooperative, rows, sources, cutoff, device, {}), None
+        return "cooperative", *_timed(cooperative, rows, sources, cutoff, device, {})
     start = perf_counter()
     vertices, distances, level, done = search_few(rows, sources, cutoff)
     if done:
-        return "top-down", perf_counter() - start, None, (vertices, distances)
-    name = "top-down" if rows.incoming is None else "direction-optimising"
-    dense = distances_by_levels(rows, vertices, distances, level, cutoff, rows.incoming)
-    return name, perf_counter() - start, dense, None
+        return "top-down", perf_counter() - start, SparseDistances(vertices, distances)
+    name = "top-down" if not rows.symmetric else "direction-optimising"
+    dense = distances_by_levels(
+        rows, vertices, distances, level, cutoff, rows.incoming if rows.symmetric else None
+    )
+    return name, perf_counter() - start, dense
 
 
 def _timed(run, rows, sources, cutoff, device, options):

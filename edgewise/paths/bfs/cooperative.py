@@ -23,7 +23,7 @@ import numpy as np
 from edgewise.device import arrays, barrier_wait, device, load, parallel_region
 from edgewise.paths.bfs.gears import QUEUES, bottom_up, gather, narrow, top_down, top_down_pieces
 from edgewise.paths.block_queues import APART, PIECE, WORDS, add_up
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 
 #: Threads a block and blocks a multiprocessor.
 THREADS, MAX_BLOCKS_PER_SM = 512, 2
@@ -128,7 +128,7 @@ def cooperative(rows, sources, cutoff, wide=WIDE):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
     sources : (k,) int64 array on the host
         Distinct vertices.
     cutoff : int
@@ -145,7 +145,7 @@ def cooperative(rows, sources, cutoff, wide=WIDE):
     distances = arrays.empty(n, np.int32, device)
     queue = arrays.empty(QUEUES * (2 * wide + m // PIECE), rows.neighbours.dtype, device)
     counts = arrays.zeros((QUEUES + 6) * APART, np.int32, device)
-    nothing, back = arrays.empty(0, np.int64, device), rows.incoming
+    nothing, back = arrays.empty(0, np.int64, device), rows.incoming if rows.has_incoming else None
     incoming = (nothing, rows.neighbours[:0]) if back is None else (back.offsets, back.neighbours)
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))

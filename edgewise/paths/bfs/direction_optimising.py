@@ -16,7 +16,7 @@ def direction_optimising(rows, sources, cutoff):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
         On the host.  Without ``incoming`` all steps are top-down.
     sources : (k,) int64 array
     cutoff : int
@@ -26,4 +26,11 @@ def direction_optimising(rows, sources, cutoff):
     -------
     (n,) int32 array
     """
-    return distances_by_levels(rows, sources, np.zeros(len(sources), np.int32), 0, cutoff, rows.incoming)
+    return distances_by_levels(
+        rows,
+        sources,
+        np.zeros(len(sources), np.int32),
+        0,
+        cutoff,
+        rows.incoming if rows.has_incoming else None,
+    )

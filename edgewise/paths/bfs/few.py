@@ -79,7 +79,7 @@ def search_few(rows, sources, cutoff):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
         On the host.
     sources : (k,) int64 array
     cutoff : int

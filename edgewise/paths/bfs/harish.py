@@ -14,7 +14,7 @@ document.
 import numpy as np
 
 from edgewise.device import arrays, each
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 
 
 @each
@@ -43,7 +43,7 @@ def harish(rows, sources, cutoff):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
     sources : (k,) int64 array on the host
     cutoff : int
         Vertices further away are not reached.

@@ -42,7 +42,7 @@ from edgewise.paths.bfs.turns import (
     room_of,
     totals,
 )
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 
 #: Lists have room for this part of the vertices each, and for so many at least.
 LISTED, LEAST = 16, 4096
@@ -195,7 +195,7 @@ def distances_by_levels(rows, known, values, level, cutoff, incoming=None):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
         On the host.
     known : (k,) index array
         All vertices up to ``level`` steps away; distinct.
@@ -205,7 +205,7 @@ def distances_by_levels(rows, known, values, level, cutoff, incoming=None):
         The largest of these.
     cutoff : int
         Vertices further away are not reached.
-    incoming : edgewise.paths.rows.Rows, optional
+    incoming : edgewise.paths.csr.Adjacency, optional
         Given: steps may go bottom-up.
 
     Returns

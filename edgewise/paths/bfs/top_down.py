@@ -16,7 +16,7 @@ def top_down(rows, sources, cutoff):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
         On the host.
     sources : (k,) int64 array
     cutoff : int

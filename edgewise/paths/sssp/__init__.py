@@ -1,7 +1,7 @@
 """Shortest paths along weighted edges, from one source or from the nearest of several.
 
 Every method finds the same distances, bit for bit, on every device and with any number of threads; parents
-and paths are read off the distances (:class:`~edgewise.paths.distances.Distances`).
+and paths are read off the distances (:class:`~edgewise.paths.result.Distances`).
 
 A method is ``run(rows, sources, cutoff, **options) -> (distances, overflowed)``.  ``rows`` are in the type of
 the distances, ``sources`` (k,) int64 distinct vertices on the host, ``cutoff`` the largest distance that
@@ -19,16 +19,9 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import OptionError
 from edgewise.graph import Graph
-from edgewise.paths.choices import (
-    Method,
-    bound,
-    check_asked,
-    check_device,
-    check_options,
-    sources_in,
-    vertices_in,
-)
-from edgewise.paths.distances import Distances, unreached
+from edgewise.method import POSITIVE, check_device, check_graph, check_method, on_device
+from edgewise.paths.method import PathMethod, check_cutoff, sources_in, vertices_in
+from edgewise.paths.result import Distances, SparseDistances, unreached
 from edgewise.paths.sssp.bellman_ford import bellman_ford
 from edgewise.paths.sssp.delta_stepping import delta_stepping
 from edgewise.paths.sssp.dijkstra import dijkstra
@@ -45,41 +38,42 @@ from edgewise.paths.sssp.weights import (
     wider_than,
 )
 
-__all__ = ["METHODS", "Method", "shortest_paths"]
+__all__ = ["METHODS", "shortest_paths"]
 
 METHODS = {
-    "harish": Method(
+    "harish": PathMethod(
         harish,
         "two kernels over all vertices, round after round",
         "Harish and Narayanan 2007; Fusi",
-        "not negative",
+        weights="not negative",
+        baseline=True,
     ),
-    "bellman-ford": Method(
-        bellman_ford, "relax what was lowered in the round before", "Bellman 1958, Moore 1959", "any"
+    "bellman-ford": PathMethod(
+        bellman_ford, "relax what was lowered in the round before", "Bellman 1958, Moore 1959", weights="any"
     ),
-    "delta-stepping": Method(
+    "delta-stepping": PathMethod(
         delta_stepping,
         "bins by distance, one after the other",
         "Meyer and Sanders 2003; Zhang et al. 2020",
-        "not negative",
-        ("delta",),
-        ("cpu",),
-        stops=True,
+        weights="not negative",
+        options={"delta": POSITIVE},
+        devices=("cpu",),
+        stops_at_targets=True,
     ),
-    "near-far": Method(
+    "near-far": PathMethod(
         near_far,
         "a threshold moves on; the whole search in one launch",
         "after Davidson et al. 2014",
-        "not negative",
-        ("delta",),
+        weights="not negative",
+        options={"delta": POSITIVE},
     ),
-    "dijkstra": Method(
+    "dijkstra": PathMethod(
         dijkstra,
         "the nearest vertex first, on one core",
         "Dijkstra 1959",
-        "not negative",
+        weights="not negative",
         devices=("cpu",),
-        stops=True,
+        stops_at_targets=True,
     ),
 }
 
@@ -147,11 +141,10 @@ def shortest_paths(
     >>> result.distances.tolist(), result.path_to("c")
     ([0, 2, 5], ['a', 'b', 'c'])
     """
-    check_asked(graph, method, METHODS)
-    check_options(method, options, METHODS, whole=False)
-    cutoff = bound(cutoff, whole=False)
-    if device is not None:
-        graph = graph.to(device)
+    check_graph(graph)
+    check_method(method, METHODS, options)
+    cutoff = check_cutoff(cutoff, whole=False)
+    graph = on_device(graph, device)
     check_device(method, graph.device, METHODS)
     sources = sources_in(graph, source)
     ends = None if targets is None else vertices_in(graph, targets, "targets", "leave it out")
@@ -165,7 +158,9 @@ def shortest_paths(
             found = nearby(rows, sources, limit_in(cutoff, name), ends)
             if found is not None:
                 seconds, facts = perf_counter() - start, (cutoff, ends is not None)
-                return Distances(graph, "dijkstra", seconds, sources, True, rows, None, found, *facts)
+                return Distances(
+                    graph, "dijkstra", seconds, sources, True, rows, SparseDistances(*found), *facts
+                )
         if method == "auto":
             near = "delta-stepping" if graph.device == "cpu" else "near-far"
             method = near if rows.spread.least >= 0 else "bellman-ford"
@@ -187,15 +182,13 @@ def _searched(graph, method, rows, sources, ends, cutoff, dtype, options):
         seconds = perf_counter() - start
         if overflowed:
             rows = rows_in(graph, wider_than(name, asked=dtype is not None))
-    return Distances(
-        graph, method, seconds, sources, True, rows, distances, None, cutoff, partial=ends is not None
-    )
+    return Distances(graph, method, seconds, sources, True, rows, distances, cutoff, partial=ends is not None)
 
 
 def _run(method, rows, sources, limit, ends, options):
     """Run a method; where there are targets, forget what lies beyond the furthest of them."""
     found = METHODS[method]
-    if found.stops and ends is not None:
+    if found.stops_at_targets and ends is not None:
         options = {**options, "targets": ends}
     distances, overflowed = found.run(rows, sources, limit, **options)
     if ends is None:

@@ -22,9 +22,9 @@ from edgewise.device import (
     store,
 )
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 from edgewise.paths.sssp.negative_cycle import finish
-from edgewise.paths.sssp.weights import least_in, past_the_end, spread_of
+from edgewise.paths.sssp.weights import least_in, past_the_end
 
 #: Rounds before the first look for a negative cycle, and rounds where there can be none.
 FIRST_ROUNDS, ALL_ROUNDS = 32, 2**62
@@ -115,7 +115,7 @@ def bellman_ford(rows, sources, cutoff):
         A source leads to one.
     """
     device, dtype, n = arrays.device_of(rows.offsets), rows.weights.dtype, rows.n_vertices
-    none, least = dtype.type(unreached(dtype)), spread_of(rows).least
+    none, least = dtype.type(unreached(dtype)), rows.spread.least
     distances = arrays.full(n, none, dtype, device)
     first = arrays.move(sources, device)
     distances[first] = 0

@@ -25,7 +25,7 @@ from edgewise.device import barrier_wait, device, fetch_add, fetch_min, parallel
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 from edgewise.paths.sssp.bins import (
     CHUNK,
     NEAREST_BEYOND,
@@ -45,7 +45,7 @@ from edgewise.paths.sssp.bins import (
     sort_beyond,
     take_all,
 )
-from edgewise.paths.sssp.weights import just_beyond, past_the_end, spread_of
+from edgewise.paths.sssp.weights import just_beyond, past_the_end
 
 #: ``delta`` is so many times the mean weight over the mean degree.
 WIDTH = 1.5
@@ -254,7 +254,7 @@ def chunks_for(vertices, everyone):
 
 def width_for(rows):
     """The width of a bin, from the mean weight and the mean degree."""
-    mean, degree = spread_of(rows).mean, len(rows.weights) / max(rows.n_vertices, 1)
+    mean, degree = rows.spread.mean, len(rows.weights) / max(rows.n_vertices, 1)
     width = WIDTH * mean / max(degree, 1)
     least = 1 if rows.weights.dtype.kind == "i" else 1e-300
     return min(max(width, least), 1e300) if mean else 1

@@ -7,7 +7,7 @@ import numpy as np
 
 from edgewise.device import compiled
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 from edgewise.paths.sssp.heap import drop, put
 from edgewise.paths.sssp.weights import past_the_end
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from edgewise.device import arrays, each, fetch_min
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 from edgewise.paths.sssp.weights import past_the_end
 
 

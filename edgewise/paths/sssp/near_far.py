@@ -25,7 +25,7 @@ import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, load, parallel_region
 from edgewise.paths.block_queues import APART, PIECE, WORDS, add_up
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 from edgewise.paths.sssp.gears import (
     COUNTED,
     FAR,
@@ -40,7 +40,7 @@ from edgewise.paths.sssp.gears import (
     expand_wide,
     list_near,
 )
-from edgewise.paths.sssp.weights import past_the_end, spread_of
+from edgewise.paths.sssp.weights import past_the_end
 
 #: Threads a block and blocks a multiprocessor.
 THREADS, MAX_BLOCKS_PER_SM = 512, 2
@@ -196,7 +196,7 @@ def near_far(rows, sources, cutoff, delta=0, wide=WIDE):
 
     Parameters
     ----------
-    rows : edgewise.paths.rows.Rows
+    rows : edgewise.paths.csr.Adjacency
         Weights are 0 or more.
     sources : (k,) int64 array on the host
         Distinct vertices.
@@ -240,4 +240,4 @@ def step_of(delta, kind):
 
 def fitting(rows):
     """A step of the threshold: the mean weight, times more the fewer edges a vertex has."""
-    return REACH * spread_of(rows).mean * rows.n_vertices / max(len(rows.neighbours), 1) or 1
+    return REACH * rows.spread.mean * rows.n_vertices / max(len(rows.neighbours), 1) or 1

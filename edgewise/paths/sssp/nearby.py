@@ -10,7 +10,7 @@ import numpy as np
 
 from edgewise.device import compiled, device
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.distances import unreached
+from edgewise.paths.result import unreached
 from edgewise.paths.sssp.heap import drop, put
 
 MOST_VERTICES, MOST_ENTRIES = 512, 4096

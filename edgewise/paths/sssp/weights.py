@@ -12,14 +12,13 @@ nothing more, or is named as a negative cycle.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_max
 from edgewise.errors import GraphError, OptionError
-from edgewise.paths.distances import unreached
-from edgewise.paths.rows import rows_of
+from edgewise.paths.csr import adjacency_of, spread_of
+from edgewise.paths.result import unreached
 
 #: Types of distances, and the next wider one that a distance may need.
 TYPES = ("int32", "int64", "float32", "float64")
@@ -60,14 +59,6 @@ def wider_than(name, asked=False, passes="passes"):
     )
 
 
-class Spread(NamedTuple):
-    """Least, largest and mean weight, as Python numbers; zeros where there is no edge."""
-
-    least: int | float
-    largest: int | float
-    mean: float
-
-
 def rows_in(graph, name):
     """The rows of ``graph`` with weights of the type ``name``, checked once and kept with the graph.
 
@@ -78,40 +69,24 @@ def rows_in(graph, name):
     OptionError
         The weights do not fit the type.
     """
-    if ("paths", name) in graph.kept:
-        return rows_of(graph, name=name)
-    with arrays.guard(graph.device):
-        spread = spread_in(graph)
-        rows = rows_of(graph, _converted(graph.csr_weights, name, spread), name)
-        object.__setattr__(rows, "spread", spread)
+    spread = spread_in(graph)
+    rows = adjacency_of(graph, name, lambda: _converted(graph.csr_weights, name, spread))
+    rows.spread = spread
     return rows
-
-
-def spread_of(rows):
-    """The spread of the weights of rows; found once."""
-    if "spread" not in rows.__dict__:
-        object.__setattr__(rows, "spread", _spread(rows.weights))
-    return rows.spread
 
 
 def spread_in(graph):
     """The spread of the graph's weights, which are checked on the way."""
-    if "spread" not in graph.kept:
-        weights = graph.csr_weights
-        if weights is None:
-            raise GraphError("the graph has no weights; use edgewise.bfs, where every edge counts one")
+    weights = graph.csr_weights
+    if weights is None:
+        raise GraphError("the graph has no weights; use edgewise.bfs, where every edge counts one")
+
+    def checked():
         if weights.dtype.kind == "f" and len(weights):
             _check_finite(graph, weights)
-        graph.kept["spread"] = _spread(weights)
-    return graph.kept["spread"]
+        return spread_of(weights)
 
-
-def _spread(weights):
-    if not len(weights):
-        return Spread(0, 0, 0.0)
-    with np.errstate(over="ignore"):
-        mean = float(weights.mean(dtype=np.float64))
-    return Spread(weights.min().item(), weights.max().item(), mean)
+    return graph.cached("spread", checked)
 
 
 def _check_finite(graph, weights):
@@ -192,7 +167,7 @@ def past_the_end(rows, distances, cutoff, largest=None):
     none, most = dtype.type(unreached(dtype)), limit_in(None, dtype).item()
     if cutoff < most or not len(rows.weights):
         return False
-    heaviest = spread_of(rows).largest
+    heaviest = rows.spread.largest
     if 2 * heaviest * rows.n_vertices <= most:
         return False
     if largest is None:

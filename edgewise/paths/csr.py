@@ -1,0 +1,152 @@
+"""The rows of a graph as searches read them: those of the edges that leave each vertex, and that come in."""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays
+
+
+class CSR(NamedTuple):
+    """Compressed sparse rows, on any device; kernels take them as one argument.
+
+    Attributes
+    ----------
+    offsets : (n + 1,) int64 array
+    neighbours : (entries,) uint32 or int64 array
+        Row ``v`` is ``neighbours[offsets[v]:offsets[v + 1]]``; self-loops and repeated entries occur.
+    weights : (entries,) array
+        In the type of the distances; empty where every edge counts one.
+    """
+
+    offsets: Any
+    neighbours: Any
+    weights: Any
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of rows."""
+        return len(self.offsets) - 1
+
+    def on_host(self) -> "CSR":
+        """Return the rows on the host."""
+        return CSR(*(arrays.move(array, "cpu") for array in self))
+
+
+class Spread(NamedTuple):
+    """Least, largest and mean weight, as Python numbers; zeros where there is no edge."""
+
+    least: int | float
+    largest: int | float
+    mean: float
+
+
+def spread_of(weights) -> Spread:
+    """Least, largest and mean of an array of weights."""
+    if not len(weights):
+        return Spread(0, 0, 0.0)
+    with np.errstate(over="ignore"):
+        mean = float(weights.mean(dtype=np.float64))
+    return Spread(weights.min().item(), weights.max().item(), mean)
+
+
+class Adjacency:
+    """Both directions of a graph's rows.
+
+    Parameters
+    ----------
+    outgoing : CSR
+        Rows of the edges that leave each vertex.
+    incoming : CSR, optional
+        Rows of the edges that come in: ``outgoing`` itself where every edge leads both ways.  By default they
+        are built when they are first read.
+    """
+
+    def __init__(self, outgoing: CSR, incoming: CSR | None = None):
+        self.outgoing, self._incoming = outgoing, incoming
+
+    @property
+    def offsets(self):
+        """Offsets of the outgoing rows."""
+        return self.outgoing.offsets
+
+    @property
+    def neighbours(self):
+        """Neighbours in the outgoing rows."""
+        return self.outgoing.neighbours
+
+    @property
+    def weights(self):
+        """Weights of the outgoing rows."""
+        return self.outgoing.weights
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of rows."""
+        return self.outgoing.n_vertices
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether every edge leads both ways, so that both directions are the same rows."""
+        return self._incoming is self.outgoing
+
+    @property
+    def has_incoming(self) -> bool:
+        """Whether the incoming rows are there already."""
+        return self._incoming is not None
+
+    @property
+    def incoming(self) -> CSR:
+        """Rows of the edges that come in; built once."""
+        self.build_incoming()
+        return self._incoming
+
+    def build_incoming(self) -> None:
+        """Build the incoming rows if they are not there."""
+        if self._incoming is None:
+            with arrays.guard(arrays.device_of(self.offsets)):
+                self._incoming = _reversed(self.outgoing)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Least, largest and mean weight."""
+        return spread_of(self.weights)
+
+    def on_host(self) -> "Adjacency":
+        """Return the rows on the host; the incoming ones are built there again if they are others."""
+        outgoing = self.outgoing.on_host()
+        return Adjacency(outgoing, outgoing if self.symmetric else None)
+
+
+def adjacency_of(graph, name="unit", weights=None) -> Adjacency:
+    """Rows of ``graph``, made once for each ``name`` and cached with the graph.
+
+    Parameters
+    ----------
+    graph : Graph
+    name : str
+        ``"unit"`` where every edge counts one, else the type of the weights.
+    weights : callable, optional
+        Returns the weights of the entries; called if the rows are not there yet.
+    """
+
+    def make():
+        with arrays.guard(graph.device):
+            values = arrays.empty(0, np.int32, graph.device) if weights is None else weights()
+            rows = CSR(graph.offsets, graph.neighbours, values)
+        return Adjacency(rows, None if graph.directed else rows)
+
+    return graph.cached(("paths", name), make)
+
+
+def _reversed(rows):
+    from edgewise.ingest.csr import rows_from_edges
+    from edgewise.ingest.edges import row_numbers
+
+    weighted = len(rows.weights) > 0
+    sources = row_numbers(rows.offsets, rows.neighbours.dtype)
+    offsets, neighbours, entries = rows_from_edges(
+        rows.n_vertices, rows.neighbours, sources, False, with_edges=weighted
+    )
+    return CSR(offsets, neighbours, rows.weights[entries] if weighted else rows.weights)

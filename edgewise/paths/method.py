@@ -1,0 +1,64 @@
+"""What a method of a search is, and the checks of arguments that only searches have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from edgewise.errors import OptionError
+from edgewise.method import Method, is_number
+
+
+@dataclass(frozen=True)
+class PathMethod(Method):
+    """One way to search; each front documents how its methods are called.
+
+    Attributes
+    ----------
+    weights : {'none', 'not negative', 'any'}
+        Weights that it takes; with ``'none'`` every edge counts one.
+    needs_incoming : bool
+        Whether it reads the rows of the edges that come in.
+    stops_at_targets : bool
+        Whether it takes ``targets`` and ends once their distances are known.
+    full_matrix : bool
+        Whether it keeps the distances of all pairs, whatever the sources are.
+    """
+
+    weights: str = field(default="none", kw_only=True)
+    needs_incoming: bool = field(default=False, kw_only=True)
+    stops_at_targets: bool = field(default=False, kw_only=True)
+    full_matrix: bool = field(default=False, kw_only=True)
+
+
+def flat(ids, name):
+    """Return ``ids``, which must be an id or a flat collection of ids."""
+    first = ids[0] if isinstance(ids, (list, tuple)) and ids else None
+    table = len(getattr(ids, "shape", ())) > 1 or isinstance(ids, dict)
+    if table or len(getattr(first, "shape", ())) or isinstance(first, (list, tuple)):
+        raise OptionError(f"{name} is a table of ids; give one id, or a flat list of them", option=name)
+    return ids
+
+
+def vertices_in(graph, ids, name, remedy):
+    """Distinct vertex numbers, ascending, of an id or of a flat collection that is not empty."""
+    vertices = graph.vertices_of(flat(ids, name))
+    if not len(vertices):
+        raise OptionError(f"{name} is empty; {remedy}", option=name)
+    return vertices if len(vertices) == 1 else np.unique(vertices)
+
+
+def sources_in(graph, source):
+    """Vertex numbers of the sources of a search, distinct and ascending."""
+    return vertices_in(graph, source, "source", "give the id of a vertex, or several")
+
+
+def check_cutoff(cutoff, whole):
+    """Return the largest distance that counts; ``None`` if all distances do."""
+    if cutoff is None or (isinstance(cutoff, (float, np.floating)) and cutoff == np.inf):
+        return None
+    if not is_number(cutoff, whole) or not cutoff >= 0:
+        kind = "whole number of edges" if whole else "number"
+        raise OptionError(f"cutoff={cutoff!r} must be a {kind}, 0 or more", option="cutoff")
+    return cutoff
