@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 from edgewise.method import Method, is_number
 
 
@@ -37,7 +37,7 @@ def flat(ids, name):
     first = ids[0] if isinstance(ids, (list, tuple)) and ids else None
     table = len(getattr(ids, "shape", ())) > 1 or isinstance(ids, dict)
     if table or len(getattr(first, "shape", ())) or isinstance(first, (list, tuple)):
-        raise OptionError(f"{name} is a table of ids; give one id, or a flat list of them", option=name)
+        raise OptionError(f"{name} is a table of ids; give one id, or a flat list of them")
     return ids
 
 
@@ -45,7 +45,7 @@ def vertices_in(graph, ids, name, remedy):
     """Distinct vertex numbers, ascending, of an id or of a flat collection that is not empty."""
     vertices = graph.vertices_of(flat(ids, name))
     if not len(vertices):
-        raise OptionError(f"{name} is empty; {remedy}", option=name)
+        raise OptionError(f"{name} is empty; {remedy}")
     return vertices if len(vertices) == 1 else np.unique(vertices)
 
 
@@ -60,5 +60,5 @@ def check_cutoff(cutoff, whole):
         return None
     if not is_number(cutoff, whole) or not cutoff >= 0:
         kind = "whole number of edges" if whole else "number"
-        raise OptionError(f"cutoff={cutoff!r} must be a {kind}, 0 or more", option="cutoff")
+        raise OptionError(f"{argument('cutoff', cutoff)} must be a {kind}, 0 or more")
     return cutoff
