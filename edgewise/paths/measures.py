@@ -134,7 +134,8 @@ class DistanceMeasures(Result):
         from edgewise import plots
 
         title = f"diameter {self.diameter:g}, radius {self.radius:g}"
-        plots.distribution(self.eccentricities, path, title=title, across="eccentricity")
+        finite = self.eccentricities[np.isfinite(self.eccentricities)]
+        plots.histogram(finite, path, plots.Labels(title, "eccentricity", "vertices"))
 
 
 def distance_measures(

@@ -209,4 +209,5 @@ class Distances(Result):
         from edgewise import plots
 
         title = f"{self.n_reached:,} of {self.graph.n_vertices:,} vertices reached"
-        plots.distribution(self._reached[1], path, title=title, across="distance from the nearest source")
+        labels = plots.Labels(title, "distance from the nearest source", "vertices")
+        plots.histogram(self._reached[1], path, labels)
