@@ -5,6 +5,7 @@ from importlib import import_module
 import pytest
 
 from edgewise.device import launch
+from edgewise.paths.csr import CSR
 
 pytestmark = pytest.mark.ptx
 near_far = import_module("edgewise.paths.sssp.near_far")
@@ -13,19 +14,11 @@ cooperative = import_module("edgewise.paths.bfs.cooperative")
 
 def near_far_kinds(weight, index):
     number = "float64" if weight.startswith("float") else "int64"
-    return (
-        *(
-            "int32[]",
-            f"{weight}[]",
-            f"{weight}[]",
-            "int64[]",
-            f"{index}[]",
-            f"{weight}[]",
-            "int64",
-            "int64[]",
-        ),
-        *("uint8[]", "uint32[]", f"{index}[]", "int32[]", "int64", number, number, number),
-    )
+    weights, ids, words = f"{weight}[]", f"{index}[]", "uint32[]"
+    graph = CSR, ("int64[]", ids, weights)
+    search = near_far.Search, (graph, weights, weights, "uint8[]", words, ids, "int32[]")
+    limits = near_far.Limits, ("int64", "int64[]", "int64", number, number, number)
+    return "int32[]", search, limits
 
 
 def cooperative_kinds(index):
@@ -45,7 +38,7 @@ def cooperative_kinds(index):
     ],
 )
 def test_near_far(weight, index, capability):
-    check(near_far.search, near_far_kinds(weight, index), capability)
+    check(near_far.search_near_far, near_far_kinds(weight, index), capability)
 
 
 @pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])

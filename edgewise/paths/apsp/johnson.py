@@ -65,7 +65,7 @@ def johnson(rows, search):
 
     Raises
     ------
-    edgewise.paths.sssp.negative_cycle.NegativeCycle
+    edgewise.paths.sssp.bellman_ford.NegativeCycle
     """
     device, n, signed = arrays.device_of(rows.offsets), rows.n_vertices, least_of(rows.weights) < 0
     potentials = potentials_of(rows)

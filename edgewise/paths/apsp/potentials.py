@@ -2,13 +2,13 @@
 
 Of an imagined source with an edge of weight zero to every vertex, the distances are potentials:
 ``potential[v] <= potential[u] + weight`` for all edges.  Bellman-Ford-Moore finds them on one core, or names
-a negative cycle (:mod:`edgewise.paths.sssp.negative_cycle`).
+a negative cycle (:mod:`edgewise.paths.sssp.bellman_ford`).
 """
 
 import numpy as np
 
 from edgewise.paths.csr import CSR, Adjacency
-from edgewise.paths.sssp.negative_cycle import finish
+from edgewise.paths.sssp.bellman_ford import finish
 
 #: Edges that may be relaxed: all that a search needs.
 NO_END = 2**62
@@ -33,7 +33,7 @@ def potentials_of(rows):
 
     Raises
     ------
-    edgewise.paths.sssp.negative_cycle.NegativeCycle
+    edgewise.paths.sssp.bellman_ford.NegativeCycle
     """
     kind, n = np.float64 if rows.weights.dtype.kind == "f" else np.int64, rows.n_vertices
     if not len(rows.weights):

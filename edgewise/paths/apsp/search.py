@@ -8,7 +8,7 @@ from edgewise.paths.apsp.bounds import least_of
 from edgewise.paths.apsp.choose import choose
 from edgewise.paths.apsp.potentials import NegativeDiagonal, potentials_of
 from edgewise.paths.csr import adjacency_of
-from edgewise.paths.sssp.negative_cycle import NegativeCycle
+from edgewise.paths.sssp.bellman_ford import NegativeCycle
 from edgewise.paths.sssp.weights import edge_at, rows_in, type_named, wider_than
 
 #: Rows of a block: multiples of so many sources, about so many bytes, so many blocks if there are enough.

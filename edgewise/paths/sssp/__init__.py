@@ -3,32 +3,31 @@
 Every method finds the same distances, bit for bit, on every device and with any number of threads; parents
 and paths are read off the distances (:class:`~edgewise.paths.result.Distances`).
 
-A method is ``run(rows, sources, cutoff, **options) -> (distances, overflowed)``.  ``rows`` are in the type of
-the distances, ``sources`` (k,) int64 distinct vertices on the host, ``cutoff`` the largest distance that
-counts, in that type.  ``distances`` are (n,) in the place of the rows; ``overflowed`` says whether one passed
-the end of the type.
+A method is ``run(rows, sources, cutoff, **options) -> (distances, overflowed)``.  ``rows`` is an
+:class:`~edgewise.paths.csr.Adjacency` with weights in the type of the distances, ``sources`` (k,) int64
+distinct vertices on the host, and ``cutoff`` the largest distance that counts, in that type.  ``distances``
+is an (n,) array on the device of the rows; ``overflowed`` is whether a distance is too large for the type.
 """
 
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
 from edgewise.method import POSITIVE, check_device, check_graph, check_method, on_device
 from edgewise.paths.method import PathMethod, check_cutoff, sources_in, vertices_in
 from edgewise.paths.result import Distances, SparseDistances, unreached
-from edgewise.paths.sssp.bellman_ford import bellman_ford
+from edgewise.paths.sssp.bellman_ford import NegativeCycle, bellman_ford
 from edgewise.paths.sssp.delta_stepping import delta_stepping
 from edgewise.paths.sssp.dijkstra import dijkstra
 from edgewise.paths.sssp.harish import harish
 from edgewise.paths.sssp.near_far import near_far
 from edgewise.paths.sssp.nearby import nearby
-from edgewise.paths.sssp.negative_cycle import NegativeCycle
 from edgewise.paths.sssp.weights import (
     edge_at,
     limit_in,
@@ -40,6 +39,9 @@ from edgewise.paths.sssp.weights import (
 
 __all__ = ["METHODS", "shortest_paths"]
 
+#: Name of the search of few vertices that ``auto`` begins with on the CPU.
+LOCAL_SEARCH = "local-search"
+
 METHODS = {
     "harish": PathMethod(
         harish,
@@ -49,11 +51,14 @@ METHODS = {
         baseline=True,
     ),
     "bellman-ford": PathMethod(
-        bellman_ford, "relax what was lowered in the round before", "Bellman 1958, Moore 1959", weights="any"
+        bellman_ford,
+        "relax the edges of vertices lowered in the round before",
+        "Bellman 1958, Moore 1959",
+        weights="any",
     ),
     "delta-stepping": PathMethod(
         delta_stepping,
-        "bins by distance, one after the other",
+        "bins of vertices by distance, processed in order",
         "Meyer and Sanders 2003; Zhang et al. 2020",
         weights="not negative",
         options={"delta": POSITIVE},
@@ -62,14 +67,14 @@ METHODS = {
     ),
     "near-far": PathMethod(
         near_far,
-        "a threshold moves on; the whole search in one launch",
+        "expand what is nearer than a rising threshold; one launch",
         "after Davidson et al. 2014",
         weights="not negative",
         options={"delta": POSITIVE},
     ),
     "dijkstra": PathMethod(
         dijkstra,
-        "the nearest vertex first, on one core",
+        "settle the nearest vertex first, on one core",
         "Dijkstra 1959",
         weights="not negative",
         devices=("cpu",),
@@ -94,33 +99,33 @@ def shortest_paths(
     Parameters
     ----------
     graph : Graph
-        With weights, which may be zero; negative ones only where they close no negative cycle.  (Rounding
-        can make one of floats that sum up to zero.)  Edges of a directed graph are followed from source to
-        target.
+        With weights.  They may be zero, and negative if no cycle is negative.  (Rounding can make a cycle of
+        floats that sum up to zero negative.)  Edges of a directed graph are followed from source to target.
     source : id or (k,) array-like of ids
-        As they came in: vertex numbers where the graph has no ids.
+        Ids of the graph; vertex numbers where it has no ids.
     targets : id or array-like of ids, optional
-        Vertices that matter: the search may end with the furthest of them, and vertices further away count
-        as not reached.  Not where a weight is negative.
+        The search may end with the furthest of these vertices, and vertices further away count as not
+        reached.  Not with negative weights.
     cutoff : number, optional
-        Largest distance that counts; vertices further away count as not reached.  Infinity is none, too.
-        Not where a weight is negative.
+        Largest distance that counts; vertices further away count as not reached.  Infinity means no cutoff.
+        Not with negative weights.
     method : str
-        A name in ``METHODS``, or ``"auto"``: chosen by weights and device.
+        A name in ``METHODS``, or ``"auto"``: chosen by the weights and the device.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
-        graph lies.
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
+        graph.
     dtype : {'int32', 'int64', 'float32', 'float64'}, optional
         Type of the distances.  By default that of the graph's weights, or int64 and float64 where a distance
-        passes the end of int32 and float32.
+        is too large for int32 and float32.
     **options : float
-        Options of the method, numbers larger than 0: ``delta`` of ``delta-stepping``, the width of a bin,
-        and of ``near-far``, the step of its threshold.
+        Options of the method, numbers larger than 0: ``delta``, the width of a bin of ``delta-stepping`` and
+        the step of the threshold of ``near-far``.
 
     Returns
     -------
     Distances
-        Its ``distances`` are those of all vertices.
+        Its ``method`` is the one that ran; with ``"auto"``, on the CPU, this is ``"local-search"`` where the
+        search reached few vertices.
 
     Raises
     ------
@@ -128,8 +133,8 @@ def shortest_paths(
         An unknown vertex, a graph without weights, a weight that is not finite, a negative cycle (the message
         names its vertices), or a distance beyond the largest number of its type.
     OptionError
-        No source or a table of them, an unknown method or option, a method that cannot do with negative
-        weights, or a cutoff or targets beside them.
+        No source or a table of them, an unknown method or option, a method that does not take negative
+        weights, or a cutoff or targets with such weights.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -147,74 +152,89 @@ def shortest_paths(
     graph = on_device(graph, device)
     check_device(method, graph.device, METHODS)
     sources = sources_in(graph, source)
-    ends = None if targets is None else vertices_in(graph, targets, "targets", "leave it out")
-    name = _type_name(graph, dtype)
+    if targets is not None:
+        targets = vertices_in(graph, targets, "targets", "leave it out")
     with arrays.guard(graph.device), np.errstate(over="ignore"):
-        rows = rows_in(graph, name)
-        if rows.spread.least < 0:
-            _check_negative(graph, method, rows.spread.least, cutoff, ends)
-        if method == "auto" and graph.device == "cpu" and rows.spread.least >= 0:
-            start = perf_counter()
-            found = nearby(rows, sources, limit_in(cutoff, name), ends)
-            if found is not None:
-                seconds, facts = perf_counter() - start, (cutoff, ends is not None)
-                return Distances(
-                    graph, "dijkstra", seconds, sources, True, rows, SparseDistances(*found), *facts
-                )
-        if method == "auto":
-            near = "delta-stepping" if graph.device == "cpu" else "near-far"
-            method = near if rows.spread.least >= 0 else "bellman-ford"
-        return _searched(graph, method, rows, sources, ends, cutoff, dtype, options)
+        least = spread_in(graph).least
+        rows = rows_in(graph, graph.csr_weights.dtype.name if dtype is None else type_named(dtype))
+        search = _Search(sources, targets, cutoff, dtype is not None, options)
+        if least < 0:
+            _check_negative(graph, method, least, search)
+        name, seconds, rows, distances = _run(graph, rows, method, search)
+    return Distances(
+        *(graph, name, seconds, sources, True, rows, distances, cutoff, targets is not None),
+        devices=(graph.device,),
+    )
 
 
-def _searched(graph, method, rows, sources, ends, cutoff, dtype, options):
-    """Search everything; once more in a wider type where a distance passes the end of its type."""
+class _Search(NamedTuple):
+    """What is searched for: vertex numbers, the cutoff as given, and whether the type was given."""
+
+    sources: np.ndarray
+    targets: np.ndarray | None
+    cutoff: float | None
+    has_dtype: bool
+    options: dict[str, float]
+
+
+def _run(graph, rows, method, search):
+    """Search with a method, or the best one; return its name, its seconds, its rows and the distances."""
+    if method == "auto" and rows.spread.least < 0:
+        method = "bellman-ford"
+    elif method == "auto" and graph.device == "cpu":
+        start = perf_counter()
+        limit = limit_in(search.cutoff, rows.weights.dtype)
+        few = nearby(rows, search.sources, limit, search.targets)
+        if few is not None:
+            return LOCAL_SEARCH, perf_counter() - start, rows, SparseDistances(*few)
+        method = "delta-stepping"
+    elif method == "auto":
+        method = "near-far"
+    return method, *_run_method(graph, rows, method, search)
+
+
+def _run_method(graph, rows, method, search):
+    """Run a method, and again in a wider type where a distance passes the end of its type."""
     overflowed = True
     while overflowed:
-        name = rows.weights.dtype.name
         arrays.synchronize(graph.device)
-        start = perf_counter()
+        start, used = perf_counter(), rows
         try:
-            distances, overflowed = _run(method, rows, sources, limit_in(cutoff, name), ends, options)
+            distances, overflowed = _distances(METHODS[method], rows, search)
         except NegativeCycle as cycle:
             raise cycle.named(graph) from None
         arrays.synchronize(graph.device)
         seconds = perf_counter() - start
         if overflowed:
-            rows = rows_in(graph, wider_than(name, asked=dtype is not None))
-    return Distances(graph, method, seconds, sources, True, rows, distances, cutoff, partial=ends is not None)
+            rows = rows_in(graph, wider_than(rows.weights.dtype.name, requested=search.has_dtype))
+    return seconds, used, distances
 
 
-def _run(method, rows, sources, limit, ends, options):
-    """Run a method; where there are targets, forget what lies beyond the furthest of them."""
-    found = METHODS[method]
-    if found.stops_at_targets and ends is not None:
-        options = {**options, "targets": ends}
-    distances, overflowed = found.run(rows, sources, limit, **options)
-    if ends is None:
+def _distances(method, rows, search):
+    """Distances, without those beyond the furthest target; whether one passed the end of its type."""
+    targets, options = search.targets, search.options
+    if method.stops_at_targets and targets is not None:
+        options = {**options, "targets": targets}
+    limit = limit_in(search.cutoff, rows.weights.dtype)
+    distances, overflowed = method.run(rows, search.sources, limit, **options)
+    if targets is None:
         return distances, overflowed
-    none, reached = unreached(distances.dtype), distances[arrays.move(ends, arrays.device_of(distances))]
-    if bool((reached != none).all()):
-        overflowed = False  # only vertices that do not matter are further away than the type reaches
-        distances[distances > reached.max()] = none
+    none, furthest = unreached(distances.dtype), distances[arrays.move(targets, arrays.device_of(distances))]
+    if bool((furthest != none).all()):
+        overflowed = False  # only vertices beyond the targets have too large distances
+        distances[distances > furthest.max()] = none
     return distances, overflowed
 
 
-def _type_name(graph, dtype):
-    if dtype is None:
-        spread_in(graph)
-        return graph.csr_weights.dtype.name
-    return type_named(dtype)
-
-
-def _check_negative(graph, method, least, cutoff, ends):
-    """Refuse what cannot be done where a weight is negative."""
+def _check_negative(graph, method, least, search):
+    """Refuse what is not possible with negative weights."""
     edge = f"the edge {edge_at(graph, int(graph.csr_weights.argmin()))} weighs {least}"
     if method != "auto" and METHODS[method].weights != "any":
-        raise OptionError(f"{edge}, and {method} needs weights of 0 or more; use method='bellman-ford'")
-    if cutoff is not None or ends is not None:
-        what = "cutoff" if cutoff is not None else "targets"
+        remedy = argument("method", "bellman-ford")
+        raise OptionError(f"{edge}, and {method} needs weights of 0 or more; use {remedy}")
+    if search.cutoff is not None or search.targets is not None:
+        what = argument("cutoff" if search.cutoff is not None else "targets")
         raise OptionError(
-            f"{edge}, so paths may go on beyond any distance and come back; leave {what} out, and choose "
-            "among all distances"
+            f"{edge}, so paths may become shorter again beyond any distance; leave out {what} and "
+            "select from all distances"
         )

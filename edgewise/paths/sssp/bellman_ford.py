@@ -1,18 +1,27 @@
-"""Bellman-Ford's search by frontiers: relax the edges of what was lowered in the round before.
+"""Bellman-Ford by frontiers, and negative cycles.
 
-All workers enter one region.  A vertex whose distance falls is queued for the next round, once: whoever is
-first to write the round's number beside it queues it.  No order is kept, so weights may be negative.
+All workers run in one region and relax, round after round, the edges of the vertices whose distances fell in
+the round before.  A vertex is queued once per round: by the worker that is first to write the round's number
+beside it.  Distances are not processed in order, so weights may be negative.
 
-Where one is, a negative cycle would keep the rounds going for ever, and n of them are too many to wait for.
-So after some rounds a search on one core is tried on a copy (:mod:`~.negative_cycle`), which comes to an end,
-finds a cycle, or spends what the rounds have cost; then the rounds go on for twice as long.
+A negative cycle would keep the rounds going for ever, and n rounds would be too many.  So where a weight is
+negative, a search on one core continues from a copy after some rounds: Bellman-Ford-Moore with a queue, in
+which whatever lowers a vertex becomes its parent.  Where parents form a cycle, its weights sum up to less
+than zero; and if a source leads to a negative cycle then, from some time on, there always is a cycle among
+the parents (Cherkassky and Goldberg, "Negative-cycle detection algorithms", 1999).  So it is enough to follow
+the parents now and then: whenever as many edges were relaxed as there are vertices.  This search ends with
+the distances, with a cycle, or when it has cost as much as the rounds; then the rounds go on, for twice as
+many.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import (
     arrays,
     barrier_wait,
+    compiled,
     device,
     fetch_add,
     fetch_max,
@@ -22,66 +31,105 @@ from edgewise.device import (
     store,
 )
 from edgewise.device.wrapping import wrapping_add
+from edgewise.errors import GraphError
+from edgewise.paths.csr import CSR
 from edgewise.paths.result import unreached
-from edgewise.paths.sssp.negative_cycle import finish
 from edgewise.paths.sssp.weights import least_in, past_the_end
 
-#: Rounds before the first look for a negative cycle, and rounds where there can be none.
+#: Rounds before the first search for a negative cycle, and rounds where there can be none.
 FIRST_ROUNDS, ALL_ROUNDS = 32, 2**62
 #: Words between two counters.
 APART = 16
-#: Counters: vertices queued (three, used in turn), edges relaxed, whether a distance passed the end of its
-#: type downwards, and the round that was not run any more.
+#: Counters: vertices queued (three, used in turn), edges relaxed, whether a distance fell below the range of
+#: its type, and the first round that was not run.
 QUEUED, RELAXED, TOO_LOW, ENDED, COUNTERS = 0, 3, 4, 5, 6
+#: How a search for a cycle ended, other than with a vertex of one; no parent.
+DONE, BUDGET_SPENT, FELL_TOO_LOW = -1, -2, -3
+NO_VERTEX = -1
+#: Vertices of a negative cycle that an error names.
+MAX_NAMED = 20
+
+
+class State(NamedTuple):
+    """State of the rounds.
+
+    Attributes
+    ----------
+    distances : (n,) array
+    queue : (2 * n,) int64 array
+        Two queues, used in turn.
+    queued_in : (n,) int64 array
+        The last round for which each vertex was queued.
+    counters : (COUNTERS * APART,) int64 array
+    """
+
+    distances: Any
+    queue: Any
+    queued_in: Any
+    counters: Any
+
+
+class NextRound(NamedTuple):
+    """A round's number, its (n,) queue, and the index of the counter of that queue."""
+
+    number: int
+    queue: Any
+    counter: int
+
+
+class Limits(NamedTuple):
+    """Least number of the distances' type, and largest distance that counts."""
+
+    lowest: Any
+    cutoff: Any
 
 
 @device
-def falls_off(distance, weight, longer, lowest):
+def falls_too_low(distance, weight, longer, lowest):
     """Whether the sum of a distance and a weight is below the least number, or has wrapped round there."""
     return weight < 0 and (longer > distance or longer < lowest)
 
 
 @device
-def relax(vertex, rows, distances, queued_in, queue, counters, following, now, limits):
-    """Offer longer (or shorter) paths to the vertices behind ``vertex`` and queue those that take them."""
-    offsets, neighbours, weights = rows
-    lowest, cutoff = limits
+def relax(graph, state, vertex, following, limits):
+    """Relax the edges of ``vertex``, and queue the vertices whose distances fall."""
+    offsets, neighbours, weights = graph
+    distances, queued_in, counters = state.distances, state.queued_in, state.counters
+    number, queue, counter = following
     distance = load(distances, vertex)
     for entry in range(offsets[vertex], offsets[vertex + 1]):
         other, weight = np.int64(neighbours[entry]), weights[entry]
         longer = wrapping_add(distance, weight)
-        if falls_off(distance, weight, longer, lowest):
+        if falls_too_low(distance, weight, longer, limits.lowest):
             store(counters, TOO_LOW * APART, 1)
         elif (
             (weight < 0 or longer >= distance)  # or it has wrapped round
-            and longer <= cutoff
+            and longer <= limits.cutoff
             and longer < load(distances, other)
             and longer < fetch_min(distances, other, longer)
-            and fetch_max(queued_in, other, now) < now
+            and fetch_max(queued_in, other, number) < number
         ):
-            queue[fetch_add(counters, (QUEUED + following) * APART, 1)] = other
+            queue[fetch_add(counters, counter, 1)] = other
 
 
 @parallel_region
-def run_rounds(
-    worker, offsets, neighbours, weights, distances, queue, queued_in, counters, first, last,
-    lowest, cutoff,
-):  # fmt: skip
+def run_rounds(worker, graph, state, first, last, limits):
     """Run rounds ``first`` to ``last - 1``, or fewer if nothing is left to do.
 
     Round ``r`` takes the queue of ``r % 2`` and the counter of ``r % 3``, fills the next of each, and clears
     the counter after that.
     """
-    rows, limits, n, now = (offsets, neighbours, weights), (lowest, cutoff), len(distances), first
+    counters, offsets, n, now = state.counters, graph.offsets, len(state.distances), first
     while now < last and load(counters, (QUEUED + now % 3) * APART) > 0:
-        count, half, following = load(counters, (QUEUED + now % 3) * APART), now % 2, (now + 1) % 3
+        count, half = load(counters, (QUEUED + now % 3) * APART), now % 2
         if worker.id == 0:
             store(counters, (QUEUED + (now + 2) % 3) * APART, 0)
-        others = queue[(1 - half) * n : (2 - half) * n]
+        next_queue = state.queue[(1 - half) * n : (2 - half) * n]
+        following = NextRound(now + 1, next_queue, (QUEUED + (now + 1) % 3) * APART)
         relaxed = np.int64(0)
         for position in range(half * n + worker.id, half * n + count, worker.count):
-            vertex = np.int64(queue[position])
-            relax(vertex, rows, distances, queued_in, others, counters, following, now + 1, limits)
+            vertex = np.int64(state.queue[position])
+            relax(graph, state, vertex, following, limits)
             relaxed += offsets[vertex + 1] - offsets[vertex]
         fetch_add(counters, RELAXED * APART, relaxed)
         barrier_wait(worker)
@@ -91,23 +139,23 @@ def run_rounds(
 
 
 def bellman_ford(rows, sources, cutoff):
-    """Distances from the nearest of ``sources``, in the place of the rows.
+    """Distances from the nearest of ``sources``, on the device of the rows.
 
     Parameters
     ----------
-    rows : Rows
+    rows : Adjacency
         Weights may be negative.
     sources : (k,) int64 array of distinct vertices, on the host
     cutoff : number
-        Largest distance that counts, in the type of the weights; none but the largest number of the type
-        where a weight is negative.
+        Largest distance that counts, in the type of the weights; the largest number of that type where a
+        weight is negative.
 
     Returns
     -------
     (n,) array
         Distances in the type of the weights.
     bool
-        Whether a distance passed the end of the type.
+        Whether a distance is outside the range of the type.
 
     Raises
     ------
@@ -115,26 +163,158 @@ def bellman_ford(rows, sources, cutoff):
         A source leads to one.
     """
     device, dtype, n = arrays.device_of(rows.offsets), rows.weights.dtype, rows.n_vertices
-    none, least = dtype.type(unreached(dtype)), rows.spread.least
-    distances = arrays.full(n, none, dtype, device)
-    first = arrays.move(sources, device)
-    distances[first] = 0
+    distances = arrays.full(n, dtype.type(unreached(dtype)), dtype, device)
+    starts = arrays.move(sources, device)
+    distances[starts] = 0
     queue = arrays.empty(2 * n, np.int64, device)
-    queue[: len(sources)] = first
-    queued_in, counters = arrays.zeros(n, np.int64, device), arrays.zeros(COUNTERS * APART, np.int64, device)
-    counters[QUEUED * APART] = len(sources)
-    now, rounds = 0, FIRST_ROUNDS if least < 0 else ALL_ROUNDS
-    graph = (rows.offsets, rows.neighbours, rows.weights)
-    left = len(sources)
-    while left:
-        run_rounds(*graph, distances, queue, queued_in, counters, now, now + rounds, least_in(dtype), cutoff)
+    queue[: len(sources)] = starts
+    counters = arrays.zeros(COUNTERS * APART, np.int64, device)
+    counters[QUEUED * APART] = n_left = len(sources)
+    state = State(distances, queue, arrays.zeros(n, np.int64, device), counters)
+    now, rounds = 0, FIRST_ROUNDS if rows.spread.least < 0 else ALL_ROUNDS
+    graph, limits = rows.outgoing, Limits(least_in(dtype), cutoff)
+    while n_left:
+        run_rounds(graph, state, now, now + rounds, limits)
         if int(counters[TOO_LOW * APART]):
             return distances, True
         now, rounds = int(counters[ENDED * APART]), 2 * rounds
-        left = int(counters[(QUEUED + now % 3) * APART])
-        if left:
-            pending = queue[now % 2 * n : now % 2 * n + left]
+        n_left = int(counters[(QUEUED + now % 3) * APART])
+        if n_left:
+            pending = queue[now % 2 * n : now % 2 * n + n_left]
             finished = finish(rows, distances, pending, int(counters[RELAXED * APART]))
             if finished is not None:
-                distances, left = finished, 0
+                distances, n_left = finished, 0
     return distances, past_the_end(rows, distances, cutoff)
+
+
+class NegativeCycle(Exception):
+    """A cycle whose weights sum up to less than zero: its vertices in order, and the sum."""
+
+    def __init__(self, vertices, weight):
+        super().__init__(f"a negative cycle of {len(vertices)} vertices")
+        self.vertices, self.weight = vertices, weight
+
+    def named(self, graph):
+        """The error for a user of ``graph``, which names the vertices by their ids."""
+        ids = [repr(id) for id in graph.ids_of(np.array(self.vertices)).tolist()]
+        shown = ids if len(ids) <= MAX_NAMED else [*ids[:MAX_NAMED], f"({len(ids) - MAX_NAMED} more)"]
+        return GraphError(
+            f"no shortest paths: the cycle {' -> '.join([*shown, ids[0]])} weighs {self.weight}; "
+            "leave out an edge of it, or raise its weight"
+        )
+
+
+class Pending(NamedTuple):
+    """A ring of vertices, (n,) int64, and whether each vertex waits in it, (n,) uint8."""
+
+    queue: Any
+    waiting: Any
+
+
+class Tree(NamedTuple):
+    """Parent of each vertex and the entry from there, and scratch memory for walks: (n,) int64 arrays."""
+
+    parents: Any
+    entries: Any
+    walk: Any
+
+
+@device
+def vertex_on_cycle(parents, walk):
+    """A vertex on a cycle of parents, if any; ``walk`` is set to the walk that first visited each vertex."""
+    for vertex in range(len(parents)):
+        walk[vertex] = NO_VERTEX
+    for start in range(len(parents)):
+        vertex = start
+        while vertex != NO_VERTEX and walk[vertex] == NO_VERTEX:
+            walk[vertex] = start
+            vertex = parents[vertex]
+        if vertex != NO_VERTEX and walk[vertex] == start:
+            return vertex
+    return NO_VERTEX
+
+
+@compiled
+def search_cycle(graph, distances, pending, count, tree, budget, lowest):
+    """Relax edges until no distance falls; return a vertex of a negative cycle, or how the search ended."""
+    offsets, neighbours, weights = graph
+    queue, waiting = pending
+    parents, entries, walk = tree
+    n, head, since = len(distances), 0, 0
+    while count > 0:
+        vertex = queue[head]
+        head = head + 1 if head + 1 < n else 0
+        count -= 1
+        waiting[vertex] = 0
+        distance = distances[vertex]
+        scanned = offsets[vertex + 1] - offsets[vertex]
+        since, budget = since + scanned + 1, budget - scanned - 1
+        for entry in range(offsets[vertex], offsets[vertex + 1]):
+            other, weight = np.int64(neighbours[entry]), weights[entry]
+            longer = wrapping_add(distance, weight)
+            if weight < 0 and (longer > distance or longer < lowest):
+                return FELL_TOO_LOW
+            if longer < distances[other] and (weight < 0 or longer >= distance):
+                distances[other], parents[other], entries[other] = longer, vertex, entry
+                if waiting[other] == 0:
+                    waiting[other] = 1
+                    tail = head + count
+                    queue[tail if tail < n else tail - n] = other
+                    count += 1
+        if since > n or (count == 0 and since > 0):
+            since = 0
+            on_cycle = vertex_on_cycle(parents, walk)
+            if on_cycle != NO_VERTEX:
+                return on_cycle
+        if budget < 0 and count > 0:
+            return BUDGET_SPENT
+    return DONE
+
+
+def finish(rows, distances, pending, budget):
+    """Continue on one core from ``distances``, whose ``pending`` vertices were lowered last.
+
+    The given distances count as they are, like edges from a vertex that leads everywhere.
+
+    Parameters
+    ----------
+    rows : Adjacency
+    distances : (n,) array
+    pending : (k,) int64 array
+    budget : int
+        Edges that may be relaxed, approximately.
+
+    Returns
+    -------
+    (n,) array or None
+        The final distances, on the device of the given ones; ``None`` if the budget is spent, or if a
+        distance would fall below the range of its type.
+
+    Raises
+    ------
+    NegativeCycle
+    """
+    device, n = arrays.device_of(distances), len(distances)
+    graph = CSR(*(arrays.move(a, "cpu") for a in (rows.offsets, rows.neighbours, rows.weights)))
+    lowered = np.array(arrays.move(distances, "cpu"))
+    vertices = arrays.move(pending, "cpu")
+    pending = Pending(np.empty(n, np.int64), np.zeros(n, np.uint8))
+    pending.queue[: len(vertices)], pending.waiting[vertices] = vertices, 1
+    tree = Tree(*(np.full(n, NO_VERTEX, np.int64) for _ in range(3)))
+    with np.errstate(over="ignore"):
+        ended = search_cycle(
+            graph, lowered, pending, len(vertices), tree, budget + n, least_in(lowered.dtype)
+        )
+    if ended >= 0:
+        raise _cycle_through(ended, tree, graph.weights)
+    return arrays.move(lowered, device) if ended == DONE else None
+
+
+def _cycle_through(start, tree, weights):
+    """The cycle of parents through ``start``, its vertices in the order of its edges."""
+    vertices, vertex, weight = [], int(start), 0
+    while vertex != start or not vertices:
+        vertices.append(vertex)
+        weight += weights[tree.entries[vertex]].item()
+        vertex = int(tree.parents[vertex])
+    return NegativeCycle(vertices[::-1], weight)

@@ -1,23 +1,26 @@
-"""Delta-stepping on CPU threads: vertices wait in bins by distance, and the nearest bin is worked on.
+"""Delta-stepping on CPU threads: vertices wait in bins by distance, and bins are processed in order.
 
-All workers enter one region.  In a round they share out the chunks of the current bin, which each has offered
-from its own bins, and put every vertex whose distance falls into a bin of their own.  There is one barrier
-a round: offers are laid out before it, and two sets of them, used in turn, keep a slow worker's view whole
-until it has arrived at the next.  What falls into the current bin again is worked on by its owner at once as
-long as it is little (bucket fusion, Zhang et al. 2020): on a road graph most rounds are over before the
-others would have noticed.
+All workers run in one region with one barrier per round.  Before the barrier, each worker offers the chunks
+of its first non-empty bin.  After it, all workers take chunks of the smallest offered bin, and each worker
+puts the vertices whose distances it lowers into its own bins.  Two sets of offers are used in turn, so that a
+slow worker's view stays intact until it has reached the next barrier.  Vertices that fall into the current
+bin again are processed by the same worker at once as long as they are few (bucket fusion, Zhang et al. 2020):
+on a road graph most rounds are shorter than a barrier would take.
 
-A round is mostly waiting for memory, so the rows of a chunk are asked for before its edges are relaxed.  A
-distance is lowered by an atomic minimum, after a plain look that most edges do not get past.  Vertices that
-were not reached hold the least distance that does not count, so that this look compares with the cutoff, too.
-A vertex is put into a later bin only if it does not wait there already.
+A round is mostly waiting for memory, so the rows of a chunk are prefetched before its edges are relaxed.  A
+distance is lowered by an atomic minimum, after a plain comparison that most edges fail.  Unreached vertices
+hold the least distance that does not count, so that this comparison includes the cutoff.  A vertex is put
+into a later bin only if it does not wait there already.
 
-``delta`` comes from the mean weight over the mean degree: then as many edges as a vertex has lead on average
-out of the bin or into it, and few vertices are worked on twice.  It changes the speed, never the result.
+``delta`` comes from the mean weight over the mean degree: then the edges of a vertex lead out of its bin
+about as often as they stay in it, and few vertices are processed twice.  It changes the speed, never the
+result.
 
 Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm" (2003); Zhang et al.,
 "Optimizing ordered graph algorithms with GraphIt" (CGO 2020).
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,45 +28,107 @@ from edgewise.device import barrier_wait, device, fetch_add, fetch_min, parallel
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
 from edgewise.device.wrapping import wrapping_add
+from edgewise.paths.csr import CSR
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp.bins import (
+    BIN,
     CHUNK,
-    NEAREST_BEYOND,
-    NOBODY,
-    NOTHING,
+    COUNT,
+    N_CHUNKS,
+    NO_BIN,
+    NO_CHUNK,
+    OUT_OF_CHUNKS,
+    OVERFLOW_MIN,
     RING,
-    WANTING,
+    TAKEN,
     WORDS,
     Bins,
+    Offers,
     bin_of,
     clear,
-    give_back,
+    distribute_overflow,
+    first_offered_bin,
     is_short,
-    nearest,
-    put,
-    put_by_distance,
-    sort_beyond,
-    take_all,
+    pop_all,
+    publish,
+    push,
+    push_to_bin,
+    release,
 )
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
 
 #: ``delta`` is so many times the mean weight over the mean degree.
 WIDTH = 1.5
-#: Chunks of the current bin that a worker keeps for itself.
+#: Chunks of the current bin that a worker processes without offering them.
 OWN_CHUNKS = 16
-#: An offer: the bin, its chunks, the vertices in the first, and the chunks that were taken.
-BIN, CHUNKS, COUNT, TAKEN = range(4)
-#: What stands in the place of a bin where chunks were wanting.
-WANTING_CHUNKS = -1
-#: Where the region leaves the last bin, and whether there were too few chunks.
+#: Words of the status: the last bin, and whether there were too few chunks.
 LAST, TOO_FEW = range(2)
 
 
+class Limits(NamedTuple):
+    """``scale``: one over delta, a float; ``none``: the least distance that does not count."""
+
+    scale: float
+    none: Any
+
+
+class Scratch(NamedTuple):
+    """Working memory of all workers; see :class:`~.bins.Bins` and :class:`~.bins.Offers`.
+
+    Attributes
+    ----------
+    pool, next_chunk
+        Chunks; each worker owns the same number of them.
+    heads : (workers * (RING + WORDS),) int64 array
+    state : (workers * WORDS,) int64 array
+    headers, chunks
+        Two sets of offers, one after the other.
+    """
+
+    pool: Any
+    next_chunk: Any
+    heads: Any
+    state: Any
+    headers: Any
+    chunks: Any
+
+
+class Search(NamedTuple):
+    """A search as one worker sees it; ``exclusive`` says whether it is the only worker."""
+
+    graph: CSR
+    distances: Any
+    bins: Bins
+    limits: Limits
+    exclusive: bool
+
+
 @device
-def relax(me_alone, vertex, current, bins, rows, distances, limits):
-    """Offer longer paths to the vertices behind ``vertex``, if this is still its bin."""
-    offsets, neighbours, weights = rows
-    scale, none = limits
+def bins_of(worker, scratch):
+    """The bins of a worker, empty."""
+    chunks, stride = len(scratch.next_chunk) // worker.count, RING + WORDS
+    heads = scratch.heads[worker.id * stride : (worker.id + 1) * stride]
+    state = scratch.state[worker.id * WORDS : (worker.id + 1) * WORDS]
+    bins = Bins(scratch.pool, scratch.next_chunk, heads, state)
+    clear(bins, worker.id * chunks, (worker.id + 1) * chunks)
+    return bins
+
+
+@device
+def offers_of(scratch, side):
+    """One of the two sets of offers."""
+    words, chunks = len(scratch.headers) // 2, len(scratch.chunks) // 2
+    return Offers(
+        scratch.headers[side * words : (side + 1) * words],
+        scratch.chunks[side * chunks : (side + 1) * chunks],
+    )
+
+
+@device
+def relax(search, current, vertex):
+    """Relax the edges of ``vertex``, if the current bin is still its bin."""
+    offsets, neighbours, weights = search.graph
+    distances, bins, (scale, none) = search.distances, search.bins, search.limits
     distance = distances[vertex]
     if bin_of(distance, scale) != current:
         return
@@ -72,141 +137,100 @@ def relax(me_alone, vertex, current, bins, rows, distances, limits):
         longer = wrapping_add(distance, weights[entry])
         held = distances[other]
         if longer < held and longer >= distance:
-            if me_alone:
+            if search.exclusive:
                 distances[other] = longer
             else:
                 held = fetch_min(distances, other, longer)
             if longer < held:
                 number = bin_of(longer, scale)
                 if number == current or held == none or number != bin_of(held, scale):
-                    put_by_distance(bins, current, number, other)
+                    push_to_bin(bins, current, number, other)
 
 
 @device
-def work_on(me_alone, chunk, count, current, bins, rows, distances, limits):
-    """Relax the edges of the vertices of a chunk, whose rows are asked for first."""
+def process_chunk(search, current, chunk, count):
+    """Relax the edges of the first ``count`` vertices of a chunk, after prefetching their rows."""
+    offsets, neighbours, weights = search.graph
+    pool, distances = search.bins.pool, search.distances
     first = np.uint64(chunk * CHUNK)
     end = first + np.uint64(count)
     for at in range(first, end):
-        vertex = np.int64(bins.pool[at])
-        entry = rows[0][vertex]
+        vertex = np.int64(pool[at])
+        entry = offsets[vertex]
         prefetch(distances, vertex)
-        prefetch(rows[1], entry)
-        prefetch(rows[2], entry)
+        prefetch(neighbours, entry)
+        prefetch(weights, entry)
     for at in range(first, end):
-        relax(me_alone, np.int64(bins.pool[at]), current, bins, rows, distances, limits)
+        relax(search, current, np.int64(pool[at]))
 
 
 @device
-def lay_out(bins, current, offer, offered):
-    """Offer the nearest of the own bins to all; return its number and last chunk."""
-    number, count, last = nearest(bins, current), 0, np.int64(NOBODY)
-    offer[COUNT] = 0
-    position = number & (RING - 1)
-    if number - current < RING and bins.tops[position]:
-        last = (bins.tops[position] - 1) // CHUNK
-        offer[COUNT] = bins.tops[position] - last * CHUNK
-        chunk = last
-        while chunk != NOBODY:
-            offered[count] = last = chunk
-            count += 1
-            chunk = bins.below[chunk]
-    offer[BIN] = WANTING_CHUNKS if bins.words[WANTING] else number
-    offer[CHUNKS], offer[TAKEN] = count, 0
-    return number, last
+def process_offers(worker, search, current, offers):
+    """Take chunks of the current bin, first those of this worker, until none is left."""
+    share = len(offers.chunks) // worker.count
+    for turn in range(worker.count):
+        owner = (worker.id + turn) % worker.count
+        header = offers.headers[owner * WORDS : (owner + 1) * WORDS]
+        if header[BIN] == current:
+            taken = fetch_add(header, TAKEN, 1)
+            while taken < header[N_CHUNKS]:
+                count = header[COUNT] if taken == 0 else np.int64(CHUNK)
+                process_chunk(search, current, offers.chunks[owner * share + taken], count)
+                taken = fetch_add(header, TAKEN, 1)
 
 
 @device
-def work_on_offers(me, everyone, current, offers, offered, bins, rows, distances, limits):
-    """Take chunks of the current bin, the own ones first, until none is left."""
-    share = len(offered) // everyone
-    for turn in range(everyone):
-        whose = (me + turn) % everyone
-        offer = offers[whose * WORDS : (whose + 1) * WORDS]
-        if offer[BIN] == current:
-            taken = fetch_add(offer, TAKEN, 1)
-            while taken < offer[CHUNKS]:
-                count = offer[COUNT] if taken == 0 else np.int64(CHUNK)
-                chunk = offered[whose * share + taken]
-                work_on(everyone == 1, chunk, count, current, bins, rows, distances, limits)
-                taken = fetch_add(offer, TAKEN, 1)
-
-
-@device
-def work_on_own(everyone, current, bins, rows, distances, limits):
-    """Work on what came into the current bin meanwhile, while it is too little to be shared."""
-    position = current & (RING - 1)
+def process_refilled(search, current):
+    """Process what was added to the current bin meanwhile, while it is too little to be shared."""
+    bins, position = search.bins, current & (RING - 1)
     while is_short(bins, position, OWN_CHUNKS):
-        chunk, count = take_all(bins, position)
-        while chunk != NOBODY:
-            work_on(everyone == 1, chunk, count, current, bins, rows, distances, limits)
-            after = bins.below[chunk]
-            give_back(bins, chunk, chunk)
-            chunk, count = after, np.int64(CHUNK)
-
-
-@device
-def nearest_offer(everyone, offers):
-    """The least bin that anyone offers."""
-    number = offers[BIN]
-    for whose in range(1, everyone):
-        number = min(number, offers[whose * WORDS + BIN])
-    return number
+        chunk, count = pop_all(bins, position)
+        while chunk != NO_CHUNK:
+            process_chunk(search, current, chunk, count)
+            following = bins.next_chunk[chunk]
+            release(bins, chunk, chunk)
+            chunk, count = following, np.int64(CHUNK)
 
 
 @parallel_region
-def search(
-    worker, offsets, neighbours, weights, distances, sources, targets, pool, below, tops,
-    words, offers, offered, scale, none, found,
-):  # fmt: skip
-    """Run a whole search; all workers read the same offers and so come to the same decisions."""
-    rows, limits, n = (offsets, neighbours, weights), (scale, none), len(distances)
-    chunks, ring = len(below) // worker.count, RING + WORDS
-    bins = Bins(
-        pool,
-        below,
-        tops[worker.id * ring : (worker.id + 1) * ring],
-        words[worker.id * WORDS : (worker.id + 1) * WORDS],
-    )
-    clear(bins, worker.id * chunks, (worker.id + 1) * chunks)
+def search_bins(worker, graph, distances, sources, targets, scratch, limits, status):
+    """Run a whole search; all workers read the same offers and therefore make the same decisions."""
+    n, bins = len(distances), bins_of(worker, scratch)
+    search = Search(graph, distances, bins, limits, worker.count == 1)
     for vertex in range(n * worker.id // worker.count, n * (worker.id + 1) // worker.count):
-        distances[vertex] = none
+        distances[vertex] = limits.none
     barrier_wait(worker)
     if worker.id == 0:
         for source in sources:
             distances[source] = 0
-            put(bins, 0, source)
+            push(bins, 0, source)
     current, side, settled = np.int64(0), 0, 0
-    before, before_last = np.int64(NOBODY), np.int64(NOBODY)
+    before, before_last = np.int64(NO_CHUNK), np.int64(NO_CHUNK)
     while True:
-        all_offers = offers[side * worker.count * WORDS : (side + 1) * worker.count * WORDS]
-        all_offered = offered[side * worker.count * chunks : (side + 1) * worker.count * chunks]
-        mine = all_offers[worker.id * WORDS : (worker.id + 1) * WORDS]
-        number, last = lay_out(
-            bins, current, mine, all_offered[worker.id * chunks : (worker.id + 1) * chunks]
-        )
+        offers = offers_of(scratch, side)
+        number, last = publish(bins, current, offers, worker)
         barrier_wait(worker)
-        following = nearest_offer(worker.count, all_offers)
-        while settled < len(targets) and bin_of(distances[targets[settled]], scale) < following:
+        following = first_offered_bin(offers, worker.count)
+        while settled < len(targets) and bin_of(distances[targets[settled]], limits.scale) < following:
             settled += 1
         done = len(targets) > 0 and settled == len(targets)
-        if done or following in (NOTHING, WANTING_CHUNKS):
+        if done or following in (NO_BIN, OUT_OF_CHUNKS):
             break
         current = following
         if number == current:
-            bins.tops[current & (RING - 1)] = 0
-        if bins.words[NEAREST_BEYOND] == current:
-            sort_beyond(bins, current, distances, scale)
-        work_on_offers(
-            worker.id, worker.count, current, all_offers, all_offered, bins, rows, distances, limits
-        )
-        work_on_own(worker.count, current, bins, rows, distances, limits)
-        if before != NOBODY:  # worker.count has left the round before
-            give_back(bins, before, before_last)
-        before = all_offered[worker.id * chunks] if number == current and last != NOBODY else np.int64(NOBODY)
+            bins.heads[current & (RING - 1)] = 0
+        if bins.state[OVERFLOW_MIN] == current:
+            distribute_overflow(bins, current, distances, limits.scale)
+        process_offers(worker, search, current, offers)
+        process_refilled(search, current)
+        if before != NO_CHUNK:  # all workers have left the round before
+            release(bins, before, before_last)
+        before = np.int64(NO_CHUNK)
+        if number == current and last != NO_CHUNK:
+            before = offers.chunks[worker.id * (len(offers.chunks) // worker.count)]
         before_last, side = last, 1 - side
     if worker.id == 0:
-        found[LAST], found[TOO_FEW] = current, following == WANTING_CHUNKS
+        status[LAST], status[TOO_FEW] = current, following == OUT_OF_CHUNKS
 
 
 def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
@@ -220,36 +244,35 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
     delta : number, optional
         Width of a bin.
     """
-    dtype, n, everyone = rows.weights.dtype, rows.n_vertices, workers()
+    dtype, n, n_workers = rows.weights.dtype, rows.n_vertices, workers()
     scale = 1 / (width_for(rows) if delta is None else min(max(float(delta), 1e-300), 1e300))
-    none, found = just_beyond(cutoff), np.zeros(2, np.int64)
+    none, status = just_beyond(cutoff), np.zeros(2, np.int64)
     targets = np.empty(0, np.int64) if targets is None else targets
-    distances = np.empty(n, dtype)
-    chunks = chunks_for(n, everyone)
+    distances, graph = np.empty(n, dtype), rows.outgoing
+    chunks = chunks_for(n, n_workers)
     while True:
-        search(
-            *(rows.offsets, rows.neighbours, rows.weights, distances, sources, targets),
-            *(
-                np.empty(everyone * chunks * CHUNK, rows.neighbours.dtype),
-                np.empty(everyone * chunks, np.int64),
-            ),
-            *(np.empty(everyone * (RING + WORDS), np.int64), np.empty(everyone * WORDS, np.int64)),
-            *(np.empty(2 * everyone * WORDS, np.int64), np.empty(2 * everyone * chunks, np.int64)),
-            *(scale, none, found),
-        )
-        if not found[TOO_FEW]:
+        scratch = scratch_for(n_workers, chunks, rows.neighbours.dtype)
+        search_bins(graph, distances, sources, targets, scratch, Limits(scale, none), status)
+        if not status[TOO_FEW]:
             break
         chunks *= 2
     if none != unreached(dtype):
         distances[distances == none] = unreached(dtype)
     if len(targets) and (distances[targets] != unreached(dtype)).all():
         return distances, False
-    return distances, past_the_end(rows, distances, cutoff, (int(found[LAST]) + 2) / scale)
+    return distances, past_the_end(rows, distances, cutoff, (int(status[LAST]) + 2) / scale)
 
 
-def chunks_for(vertices, everyone):
-    """Chunks a worker gets at first; more than enough as a rule, and what is not touched costs nothing."""
-    return 2 * RING + (vertices + 4 * vertices // everyone) // CHUNK
+def scratch_for(n_workers, chunks, index_type):
+    """Working memory with so many chunks per worker."""
+    sizes = (n_workers * chunks, n_workers * (RING + WORDS), n_workers * WORDS, 2 * n_workers * WORDS)
+    words = (np.empty(size, np.int64) for size in (*sizes, 2 * n_workers * chunks))
+    return Scratch(np.empty(n_workers * chunks * CHUNK, index_type), *words)
+
+
+def chunks_for(n_vertices, n_workers):
+    """Chunks per worker at first: usually more than enough, and unused ones cost nothing."""
+    return 2 * RING + (n_vertices + 4 * n_vertices // n_workers) // CHUNK
 
 
 def width_for(rows):

@@ -1,42 +1,91 @@
-"""Dijkstra's search: one vertex after the other, the nearest first, on one core.
+"""Dijkstra's search on one core: vertices are settled in order of their distances.
 
-The oracle of the other methods.  It is also a fair choice where a search is cut short by targets nearby.
+The oracle of the other methods, and a fair choice where targets nearby end a search early.  The heap has four
+children per node.  Its items are never moved up when a shorter path is found: they are added once more, and
+the older item is recognised by its distance and skipped.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import compiled
+from edgewise.device import compiled, device
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.result import unreached
-from edgewise.paths.sssp.heap import drop, put
 from edgewise.paths.sssp.weights import past_the_end
+
+#: Children of a node of the heap.
+ARITY = 4
+
+
+class Heap(NamedTuple):
+    """Distances ``keys`` and ``items`` at them, in heap order: two arrays of the same length."""
+
+    keys: Any
+    items: Any
+
+
+@device
+def push(heap, size, key, item):
+    """Add an item; return the new size."""
+    keys, items = heap
+    at = size
+    while at > 0 and keys[(at - 1) // ARITY] > key:
+        above = (at - 1) // ARITY
+        keys[at], items[at] = keys[above], items[above]
+        at = above
+    keys[at], items[at] = key, item
+    return size + 1
+
+
+@device
+def pop(heap, size):
+    """Remove the nearest item, which is the first; return the new size."""
+    keys, items = heap
+    size -= 1
+    key, item = keys[size], items[size]
+    at = 0
+    while ARITY * at + 1 < size:
+        first = ARITY * at + 1
+        least = first
+        for other in range(first + 1, min(first + ARITY, size)):
+            if keys[other] < keys[least]:
+                least = other
+        if keys[least] >= key:
+            break
+        keys[at], items[at] = keys[least], items[least]
+        at = least
+    keys[at], items[at] = key, item
+    return size
 
 
 @compiled
-def search(offsets, neighbours, weights, distances, sources, targets, wanted, cutoff, keys, vertices):
-    """Settle vertices until no one is left, or until nothing as near as the furthest target is left."""
-    size, left = 0, len(targets)
+def settle(graph, distances, sources, targets, is_target, cutoff, heap):
+    """Settle vertices until none is left, or none that is as near as the furthest target."""
+    offsets, neighbours, weights = graph
+    keys, items = heap
+    size, n_targets = 0, len(targets)
     for source in sources:
         distances[source] = 0
-        size = put(keys, vertices, size, distances[source], source)
+        size = push(heap, size, distances[source], source)
     while size > 0:
-        distance, vertex = keys[0], vertices[0]
-        size = drop(keys, vertices, size)
+        distance, vertex = keys[0], items[0]
+        size = pop(heap, size)
         if distance > cutoff:
             break
         if distance > distances[vertex]:
             continue
-        if len(wanted) > 0 and wanted[vertex]:
-            wanted[vertex] = False
-            left -= 1
-            if left == 0:
+        if len(is_target) > 0 and is_target[vertex]:
+            is_target[vertex] = False
+            n_targets -= 1
+            if n_targets == 0:
                 cutoff = distance
         for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])):
             other = np.int64(neighbours[entry])
             longer = wrapping_add(distance, weights[entry])
             if longer < distances[other] and distance <= longer <= cutoff:
                 distances[other] = longer
-                size = put(keys, vertices, size, longer, other)
+                size = push(heap, size, longer, other)
 
 
 def dijkstra(rows, sources, cutoff, targets=None):
@@ -44,7 +93,7 @@ def dijkstra(rows, sources, cutoff, targets=None):
 
     Parameters
     ----------
-    rows : Rows
+    rows : Adjacency
         No weight is negative.
     sources : (k,) int64 array
     cutoff : number
@@ -57,18 +106,17 @@ def dijkstra(rows, sources, cutoff, targets=None):
     (n,) array
         Distances in the type of the weights.
     bool
-        Whether a distance passed the end of the type.
+        Whether a distance is larger than its type can hold.
     """
     dtype, n = rows.weights.dtype, rows.n_vertices
     distances = np.full(n, unreached(dtype), dtype)
-    room = len(rows.weights) + len(sources)
-    wanted = np.zeros(0 if targets is None else n, bool)
+    is_target = np.zeros(0 if targets is None else n, bool)
     targets = np.empty(0, np.int64) if targets is None else targets
-    wanted[targets] = True
-    search(
-        *(rows.offsets, rows.neighbours, rows.weights, distances, sources, targets, wanted, cutoff),
-        *(np.empty(room, dtype), np.empty(room, np.int64)),
-    )
+    is_target[targets] = True
+    capacity = len(rows.weights) + len(sources)
+    heap = Heap(np.empty(capacity, dtype), np.empty(capacity, np.int64))
+    graph = rows.outgoing
+    settle(graph, distances, sources, targets, is_target, cutoff, heap)
     if len(targets) and (distances[targets] != unreached(dtype)).all():
         return distances, False
     return distances, past_the_end(rows, distances, cutoff)

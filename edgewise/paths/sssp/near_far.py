@@ -1,197 +1,202 @@
 """Near-far: shortest paths by thresholds, in one cooperative region.
 
-Vertices whose distance was lowered are pending.  Those nearer than a threshold are expanded, round after
-round, until none is left; then the threshold moves on by ``delta`` (Davidson, Baxter, Garland and Owens
-2014). As in :mod:`edgewise.paths.bfs.cooperative` the whole search is one launch and has two gears:
+Vertices whose distance was lowered are *pending*.  Those nearer than a threshold are *near* and are expanded,
+round after round, until none is left; then the threshold rises by ``delta`` (Davidson, Baxter, Garland and
+Owens 2014).  As in :mod:`edgewise.paths.bfs.cooperative`, the whole search is one launch, and the number of
+near vertices decides between two kinds of rounds:
 
-*Wide.*  Pending vertices are flags, a byte each.  A warp looks through its share of the flags, expands the
-near vertices and carries the far ones over to the flags of the next round.  Nothing is queued, so nothing
-is counted in one place and no vertex is expanded twice in a round.  The entries of a warp's rows are shared
-out evenly among its lanes, rows longer than a piece among all warps.
+*Dense.*  Pending vertices are flags, one byte each.  A warp scans its part of the flags, expands the near
+vertices and carries the far ones over to the flags of the next round.  Nothing is queued: no counter is
+contended for, and no vertex is expanded twice in a round.  The entries of a warp's rows are shared out evenly
+among its lanes, and rows longer than a piece among all warps.
 
-*Narrow.*  Where few vertices are near, they stand in a queue, and every team takes a stretch of it and
-follows it for several turns in its own fast memory before it meets the others.  Far vertices are flags here
-too; a pass over the flags lists those that a new threshold lets in.
+*Sparse.*  Few near vertices are kept in a queue.  Each block takes a part of it and follows it for several
+steps in its own shared memory before it waits for the other blocks.  Far vertices are flags here too; a
+*listing* round over the flags queues those that a new threshold makes near.
 
 A distance is lowered by an atomic minimum, and ``expanded`` holds the distance with which a vertex was
-expanded last, so that it is expanded again only for a smaller one.  At the end all pending vertices have
-been expanded with their final distances: it does not matter in which order, and the result is the same on
-every device.
+expanded last, so that it is expanded again only for a smaller one.  At the end all pending vertices have been
+expanded with their final distances.  The order does not matter, so the result is the same on every device.
 """
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, load, parallel_region
 from edgewise.paths.block_queues import APART, PIECE, WORDS, add_up
 from edgewise.paths.result import unreached
-from edgewise.paths.sssp.gears import (
-    COUNTED,
+from edgewise.paths.sssp.near_far_kernels import (
+    COUNTERS,
     FAR,
-    LONG_ROW,
+    FLAGS,
     NEAR,
     PIECES,
     QUEUES,
-    TOGETHER,
-    TURNING,
-    expand_narrow,
+    SET,
+    TOO_LONG,
+    Round,
+    Search,
+    expand_dense,
     expand_pieces,
-    expand_wide,
+    expand_sparse,
     list_near,
 )
 from edgewise.paths.sssp.weights import past_the_end
 
-#: Threads a block and blocks a multiprocessor.
+#: Threads per block, and blocks per multiprocessor.
 THREADS, MAX_BLOCKS_PER_SM = 512, 2
-#: Near vertices from which on they are not listed.
-WIDE = 16384
-#: What a round does.
-LISTING, NARROW, WIDE_GEAR, DONE = 0, 1, 2, 3
-#: Steps of the threshold, in mean weights a neighbour.
+#: Number of near vertices from which on rounds are dense.
+DENSE_FROM = 16384
+#: Kinds of rounds.
+LISTING, SPARSE, DENSE, DONE = 0, 1, 2, 3
+#: Step of the threshold, in mean weights per neighbour.
 REACH = 32
 
 
+class Limits(NamedTuple):
+    """What a search was asked for.
+
+    Attributes
+    ----------
+    first, others : int and (k - 1,) int64 array
+        The sources.
+    dense_from : int
+        Number of near vertices from which on rounds are dense.
+    delta, cutoff, none : numbers
+        Step of the threshold, largest distance that counts, distance of unreached vertices.
+    """
+
+    first: int
+    others: Any
+    dense_from: int
+    delta: Any
+    cutoff: Any
+    none: Any
+
+
 @device
-def clear(counts, free, turning):
-    """Set the counters to zero that the next round will use."""
+def clear(counts, free, counters):
+    """Set the counters that the next round uses to zero."""
     counts[free * APART] = 0
-    for word in range(TURNING):
-        counts[(turning + word) * APART] = 0
+    for counter in range(counters, counters + SET):
+        counts[counter * APART] = 0
 
 
 @device
-def start(worker, distances, expanded, source, others, flags, words, none):
-    """Nothing is reached but the sources, which are pending."""
-    for vertex in range(worker.id, len(distances), worker.count):
-        distances[vertex] = none
-        expanded[vertex] = none
-    for position in range(worker.id, len(words), worker.count):
-        words[position] = 0
+def start(worker, search, limits):
+    """Reach nothing but the sources, which are pending."""
+    for vertex in range(worker.id, len(search.distances), worker.count):
+        search.distances[vertex] = limits.none
+        search.expanded[vertex] = limits.none
+    for position in range(worker.id, len(search.words), worker.count):
+        search.words[position] = 0
     barrier_wait(worker)
-    for item in range(worker.id, len(others), worker.count):
-        distances[others[item]] = 0
-        flags[others[item]] = 1
+    for item in range(worker.id, len(limits.others), worker.count):
+        search.distances[limits.others[item]] = 0
+        search.flags[limits.others[item]] = 1
     if worker.id == 0:
-        distances[source] = 0
-        flags[source] = 1
+        search.distances[limits.first] = 0
+        search.flags[limits.first] = 1
     barrier_wait(worker)
 
 
 @device
-def move_on(threshold, step, none):
-    """The next threshold; at most infinity."""
+def raised(threshold, step, none):
+    """The next threshold; at most ``none``."""
     return threshold + step if threshold < none - step else none
 
 
 @device
-def after_listing(near_now, left, wide, threshold, step, delta, none):
-    """Gear, threshold and step once the near vertices are listed; steps grow as long as they find none."""
-    if near_now > 0:
-        return NARROW if near_now < wide else WIDE_GEAR, threshold, delta
-    return LISTING if left > 0 else DONE, move_on(threshold, step, none), step + step
+def after_listing(n_near, n_far, threshold, step, limits):
+    """Kind of the next round, its threshold and the next step; steps grow as long as they find nothing."""
+    if n_near > 0:
+        return SPARSE if n_near < limits.dense_from else DENSE, threshold, limits.delta
+    return LISTING if n_far > 0 else DONE, raised(threshold, step, limits.none), step + step
 
 
 @device
-def after_wide(near_next, left, wide, threshold, step, none):
-    """Gear and threshold after a round in the wide gear."""
-    if near_next > 0:
-        return LISTING if near_next < wide // 4 else WIDE_GEAR, threshold
-    return LISTING if left > 0 else DONE, move_on(threshold, step, none)
+def after_dense(n_near, n_far, threshold, step, limits):
+    """Kind of the round after a dense one, and its threshold."""
+    if n_near > 0:
+        return LISTING if n_near < limits.dense_from // 4 else DENSE, threshold
+    return LISTING if n_far > 0 else DONE, raised(threshold, step, limits.none)
 
 
 @device
-def wide_round(worker, team, distances, expanded, rows, flags, words, turned, queue, counts, which, limits):
-    """Expand all near vertices, and put together how many are near and far next."""
-    nears, fars = expand_wide(
-        worker.id, worker.count, distances, expanded, rows, flags, words, turned, queue, counts, which, limits
-    )
+def list_round(worker, search, turn):
+    """Queue all near vertices; the numbers of near and of far ones."""
+    counts, far = search.counts, list_near(worker, search, turn)
+    add_up(worker.id, worker.shared, counts, turn.counters + FAR, far)
     barrier_wait(worker)
-    following, pieces = (1 - turned) * len(flags) // 2, np.int64(load(counts, (which + PIECES) * APART))
-    more_near, more_far = expand_pieces(
-        worker.id, worker.count, distances, rows, flags, following, queue, counts, pieces, limits
-    )
-    add_up(worker.id, team, counts, which + NEAR, nears + more_near)
-    add_up(worker.id, team, counts, which + FAR, fars + more_far)
+    return np.int64(load(counts, turn.spill * APART)), load(counts, (turn.counters + FAR) * APART)
+
+
+@device
+def sparse_round(worker, search, turn, size, dense_from):
+    """Expand the queue; return the size of the next queue, and whether the next round must be dense."""
+    expand_sparse(worker, search, turn, size)
+    barrier_wait(worker)
+    counts, queue, capacity = search.counts, search.queue, len(search.queue) // QUEUES
+    size = min(np.int64(load(counts, turn.spill * APART)), capacity)
+    dense = load(counts, (turn.counters + TOO_LONG) * APART) > 0 or size >= dense_from
+    if dense:
+        for item in range(worker.id, size, worker.count):
+            search.flags[turn.pending + np.int64(queue[turn.spill * capacity + item])] = 1
+        barrier_wait(worker)
+    return size, dense
+
+
+@device
+def dense_round(worker, search, turn):
+    """Expand all near vertices; the numbers of near and of far vertices of the next round."""
+    counts, counters = search.counts, turn.counters
+    near, far = expand_dense(worker, search, turn)
+    barrier_wait(worker)
+    n_pieces = np.int64(load(counts, (counters + PIECES) * APART))
+    more_near, more_far = expand_pieces(worker, search, turn, n_pieces)
+    add_up(worker.id, worker.shared, counts, counters + NEAR, near + more_near)
+    add_up(worker.id, worker.shared, counts, counters + FAR, far + more_far)
+    barrier_wait(worker)
+    return load(counts, (counters + NEAR) * APART), load(counts, (counters + FAR) * APART)
 
 
 @parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
-def search(
-    worker, distances, expanded, offsets, neighbours, weights, source, others, flags,
-    words, queue, counts, wide, delta, cutoff, none,
-):  # fmt: skip
-    """Run a whole search; all workers come to the same decisions from the same counters.
+def search_near_far(worker, search, limits):
+    """Run a whole search; all workers make the same decisions from the same counters.
 
-    A counter that decides is not written before the next barrier, since others may still have to read it: the
-    three queues, and three sets of other counters, take turns.
+    A counter that decides is not written before the next barrier, since other workers may still have to read
+    it: the three queues, and the three sets of other counters, are used in turn.
     """
-    start(worker, distances, expanded, source, others, flags, words, none)
-    rows, capacity = (offsets, neighbours, weights), len(queue) // QUEUES
-    near, spill, free, turned, rounds = 0, 1, 2, 0, 0
-    gear, step, threshold, size = LISTING, delta, delta, 0
-    while gear != DONE:
-        which = QUEUES + TURNING * (rounds % 3)
+    start(worker, search, limits)
+    near, spill, free, half, rounds = 0, 1, 2, 0, 0
+    kind, step, threshold, size = LISTING, limits.delta, limits.delta, 0
+    n_flags = len(search.flags) // 2
+    while kind != DONE:
+        counters = QUEUES + SET * (rounds % 3)
         if worker.id == 0:
-            clear(counts, free, QUEUES + TURNING * ((rounds + 1) % 3))
+            clear(search.counts, free, QUEUES + SET * ((rounds + 1) % 3))
         rounds += 1
-        limits, now = (threshold, cutoff), turned * len(flags) // 2
-        if gear == LISTING:
-            far = list_near(
-                worker.id,
-                worker.count,
-                distances,
-                expanded,
-                flags,
-                words,
-                turned,
-                queue,
-                counts,
-                spill,
-                threshold,
-            )
-            add_up(worker.id, worker.shared, counts, which + FAR, far)
-            barrier_wait(worker)
-            size, left = np.int64(load(counts, spill * APART)), load(counts, (which + FAR) * APART)
-            near, spill, free = spill, free, near
-            gear, threshold, step = after_listing(size, left, wide, threshold, step, delta, none)
-        elif gear == NARROW:
-            lists = (near, spill, which, now)
-            expand_narrow(
-                worker.id,
-                worker.count,
-                worker.shared,
-                distances,
-                expanded,
-                rows,
-                flags,
-                queue,
-                counts,
-                lists,
-                size,
-                limits,
-            )
-            barrier_wait(worker)
-            size = min(np.int64(load(counts, spill * APART)), capacity)
-            near, spill, free = spill, free, near
-            if load(counts, (which + LONG_ROW) * APART) > 0 or size >= wide:
-                for item in range(worker.id, size, worker.count):
-                    flags[now + np.int64(queue[near * capacity + item])] = 1
-                barrier_wait(worker)
-                gear = WIDE_GEAR
-            elif size == 0:
-                gear, threshold = LISTING, move_on(threshold, step, none)
+        turn = Round(near, spill, counters, half * n_flags, (1 - half) * n_flags, threshold, limits.cutoff)
+        if kind == DENSE:
+            n_near, n_far = dense_round(worker, search, turn)
+            half = 1 - half
+            kind, threshold = after_dense(n_near, n_far, threshold, step, limits)
+            continue
+        if kind == LISTING:
+            size, n_far = list_round(worker, search, turn)
+            kind, threshold, step = after_listing(size, n_far, threshold, step, limits)
         else:
-            wide_round(
-                worker, worker.shared, distances, expanded, rows, flags, words, turned, queue, counts,
-                which, limits,
-            )  # fmt: skip
-            barrier_wait(worker)
-            turned = 1 - turned
-            size, left = load(counts, (which + NEAR) * APART), load(counts, (which + FAR) * APART)
-            gear, threshold = after_wide(size, left, wide, threshold, step, none)
+            size, dense = sparse_round(worker, search, turn, size, limits.dense_from)
+            if dense:
+                kind = DENSE
+            elif size == 0:
+                kind, threshold = LISTING, raised(threshold, step, limits.none)
+        near, spill, free = spill, free, near
 
 
-def near_far(rows, sources, cutoff, delta=0, wide=WIDE):
+def near_far(rows, sources, cutoff, delta=0, dense_from=DENSE_FROM):
     """Distances from the nearest of ``sources`` in one launch.
 
     Parameters
@@ -204,40 +209,39 @@ def near_far(rows, sources, cutoff, delta=0, wide=WIDE):
         Vertices further away are not reached.
     delta : number
         Step of the threshold; 0 for one that fits the weights.
-    wide : int
-        Near vertices from which on they are not listed.
+    dense_from : int
+        Number of near vertices from which on rounds are dense.
 
     Returns
     -------
     distances : (n,) array
     overflowed : bool
-        Whether a path is longer than the type of the distances can say.
+        Whether a distance is larger than its type can hold.
     """
-    device, n, m = arrays.device_of(rows.offsets), rows.n_vertices, len(rows.neighbours)
-    kind = rows.weights.dtype
-    distances, expanded = (arrays.empty(n, kind, device) for _ in range(2))
-    words = arrays.empty(2 * -(-n // TOGETHER), np.uint32, device)
-    queue = arrays.empty(QUEUES * (2 * wide + 2 * m // PIECE), rows.neighbours.dtype, device)
-    counts = arrays.zeros(COUNTED * APART, np.int32, device)
-    nothing = arrays.empty(0, np.int64, device)
+    device, n, dtype = arrays.device_of(rows.offsets), rows.n_vertices, rows.weights.dtype
+    dense_from, index_type = max(1, min(dense_from, n)), rows.neighbours.dtype
+    distances, expanded = (arrays.empty(n, dtype, device) for _ in range(2))
+    words = arrays.empty(2 * -(-n // FLAGS), np.uint32, device)
+    capacity = 2 * dense_from + 2 * len(rows.neighbours) // PIECE
+    queue = arrays.empty(QUEUES * capacity, index_type, device)
+    counts = arrays.zeros(COUNTERS * APART, np.int32, device)
+    graph = rows.outgoing
+    search = Search(graph, distances, expanded, words.view(np.uint8), words, queue, counts)
+    nothing, number = arrays.empty(0, np.int64, device), float if dtype.kind == "f" else int
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
-    number, wide = float if kind.kind == "f" else int, max(1, min(wide, n))
-    search(
-        distances, expanded, rows.offsets, rows.neighbours, rows.weights, int(sources[0]), others,
-        words.view(np.uint8), words, queue, counts, wide, step_of(delta or fitting(rows), kind),
-        number(cutoff), number(unreached(kind)),
-    )  # fmt: skip
+    lengths = step_of(delta or fitting(rows), dtype), number(cutoff), number(unreached(dtype))
+    search_near_far(search, Limits(int(sources[0]), others, dense_from, *lengths))
     return distances, past_the_end(rows, distances, cutoff)
 
 
-def step_of(delta, kind):
+def step_of(delta, dtype):
     """``delta`` as a number of the distances' type that is larger than zero."""
-    if kind.kind == "f":
+    if dtype.kind == "f":
         return float(delta)
-    most = int(unreached(kind))
-    return most if delta >= most else max(1, math.ceil(delta))
+    none = int(unreached(dtype))
+    return none if delta >= none else max(1, math.ceil(delta))
 
 
 def fitting(rows):
-    """A step of the threshold: the mean weight, times more the fewer edges a vertex has."""
+    """A step of the threshold: the mean weight, and the larger the fewer edges a vertex has."""
     return REACH * rows.spread.mean * rows.n_vertices / max(len(rows.neighbours), 1) or 1

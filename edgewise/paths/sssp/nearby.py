@@ -82,7 +82,7 @@ def nearby(rows, sources, cutoff, targets=None):
 
     Parameters
     ----------
-    rows : Rows
+    rows : Adjacency
         On the CPU; no weight is negative.
     sources : (k,) int64 array of distinct vertices
     cutoff : number

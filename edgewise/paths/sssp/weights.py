@@ -1,14 +1,14 @@
-"""Weights of a search: what is refused, the type in which distances come, and what is kept with the graph.
+"""Weights of a search and the type of its distances: what is refused, what is converted, what overflows.
 
 Distances come in the type of the graph's weights, one of int32, int64, float32 and float64, and in the next
-wider one where a distance passes the end of int32 or float32.  (:meth:`Graph.from_edges
-<edgewise.Graph.from_edges>` takes any integers and floats, and turns the others into these.)
+wider one where a distance is too large for int32 or float32.  (:meth:`Graph.from_edges
+<edgewise.Graph.from_edges>` takes any integers and floats, and converts the others to these.)
 
 Distances of floats are sums in their own type, rounded after every edge.  Rounding is monotone, so where no
 weight is negative there is one fixpoint ``distance[v] = min(distance[u] + weight)``, and every method, device
-and number of threads finds it, bit for bit.  Beside negative weights rounding shows: a cycle that sums up to
-zero may sum up to a little less (-0.1 - 0.2 + 0.3 is -5.6e-17), and then is gone round until a lap lowers
-nothing more, or is named as a negative cycle.
+and number of threads finds it, bit for bit.  With negative weights rounding shows: a cycle that sums up to
+zero may sum up to a little less (-0.1 - 0.2 + 0.3 is -5.6e-17).  Then either it is followed until another lap
+lowers nothing more, or it is reported as a negative cycle.
 """
 
 import math
@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_max
-from edgewise.errors import GraphError, OptionError
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.paths.csr import adjacency_of, spread_of
 from edgewise.paths.result import unreached
 
@@ -26,7 +26,7 @@ WIDER = {"int32": "int64", "float32": "float64"}
 
 
 def type_named(dtype):
-    """Name of a type of distances that was asked for as NumPy takes it: ``"int32"``, ``np.int32`` ...
+    """Name of a type of distances, given as NumPy takes it: ``"int32"``, ``np.int32`` ...
 
     Raises
     ------
@@ -38,29 +38,27 @@ def type_named(dtype):
     except TypeError:
         name = None
     if name not in TYPES:
-        raise OptionError(f"dtype={dtype!r} is unknown; use one of {', '.join(TYPES)}")
+        raise OptionError(f"{argument('dtype', dtype)} is unknown; use one of {', '.join(TYPES)}")
     return name
 
 
-def wider_than(name, asked=False, passes="passes"):
+def wider_than(name, requested=False, passes="passes"):
     """Name of the type to search in again, where a distance passes (or may pass) the end of type ``name``.
 
     Raises
     ------
     GraphError
-        There is none, or ``name`` was asked for.
+        There is none, or the user requested ``name``.
     """
-    if not asked and name in WIDER:
+    if not requested and name in WIDER:
         return WIDER[name]
     wider = WIDER.get(name) or ("float64" if name == "int64" else None)
-    raise GraphError(
-        f"a distance {passes} the largest number of {name}; "
-        + (f"use dtype={wider!r}" if wider else "use smaller weights")
-    )
+    remedy = f"use {argument('dtype', wider)}" if wider else "use smaller weights"
+    raise GraphError(f"a distance {passes} the largest number of {name}; {remedy}")
 
 
 def rows_in(graph, name):
-    """The rows of ``graph`` with weights of the type ``name``, checked once and kept with the graph.
+    """The rows of ``graph`` with weights of the type ``name``, checked once and cached with the graph.
 
     Raises
     ------
@@ -76,7 +74,7 @@ def rows_in(graph, name):
 
 
 def spread_in(graph):
-    """The spread of the graph's weights, which are checked on the way."""
+    """Least, largest and mean weight of the graph, whose weights are checked once."""
     weights = graph.csr_weights
     if weights is None:
         raise GraphError("the graph has no weights; use edgewise.bfs, where every edge counts one")
@@ -97,7 +95,7 @@ def _check_finite(graph, weights):
 
 
 def edge_at(graph, entry):
-    """The ids of an entry's ends, as text for a message."""
+    """The ids of the endpoints of an entry, as text for a message."""
     source = int(arrays.namespace(graph.device).searchsorted(graph.offsets, entry, side="right")) - 1
     one, other = graph.ids_of(np.array([source, int(graph.neighbours[entry])])).tolist()
     return f"from {one!r} to {other!r}"
@@ -110,17 +108,17 @@ def _converted(weights, name, spread):
     if dtype.kind == "f":
         if weights.dtype.kind == "f":
             fits = max(abs(spread.least), abs(spread.largest)) <= np.finfo(dtype).max
-        else:  # the ends first: if they come back, nothing between is carried past the type
+        else:  # if the extremes survive the conversion, all between them can be converted back
             fits = all(int(dtype.type(end)) == end for end in (spread.least, spread.largest))
             fits = fits and bool((weights.astype(dtype).astype(weights.dtype) == weights).all())
     else:
-        range_of = np.iinfo(dtype)
-        fits = range_of.min <= spread.least and spread.largest < range_of.max
+        limits = np.iinfo(dtype)
+        fits = limits.min <= spread.least and spread.largest < limits.max
         if fits and weights.dtype.kind == "f":
             fits = bool((weights == weights.astype(dtype)).all())
     if not fits:
         raise OptionError(
-            f"weights from {spread.least} to {spread.largest} do not fit dtype={name!r} exactly"
+            f"weights from {spread.least} to {spread.largest} do not fit {argument('dtype', name)} exactly"
         )
     return weights.astype(dtype)
 
@@ -128,11 +126,9 @@ def _converted(weights, name, spread):
 def limit_in(cutoff, dtype):
     """The largest distance that counts, in the type of the distances."""
     dtype = np.dtype(dtype)
-    most = np.finfo(dtype).max if dtype.kind == "f" else np.iinfo(dtype).max - 1
-    if cutoff is None:
-        return dtype.type(most)
-    if cutoff >= most:
-        return dtype.type(most)
+    largest = np.finfo(dtype).max if dtype.kind == "f" else np.iinfo(dtype).max - 1
+    if cutoff is None or cutoff >= largest:
+        return dtype.type(largest)
     return dtype.type(cutoff if dtype.kind == "f" else math.floor(cutoff))
 
 
@@ -150,40 +146,40 @@ def just_beyond(limit):
 
 
 def past_the_end(rows, distances, cutoff, largest=None):
-    """Whether a vertex was not reached only because its distance would pass the end of its type.
+    """Whether a vertex is unreached only because its distance would pass the end of its type.
 
     Parameters
     ----------
-    rows : Rows
+    rows : Adjacency
         Weights may be negative.
     distances : (n,) array
-        All distances that are in the type: what no edge lowers any more.
+        All distances that are in the type: no edge lowers any of them.
     cutoff : number
-        As the search had it; a distance beyond it is not missed.
+        Of the search; distances beyond it are not missed.
     largest : number, optional
-        A bound of the distances, to be spared a look at them.
+        An upper bound of the distances, which saves computing it.
     """
     dtype = distances.dtype
-    none, most = dtype.type(unreached(dtype)), limit_in(None, dtype).item()
-    if cutoff < most or not len(rows.weights):
+    none, end = dtype.type(unreached(dtype)), limit_in(None, dtype).item()
+    if cutoff < end or not len(rows.weights):
         return False
     heaviest = rows.spread.largest
-    if 2 * heaviest * rows.n_vertices <= most:
+    if 2 * heaviest * rows.n_vertices <= end:
         return False
     if largest is None:
         largest = arrays.namespace(distances).where(distances == none, 0, distances).max().item()
-    if largest + heaviest <= most:
+    if largest + heaviest <= end:
         return False
-    found = arrays.zeros(1, np.int32, arrays.device_of(distances))
+    missed = arrays.zeros(1, np.int32, arrays.device_of(distances))
     with np.errstate(over="ignore"):
-        _look_behind(rows.n_vertices, rows.offsets, rows.neighbours, distances, none, found)
-    return bool(found[0])
+        _mark_missed(rows.n_vertices, rows.offsets, rows.neighbours, distances, none, missed)
+    return bool(missed[0])
 
 
 @each
-def _look_behind(vertex, offsets, neighbours, distances, none, found):
-    """Note an edge from a vertex that was reached to one that was not: their sum is too large."""
+def _mark_missed(vertex, offsets, neighbours, distances, none, missed):
+    """Record an edge from a reached vertex to an unreached one: its sum is too large."""
     if distances[vertex] != none:
         for entry in range(offsets[vertex], offsets[vertex + 1]):
             if distances[neighbours[entry]] == none:
-                fetch_max(found, 0, 1)
+                fetch_max(missed, 0, 1)
