@@ -1,14 +1,14 @@
-"""The command line: ``edgewise components pairs.parquet -o clusters.parquet`` and its neighbours.
+"""The command line: ``edgewise components pairs.parquet -o clusters.parquet`` and its other subcommands.
 
-One page a subcommand, and only the page that is asked for is imported, so that help and mistyped names
-answer at once.  Whatever goes wrong ends in one line on standard error and an exit status:
+Each subcommand has a page of its own, and only the page of the requested one is imported, so that ``--help``
+is quick.  Every error ends in one line on standard error and an exit status:
 
 ====  =========================================================================
-0     done
-1     a fault of edgewise itself (``EDGEWISE_DEBUG=1`` shows the traceback)
-2     wrong input, option or file, or no such device
-130   interrupted with Ctrl-C; nothing half-written is left
-141   the reader of standard output went away
+0     success
+1     a bug in edgewise itself (``EDGEWISE_DEBUG=1`` shows the traceback)
+2     wrong input, option or file, or a device that does not exist
+130   interrupted with Ctrl-C; no half-written file is left
+141   the reader of standard output closed it
 ====  =========================================================================
 """
 
@@ -24,15 +24,15 @@ import edgewise
 from edgewise.command import keyboard
 from edgewise.errors import EdgewiseError
 
-#: Subcommands and what the overview says of them; each is a page of this room.
+#: Subcommands and their one-line help; each is a page of this package.
 PAGES = {
-    "components": "Put every id of a file of pairs into its cluster.",
-    "paths": "Find shortest paths from a vertex, or between all.",
-    "cycles": "Count the cycles of a length through every vertex.",
-    "generate": "Make a graph of a known family and write it.",
-    "bench": "Run published experiments again, on this machine.",
+    "components": "Find the clusters (connected components) of a file of pairs.",
+    "paths": "Find shortest paths from a vertex, or between all pairs.",
+    "cycles": "Count the cycles of a given length through every vertex.",
+    "generate": "Generate a graph of a known family and write it.",
+    "bench": "Run published experiments on this machine.",
     "convert": "Read a graph in one format and write it in another.",
-    "info": "Say what edgewise runs on, or what a graph file holds.",
+    "info": "Show the versions and devices, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
 }
 #: Options that are not called as the argument is, with hyphens, by page ("" stands for all pages).
@@ -57,30 +57,30 @@ def main(arguments=None):
 def run(arguments) -> int:
     """Run the command line; return its exit status."""
     arguments = list(arguments)
-    if arguments in ([], ["generate"], ["bench"]):  # a group alone
+    if arguments in ([], ["generate"], ["bench"]):  # a group without its subcommand
         arguments.append("--help")
     try:
         status = _command(arguments).main(arguments, prog_name="edgewise", standalone_mode=False)
         sys.stdout.flush()
-        return _say("interrupted", INTERRUPTED) if status == INTERRUPTED else int(status or 0)
+        return _fail("interrupted", INTERRUPTED) if status == INTERRUPTED else int(status or 0)
     except (KeyboardInterrupt, typer.Abort):  # older versions of typer abort, newer ones give the status
-        return _say("interrupted", INTERRUPTED)
-    except (BrokenPipeError, SystemExit):  # typer leaves in this way, and only for this reason
+        return _fail("interrupted", INTERRUPTED)
+    except (BrokenPipeError, SystemExit):  # typer exits in this way for no other reason
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except EdgewiseError as error:
-        return _say(error.rendered(partial(_as_option, _page(arguments))), 2)
+        return _fail(error.rendered(partial(_as_option, _page(arguments))), 2)
     except Exception as error:
         return _unexpected(error)
 
 
 def _command(arguments):
-    """The command tree: the page that is asked for in full, the others by name only."""
+    """The command tree: the requested page in full, the others by name only."""
     app = typer.Typer(name="edgewise", pretty_exceptions_enable=False)
     app.callback()(overview)
-    asked = _page(_words_to_complete() or arguments)
+    requested = _page(_words_to_complete() or arguments)
     for name, summary in PAGES.items():
-        if name == asked:
+        if name == requested:
             import_module(f"edgewise.command.{name}").add(app, name, summary)
         else:
             app.command(name, help=summary)(lambda: None)
@@ -93,21 +93,21 @@ def _page(words):
 
 
 def _words_to_complete():
-    """What stands on the line while a shell asks how it may go on."""
+    """Words of the line that a shell wants to complete."""
     if "_EDGEWISE_COMPLETE" not in os.environ:
         return []
     return (os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")).split()
 
 
-def _say_version(asked: bool):
-    if asked:
+def _print_version(requested: bool):
+    if requested:
         print(f"edgewise {edgewise.__version__}")
         raise typer.Exit
 
 
 def overview(
     version: bool = typer.Option(
-        False, "--version", help="Say the version and leave.", is_eager=True, callback=_say_version
+        False, "--version", help="Say the version and leave.", is_eager=True, callback=_print_version
     ),
 ):
     """Graph analytics on every CPU core and on NVIDIA GPUs."""
@@ -117,14 +117,14 @@ def _unexpected(error):
     if hasattr(error, "format_message"):  # a mistake in the options, found by typer
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "edgewise"
-        return _say(f"{error.format_message().rstrip('.')} (see {command} --help)", 2)
+        return _fail(f"{error.format_message().rstrip('.')} (see {command} --help)", 2)
     if os.environ.get("EDGEWISE_DEBUG", "0") not in ("", "0"):
         traceback.print_exc()
     if isinstance(error, MemoryError):
-        return _say("this machine has too little memory for the job", 2)
+        return _fail("this machine has too little memory for the job", 2)
     if isinstance(error, OSError):
-        return _say(f"{error.filename or 'a file'}: {error.strerror or error}", 2)
-    return _say(f"unexpected {type(error).__name__}: {error} (EDGEWISE_DEBUG=1 shows where)", 1)
+        return _fail(f"{error.filename or 'a file'}: {error.strerror or error}", 2)
+    return _fail(f"unexpected {type(error).__name__}: {error} (EDGEWISE_DEBUG=1 shows where)", 1)
 
 
 def _as_option(page, name, value):
@@ -133,7 +133,7 @@ def _as_option(page, name, value):
     return f"--{option}" + (f" {value.strip(QUOTES)}" if value not in ("", "True") else "")
 
 
-def _say(problem, status):
+def _fail(problem, status):
     line = " ".join(str(problem).split())
     print(f"edgewise: {line}", file=sys.stderr, flush=True)
     return status

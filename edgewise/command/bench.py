@@ -19,20 +19,20 @@ from edgewise.files.atomic_write import whole
 
 Size = StrEnum("Size", {name: name for name in experiments.SIZES})
 
-#: What is measured, and what the help says of it.
+#: Problems with published experiments, and their help.
 ROOMS = {
     "components": "Published experiments on connected components.",
     "paths": "Published experiments on shortest paths.",
     "cycles": "Published experiments on cycles through vertices.",
 }
-#: Ending of the pictures.
+#: Suffix of the pictures.
 PICTURE = ".png"
 
 
 def add(app, name, summary):
     """Put the subcommand, with one subcommand a room, into ``app``."""
     rooms = typer.Typer()
-    rooms.callback()(lambda: None)  # a group, also while it has one subcommand
+    rooms.callback()(lambda: None)  # a group, even with one subcommand
     for room, about in ROOMS.items():
         rooms.command(room, help=about)(_of_room(room))
     app.add_typer(rooms, name=name, help=summary)
@@ -43,11 +43,11 @@ def _of_room(room):
     names = [name for name, preset in experiments.PRESETS.items() if preset.room == room]
     preset = Annotated[
         StrEnum("Preset", {name: name for name in names}),
-        typer.Option(help="The document whose experiments are run."),
+        typer.Option(help="The publication whose experiments are run."),
     ]
-    asked, *others = inspect.signature(measured).parameters.values()
+    first, *others = inspect.signature(measured).parameters.values()
     function = wraps(measured)(lambda **given: measured(**given))
-    return options.with_parameters(function, [asked.replace(annotation=preset), *others])
+    return options.with_parameters(function, [first.replace(annotation=preset), *others])
 
 
 def measured(
@@ -66,7 +66,9 @@ def measured(
     ] = "",
     files: Annotated[
         list[Path] | None,
-        typer.Option("--graph", metavar="FILE", help="Graph to measure, too; of presets that take any."),
+        typer.Option(
+            "--graph", metavar="FILE", help="Additional graph to measure, for presets that accept one."
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for tables, pictures and one JSON file.")
@@ -74,12 +76,12 @@ def measured(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):
-    """Run the experiments of a document and print its tables."""
+    """Run the experiments of a publication and print its tables."""
     if output is not None:
         _check_folder(output)
     with stages(quiet or json) as (stage, clock):
         with stage("measure", f"running {preset.value}") as progress:
-            found = experiments.run(
+            outcome = experiments.run(
                 preset.value,
                 size=size and size.value,
                 devices=devices,
@@ -90,16 +92,16 @@ def measured(
                 tell=lambda words: progress(0, None, words),
             )
         here = {name: fact for name, fact in machine().items() if name != "kernels"}  # a path of this machine
-        facts = found.as_dict() | {"machine": here, "version": edgewise.__version__}
+        facts = outcome.as_dict() | {"machine": here, "version": edgewise.__version__}
         if output is not None:
             with stage("write", f"writing {output}"):
-                _write(found, facts, output)
+                _write(outcome, facts, output)
     if json:
         report.as_json(facts | {"seconds": seconds(clock)})
         return
-    print(found.text())
+    print(outcome.text())
     if not quiet:
-        print(f"\n{_closing_line(found, clock, output)}")
+        print(f"\n{_closing_line(outcome, clock, output)}")
 
 
 def _names(text):
@@ -111,7 +113,7 @@ def _check_folder(output):
     if output.exists() and not output.is_dir():
         raise FileError(output, "is a file; name a folder")
     if not output.parent.is_dir():
-        raise FileError(output, f"the folder {output.parent} is not there; make it first")
+        raise FileError(output, f"the folder {output.parent} does not exist; create it first")
 
 
 def _write(found, facts, output):

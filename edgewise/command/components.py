@@ -19,15 +19,15 @@ from edgewise.errors import OptionError
 Method = StrEnum("Method", {name: name for name in ("auto", *METHODS)})
 Merge = StrEnum("Merge", {name: name for name in ("auto", *MERGES)})
 
-Output = options.output("Table to write (Parquet, CSV or Arrow); shown in part if left out.")
+Output = options.output("Table to write (Parquet, CSV or Arrow); its head is shown otherwise.")
 Plot = Annotated[Path | None, typer.Option(help="Picture of the component sizes to draw (.png, .svg, .pdf).")]
 Verify = options.verify("clusters", "pairs")
-Stream = Annotated[bool, typer.Option("--stream", help="Read tables once and keep no pair in memory.")]
+Stream = Annotated[bool, typer.Option("--stream", help="Read tables once; keep no pairs in memory.")]
 Checkpoint = Annotated[
-    Path | None, typer.Option(help="With --stream: file from which an interrupted run goes on.")
+    Path | None, typer.Option(help="With --stream: file from which an interrupted run continues.")
 ]
 Vertices = Annotated[
-    int | None, typer.Option(min=0, help="With --stream: integer ids lie below this number.")
+    int | None, typer.Option(min=0, help="With --stream: number of vertices; integer ids are smaller.")
 ]
 
 
@@ -49,7 +49,7 @@ def components(
     method: Annotated[Method, typer.Option(help="How to compute.")] = Method.auto,
     device: options.Device = None,
     devices: options.Devices = None,
-    merge: Annotated[Merge, typer.Option(help="How devices put together what they found.")] = Merge.auto,
+    merge: Annotated[Merge, typer.Option(help="How the labels of several devices are merged.")] = Merge.auto,
     thread_count: options.Threads = None,
     profile: options.Profile = False,
     json: options.Json = False,
@@ -94,7 +94,7 @@ def _compute(stage, pairs, reading, method, chosen):
         graph = edgewise.read(pairs[0] if len(pairs) == 1 else pairs, progress=progress, **reading)
     with stage("compute", f"clustering on {chosen.get('devices') or chosen['device']}"):
         result = edgewise.connected_components(graph, method=method, **chosen)
-        result.count  # noqa: B018 -- counted here, so that writing is only writing
+        result.count  # noqa: B018 -- counted in this step, not while writing
     return result
 
 
@@ -109,11 +109,11 @@ def _check(pairs, output, plot, checkpoint):
     written = [path.resolve() for path in (output, plot, checkpoint) if path is not None]
     for position, path in enumerate(written):
         if path in written[:position]:
-            raise OptionError(f"{path.name} is named for two outputs; give each a file of its own")
+            raise OptionError(f"{path.name} is given for two outputs; use a file for each")
 
 
 def _team(device, devices, merge):
-    """The devices asked for."""
+    """The requested devices."""
     if devices is None and merge != "auto":
         raise OptionError("--merge is for several devices; add --devices")
     return options.team(device, devices)
@@ -163,5 +163,4 @@ def _where(result, team):
     """The devices in words."""
     if result.devices:
         return ", ".join(result.devices) + (f" merged by {result.merge}" if result.merge else "")
-    device = team[0].device
-    return report.counted(threads.count(), "thread") + " of the CPU" if device == "cpu" else device
+    return report.device_in_words(team)

@@ -10,15 +10,15 @@ from edgewise.command import options, report
 from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.stages import seconds, stages
 
-Output = Annotated[Path, typer.Argument(help="File to write; its ending says the format.", metavar="OUT")]
-To = Annotated[str | None, typer.Option("--to", help="Format to write, whatever the ending.")]
+Output = Annotated[Path, typer.Argument(help="File to write; its suffix sets the format.", metavar="OUT")]
+To = Annotated[str | None, typer.Option("--to", help="Format to write, whatever the suffix.")]
 SelfLoops = Annotated[
-    str, typer.Option(metavar="keep|drop", help="What becomes of edges from a vertex to itself.")
+    str, typer.Option(metavar="keep|drop", help="What to do with edges from a vertex to itself.")
 ]
 Repeated = Annotated[
     str,
     typer.Option(
-        metavar="keep|first|sum|min|max", help="What becomes of several edges between two vertices."
+        metavar="keep|first|sum|min|max", help="What to do with repeated edges between two vertices."
     ),
 ]
 
@@ -60,7 +60,7 @@ def convert(
 
 
 def graph_facts(graph) -> dict:
-    """The facts of a graph that cost nothing to know."""
+    """Facts of a graph that need no computation."""
     return {
         "vertices": graph.n_vertices,
         "edges": graph.n_edges,

@@ -18,12 +18,12 @@ from edgewise.command.stages import seconds, stages
 from edgewise.errors import OptionError
 from edgewise.graph import Graph
 
-Output = Annotated[Path, typer.Option("--output", "-o", help="File to write; its ending says the format.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="File to write; its suffix sets the format.")]
 Weights = Annotated[
     str | None,
-    typer.Option("--weights", metavar="LOW:HIGH", help="Give every edge a random whole weight, from .. to."),
+    typer.Option("--weights", metavar="LOW:HIGH", help="Give every edge a random integer weight."),
 ]
-#: What makes no new edges: a table, and the family that only adds weights.
+#: Functions without edges of their own: a table, and one that only adds weights.
 WITHOUT_WEIGHTS = ("pairs", "with_weights")
 
 
@@ -33,8 +33,8 @@ def add(app, name, summary):
     for family in edgewise.generate.__all__:
         make = getattr(edgewise.generate, family)
         if callable(make):
-            gist_of_family = _plain(inspect.getdoc(make).partition("\n")[0])
-            families.command(family.replace("_", "-"), help=gist_of_family)(_subcommand(make))
+            summary_of_family = _plain(inspect.getdoc(make).partition("\n")[0])
+            families.command(family.replace("_", "-"), help=summary_of_family)(_subcommand(make))
     app.add_typer(families, name=name, help=summary)
 
 
@@ -57,36 +57,36 @@ def _subcommand(make):
                 edgewise.write(made, output)
         _tell(made, clock, output, json=json, quiet=quiet)
 
-    return options.with_parameters(generate, [*_parameters(make), *_ours(make)])
+    return options.with_parameters(generate, [*_parameters(make), *_output_options(make)])
 
 
 def _span(weights):
     """The least and the greatest weight of ``LOW:HIGH``."""
-    found = re.fullmatch(r"(-?\d+):(-?\d+)", weights)
-    if not found:
+    match = re.fullmatch(r"(-?\d+):(-?\d+)", weights)
+    if not match:
         raise OptionError(f"--weights {weights!r} is not LOW:HIGH; use two whole numbers such as 1:100")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _parameters(make):
     """Parameters of ``make`` with its docstring's text: required ones as arguments, others as options."""
-    told = _told(inspect.getdoc(make))
+    texts = _parameter_texts(inspect.getdoc(make))
     for parameter in inspect.signature(make).parameters.values():
         if parameter.kind is not parameter.VAR_KEYWORD:
             how = typer.Argument if parameter.default is parameter.empty else typer.Option
-            annotation = Annotated[_kind(parameter, make), how(help=told.get(parameter.name, ""))]
+            annotation = Annotated[_kind(parameter, make), how(help=texts.get(parameter.name, ""))]
             yield parameter.replace(annotation=annotation)
 
 
 def _kind(parameter, make):
-    """Type of a parameter.  A return type may name what is not imported, so it is not looked at."""
+    """Type of a parameter, evaluated alone: the return type may name something that is not imported."""
     kind = parameter.annotation
     if isinstance(kind, str):
         kind = eval(kind, inspect.unwrap(make).__globals__)
     return Path if kind is Graph else kind
 
 
-def _ours(make):
+def _output_options(make):
     kind = inspect.Parameter.KEYWORD_ONLY
     if make.__name__ not in WITHOUT_WEIGHTS:
         yield inspect.Parameter("weights", kind, annotation=Weights, default=None)
@@ -95,17 +95,17 @@ def _ours(make):
     yield inspect.Parameter("quiet", kind, annotation=options.Quiet, default=False)
 
 
-def _told(docstring):
-    """What the section "Parameters" of a numpydoc docstring says of each name."""
+def _parameter_texts(docstring):
+    """Text of each name in the section "Parameters" of a numpydoc docstring."""
     section = re.search(r"Parameters\n-+\n(.*?)(?:\n\n[A-Z]\w+\n-+|\Z)", docstring, re.DOTALL)
-    told, names = {}, []
+    texts, names = {}, []
     for line in section.group(1).splitlines() if section else ():
         if line.startswith(" "):
             for name in names:
-                told[name] = _plain(f"{told.get(name, '')} {line.strip()}".strip())
+                texts[name] = _plain(f"{texts.get(name, '')} {line.strip()}".strip())
         elif line:
             names = [name.strip() for name in line.partition(" : ")[0].split(",")]
-    return told
+    return texts
 
 
 def _plain(text):
@@ -114,7 +114,7 @@ def _plain(text):
 
 
 def _tell(made, clock, output, *, json, quiet):
-    """Say what was made and written, a graph or a table of pairs."""
+    """Print what was generated, a graph or a table of pairs."""
     is_graph = isinstance(made, Graph)
     if json:
         facts = graph_facts(made) if is_graph else {"rows": made.num_rows, "columns": made.column_names}

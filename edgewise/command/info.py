@@ -57,7 +57,7 @@ def machine():
         "threads": threads.count(),
         "memory": f"{psutil.virtual_memory().total / 2**30:.1f} GiB",
         "gpus": [f"none ({reason})"] if reason else _gpus(arrays.gpu_count()),
-        "kernels": str(cache.folder() or "not kept: no folder can be written; set EDGEWISE_CACHE_DIR"),
+        "kernels": str(cache.folder() or "none: no folder is writable; set EDGEWISE_CACHE_DIR"),
     }
 
 
@@ -69,20 +69,20 @@ def _version(package):
 
 
 def _gpus(count):
-    """A line for each GPU, and one on who reads whose memory where there are several."""
+    """A line for each GPU and, of several, one on which GPUs cannot read each other's memory."""
     from edgewise.device import streams
 
-    found = [_gpu(number) for number in range(count)]
+    lines = [_gpu(number) for number in range(count)]
     names = [f"cuda:{number}" for number in range(count)]
-    apart = [
+    separate = [
         f"{one} of {other}"
         for one in names
         for other in names
         if one != other and not streams.peer_access(one, other)
     ]
     if count > 1:
-        found.append("no access: " + ", ".join(apart) if apart else "all read each other's memory")
-    return found
+        lines.append("no access: " + ", ".join(separate) if separate else "all read each other's memory")
+    return lines
 
 
 def _gpu(number):

@@ -1,8 +1,9 @@
-"""Ctrl-C is obeyed even where a library cannot bear it.
+"""Ctrl-C interrupts a command even inside libraries that do not expect it.
 
-Python raises ``KeyboardInterrupt`` wherever the main thread happens to be.  A bare ``except`` there loses it,
-and a callback from the compiler returns rubbish for it.  So it waits for the compiler, and it is remembered:
-asked for between the steps of a command, and raised again until the command ends.
+Python raises ``KeyboardInterrupt`` wherever the main thread happens to be.  A bare ``except`` there swallows
+it, and a callback from the compiler returns garbage because of it.  Therefore the interrupt is postponed
+while the compiler works, and it is recorded: every step of a command checks the record, and the signal is
+repeated until the command ends.
 """
 
 import os
@@ -11,9 +12,9 @@ import sys
 from _thread import interrupt_main
 from threading import Timer, main_thread
 
-#: Seconds after which Ctrl-C that had no effect is tried again; longer than tidying up takes.
+#: Seconds after which a Ctrl-C without effect is repeated; longer than the clean-up takes.
 AGAIN = 2.0
-#: Seconds after which it is tried again if the compiler was at work.
+#: Seconds after which it is repeated if the compiler was running.
 SOON = 0.02
 COMPILER = "llvmlite"
 
@@ -21,15 +22,16 @@ _pressed = False
 
 
 def watch():
-    """Obey Ctrl-C from now on."""
+    """Handle Ctrl-C from now on."""
     signal.signal(signal.SIGINT, _press)
     sys.unraisablehook = _swallowed
 
 
 def leave(status):
-    """End the process; Ctrl-C comes too late now.
+    """End the process; Ctrl-C is ignored from here on.
 
-    Threads that were interrupted may still use what an orderly end would take away, so there is none then.
+    After an interrupt, threads may still use objects that an orderly exit would destroy, so the process exits
+    at once.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if _pressed:
@@ -38,7 +40,7 @@ def leave(status):
     sys.exit(status)
 
 
-def obey():
+def check_interrupt():
     """Raise ``KeyboardInterrupt`` if Ctrl-C was pressed."""
     if _pressed:
         raise KeyboardInterrupt

@@ -29,29 +29,29 @@ Inputs = Annotated[
     ),
 ]
 
-#: Options of :func:`edgewise.read`; those left out are left to it.
+#: Options of :func:`edgewise.read`, which has the defaults.
 READING = {
-    "source": Annotated[str | None, _about_input(help="Column of one end, by name or position from 0 on.")],
-    "target": Annotated[str | None, _about_input(help="Column of the other end.")],
+    "source": Annotated[str | None, _about_input(help="Column of one endpoint: name, or position from 0.")],
+    "target": Annotated[str | None, _about_input(help="Column of the other endpoint.")],
     "weight": Annotated[str | None, _about_input(help="Column of the weights.")],
     "where": Annotated[str | None, _about_input(help="Keep only rows such as 'score >= 0.9'.")],
     "null": Annotated[
-        str | None, _about_input(metavar="error|drop", help="What to do with rows that lack an end.")
+        str | None, _about_input(metavar="error|drop", help="What to do with rows without an id.")
     ],
-    "format": Annotated[str | None, _about_input(help="Format, if the content misleads.")],
+    "format": Annotated[str | None, _about_input(help="Format, where the content is ambiguous.")],
     "directed": Annotated[
-        bool | None, _about_input("--directed/--undirected", help="What the file does not say.")
+        bool | None, _about_input("--directed/--undirected", help="Whether edges have a direction.")
     ],
     "one_based": Annotated[
-        bool | None, _about_input("--one-based/--zero-based", help="Ids are vertex numbers from 1 or 0 on.")
+        bool | None, _about_input("--one-based/--zero-based", help="Ids are vertex numbers from 1 or 0.")
     ],
     "header": Annotated[
         bool | None, _about_input("--header/--no-header", help="Whether the first row names the columns.")
     ],
-    "ids": Annotated[str | None, _about_input(metavar="string|integer", help="What the ids of rows are.")],
+    "ids": Annotated[str | None, _about_input(metavar="string|integer", help="Type of the ids.")],
 }
 
-#: What columns are called beside options of the same names.
+#: Names of the column options on pages with a ``--source`` of their own.
 COLUMNS = {"source": "source_column", "target": "target_column"}
 
 Device = Annotated[
@@ -67,7 +67,9 @@ Threads = Annotated[
     int | None,
     typer.Option("--threads", min=1, help="CPU threads; all cores by default.", rich_help_panel=_RUN),
 ]
-Profile = Annotated[bool, typer.Option("--profile", help="Show where the time went.", rich_help_panel=_RUN)]
+Profile = Annotated[
+    bool, typer.Option("--profile", help="Show how long each step took.", rich_help_panel=_RUN)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=_RUN)]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress, no closing line.", rich_help_panel=_RUN)
@@ -75,17 +77,17 @@ Quiet = Annotated[
 
 
 def output(text):
-    """Option for the output, of which the help says ``text``."""
+    """Option for the output, with ``text`` as its help."""
     return Annotated[Path | None, typer.Option("--output", "-o", help=text)]
 
 
-def verify(what, held_against):
+def verify(what, reference):
     """Option to check the result."""
-    return Annotated[bool, typer.Option("--verify", help=f"Check the {what} against the {held_against}.")]
+    return Annotated[bool, typer.Option("--verify", help=f"Check the {what} against the {reference}.")]
 
 
 def team(device, devices):
-    """The devices that were asked for; one of them if nothing was said."""
+    """The requested devices; by default a GPU if there is one, else the CPU."""
     from edgewise.device import arrays
     from edgewise.workers import device_team
 
@@ -97,13 +99,13 @@ def team(device, devices):
 
 
 def with_reading(function):
-    """Give a subcommand the options of the input; ``function`` gets those that were used as ``reading``.
+    """Add the options of the input to a subcommand, which receives those that were given as ``reading``.
 
-    Where it has a ``--source`` of its own, the columns are ``--source-column`` and ``--target-column``.
+    On a page with a ``--source`` of its own, the columns are ``--source-column`` and ``--target-column``.
     """
     own = [p for p in inspect.signature(function).parameters.values() if p.name != "reading"]
-    mixed_up = "source" in (parameter.name for parameter in own)
-    named = {COLUMNS.get(name, name) if mixed_up else name: name for name in READING}
+    clash = "source" in (parameter.name for parameter in own)
+    named = {COLUMNS.get(name, name) if clash else name: name for name in READING}
 
     @wraps(function)
     def subcommand(**given):
@@ -115,7 +117,7 @@ def with_reading(function):
 
 
 def with_parameters(function, parameters):
-    """Let ``function``, which takes anything by name, show these parameters to typer."""
+    """Give ``function``, which takes any keyword, a signature for typer."""
     function.__signature__ = inspect.Signature(
         [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters]
     )

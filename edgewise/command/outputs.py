@@ -1,4 +1,4 @@
-"""Output paths are looked at before the work starts, not after an hour of it."""
+"""Output paths are checked before the work starts, not after an hour of it."""
 
 import os
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from edgewise.files.pairs import PARTS
 
 
 def check_output(path: Path, *, sources: Iterable[Path] = (), table: bool = False):
-    """Raise an error if ``path`` has no known ending, cannot be written or is the input itself.
+    """Raise an error if ``path`` has no known suffix, cannot be written or is the input itself.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def check_output(path: Path, *, sources: Iterable[Path] = (), table: bool = Fals
     forms = [form for form in FORMATS.values() if form.writer and not (table and form.graphs_only)]
     endings = [ending for form in forms for ending in form.suffixes]
     if suffixes_of(path)[0] not in endings:
-        raise FileError(path, f"the ending names no format to write; use one of {' '.join(endings)}")
+        raise FileError(path, f"the suffix is of no format to write; use one of {' '.join(endings)}")
     check_writable(path, sources)
 
 
@@ -35,14 +35,14 @@ def check_writable(path: Path, sources: Iterable[Path] = ()):
     if path.is_dir():
         raise FileError(path, "is a folder; name a file in it")
     if not folder.is_dir():
-        raise FileError(path, f"the folder {folder} is not there; make it first")
+        raise FileError(path, f"the folder {folder} does not exist; create it first")
     if not path.exists() and not os.access(folder, os.W_OK):
         raise FileError(path, f"the folder {folder} cannot be written; choose another")
     for source in sources:
         if source.exists() and path.exists() and path.samefile(source):
             raise FileError(path, "is the input itself; name another file")
         if _among(path.resolve(), source):
-            raise FileError(path, f"lies among the inputs ({source}); name a file elsewhere")
+            raise FileError(path, f"would be one of the inputs ({source}); choose another folder")
 
 
 def _among(path, source):

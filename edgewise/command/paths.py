@@ -23,23 +23,25 @@ Method = StrEnum(
 )
 
 Source = Annotated[
-    list[str] | None, typer.Option(metavar="ID", help="Vertex to start from; of several, the nearest counts.")
+    list[str] | None,
+    typer.Option(metavar="ID", help="Vertex to start from, or several."),
 ]
 To = Annotated[
     list[str] | None, typer.Option(metavar="ID", help="Vertex to show the path to; may be repeated.")
 ]
 Cutoff = Annotated[float | None, typer.Option(min=0, help="Largest distance that counts.")]
-Bfs = Annotated[bool, typer.Option("--bfs", help="Count edges, whatever they weigh.")]
+Bfs = Annotated[bool, typer.Option("--bfs", help="Ignore the weights: distances are numbers of edges.")]
 AllPairs = Annotated[
-    bool, typer.Option("--all-pairs", help="From every vertex, or every --source, to every vertex.")
+    bool, typer.Option("--all-pairs", help="Distances from every vertex, or every --source, to every vertex.")
 ]
 Measures = Annotated[
-    bool, typer.Option("--measures", help="Eccentricities, diameter, radius, centrality of all vertices.")
+    bool,
+    typer.Option("--measures", help="Eccentricities, diameter, radius and centralities of all vertices."),
 ]
 Parents = Annotated[bool, typer.Option("--parents", help="Show the vertex before each on a shortest path.")]
 Output = options.output(
-    "Table to write (Parquet, CSV or Arrow); with --all-pairs a matrix (.npy or .zarr), which an interrupted "
-    "run goes on with. Shown in part if left out."
+    "Table to write (Parquet, CSV or Arrow); with --all-pairs a matrix (.npy or .zarr), which a repeated "
+    "run continues after an interrupt. Shown in part if left out."
 )
 Verify = options.verify("distances", "graph")
 Dtype = Annotated[
@@ -152,7 +154,7 @@ def _check_output(wanted):
 
 
 def _team(device, wanted):
-    """The devices asked for."""
+    """The requested devices."""
     if device is None and wanted.devices is not None and wanted.kind is not ALL:
         raise OptionError("--devices is for --all-pairs; use --device")
     return options.team(device, wanted.devices)

@@ -100,7 +100,7 @@ def _all_pairs(wanted, graph, where, progress):
             done, blocks = so_far
             print(
                 f"edgewise: {done:,} of {blocks:,} blocks of {wanted.output} are kept; "
-                "repeat the command to go on",
+                "repeat the command to continue",
                 file=sys.stderr,
             )
         raise
@@ -151,12 +151,9 @@ def tell(wanted, result, table, team, clock, *, json, quiet):
         if wanted.kind is ALL and len(result.sources) > report.SHOWN_ROWS + 1:
             print(f"... and rows of {len(result.sources) - report.SHOWN_ROWS - 1:,} more sources")
     if not quiet:
-        device = team[0].device
-        where = report.counted(threads.count(), "thread") + " of the CPU" if device == "cpu" else device
-        where = ", ".join(team.names) if len(team) > 1 else where
         print(
             f"{report.graph_in_words(result.graph)}: {_found_in_words(wanted, result)}; "
-            f"{report.times(clock)} ({result.method}, {where})"
+            f"{report.times(clock)} ({result.method}, {report.device_in_words(team)})"
             + (f" -> {wanted.output}" if wanted.output else "")
         )
 

@@ -1,13 +1,14 @@
-"""What a command prints when it is done: a table, a closing line, or one JSON object."""
+"""What a command prints at the end: a table, a closing line, or one JSON object."""
 
 import json
 import sys
 
+from edgewise.device import threads
 from edgewise.timer import Scope
 
 #: Rows of a table that are shown when it is not written to a file.
 SHOWN_ROWS = 10
-#: What each step is called in the closing line.
+#: Name of each step in the closing line.
 PAST = {
     "read": "read",
     "stream": "streamed",
@@ -58,6 +59,14 @@ def counted(number: int, noun: str) -> str:
     """``1 vertex``, ``2,000 vertices``."""
     plural = {"vertex": "vertices"}.get(noun, f"{noun}s")
     return f"{number:,} {noun if number == 1 else plural}"
+
+
+def device_in_words(team) -> str:
+    """``2 threads of the CPU``, ``cuda:0``, or the names of several devices."""
+    if len(team) > 1:
+        return ", ".join(team.names)
+    device = team[0].device
+    return f"{counted(threads.count(), 'thread')} of the CPU" if device == "cpu" else device
 
 
 def graph_in_words(graph) -> str:

@@ -10,21 +10,21 @@ from edgewise.timer import recording, timer
 
 @contextmanager
 def stages(quiet=False, settle=None):
-    """Context that gives ``stage`` and the clock's outermost scope.
+    """Context that yields ``stage`` and the outermost scope of the clock.
 
     ``with stage("read", "reading pairs.csv") as progress:`` adds its time to the scope ``read`` and shows the
-    text beside a running clock; ``progress(done, total)`` moves a bar.  In a pipe, or with ``quiet``, nothing
-    is shown.
+    text beside a running clock; ``progress(done, total)`` moves a bar.  Nothing is shown in a pipe, or with
+    ``quiet``.
     """
     with _display(quiet) as show, recording("edgewise", settle) as clock:
 
         @contextmanager
         def stage(name, doing):
-            keyboard.obey()
+            keyboard.check_interrupt()
             show(description=doing, completed=0, total=None)
 
             def progress(done, total, doing=doing):
-                keyboard.obey()
+                keyboard.check_interrupt()
                 show(description=doing, completed=done, total=total)
 
             with timer(name):

@@ -7,12 +7,12 @@ from edgewise.components.stream_files import stream_team
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.errors import OptionError
 
-#: Options of the input that tables know.
+#: Options of the input that apply to tables.
 KNOWN = ("source", "target", "where", "null")
 
 
 def check(reading, method, verify):
-    """Raise :class:`~edgewise.errors.OptionError` where an option means nothing for a stream."""
+    """Raise :class:`~edgewise.errors.OptionError` for an option that does not apply to a stream."""
     for name in reading:
         if name not in KNOWN:
             option = "--" + name.replace("_", "-")
@@ -24,7 +24,7 @@ def check(reading, method, verify):
 
 
 def job(pairs, reading, vertices, checkpoint, run):
-    """The work to be done, after a look at files and options."""
+    """The stream to run, once files and options are checked."""
     columns = {"source": None, "target": None, "where": None, "null": "error"} | reading
     merge = run.get("merge", "auto")
     stream_team("cpu", run.get("devices"), merge)
@@ -32,16 +32,18 @@ def job(pairs, reading, vertices, checkpoint, run):
 
 
 def compute(job, stage, pairs):
-    """Stream the files past; at Ctrl-C say where to go on."""
+    """Stream the files; at Ctrl-C say how to continue."""
     try:
         with stage("stream", f"streaming {in_words(pairs)}") as progress:
             result = job.run(progress)
-            result.count  # noqa: B018 -- counted here, so that writing is only writing
+            result.count  # noqa: B018 -- counted in this step, not while writing
             return result
     except KeyboardInterrupt:
         if job.saved is not None:
             path = job.checkpoint.path
-            print(f"edgewise: {job.saved:,} rows are in {path}; repeat the command to go on", file=sys.stderr)
+            print(
+                f"edgewise: {job.saved:,} rows are in {path}; repeat the command to continue", file=sys.stderr
+            )
         raise
 
 
@@ -51,7 +53,7 @@ def in_words(pairs):
 
 
 def facts(graph):
-    """What is told of a stream and of nothing else."""
+    """Facts that only a stream has."""
     return {"files": graph.files, "resumed": graph.resumed} if isinstance(graph, StreamedGraph) else {}
 
 

@@ -8,8 +8,8 @@ import edgewise
 from edgewise.command import options, report
 from edgewise.command.stages import seconds, stages
 
-Paths = Annotated[bool, typer.Option("--paths", help="Compile the searches for shortest paths, too.")]
-Cycles = Annotated[bool, typer.Option("--cycles", help="Compile the counts of cycles, too.")]
+Paths = Annotated[bool, typer.Option("--paths", help="Compile the shortest-path searches as well.")]
+Cycles = Annotated[bool, typer.Option("--cycles", help="Compile the cycle counts as well.")]
 
 
 def add(app, name, summary):
@@ -24,7 +24,7 @@ def warmup(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):
-    """Compile and keep the kernels of the main job."""
+    """Compile and cache the kernels of the main job."""
     with stages(quiet or json) as (stage, clock), stage("compile", f"compiling for {device}"):
         where = edgewise.warmup(device=device, paths=paths, cycles=cycles)
     if json:

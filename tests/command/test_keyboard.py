@@ -53,4 +53,4 @@ def test_the_compiler_is_not_disturbed(monkeypatch):
 
 def test_nothing_pressed(monkeypatch):
     monkeypatch.setattr(keyboard, "_pressed", False)
-    keyboard.obey()
+    keyboard.check_interrupt()

@@ -167,7 +167,7 @@ def test_ctrl_c_keeps_finished_blocks_and_a_rerun_goes_on(chain, capsys, tmp_pat
     assert (out, err.splitlines()) == (
         "",
         [
-            "edgewise: 2 of 5 blocks of d.npy are kept; repeat the command to go on",
+            "edgewise: 2 of 5 blocks of d.npy are kept; repeat the command to continue",
             "edgewise: interrupted",
         ],
     )
@@ -197,9 +197,9 @@ def test_ctrl_c_keeps_finished_blocks_and_a_rerun_goes_on(chain, capsys, tmp_pat
         (["--source", "a", "--cutoff", "nan", "--bfs"], "--cutoff"),
         (["--source", "a", "--devices", "cpu:0,cpu:1"], "--all-pairs"),
         (["--source", "a", "-o", "d.npy"], "d.npy"),
-        (["--source", "a", "-o", "nowhere/d.csv"], "make it first"),
+        (["--source", "a", "-o", "nowhere/d.csv"], "create it first"),
         (["--all-pairs", "-o", "d.csv"], ".zarr"),
-        (["--all-pairs", "-o", "nowhere/d.npy"], "make it first"),
+        (["--all-pairs", "-o", "nowhere/d.npy"], "create it first"),
         (["--all-pairs", "--to", "b"], "--to"),
         (["--all-pairs", "--measures"], "two jobs"),
         (["--all-pairs", "--method", "dijkstra"], "floyd-warshall"),

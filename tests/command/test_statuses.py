@@ -49,7 +49,7 @@ def test_help(arguments, capsys):
         (["generate", "grid"], "Missing"),
         (["generate", "unicorn", "-o", "x"], "unicorn"),
         (["components", "absent.csv"], "absent.csv"),
-        (["components", "absent.csv", "-o", "nowhere/clusters.csv"], "make it first"),
+        (["components", "absent.csv", "-o", "nowhere/clusters.csv"], "create it first"),
         (["info", "absent.csv"], "absent.csv"),
         (["convert", "absent.csv", "x.gr"], "absent.csv"),
         (["components", "."], "."),

@@ -135,7 +135,7 @@ def test_goes_on_after_a_checkpoint(shards, ctrl_c, capsys, monkeypatch):
     monkeypatch.setattr(streams.StreamedPairs, "add", press_in_the_middle)
     assert run(again) == 130
     assert capsys.readouterr().err.splitlines() == [
-        "edgewise: 400 rows are in so-far; repeat the command to go on",
+        "edgewise: 400 rows are in so-far; repeat the command to continue",
         "edgewise: interrupted",
     ]
     assert sorted(path.name for path in shards.iterdir()) == [*FILES, "so-far"]
@@ -182,19 +182,19 @@ def test_ctrl_c_in_a_process(tmp_path):
     [
         (
             ["fold", "-o", "fold/1.parquet"],
-            "fold/1.parquet: lies among the inputs (fold); name a file elsewhere",
+            "fold/1.parquet: would be one of the inputs (fold); choose another folder",
         ),
-        (["fold", "-o", "fold/new.parquet"], "fold/new.parquet: lies among the inputs (fold)"),
+        (["fold", "-o", "fold/new.parquet"], "fold/new.parquet: would be one of the inputs (fold)"),
         (
             ["fold/*.parquet", "-o", "fold/0.parquet"],
-            "fold/0.parquet: lies among the inputs (fold/*.parquet)",
+            "fold/0.parquet: would be one of the inputs (fold/*.parquet)",
         ),
         (["fold/0.parquet", "-o", "fold/0.parquet"], "is the input itself"),
         (
             ["fold", "--checkpoint", "out.parquet", "-o", "out.parquet"],
-            "out.parquet is named for two outputs",
+            "out.parquet is given for two outputs",
         ),
-        (["fold", "--checkpoint", "a.png", "--plot", "./a.png"], "a.png is named for two outputs"),
+        (["fold", "--checkpoint", "a.png", "--plot", "./a.png"], "a.png is given for two outputs"),
         (["fold/0.parquet", "--checkpoint", "fold/0.parquet"], "is the input itself"),
     ],
 )
