@@ -4,10 +4,14 @@ import json
 import os
 import platform
 import statistics
+import subprocess
+import sys
+import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
+PEERS = Path(__file__).parent / "peers"
 PACKAGES = (
     "numpy",
     "scipy",
@@ -66,14 +70,44 @@ def write(name, rows, **facts):
     """Write ``rows`` to ``results/NAME.json`` (or ``$OUT/NAME.json``) and return the path."""
     folder = Path(os.environ.get("OUT") or RESULTS)
     path = folder / f"{name}.json"
-    path.write_text(
-        json.dumps({"machine": machine(), "versions": versions(), **facts, "rows": rows}, indent=1)
-    )
+    origin = {"command": command(), "state": state(), "date": time.strftime("%Y-%m-%d")}
+    found = {**origin, "machine": machine(), "versions": versions(), **facts, "rows": rows}
+    path.write_text(json.dumps(found, indent=1))
     return path
+
+
+def command():
+    """The command line of this process, without the folder of the script."""
+    return " ".join(["python", *("bench/" + Path(sys.argv[0]).name, *sys.argv[1:])])
+
+
+def state():
+    """The commit that is measured, or ``$EDGEWISE_STATE`` where the copy has no history."""
+    if "EDGEWISE_STATE" in os.environ:
+        return os.environ["EDGEWISE_STATE"]
+    words = ["git", "describe", "--always", "--dirty"]
+    done = subprocess.run(words, cwd=RESULTS, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def peers(name):
+    """What ``peers/NAME.json`` holds: a list of peers, each with its version, command and figures."""
+    return json.loads((PEERS / f"{name}.json").read_text())["peers"]
+
+
+def origin(name):
+    """A line that says which state and command the figures of ``results/NAME.json`` are of."""
+    found = json.loads((RESULTS / f"{name}.json").read_text())
+    return f"*`{found['command']}`, state {found['state']}, {found['date']}*"
+
+
+#: Names of the results that were read, so that a table can say where its figures are from.
+USED: list[str] = []
 
 
 def results(name):
     """What ``results/NAME.json`` holds."""
+    USED.append(name)
     return json.loads((RESULTS / f"{name}.json").read_text())
 
 

@@ -12,9 +12,10 @@ from functools import partial
 from pathlib import Path
 
 import components
+import record
 import tables_cycles
 import tables_paths
-from record import results, table
+from record import origin, results, table
 
 from edgewise.experiments import PRESETS
 from edgewise.experiments.report import Table, shown
@@ -38,24 +39,17 @@ def gpu_methods():
 def gpu_peers():
     """`auto` beside the peers of the GPU table."""
     rows = [row for row in results("components-gpu")["rows"] if row["auto"]]
-    header = [
-        "graph",
-        "edgewise `auto`",
-        "ECL-CC",
-        "Afforest GPU",
-        "Groute Hook",
-        "Groute Rem",
-        "plain Numba probe",
-    ]
+    header = ["graph", "edgewise `auto`", *components.PEERS]
     body = [
-        [row["graph"], bold(f"{row['ms']['median']:.3f}", True), *components.PEERS[row["graph"]]]
+        [row["graph"], bold(f"{row['ms']['median']:.3f}", True)]
+        + [ms[row["graph"]] for ms in components.PEERS.values()]
         for row in rows
     ]
     return table(header, body)
 
 
 def cpu():
-    """Milliseconds of `auto` and its peers on the CPU graphs."""
+    """Milliseconds (medians) of `auto` and its peers on the CPU graphs."""
     rows = results("components-cpu")["rows"]
     others = ["networkit", "scipy", "igraph", "rustworkx"]
     body = []
@@ -63,15 +57,16 @@ def cpu():
         for count in sorted({row["threads"] for row in rows}):
             found = {row["method"]: row for row in rows if row["graph"] == graph and row["threads"] == count}
             auto = next(row for row in found.values() if row["auto"])
-            peers = [least(found.get(peer)) for peer in others]
+            peers = [median(found.get(peer)) for peer in others]
+            ratio = auto["ms"]["median"] / found["gapbs"]["ms"]["median"]
             body.append(
                 [
                     graph,
                     count,
                     auto["method"],
-                    bold(least(auto), True),
-                    least(found["gapbs"]),
-                    f"{auto['ratio']:.2f}",
+                    bold(median(auto), True),
+                    median(found["gapbs"]),
+                    f"{ratio:.2f}",
                 ]
                 + peers
             )
@@ -199,8 +194,8 @@ def streams_gpu():
     return table(header, body)
 
 
-def least(row):
-    return f"{row['ms']['least']:.1f}" if row else ""
+def median(row):
+    return f"{row['ms']['median']:.1f}" if row else ""
 
 
 def bold(text, yes):
@@ -233,12 +228,14 @@ def fill(path):
     def replace(match):
         if match[1] not in TABLES:
             sys.exit(f"{path.name}: no table is named {match[1]}")
+        record.USED.clear()
         try:
             made = TABLES[match[1]]()
         except FileNotFoundError as absent:
             print(f"{path.name}: {match[1]} left as it is, since {Path(absent.filename).name} is not there")
             return match[0]
-        return f"<!-- bench: {match[1]} -->\n{made}\n<!-- /bench -->"
+        origins = "\n".join(map(origin, dict.fromkeys(record.USED)))
+        return f"<!-- bench: {match[1]} -->\n{made}\n\n{origins}\n<!-- /bench -->"
 
     filled = re.sub(r"<!-- bench: ([\w-]+) -->.*?<!-- /bench -->", replace, text, flags=re.DOTALL)
     if filled != text:

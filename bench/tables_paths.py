@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from record import results, table
+from record import peers, results, table
 
 
 def searches(problem):
@@ -18,6 +18,22 @@ def searches(problem):
             [graph, *cells, best["best_peer_ms"], f"{best['floor_ms']:.2f}", f"{best['first_s']:.1f}"]
         )
     return table(["graph", *(f"`{m}`" for m in methods), "best peer", "bytes' floor", "first call, s"], body)
+
+
+def beside_peers():
+    """Milliseconds of the fastest method of each search, and of the fastest peer."""
+    rows, fastest = results("paths-gpu")["rows"], {}
+    for row in rows:
+        key = row["problem"], row["graph"]
+        if key not in fastest or row["ms"]["median"] < fastest[key]["ms"]["median"]:
+            fastest[key] = row
+    body = []
+    for (problem, graph), row in fastest.items():
+        mine = [peer for peer in peers("gpu-searches") if peer["problem"] == problem and graph in peer["ms"]]
+        peer = min(mine, key=lambda one: one["ms"][graph])
+        cells = f"**{row['ms']['median']:.2f}**", f"{peer['ms'][graph]:g} ({peer['name']})"
+        body.append([problem.upper(), graph, f"`{row['method']}`", *cells])
+    return table(["search", "graph", "method", "edgewise", "fastest peer"], body)
 
 
 def _ms(value, best):
@@ -45,4 +61,5 @@ TABLES = {
     "paths-bfs-gpu": partial(searches, "bfs"),
     "paths-sssp-gpu": partial(searches, "sssp"),
     "apsp-gpu": floyd_warshall,
+    "searches-beside-peers": beside_peers,
 }
