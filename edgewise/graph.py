@@ -91,7 +91,7 @@ class Graph:
         from edgewise.ingest import edges as building
 
         _check_choices(self_loops, repeated)
-        ends, count, ids = building.ends(sources, targets, n_vertices)
+        ends, count, ids = building.endpoints(sources, targets, n_vertices)
         edges = (*ends, building.weights_like(weights, ends[0]))
         merged = building.simplify(edges, count, directed, self_loops, repeated)
         return cls(count, edges=merged, directed=directed, ids=ids)
@@ -158,7 +158,7 @@ class Graph:
         GraphError
             The matrix is not square, or complex.
         """
-        from edgewise.ingest import matrix as building
+        from edgewise.ingest import edges as building
 
         return building.from_scipy(cls, matrix, directed)
 
@@ -195,7 +195,7 @@ class Graph:
         GraphError
             A missing column, a wrong type, a null id.
         """
-        from edgewise.ingest import frame as building
+        from edgewise.ingest import pair_columns as building
 
         return building.from_frame(cls, frame, source, target, weight, where, null, directed)
 
@@ -378,9 +378,9 @@ class Graph:
         >>> ew.Graph.from_edges(["a", "b"], ["b", "c"]).vertices_of(["c", "a"]).tolist()
         [2, 0]
         """
-        from edgewise.ingest import lookup
+        from edgewise.ingest.ids import vertices_of
 
-        return lookup.vertices_of(self, ids)
+        return vertices_of(self, ids)
 
     def _edge_list(self):
         if self._edges is None:

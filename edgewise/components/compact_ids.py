@@ -14,7 +14,7 @@ import numpy as np
 from edgewise.components.streamed_graph import MarkedIds
 from edgewise.device import each
 from edgewise.index_type import index_type
-from edgewise.ingest.integers import place
+from edgewise.ingest.integers import Marks, marks_below
 
 #: Numbers that are renumbered at a time.
 BLOCK = 1 << 20
@@ -31,11 +31,11 @@ def mark_members(vertex, labels, marks):
 
 
 @each
-def renumber(vertex, first, base, labels, words, before, renumbered):
+def renumber(vertex, first, base, labels, marks, renumbered):
     """Write the new label of a vertex that occurs to its place in the block."""
     number = np.uint64(first + vertex)
-    if words[number >> np.uint64(6)] >> (number & np.uint64(63)) & np.uint64(1):
-        renumbered[place(number, words, before) - base] = place(np.uint64(labels[number]), words, before)
+    if marks.words[number >> np.uint64(6)] >> (number & np.uint64(63)) & np.uint64(1):
+        renumbered[marks_below(number, marks) - base] = marks_below(np.uint64(labels[number]), marks)
 
 
 def occurring(labels, marks, dtype=np.int64):
@@ -69,7 +69,7 @@ def occurring(labels, marks, dtype=np.int64):
         last = min(first + BLOCK, len(labels))
         base, end = int(before[first // 64]), int(before[-(-last // 64)])
         renumbered = np.empty(end - base, labels.dtype)
-        renumber(last - first, first, base, labels, words, before, renumbered)
+        renumber(last - first, first, base, labels, Marks(words, before), renumbered)
         labels[base:end] = renumbered
     kind, ids = index_type(count), MarkedIds(words, before, dtype)
     return (

@@ -31,7 +31,7 @@ from edgewise.files.shards import Shards
 from edgewise.files.streams import reading
 from edgewise.files.textpairs import Mismatch
 from edgewise.ingest.arrow import is_text
-from edgewise.ingest.pairs import PairBatches
+from edgewise.ingest.pair_columns import PairBatches
 from edgewise.ingest.schema import integer_type
 from edgewise.timer import timer
 
@@ -245,7 +245,7 @@ class StreamedPairs(PairBatches):
         self.stream, self.sink = stream, None
 
     def _take(self, batch):
-        left, right = (batch.column(name) for name in self.ends)
+        left, right = (batch.column(name) for name in self.id_columns)
         with timer("join"):
             try:
                 self.sink.take(left, right, self.row_in_file)

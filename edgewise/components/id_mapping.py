@@ -11,8 +11,8 @@ from edgewise.components.batch_stream import largest_of, unsigned
 from edgewise.components.compact_ids import occurring
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import ColumnNumbers
-from edgewise.ingest.pairs import integers
-from edgewise.ingest.sparse import IntegerNumbers
+from edgewise.ingest.integers import IntegerNumbers
+from edgewise.ingest.pair_columns import integers
 
 #: Distinct ids that are numbered again at a time.
 BLOCK = 1 << 18
@@ -166,7 +166,7 @@ class Names:
     def state(self):
         """What a later run needs, by name."""
         strings = self.numbers.strings
-        return {"offsets": strings.offsets.taken(), "arena": strings.arena.taken()}
+        return {"offsets": strings.offsets.used_items(), "arena": strings.arena.used_items()}
 
     def restore(self, state):
         """Take up what an earlier run has put aside."""

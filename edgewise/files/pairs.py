@@ -13,8 +13,8 @@ from edgewise.files.read_ahead import ahead
 from edgewise.files.streams import Source, reading
 from edgewise.files.textpairs import Mismatch, TextTable
 from edgewise.graph import Graph
-from edgewise.ingest.pairs import Pairs
-from edgewise.ingest.schema import ends_among
+from edgewise.ingest.pair_columns import Pairs
+from edgewise.ingest.schema import choose_id_columns
 from edgewise.timer import timer
 
 #: Rows of a batch, and bytes of the buffer behind each Parquet column.
@@ -108,7 +108,7 @@ def _gather(parts, patient, progress, wanted):
         source = Source(part)
         with reading(source.path, passing=Mismatch):
             table = table_of(source, patient, schema)
-            table.settle(ends_among(table.schema, *wanted[:2]) if pairs is None else pairs.ends)
+            table.settle(choose_id_columns(table.schema, *wanted[:2]) if pairs is None else pairs.id_columns)
             if pairs is None:
                 pairs, schema = Pairs(table.schema, *wanted, expected=_rows_in(parts, table)), table.schema
             pairs.begin(table.schema)

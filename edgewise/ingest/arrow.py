@@ -1,15 +1,15 @@
-"""Arrow columns of strings as the loops want them: offsets and bytes, sources first, then targets."""
+"""Arrow columns of strings as the loops need them: offsets and bytes, sources first, then targets."""
 
 import numpy as np
 
 from edgewise.errors import GraphError
 from edgewise.ingest.strings import StringNumbers
 
-#: Bytes of the two ids of a pair at the most.
-LONGEST = 2**32 - 2
-#: Rows that are numbered at a time, and bytes of strings at the most.
+#: Largest number of bytes of the two ids of a pair.
+MAX_PAIR_BYTES = 2**32 - 2
+#: Rows that are numbered at a time, and the largest number of bytes of their strings.
 BATCH_ROWS = 1 << 18
-MOST_BYTES = 1 << 30
+MAX_BYTES = 1 << 30
 
 
 def is_text(kind) -> bool:
@@ -94,9 +94,9 @@ class ColumnNumbers:
         Parameters
         ----------
         left, right : pyarrow.Array
-            Of one length, without nulls, and as :func:`with_plain_nulls` makes them.
+            Of one length, without nulls, as :func:`with_plain_nulls` returns them.
         sources, targets : uint32 arrays of that length
-            What the numbers are written to.
+            The numbers are written here.
         """
         from pyarrow import types
 
@@ -109,9 +109,9 @@ class ColumnNumbers:
             self._add_dictionaries(*pair, sources, targets)
             return
         middle, size = len(left) // 2, left.nbytes + right.nbytes
-        if size > LONGEST and not middle:
-            raise GraphError(f"an id is longer than {LONGEST:,} bytes; shorten such ids")
-        if size > MOST_BYTES and middle:
+        if size > MAX_PAIR_BYTES and not middle:
+            raise GraphError(f"an id is longer than {MAX_PAIR_BYTES:,} bytes; shorten such ids")
+        if size > MAX_BYTES and middle:
             for part in slice(0, middle), slice(middle, len(left)):
                 self.add(left[part], right[part], sources[part], targets[part])
             return
@@ -120,7 +120,7 @@ class ColumnNumbers:
 
     def _add_dictionaries(self, left, right, sources, targets):
         """Number the values that occur, in the order of their first appearance, and the rows through them."""
-        sides = _occurring(left, 0), _occurring(right, 1)
+        sides = _distinct(left, 0), _distinct(right, 1)
         order = np.argsort(np.concatenate([positions for _, positions, _ in sides]))
         values = [side.dictionary.take(codes) for side, (codes, _, _) in zip((left, right), sides)]
         ordered = self._starts_and_bytes(*values, order)
@@ -133,7 +133,7 @@ class ColumnNumbers:
         """Offsets and bytes of two columns, one behind the other, or of their values in some order."""
         import pyarrow as pa
 
-        kind = self.kind if left.nbytes + right.nbytes <= MOST_BYTES else self.wide
+        kind = self.kind if left.nbytes + right.nbytes <= MAX_BYTES else self.wide
         column = pa.concat_arrays([left.cast(kind), right.cast(kind)])
         if order is not None:
             column = column.take(pa.array(order))
@@ -147,8 +147,8 @@ class ColumnNumbers:
         return self.strings.ids(self.kind)
 
 
-def _occurring(column, side):
-    """Codes that occur, the position at which each appears first, and for each row the rank of its code."""
+def _distinct(column, side):
+    """Distinct codes, the position at which each appears first, and for each row the rank of its code."""
     codes = np.asarray(column.indices)
-    occurring, rows, ranks = np.unique(codes, return_index=True, return_inverse=True)
-    return occurring, 2 * rows + side, ranks
+    distinct, rows, ranks = np.unique(codes, return_index=True, return_inverse=True)
+    return distinct, 2 * rows + side, ranks

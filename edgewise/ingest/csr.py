@@ -1,11 +1,11 @@
 """Edge list to compressed sparse rows (CSR), in parallel.
 
 On the CPU by counting sort (see Cormen et al., "Introduction to Algorithms", section 8.2): count the entries
-of each row, scan the counts into offsets, drop every entry at its row's cursor, sort each row.  On a GPU by
+of each row, scan the counts into offsets, write every entry at its row's cursor, sort each row.  On a GPU by
 one radix sort of (row, neighbour) packed into 64 bits, which is faster there than scattered atomics.
 
-Rows come out in ascending order of neighbour, and entries of one edge in order of edge number, on either
-path and whatever the number of threads.
+Both ways, and for any number of threads, rows are in ascending order of neighbour, and entries of equal
+neighbours in order of edge number.
 """
 
 import numpy as np
@@ -18,13 +18,13 @@ from edgewise.primitives import exclusive_scan
 GAPS = np.array(
     [1412643, 627841, 279041, 124018, 55119, 24497, 10887, 4839, 2150, 956, 425, 189, 84, 37, 16, 7, 3, 1]
 )
-#: Empty rows in a run whose offsets the entry after them writes.
-LONGEST_RUN = 64
+#: Largest number of empty rows in a run whose offsets the entry after them writes.
+MAX_RUN = 64
 NO_EDGES = np.empty(0, np.int64)
 
 
 @device
-def _count_end(row, other, both, counts):
+def _count_entries(row, other, both, counts):
     fetch_add(counts, row, 1)
     if both and row != other:
         fetch_add(counts, other, 1)
@@ -32,11 +32,11 @@ def _count_end(row, other, both, counts):
 
 @each
 def _count(edge, sources, targets, both, counts):
-    _count_end(sources[edge], targets[edge], both, counts)
+    _count_entries(sources[edge], targets[edge], both, counts)
 
 
 @device
-def _drop(row, neighbour, edge, cursors, neighbours, edges):
+def _write_entry(row, neighbour, edge, cursors, neighbours, edges):
     entry = fetch_add(cursors, row, 1)
     neighbours[entry] = neighbour
     if len(edges):
@@ -46,9 +46,9 @@ def _drop(row, neighbour, edge, cursors, neighbours, edges):
 @each
 def _fill(edge, sources, targets, both, cursors, neighbours, edges):
     source, target = sources[edge], targets[edge]
-    _drop(source, target, edge, cursors, neighbours, edges)
+    _write_entry(source, target, edge, cursors, neighbours, edges)
     if both and source != target:
-        _drop(target, source, edge, cursors, neighbours, edges)
+        _write_entry(target, source, edge, cursors, neighbours, edges)
 
 
 @each
@@ -83,9 +83,9 @@ def rows_from_edges(vertices, sources, targets, both, with_edges=False):
     Parameters
     ----------
     vertices : int
-    sources, targets : (m,) index arrays in one place
+    sources, targets : (m,) index arrays on one device
     both : bool
-        Also enter every edge (but a self-loop) in the row of its target.
+        Also enter every edge (except a self-loop) in the row of its target.
     with_edges : bool
         Also return the edge number of each entry.
 
@@ -146,12 +146,12 @@ def _by_radix_sort(vertices, sources, targets, both, with_edges):
 
 @each
 def _unpack_entries(entry, keys, entries, vertices, neighbours, offsets):
-    """Write the neighbour, and the offsets of the rows that begin here, but for a long run of them."""
+    """Write the neighbour, and the offsets of the rows that begin here, except in a long run of them."""
     before = np.int64(keys[entry - 1] >> np.uint64(32)) if entry > 0 else np.int64(-1)
     row = np.int64(vertices) if entry == entries else np.int64(keys[entry] >> np.uint64(32))
     if entry < entries:
         neighbours[entry] = keys[entry] & np.uint64(0xFFFFFFFF)
-    for started in range(max(before + 1, row + 1 - LONGEST_RUN), row + 1):
+    for started in range(max(before + 1, row + 1 - MAX_RUN), row + 1):
         offsets[started] = entry
 
 

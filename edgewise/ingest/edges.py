@@ -1,18 +1,18 @@
-"""Checking, merging and converting edge lists and rows, wherever their arrays lie."""
+"""Checking, merging and converting edge lists, rows and matrices, on the device of their arrays."""
 
 import operator
 
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import GraphError, OptionError
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.index_type import MAX_UINT32, index_type
 from edgewise.primitives import pack
 
 WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
 
 
-def ends(sources, targets, n_vertices):
+def endpoints(sources, targets, n_vertices):
     """Turn the two columns of an edge list into vertex numbers.
 
     Returns
@@ -22,11 +22,11 @@ def ends(sources, targets, n_vertices):
     ids : array or None
     """
     sources, targets = as_column(sources, "sources"), as_column(targets, "targets")
-    with arrays.guard(_place(sources)):
+    with arrays.guard(_device(sources)):
         return _numbered(sources, targets, n_vertices)
 
 
-def _place(column):
+def _device(column):
     return "cpu" if hasattr(column, "buffers") or hasattr(column, "chunks") else arrays.device_of(column)
 
 
@@ -43,9 +43,9 @@ def _numbered(sources, targets, n_vertices):
     try:
         n_vertices = operator.index(n_vertices)
     except TypeError:
-        raise OptionError(f"n_vertices={n_vertices!r} must be a whole number") from None
+        raise OptionError(f"{argument('n_vertices', n_vertices)} must be a whole number") from None
     if n_vertices < 0:
-        raise GraphError(f"n_vertices={n_vertices} is negative")
+        raise GraphError(f"{argument('n_vertices', n_vertices)} is negative")
     columns = [
         _numbers(column, n_vertices, name) for column, name in ((sources, "sources"), (targets, "targets"))
     ]
@@ -70,7 +70,7 @@ def as_column(values, name):
 
 
 def _of_list(values, name):
-    """An array of a list or series; a mixture of types, or an integer beyond 64 bits, is refused."""
+    """An array of a list or series; mixed types and integers beyond 64 bits are refused."""
     array = np.asarray(values)
     if array.dtype.kind in "US" and not all(isinstance(value, (str, bytes)) for value in values):
         raise GraphError(f"{name} mix strings with other types; convert them to one")
@@ -89,9 +89,10 @@ def _is_arrow_integer(values):
 
 
 def _numbers(column, n_vertices, name):
-    """Vertex numbers of the right type, after looking at every one of them."""
+    """Vertex numbers of the right type, once all are checked."""
     if getattr(column, "dtype", np.dtype(object)).kind not in "iu":
-        raise GraphError(f"{name} are not integers, yet n_vertices is given; leave it out for external ids")
+        problem = f"{name} are not integers, yet {argument('n_vertices')} is given"
+        raise GraphError(f"{problem}; leave it out for external ids")
     if len(column):
         least, most = int(column.min()), int(column.max())
         if least < 0 or most >= n_vertices:
@@ -107,10 +108,10 @@ def weights_like(weights, beside):
     if weights is None:
         return None
     with arrays.guard(arrays.device_of(beside)):
-        return _weights_there(weights, beside)
+        return _weights_beside(weights, beside)
 
 
-def _weights_there(weights, beside):
+def _weights_beside(weights, beside):
     if hasattr(weights, "__cuda_array_interface__"):
         weights = arrays.adopt(weights)
     elif not isinstance(weights, np.ndarray):
@@ -133,7 +134,7 @@ def _weights_there(weights, beside):
 
 
 def simplify(edges, count, directed, self_loops, repeated):
-    """Drop self-loops and merge repeated edges, as asked; ``edges`` is (sources, targets, weights)."""
+    """Drop self-loops and merge repeated edges; ``edges`` is (sources, targets, weights)."""
     with arrays.guard(arrays.device_of(edges[0])):
         return _simplified(*edges, count, directed, self_loops, repeated)
 
@@ -179,7 +180,7 @@ def _merge(xp, weights, begins, repeated):
 def rows(offsets, neighbours):
     """Offsets and neighbours of the right types, after checking that they are rows."""
     offsets, neighbours = as_column(offsets, "offsets"), as_column(neighbours, "neighbours")
-    with arrays.guard(_place(neighbours)):
+    with arrays.guard(_device(neighbours)):
         return _checked_rows(offsets, neighbours)
 
 
@@ -205,11 +206,11 @@ def row_numbers(offsets, kind):
         return np.repeat(np.arange(len(offsets) - 1, dtype=kind), np.diff(offsets))
     xp, device = arrays.namespace(offsets), arrays.device_of(offsets)
     rows = xp.searchsorted(offsets[1:], xp.arange(int(offsets[-1])), side="right").astype(kind)
-    return arrays.move(rows, device)  # NumPy's, under the simulator, forgets its place
+    return arrays.move(rows, device)  # under the simulator, NumPy's result has no device
 
 
 def edges_from_rows(offsets, neighbours, weights, directed):
-    """Edge list of rows; of an undirected graph the entries whose neighbour is not below the row."""
+    """Edge list of rows; of an undirected graph, the entries whose neighbour is not below the row."""
     sources = row_numbers(offsets, neighbours.dtype)
     if directed:
         return sources, neighbours, weights
@@ -217,7 +218,7 @@ def edges_from_rows(offsets, neighbours, weights, directed):
 
 
 def check_symmetric(graph):
-    """Raise unless every edge of the undirected ``graph`` stands in both rows, with one weight."""
+    """Raise unless every edge of the undirected ``graph`` is in both rows, with one weight."""
     with arrays.guard(graph.device):
         _check_symmetric(*graph._rows)
 
@@ -230,18 +231,60 @@ def _check_symmetric(offsets, neighbours, weights):
         wrong = one != other
         if bool(wrong.any()):
             entry = int(wrong.argmax())
-            ends = f"{int(there[0][entry])} and {int(there[1][entry])}"
+            pair = f"{int(there[0][entry])} and {int(there[1][entry])}"
             raise GraphError(
-                f"the rows are not symmetric near the entry that joins {ends}; "
-                "pass directed=True, or both directions with one weight"
+                f"the rows are not symmetric near the entry that joins {pair}; "
+                f"pass {argument('directed', True)}, or both directions with one weight"
             )
 
 
 def _sorted_entries(sources, targets, weights):
-    """Columns of the entries in one order that depends on nothing but their values."""
+    """Columns of the entries in an order that depends on their values only."""
     xp = arrays.namespace(sources)
     columns = [sources, targets] if weights is None else [sources, targets, weights]
     order = xp.arange(len(sources))
     for column in reversed(columns):
         order = order[xp.argsort(column[order], kind="stable")]
     return [column[order] for column in columns]
+
+
+def from_scipy(graph_class, matrix, directed):
+    """Make a graph of a square sparse matrix: see :meth:`edgewise.Graph.from_scipy`."""
+    import scipy.sparse
+
+    if not scipy.sparse.issparse(matrix):
+        raise GraphError(f"a SciPy sparse matrix is needed, not {type(matrix).__name__}")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise GraphError(f"the matrix has shape {matrix.shape}; an adjacency matrix is square")
+    if matrix.dtype.kind == "c":
+        raise GraphError("the matrix is complex; take its real part or absolute values")
+    entries = matrix.tocoo()
+    weights = None if matrix.dtype.kind == "b" else _plain(entries.data)
+    sources, targets = entries.row, entries.col
+    symmetric = _is_symmetric(entries)
+    if directed is None:
+        directed = not symmetric
+    if not directed and symmetric:
+        upper = sources <= targets
+        sources, targets = sources[upper], targets[upper]
+        weights = None if weights is None else weights[upper]
+    return graph_class.from_edges(
+        sources, targets, weights=weights, n_vertices=matrix.shape[0], directed=directed
+    )
+
+
+def _plain(values):
+    """Weights of a supported type."""
+    if values.dtype.kind == "f":
+        return values.astype(np.float64 if values.itemsize > 4 else np.float32, copy=False)
+    return values
+
+
+def _is_symmetric(entries):
+    order = np.lexsort((entries.col, entries.row))
+    back = np.lexsort((entries.row, entries.col))
+    return (
+        np.array_equal(entries.row[order], entries.col[back])
+        and np.array_equal(entries.col[order], entries.row[back])
+        and np.array_equal(entries.data[order], entries.data[back])
+    )

@@ -8,23 +8,23 @@ import numpy as np
 class Growing:
     """A one-dimensional array that doubles when it is full.
 
-    Memory that was never written takes no room in the machine, so reserving too much costs nothing, and
-    doubling what is used.
+    Memory that was never written takes no physical memory, so reserving too much costs nothing, and doubling
+    costs what is used.
 
     Attributes
     ----------
     array : array
         What has been reserved.
     used : int
-        How much of it is in use.
+        Number of items in use.
     """
 
     def __init__(self, dtype, expected=0):
         self.array, self.used = np.empty(1024, dtype), 0
         self.reserve(int(expected))
 
-    def room(self, count, spare=0):
-        """Take ``count`` more items into use and return them, to be written; ``spare`` more are reserved."""
+    def extend(self, count, spare=0):
+        """Append ``count`` items and return them, to be written; ``spare`` more are reserved."""
         self.used += count
         if self.used + spare > len(self.array):
             size = max(self.used + spare, 2 * len(self.array))
@@ -45,6 +45,6 @@ class Growing:
         array[:count] = self.array[:count]
         self.array = array
 
-    def taken(self):
+    def used_items(self):
         """Return the items in use."""
         return self.array[: self.used]

@@ -1,12 +1,12 @@
 """Bytes of strings taken eight at a time: hashing, comparing and copying inside kernels.
 
 The hash multiplies 32-bit halves into 64-bit products, as the 32-bit form of wyhash does [1]_, so that no
-step overflows and the interpreter finds the value that the compilers find.  Only speed depends on it: equal
-hashes are always told apart by the bytes.
+step overflows and the interpreter and the compilers compute the same value.  Only speed depends on the hash:
+strings with equal hashes are always compared by their bytes.
 
-Places are unsigned, which spares each read the question whether the place counts from the end, and lets the
-compiler turn eight reads of a byte into one of a word.  There are few functions here, and long ones, since
-each costs a tenth of a second to compile.
+Indices are unsigned: a read then needs no test for an index that counts from the end, and the compiler turns
+eight reads of a byte into one read of a word.  The functions are few and long, since each costs a tenth of a
+second to compile.
 
 .. [1] Wang Yi, "wyhash", https://github.com/wangyi-fudan/wyhash
 """

@@ -1,7 +1,8 @@
-"""External ids to vertex numbers.
+"""External ids to vertex numbers, and back.
 
 Integers are numbered in ascending order, strings in the order of their first appearance, row by row and
-source before target; both are the same on every device and for every number of threads.
+source before target; both are the same on every device and for every number of threads.  Back from an id to
+its number, integers take a bisection and strings a look-up by Arrow.
 """
 
 import numpy as np
@@ -25,7 +26,7 @@ def number(sources, targets):
     Returns
     -------
     sources, targets : (m,) arrays
-        Vertex numbers, uint32 (int64 from 2**32 - 1 vertices on), where the ids are.
+        Vertex numbers, uint32 (int64 from 2**32 - 1 vertices on), on the device of the ids.
     ids : (n,) array or None
         Id of each vertex, on the host: int64 or uint64 NumPy array or Arrow string array; ``None`` where the
         ids are ``0 .. n - 1`` themselves.
@@ -103,7 +104,7 @@ def aligned(left, right):
 
 
 def _number_on_device(sources, targets):
-    """Number integers where they lie; the ids come to the host."""
+    """Number integers on their device; the ids are copied to the host."""
     device = arrays.device_of(sources, targets)
     with arrays.guard(device):
         wide = _of_one_sign(_wide(sources), _wide(targets))
@@ -173,3 +174,82 @@ def _of_one_sign(sources, targets):
         if all(len(c) == 0 or (limits.min <= int(c.min()) and int(c.max()) <= limits.max) for c in columns):
             return tuple(column.astype(kind, copy=False) for column in columns)
     raise GraphError("ids run from below 0 to beyond 2**63 - 1; no integer type holds both, so give strings")
+
+
+def vertices_of(graph, ids):
+    """Vertex numbers of ``ids`` in ``graph``; see :meth:`edgewise.Graph.vertices_of`."""
+    wanted = _as_column(ids)
+    if graph.ids is None:
+        return _checked(_integers(wanted), graph.n_vertices)
+    return _of_integers(graph, wanted) if isinstance(graph.ids, np.ndarray) else _of_strings(graph, wanted)
+
+
+def _as_column(ids):
+    """One id, or several, as a column."""
+    if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__") or getattr(ids, "ndim", 1) == 0:
+        return [ids]
+    wanted = ids if hasattr(ids, "dtype") or hasattr(ids, "type") else list(ids)
+    if getattr(wanted, "ndim", 1) > 1 or any(isinstance(one, (list, tuple)) for one in wanted[:1]):
+        raise GraphError("ids must be one id or a flat list of them; flatten it")
+    return wanted
+
+
+def _integers(wanted):
+    """A column of integers; the error names an id that is none."""
+    try:
+        column = np.asarray(wanted)
+    except OverflowError:
+        column = np.asarray(wanted, object)
+    if column.dtype.kind in "iu" or not len(column):
+        return column.astype(np.int64) if not len(column) else column
+    for one in wanted:
+        if isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, np.integer)):
+            raise GraphError(f"vertex {one!r} is not in the graph: its ids are integers")
+    largest = max(wanted, key=abs)
+    if -(2**63) <= min(wanted) and max(wanted) < 2**64:
+        return np.array(wanted, object)
+    raise GraphError(f"vertex {largest} is not in the graph: its ids have 64 bits")
+
+
+def _checked(column, count):
+    wrong = (column < 0) | (column >= count)
+    if wrong.any():
+        there = f"its vertices are 0 to {count - 1}" if count else "it has no vertices"
+        raise GraphError(f"vertex {column[wrong.argmax()]} is not in the graph: {there}")
+    return column.astype(np.int64)
+
+
+def _of_integers(graph, wanted):
+    """Numbers of integer ids, which are distinct; ascending where edgewise numbered them."""
+    known, order = graph.cached("sorted ids", lambda: _sorted_ids(graph.ids))
+    column, span = _integers(wanted), np.iinfo(known.dtype)
+    outside = np.array([not span.min <= int(one) <= span.max for one in column], bool)
+    column = np.where(outside, 0, column).astype(known.dtype)
+    found = np.minimum(np.searchsorted(known, column), max(len(known) - 1, 0))
+    wrong = outside | (known[found] != column if len(known) else True)
+    if wrong.any():
+        raise GraphError(f"vertex {wanted[int(wrong.argmax())]} is not in the graph")
+    return (found if order is None else order[found]).astype(np.int64)
+
+
+def _sorted_ids(known):
+    """The ids in ascending order, and their vertices where those are not 0, 1 ..."""
+    order = None if bool((known[1:] > known[:-1]).all()) else np.argsort(known, kind="stable")
+    return known if order is None else known[order], order
+
+
+def _of_strings(graph, wanted):
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = graph.ids
+    try:
+        column = pa.array(wanted, known.type)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+        wrong = next((one for one in wanted if not isinstance(one, str)), wanted[0])
+        raise GraphError(f"vertex {wrong!r} is not in the graph: its ids are strings") from None
+    found = pc.index_in(column, value_set=known)
+    if found.null_count:
+        wrong = column[pc.is_null(found).to_pylist().index(True)]
+        raise GraphError(f"vertex {wrong.as_py()!r} is not in the graph")
+    return found.to_numpy(zero_copy_only=False).astype(np.int64)

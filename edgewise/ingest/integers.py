@@ -1,131 +1,161 @@
-"""Numbering integer ids in ascending order, on all cores.
+"""Numbering integer ids on all cores: all at once in ascending order, or batch by batch.
 
 Ids that fill a good part of their range are marked in an array over the range, which is then packed into
-words of 64 bits; the number of an id is the count of marks before its word and below its bit.  Ids that lie
-far apart go through a table of 64-bit slots (open addressing, linear probing, compare-and-swap); the distinct
-ids are sorted, and every end looks up its number.
+words of 64 bits; the number of an id is the number of marks before its word and below its bit.  Ids that are
+far apart are entered into a :mod:`~edgewise.primitives.hash_table`; the distinct ids are sorted, and every
+endpoint looks up its number.
 
 Ids are compared as distances from the smallest one, which are unsigned whatever the type: the sign bit of
-signed ids is turned over first, so that no subtraction wraps.
+signed ids is flipped first, so that no subtraction wraps.
+
+The batches of a stream take the hash table too.  The thread that enters an id takes the next number for it,
+so the numbers depend on the order of threads and are replaced when the ids are sorted at the end.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import cas, device, each, load
+from edgewise.device import device, each, fetch_add
 from edgewise.index_type import index_type
+from edgewise.ingest.growing import Growing
 from edgewise.primitives import unique
+from edgewise.primitives.hash_table import EMPTY, WHOLE_WORD, HashTable, claim, find_present, home_slot
 from edgewise.timer import timer
 
-#: The range may hold so many values for each end of a pair to be marked in one array.
-SPARSEST = 4
-#: Share of the slots in use at most, and of those still free when the table grows.
+#: Largest range, in values for each endpoint, whose ids are marked in an array.
+MAX_SPREAD = 4
+#: Largest share of the slots in use, and the share of free ones at which the table grows.
 FULL, NEARLY_FULL = 0.6, 0.1
-LEAST_SLOTS = 1 << 12
+MIN_SLOTS = 1 << 12
 
-EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
-ONE, SHIFT = np.uint64(1), np.uint64(32)
-LOW = np.uint64(0xFFFFFFFF)
-#: A word of marks has 1 << WORD bits.
+ZERO, ONE = np.uint64(0), np.uint64(1)
+LOW_HALF = np.uint64(0xFFFFFFFF)
+#: A word of marks has ``1 << WORD`` bits.
 WORD, BIT = np.uint64(6), np.uint64(63)
 ODD_BITS, EVERY_OTHER_PAIR = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 LOW_HALVES = np.uint64(0x0F0F0F0F0F0F0F0F)
-#: Odd numbers whose products with 32 bits spread neighbours over the table.
-SPREAD, OTHER_SPREAD = np.uint64(0x9E3779B1), np.uint64(0x85EBCA77)
+
+
+class Origin(NamedTuple):
+    """How an id, taken as 64 unsigned bits, becomes a distance: ``(id ^ flip) - least``."""
+
+    least: Any
+    flip: Any
+
+
+#: Of distances themselves.
+DISTANCES = Origin(ZERO, ZERO)
+
+
+class Marks(NamedTuple):
+    """Which distances occur.
+
+    Attributes
+    ----------
+    words : (words,) uint64 array
+        A bit for every distance.
+    before : (words,) index array
+        Number of bits set before each word.
+    """
+
+    words: Any
+    before: Any
+
+
+class Ranks(NamedTuple):
+    """A hash table of distances with their numbers: two arrays of one length, a power of two."""
+
+    slots: Any
+    numbers: Any
 
 
 @device
-def distance(value, least, flip):
+def distance(value, origin):
     """Distance of an id, taken as 64 bits, from the smallest one."""
-    return (value ^ flip) - least
+    return (value ^ origin.flip) - origin.least
 
 
 @each
-def mark(edge, sources, targets, least, flip, seen):
-    """Mark both ends of an edge in the array over the range."""
-    seen[distance(sources[edge], least, flip)] = 1
-    seen[distance(targets[edge], least, flip)] = 1
+def mark(edge, sources, targets, origin, seen):
+    """Mark both endpoints of an edge in the array over the range."""
+    seen[distance(sources[edge], origin)] = 1
+    seen[distance(targets[edge], origin)] = 1
 
 
 @device
-def marks_in(word):
-    """How many bits of a word are set."""
+def count_bits(word):
+    """Number of bits of a word that are set."""
     word = word - ((word >> ONE) & ODD_BITS)
     word = (word & EVERY_OTHER_PAIR) + ((word >> np.uint64(2)) & EVERY_OTHER_PAIR)
     word = (word + (word >> np.uint64(4))) & LOW_HALVES
     word = word + (word >> np.uint64(8))
     word = word + (word >> np.uint64(16))
-    return (word + (word >> SHIFT)) & np.uint64(127)
+    return (word + (word >> np.uint64(32))) & np.uint64(127)
 
 
 @device
-def place(key, words, before):
-    """How many marks lie below a distance."""
+def marks_below(key, marks):
+    """Number of marks below a distance."""
     word = key >> WORD
     below = (ONE << (key & BIT)) - ONE
-    return np.int64(before[word]) + np.int64(marks_in(words[word] & below))
+    return np.int64(marks.before[word]) + np.int64(count_bits(marks.words[word] & below))
 
 
 @each
-def count_through(edge, sources, targets, least, flip, words, before, numbers, other_numbers):
-    """Number both ends of an edge by the marks below them."""
-    numbers[edge] = place(distance(sources[edge], least, flip), words, before)
-    other_numbers[edge] = place(distance(targets[edge], least, flip), words, before)
+def number_by_marks(edge, sources, targets, origin, marks, numbers, other_numbers):
+    """Number both endpoints of an edge by the marks below them."""
+    numbers[edge] = marks_below(distance(sources[edge], origin), marks)
+    other_numbers[edge] = marks_below(distance(targets[edge], origin), marks)
 
 
 @each
-def write_distances(word, words, before, distances):
+def write_distances(word, marks, distances):
     """Write the distances that are marked in a word."""
-    left = words[word]
-    number = np.int64(before[word])
+    left = marks.words[word]
+    number = np.int64(marks.before[word])
     while left:
         rest = left & (left - ONE)
-        distances[number] = (np.uint64(word) << WORD) + marks_in((left ^ rest) - ONE)
+        distances[number] = (np.uint64(word) << WORD) + count_bits((left ^ rest) - ONE)
         left, number = rest, number + 1
 
 
-@device
-def home(key, slots):
-    """Slot at which the search for a key begins."""
-    code = (key & LOW) * SPREAD ^ (key >> SHIFT) * OTHER_SPREAD
-    return (code ^ code >> SHIFT) & np.uint64(len(slots) - 1)
-
-
 @each
-def enter(item, values, least, flip, slots):
+def enter(item, values, origin, slots):
     """Enter an id into the table."""
-    key = distance(values[item], least, flip)
-    slot = home(key, slots)
-    held = load(slots, slot)
-    while held != key:
-        if held == EMPTY:
-            held = cas(slots, slot, EMPTY, key)
-            if held == EMPTY:
-                return
-        else:
-            slot = (slot + ONE) & np.uint64(len(slots) - 1)
-            held = load(slots, slot)
+    key, table = distance(values[item], origin), HashTable(slots, EMPTY, WHOLE_WORD)
+    claim(table, home_slot(key, table), key)
 
 
 @device
 def find(key, slots):
     """Slot of a key that is in the table."""
-    slot = home(key, slots)
-    while slots[slot] != key:
-        slot = (slot + ONE) & np.uint64(len(slots) - 1)
-    return slot
+    table = HashTable(slots, EMPTY, WHOLE_WORD)
+    return find_present(table, home_slot(key, table), key)
 
 
 @each
-def rank(number, distances, slots, ranks):
+def rank(number, distances, ranks):
     """Write the number of a distance beside its slot."""
-    ranks[find(distances[number], slots)] = number
+    ranks.numbers[find(distances[number], ranks.slots)] = number
 
 
 @each
-def look_up(edge, sources, targets, least, flip, slots, ranks, numbers, other_numbers):
-    """Number both ends of an edge by the ranks beside the table."""
-    numbers[edge] = ranks[find(distance(sources[edge], least, flip), slots)]
-    other_numbers[edge] = ranks[find(distance(targets[edge], least, flip), slots)]
+def number_by_table(edge, sources, targets, origin, ranks, numbers, other_numbers):
+    """Number both endpoints of an edge by the numbers beside the table."""
+    numbers[edge] = ranks.numbers[find(distance(sources[edge], origin), ranks.slots)]
+    other_numbers[edge] = ranks.numbers[find(distance(targets[edge], origin), ranks.slots)]
+
+
+@each
+def enter_numbered(item, values, origin, ranks, counter, keys):
+    """Enter an id into the table and, if it is new, give it the next number."""
+    key, table = distance(values[item], origin), HashTable(ranks.slots, EMPTY, WHOLE_WORD)
+    slot, is_new = claim(table, home_slot(key, table), key)
+    if is_new and key != EMPTY:
+        number = fetch_add(counter, 0, 1)
+        ranks.numbers[slot] = number
+        keys[number] = key
 
 
 def number_distinct(sources, targets):
@@ -144,66 +174,58 @@ def number_distinct(sources, targets):
     least = min(int(sources.min()), int(targets.min()))
     span = max(int(sources.max()), int(targets.max())) - least + 1
     flip = np.uint64(0 if sources.dtype.kind == "u" else 1 << 63)
-    frame = np.array(least, sources.dtype).view(np.uint64)[()] ^ flip, flip
-    ends = sources.view(np.uint64), targets.view(np.uint64)
-    if span == 1 << 64:  # the last distance would be EMPTY
-        return _by_sorting(sources, targets)
-    number = _by_marking if span <= SPARSEST * 2 * len(sources) else _by_table
-    numbers, distances = number(ends, frame, span)
-    distances += frame[0]
+    origin = Origin(np.array(least, sources.dtype).view(np.uint64)[()] ^ flip, flip)
+    endpoints = sources.view(np.uint64), targets.view(np.uint64)
+    if span == 1 << 64:  # the largest distance would be EMPTY
+        ids, numbers = unique(np.concatenate([sources, targets]))
+        return *np.split(numbers.astype(index_type(len(ids))), 2), ids
+    number = _by_marking if span <= MAX_SPREAD * 2 * len(sources) else _by_table
+    numbers, distances = number(endpoints, origin, span)
+    distances += origin.least
     distances ^= flip
     return *numbers, distances.view(sources.dtype)
 
 
-def _by_marking(ends, frame, span):
-    """Numbers of the ends, and the distances that occur, through an array over the range."""
+def _by_marking(endpoints, origin, span):
+    """Numbers of the endpoints, and the distances that occur, through an array over the range."""
     with timer("mark"):
-        words = _marks(ends, frame, span)
-        sums = np.cumsum(np.bitwise_count(words), dtype=np.int64 if span > LOW else np.uint32)
+        # Bytes first: threads may write them without synchronisation.
+        seen = np.zeros(-(-span // 64) * 64, np.uint8)
+        mark(len(endpoints[0]), *endpoints, origin, seen)
+        words = np.packbits(seen, bitorder="little").view("<u8")
+        del seen
+        sums = np.cumsum(np.bitwise_count(words), dtype=np.int64 if span > LOW_HALF else np.uint32)
         count = int(sums[-1])
         before = np.zeros(len(words), index_type(count))
         before[1:] = sums[:-1]
         del sums
-    numbers = _unwritten_numbers(ends, before)
+    numbers = [np.empty(len(values), before.dtype) for values in endpoints]
+    marks = Marks(words, before)
     with timer("look up"):
-        count_through(len(ends[0]), *ends, *frame, words, before, *numbers)
+        number_by_marks(len(endpoints[0]), *endpoints, origin, marks, *numbers)
     distances = np.empty(count, np.uint64)
-    write_distances(len(words), words, before, distances)
+    write_distances(len(words), marks, distances)
     return numbers, distances
 
 
-def _marks(ends, frame, span):
-    """Words with a bit for every value of the range, set where that value occurs.
-
-    The marks are bytes at first, which threads may write without looking at each other.
-    """
-    seen = np.zeros(-(-span // 64) * 64, np.uint8)
-    mark(len(ends[0]), *ends, *frame, seen)
-    return np.packbits(seen, bitorder="little").view("<u8")
-
-
-def _by_table(ends, frame, span):
-    """Numbers of the ends, and the distances that occur, through a table of them."""
+def _by_table(endpoints, origin, span):
+    """Numbers of the endpoints, and the distances that occur, through a table of them."""
     with timer("enter"):
-        slots = _table_of(ends, frame)
+        slots = _table_of(endpoints, origin)
     with timer("sort"):
         distances = np.sort(slots[slots != EMPTY])
-        ranks = np.empty(len(slots), index_type(len(distances)))
-        rank(len(distances), distances, slots, ranks)
-    numbers = _unwritten_numbers(ends, ranks)
+        ranks = Ranks(slots, np.empty(len(slots), index_type(len(distances))))
+        rank(len(distances), distances, ranks)
+    numbers = [np.empty(len(values), ranks.numbers.dtype) for values in endpoints]
     with timer("look up"):
-        look_up(len(ends[0]), *ends, *frame, slots, ranks, *numbers)
+        number_by_table(len(endpoints[0]), *endpoints, origin, ranks, *numbers)
     return numbers, distances
 
 
-def _unwritten_numbers(ends, ranks):
-    return [np.empty(len(values), ranks.dtype) for values in ends]
-
-
-def _table_of(ends, frame):
-    """Table of all distances: as many ids at a time as fit in any case, then a look at how full it is."""
-    slots, used = np.full(LEAST_SLOTS, EMPTY), 0
-    for values in ends:
+def _table_of(endpoints, origin):
+    """Table of all distances: as many ids at a time as fit in any case, then a count of the slots in use."""
+    slots, used = np.full(MIN_SLOTS, EMPTY), 0
+    for values in endpoints:
         done = 0
         while done < len(values):
             room = int(FULL * len(slots)) - used
@@ -211,7 +233,7 @@ def _table_of(ends, frame):
                 slots = _doubled(slots)
                 continue
             part = values[done : done + room]
-            enter(len(part), part, *frame, slots)
+            enter(len(part), part, origin, slots)
             used, done = int(np.count_nonzero(slots != EMPTY)), done + len(part)
     return slots
 
@@ -219,10 +241,77 @@ def _table_of(ends, frame):
 def _doubled(slots):
     distances = slots[slots != EMPTY]
     slots = np.full(2 * len(slots), EMPTY)
-    enter(len(distances), distances, np.uint64(0), np.uint64(0), slots)
+    enter(len(distances), distances, DISTANCES, slots)
     return slots
 
 
-def _by_sorting(sources, targets):
-    ids, numbers = unique(np.concatenate([sources, targets]))
-    return *np.split(numbers.astype(index_type(len(ids))), 2), ids
+class IntegerNumbers:
+    """The integers added so far, each with its number.
+
+    The largest id of the type is the word of an empty slot.  It is numbered outside the table: entering it
+    does nothing, looking it up ends at some empty slot, and its number is written over the result.
+
+    Parameters
+    ----------
+    dtype : type
+        int64 or uint64.
+
+    Attributes
+    ----------
+    count : int
+        Number of distinct integers.
+    """
+
+    def __init__(self, dtype):
+        self.dtype, self.count = np.dtype(dtype), 0
+        self.origin = Origin(ZERO, np.uint64(0 if self.dtype.kind == "u" else 1 << 63))
+        self.keys, self.number_of_largest = Growing(np.uint64), None
+        self._allocate(MIN_SLOTS)
+
+    def _allocate(self, slots):
+        self.ranks = Ranks(np.full(slots, EMPTY), np.empty(slots, index_type(slots)))
+
+    def add(self, sources, targets):
+        """Number a batch of pairs.
+
+        Parameters
+        ----------
+        sources, targets : (m,) integer arrays, within the type given
+
+        Returns
+        -------
+        sources, targets : (m,) index arrays
+        """
+        columns = [np.ascontiguousarray(column, self.dtype) for column in (sources, targets)]
+        endpoints = [column.view(np.uint64) for column in columns]
+        is_largest = [column == EMPTY ^ self.origin.flip for column in endpoints]
+        self._reserve(2 * len(sources))
+        self.keys.extend(2 * len(sources))
+        if self.number_of_largest is None and any(column.any() for column in is_largest):
+            self.keys.array[self.count] = EMPTY
+            self.number_of_largest, self.count = self.count, self.count + 1
+        counter = np.full(1, self.count, np.int64)
+        for column in endpoints:
+            enter_numbered(len(column), column, self.origin, self.ranks, counter, self.keys.array)
+        self.count = self.keys.used = int(counter[0])
+        numbers = [np.empty(len(column), self.ranks.numbers.dtype) for column in endpoints]
+        number_by_table(len(sources), *endpoints, self.origin, self.ranks, *numbers)
+        if self.number_of_largest is not None:
+            for largest, column in zip(is_largest, numbers):
+                column[largest] = self.number_of_largest
+        return numbers
+
+    def _reserve(self, count):
+        """Make the table large enough for a batch of new ids only."""
+        slots = len(self.ranks.slots)
+        while self.count + count > FULL * slots:
+            slots *= 2
+        if slots > len(self.ranks.slots):
+            self._allocate(slots)
+            keys = self.keys.used_items()
+            enter(len(keys), keys, DISTANCES, self.ranks.slots)
+            rank(len(keys), keys, self.ranks)
+
+    def ids(self):
+        """Return the distinct ids in the order of their numbers."""
+        return (self.keys.used_items() ^ self.origin.flip).view(self.dtype)

@@ -1,13 +1,15 @@
-"""Which columns of a table hold the pairs, and whether their types will do."""
+"""Which columns of a table hold the pairs, and whether their types can."""
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.ingest.arrow import is_text, value_type
 
+CHOICE = f"{argument('source')} and {argument('target')}"
 
-def ends_among(schema, source=None, target=None):
-    """Names of the columns with the ends of each pair.
+
+def choose_id_columns(schema, source=None, target=None):
+    """Names of the columns with the two ids of each pair.
 
     Parameters
     ----------
@@ -26,10 +28,10 @@ def ends_among(schema, source=None, target=None):
     from pyarrow import types
 
     if (source is None) != (target is None):
-        raise OptionError("source= and target= belong together; give both or neither")
+        raise OptionError(f"{CHOICE} belong together; give both or neither")
     if source is not None:
         if source == target:
-            raise OptionError(f"source= and target= are both {source!r}; name two columns")
+            raise OptionError(f"{CHOICE} are both {source!r}; name two columns")
         return source, target
     if len(schema) < 2:
         raise GraphError(f"only one column ({_listed(schema)}); a table of pairs needs two ids in each row")
@@ -40,7 +42,7 @@ def ends_among(schema, source=None, target=None):
         return tuple(schema.names)
     if not texts and all(types.is_integer(value_type(field.type)) for field in list(schema)[:2]):
         return schema.names[0], schema.names[1]
-    raise GraphError(f"which columns hold the ids? choose with source= and target= ({_listed(schema)})")
+    raise GraphError(f"which columns hold the ids? choose with {CHOICE} ({_listed(schema)})")
 
 
 def _listed(schema):
@@ -55,36 +57,37 @@ def _present(schema, name):
         raise GraphError(f"column {name!r} {problem} ({_listed(schema)})")
 
 
-def id_types(schema, ends, columns):
-    """Types of the two columns of ids, after a look at what is there; a column of nulls takes the other's."""
+def id_types(schema, id_columns, columns):
+    """Types of the two columns of ids, once checked; a column of nulls takes the type of the other."""
     import pyarrow as pa
     from pyarrow import types
 
     for name in columns:
         _present(schema, name)
-    kinds = [value_type(schema.field(name).type) for name in ends]
-    for name, kind in zip(ends, kinds):
+    kinds = [value_type(schema.field(name).type) for name in id_columns]
+    for name, kind in zip(id_columns, kinds):
         if not (is_text(kind) or types.is_integer(kind) or types.is_null(kind)):
             problem = f"column {name!r} holds {kind}; ids are integers or strings"
-            raise GraphError(f"{problem}, so convert it or choose others with source= and target=")
+            raise GraphError(f"{problem}, so convert it or choose others with {CHOICE}")
     known = [kind for kind in kinds if not types.is_null(kind)] or [pa.string()]
     left, right = (known[0] if types.is_null(kind) else kind for kind in kinds)
     if is_text(left) != is_text(right):
         raise GraphError(
-            f"column {ends[0]!r} holds {left}, {ends[1]!r} holds {right}; convert one to the other"
+            f"column {id_columns[0]!r} holds {left}, {id_columns[1]!r} holds {right}; "
+            "convert one to the other"
         )
     return left, right
 
 
 def integer_type(kind):
-    """Type that integer ids are kept in."""
+    """NumPy type for a column of integer ids."""
     from pyarrow import types
 
     return np.uint64 if types.is_uint64(kind) else np.int64
 
 
 def weight_type(field):
-    """NumPy type that a column of weights is kept in."""
+    """NumPy type for a column of weights."""
     from pyarrow import types
 
     kind = field.type

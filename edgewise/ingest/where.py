@@ -1,40 +1,42 @@
 """Conditions on the columns of a table, such as ``score >= 0.9 and kind in ("a", "b")``.
 
-The text is Python's grammar and a small part of it: nothing is ever run but comparisons of columns and
-constants.  A row for which a column is null is left out, unless the condition asks for that with
-``column is None``.
+The text is a small part of Python's grammar.  Its syntax tree is checked and turned into calls of
+:mod:`pyarrow.compute`; nothing but comparisons and arithmetic of columns and constants is ever run.  A row is
+left out if a column of the condition is null there, unless the condition tests it with ``column is None``.
 """
 
 import ast
+import operator
 import re
 import unicodedata
-from operator import add, mul, sub, truediv
+from functools import reduce
 
-from edgewise.errors import OptionError
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from edgewise.errors import OptionError, argument
 from edgewise.ingest.arrow import with_plain_nulls, without_views
 
-#: Characters of a condition at the most; deeper nesting than that much text allows would exhaust the parser.
-LONGEST = 4000
-
+#: Largest number of characters of a condition; longer ones could be nested too deeply for the parser.
+MAX_LENGTH = 4000
 COMPARISONS = {
-    ast.Eq: "equal",
-    ast.NotEq: "not_equal",
-    ast.Lt: "less",
-    ast.LtE: "less_equal",
-    ast.Gt: "greater",
-    ast.GtE: "greater_equal",
+    ast.Eq: pc.equal,
+    ast.NotEq: pc.not_equal,
+    ast.Lt: pc.less,
+    ast.LtE: pc.less_equal,
+    ast.Gt: pc.greater,
+    ast.GtE: pc.greater_equal,
 }
+#: Arithmetic of columns, and of two constants.  A quotient by 0 is infinite or nan and stops no other row.
 ARITHMETIC = {
-    ast.Add: "add_checked",
-    ast.Sub: "subtract_checked",
-    ast.Mult: "multiply_checked",
-    ast.Div: "divide",  # of floats: x / 0 is infinite or nan, and no row stops the others
+    ast.Add: (pc.add_checked, operator.add),
+    ast.Sub: (pc.subtract_checked, operator.sub),
+    ast.Mult: (pc.multiply_checked, operator.mul),
+    ast.Div: (pc.divide, operator.truediv),
 }
-JOINS = {ast.And: "and_kleene", ast.Or: "or_kleene"}
-SIGNS = {ast.USub: "negate_checked", ast.Not: "invert"}
-#: What is done with two constants before any row is looked at.
-FOLDED = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv}
-#: A string in quotes, left as it is, or a name in backquotes.
+JOINS = {ast.And: pc.and_kleene, ast.Or: pc.or_kleene}
+#: A string in quotes, which is kept, or a name in backquotes.
 QUOTED = re.compile(
     r"""(\"""(?:\\.|[^\\])*?\"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`([^`]*)`""",
     re.DOTALL,
@@ -43,7 +45,7 @@ REMEDY = "compare columns with constants, as in: score >= 0.9 and kind == 'x' (`
 
 
 class Condition:
-    """A condition, understood and ready to be asked of tables.
+    """A condition that has been parsed and checked.
 
     Parameters
     ----------
@@ -52,7 +54,7 @@ class Condition:
     Attributes
     ----------
     columns : list of str
-        Names of the columns it speaks of.
+        Names of its columns.
 
     Raises
     ------
@@ -69,26 +71,25 @@ class Condition:
     """
 
     def __init__(self, text):
-        self.text, self._names = text, {}
-        if not isinstance(text, str) or len(text) > LONGEST:
-            raise OptionError(f"where= takes a text of at most {LONGEST} characters")
+        self.text, self.columns, self._names = text, [], {}
+        if not isinstance(text, str) or len(text) > MAX_LENGTH:
+            raise OptionError(f"{argument('where')} takes a text of at most {MAX_LENGTH} characters")
         self._stem = "column_"
         while self._stem in unicodedata.normalize("NFKC", text):  # as the parser normalises names
             self._stem += "_"
-        found: list[str] = []
         try:
-            self.tree = ast.parse(QUOTED.sub(self._plain_name, text).strip(), mode="eval").body
-            self._check(self.tree, found)
+            tree = ast.parse(QUOTED.sub(self._plain_name, text).strip(), mode="eval")
+            self._evaluate = self._compiled(tree.body)
         except OptionError:
             raise
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise self._refusal("it is no condition") from None
-        self.columns = list(dict.fromkeys(found))
+        self.columns = list(dict.fromkeys(self.columns))
         if not self.columns:
             raise self._refusal("it compares no column")
 
     def _plain_name(self, match):
-        """Name without odd characters, found nowhere in the text, that stands for one in backquotes."""
+        """Name without unusual characters, found nowhere in the text, that replaces one in backquotes."""
         if match[2] is None:
             return match[1]
         name = f"{self._stem}{len(self._names)}"
@@ -96,40 +97,10 @@ class Condition:
         return f" {name} "
 
     def _refusal(self, problem):
-        return OptionError(f"where={self.text!r}: {problem}; {REMEDY}")
-
-    def _check(self, node, found):
-        """Refuse everything that :meth:`_value` does not know, and note the columns."""
-        if isinstance(node, ast.Name):
-            found.append(self._names.get(node.id, node.id))
-        elif isinstance(node, ast.Compare):
-            for operator, right in zip(node.ops, node.comparators):
-                self._check_comparison(operator, right, found)
-            self._check(node.left, found)
-        elif isinstance(node, ast.BoolOp):
-            for part in node.values:
-                self._check(part, found)
-        elif isinstance(node, ast.UnaryOp) and type(node.op) in SIGNS:
-            self._check(node.operand, found)
-        elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
-            self._check(node.left, found)
-            self._check(node.right, found)
-        elif not _is_constant(node):
-            raise self._refusal(f"{ast.unparse(node)!r} has no device in it")
-
-    def _check_comparison(self, operator, right, found):
-        if isinstance(operator, ast.Is | ast.IsNot):
-            if not (isinstance(right, ast.Constant) and right.value is None):
-                raise self._refusal("'is' goes with None only")
-        elif isinstance(operator, ast.In | ast.NotIn):
-            constants = isinstance(right, ast.Tuple | ast.List | ast.Set) and right.elts
-            if not constants or not all(_is_constant(item) for item in right.elts):
-                raise self._refusal("'in' needs constants in brackets")
-        else:
-            self._check(right, found)
+        return OptionError(f"{argument('where', self.text)}: {problem}; {REMEDY}")
 
     def rows(self, table):
-        """Tell for each row of a table, or record batch, whether it meets the condition.
+        """Whether each row of a table, or record batch, meets the condition.
 
         Returns
         -------
@@ -139,59 +110,70 @@ class Condition:
         Raises
         ------
         OptionError
-            The column has a type that cannot be so compared.
+            A column has a type that does not allow the comparison.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         try:
-            met = self._value(self.tree, table)
+            met = self._evaluate(table)
         except (pa.ArrowException, ArithmeticError, TypeError, ValueError, RecursionError) as error:
             raise self._refusal(" ".join(str(error).split())) from error
-        if not pa.types.is_boolean(met.type):
+        if not types.is_boolean(met.type):
             raise self._refusal("it is a value, not a condition")
         return pc.fill_null(met, False)
 
-    def _value(self, node, table):
-        """Value of a part of the condition: a column or a constant."""
-        import pyarrow.compute as pc
+    def _compiled(self, node):
+        """Function that evaluates a part of the condition for a table, to a column or a constant."""
+        match node:
+            case ast.Name(name):
+                column = self._names.get(name, name)
+                self.columns.append(column)
+                return lambda table: _column(table, column)
+            case ast.Constant(bool() | int() | float() | str() as value):
+                return lambda table: value
+            case ast.Compare():
+                return self._comparison(node)
+            case ast.BoolOp(join, parts):
+                parts = [self._compiled(part) for part in parts]
+                return lambda table: reduce(JOINS[type(join)], [part(table) for part in parts])
+            case ast.UnaryOp(ast.Not(), operand):
+                operand = self._compiled(operand)
+                return lambda table: pc.invert(operand(table))
+            case ast.UnaryOp(ast.USub(), operand):
+                operand = self._compiled(operand)
+                return lambda table: _negated(operand(table))
+            case ast.BinOp(left, operation, right) if type(operation) in ARITHMETIC:
+                left, right = self._compiled(left), self._compiled(right)
+                return lambda table: _calculated(operation, left(table), right(table))
+        raise self._refusal(f"{ast.unparse(node)!r} is not allowed in it")
 
-        if isinstance(node, ast.Name):
-            return _column(table, self._names.get(node.id, node.id))
-        if isinstance(node, ast.Constant):
-            return node.value
-        if isinstance(node, ast.Compare):
-            return self._comparison(node, table)
-        if isinstance(node, ast.BoolOp):
-            parts = [self._value(part, table) for part in node.values]
-            join = getattr(pc, JOINS[type(node.op)])
-            while len(parts) > 1:
-                parts[:2] = [join(*parts[:2])]
-            return parts[0]
-        if isinstance(node, ast.UnaryOp):
-            value = self._value(node.operand, table)
-            if isinstance(node.op, ast.USub) and _is_number(value):
-                return -value
-            return getattr(pc, SIGNS[type(node.op)])(value)
-        return _reckoned(node.op, self._value(node.left, table), self._value(node.right, table))
-
-    def _comparison(self, node, table):
-        """Value of ``a < b <= c``: every comparison holds."""
-        import pyarrow.compute as pc
-
-        left, met = self._value(node.left, table), None
-        for operator, right_node in zip(node.ops, node.comparators):
-            if isinstance(operator, ast.Is | ast.IsNot):
-                one = pc.is_null(left) if isinstance(operator, ast.Is) else pc.is_valid(left)
-            elif isinstance(operator, ast.In | ast.NotIn):
-                one = _is_among(left, [ast.literal_eval(item) for item in right_node.elts])
-                one = pc.invert(one) if isinstance(operator, ast.NotIn) else one
+    def _comparison(self, node):
+        """Function that evaluates ``a < b <= c``: every comparison holds."""
+        first, rest = self._compiled(node.left), []
+        for operation, right in zip(node.ops, node.comparators):
+            if isinstance(operation, ast.Is | ast.IsNot):
+                if not (isinstance(right, ast.Constant) and right.value is None):
+                    raise self._refusal("'is' is allowed before None only")
+                rest.append((pc.is_null if isinstance(operation, ast.Is) else pc.is_valid, None))
+            elif isinstance(operation, ast.In | ast.NotIn):
+                constants = isinstance(right, ast.Tuple | ast.List | ast.Set) and right.elts
+                if not constants or not all(map(_is_constant, constants)):
+                    raise self._refusal("'in' needs constants in brackets")
+                values = [ast.literal_eval(item) for item in constants]
+                rest.append((_membership(values, isinstance(operation, ast.NotIn)), None))
             else:
-                right = self._value(right_node, table)
-                one = _compared(COMPARISONS[type(operator)], left, right)
-                left = right
-            met = one if met is None else pc.and_kleene(met, one)
-        return met
+                rest.append((COMPARISONS[type(operation)], self._compiled(right)))
+
+        def evaluate(table):
+            left, results = first(table), []
+            for compare, right in rest:
+                if right is None:
+                    results.append(compare(left))
+                else:
+                    value = right(table)
+                    results.append(_compared(compare, left, value))
+                    left = value
+            return reduce(pc.and_kleene, results)
+
+        return evaluate
 
 
 def _is_constant(node):
@@ -205,52 +187,56 @@ def _is_number(value):
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _column(table, name):
-    """Column of a table, its dictionary resolved."""
-    from pyarrow import types
+def _membership(values, inverted):
+    """Function that compares a column with several constants; its result is null for a null."""
 
+    def compare(column):
+        met = reduce(pc.or_kleene, [_compared(pc.equal, column, value) for value in values])
+        return pc.invert(met) if inverted else met
+
+    return compare
+
+
+def _column(table, name):
+    """Column of a table, its dictionary decoded."""
     column = without_views(with_plain_nulls(table.column(name)))
     return column.cast(column.type.value_type) if types.is_dictionary(column.type) else column
 
 
-def _reckoned(operation, left, right):
-    """Sum, difference, product or quotient of two values."""
-    import pyarrow.compute as pc
+def _negated(value):
+    return -value if _is_number(value) else pc.negate_checked(value)
 
+
+def _calculated(operation, left, right):
+    """Sum, difference, product or quotient of two values."""
+    of_columns, of_constants = ARITHMETIC[type(operation)]
     if _is_number(left) and _is_number(right):
-        return FOLDED[type(operation)](left, right)
-    pair = _as_beside(left, right), _as_beside(right, left)
+        return of_constants(left, right)
+    pair = _as_type_of(left, right), _as_type_of(right, left)
     if isinstance(operation, ast.Div):  # Arrow's quotient of integers is an integer
         pair = [_as_double(value) if hasattr(value, "type") else float(value) for value in pair]
-    return getattr(pc, ARITHMETIC[type(operation)])(*pair)
+    return of_columns(*pair)
 
 
-def _compared(comparison, left, right):
-    """Outcome of a comparison, right for integers of any size."""
-    import pyarrow.compute as pc
-
+def _compared(compare, left, right):
+    """Result of a comparison, exact for integers of any size."""
     left, right = (
-        _whole_beside(_as_beside(one, other), other) for one, other in ((left, right), (right, left))
+        _as_integer(_as_type_of(one, other), other) for one, other in ((left, right), (right, left))
     )
     if isinstance(left, float):
         right = _as_double(right)
     elif isinstance(right, float):
         left = _as_double(left)
-    return getattr(pc, comparison)(left, right)
+    return compare(left, right)
 
 
 def _as_double(value):
-    """A column of doubles; large integers are rounded, which moves none past a fraction."""
-    import pyarrow.compute as pc
-
+    """A column of doubles; rounding moves no large integer past a fraction."""
     return pc.cast(value, "double", safe=False) if hasattr(value, "type") else value
 
 
-def _as_beside(value, other):
-    """A constant in the type of the column beside it, if that holds dates or floats."""
-    import pyarrow as pa
-    from pyarrow import types
-
+def _as_type_of(value, other):
+    """A constant in the type of the column that it is compared with, if that holds dates or floats."""
     if hasattr(value, "type") or not hasattr(other, "type"):
         return value
     if types.is_floating(other.type) and _is_number(value):
@@ -260,28 +246,14 @@ def _as_beside(value, other):
     return value
 
 
-def _whole_beside(value, other):
-    """A number in the type of the column of integers beside it; infinite if it is beyond all of these."""
-    import pyarrow as pa
-    from pyarrow import types
-
+def _as_integer(value, other):
+    """A whole number in the type of the column of integers; infinite if it is outside that type."""
     if not (_is_number(value) and hasattr(other, "type") and types.is_integer(other.type)):
         return value
     if isinstance(value, float) and not value.is_integer():
         return value
     bits = other.type.bit_width - types.is_signed_integer(other.type)
-    least, beyond = -(1 << bits) if types.is_signed_integer(other.type) else 0, 1 << bits
-    if least <= value < beyond:
+    lowest = -(1 << bits) if types.is_signed_integer(other.type) else 0
+    if lowest <= value < 1 << bits:
         return pa.scalar(int(value), other.type)
     return float("inf" if value > 0 else "-inf")
-
-
-def _is_among(column, values):
-    """Whether each value of a column is one of the constants; null for a null."""
-    import pyarrow.compute as pc
-
-    met = None
-    for value in values:
-        one = _compared("equal", column, value)
-        met = one if met is None else pc.or_kleene(met, one)
-    return met

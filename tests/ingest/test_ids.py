@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError
-from edgewise.ingest import arrow, ids, integers, slots, strings
+from edgewise.ingest import arrow, ids, integers, strings
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.ids import number
 
@@ -181,13 +181,13 @@ def test_batches_of_any_size_number_alike(monkeypatch, rows):
 
 
 def test_batches_of_many_bytes_are_halved(monkeypatch):
-    monkeypatch.setattr(arrow, "MOST_BYTES", 200)
+    monkeypatch.setattr(arrow, "MAX_BYTES", 200)
     check_strings(["x" * (place % 50) for place in range(40)], ["y" * (place % 90) for place in range(40)])
 
 
 def test_ids_too_long_to_be_counted_are_refused(monkeypatch):
-    monkeypatch.setattr(arrow, "MOST_BYTES", 50)
-    monkeypatch.setattr(arrow, "LONGEST", 100)
+    monkeypatch.setattr(arrow, "MAX_BYTES", 50)
+    monkeypatch.setattr(arrow, "MAX_PAIR_BYTES", 100)
     with pytest.raises(GraphError, match="longer than 100 bytes"):
         check_strings(["a", "x" * 200, "b"], ["b", "c", "d"])
 
@@ -214,7 +214,7 @@ def test_halves_of_any_kind_are_smaller(monkeypatch, kind):
         sizes.append(len(starts) - 1)
         return add(self, starts, *rest, **options)
 
-    monkeypatch.setattr(arrow, "MOST_BYTES", 2000)
+    monkeypatch.setattr(arrow, "MAX_BYTES", 2000)
     monkeypatch.setattr(strings.StringNumbers, "add", add_and_note)
     for columns in (
         (pa.array(lefts).cast(kind), pa.array(rights)),
@@ -225,7 +225,7 @@ def test_halves_of_any_kind_are_smaller(monkeypatch, kind):
 
 
 def test_too_many_strings_are_refused(monkeypatch):
-    monkeypatch.setattr(strings, "MOST_STRINGS", 10)
+    monkeypatch.setattr(strings, "MAX_STRINGS", 10)
     check_strings(["a", "b"], ["c", "d"])
     with pytest.raises(GraphError, match="distinct strings"):
         check_strings(list("abcdef"), list("ghijkl"))
@@ -234,7 +234,7 @@ def test_too_many_strings_are_refused(monkeypatch):
 @pytest.mark.skipif(not INTERPRETED, reason="compiled kernels cannot be patched")
 @pytest.mark.parametrize("code", [0, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF])
 def test_strings_of_one_hash_stay_apart(monkeypatch, code):
-    monkeypatch.setattr(slots, "hash_bytes", lambda data, start, stop: np.uint64(code))
+    monkeypatch.setattr(strings, "hash_bytes", lambda data, start, stop: np.uint64(code))
     monkeypatch.setattr("edgewise.ingest.ids.BATCH_ROWS", 16)
     check_strings([str(place % 41) for place in range(90)], [str(place % 57) for place in range(90)])
 
@@ -252,7 +252,7 @@ def test_a_million_strings_some_with_one_tag():
 def test_hashes_spread():
     text = "".join(f"{place:08d}" for place in range(500)).encode()
     data = np.frombuffer(text, np.uint8)
-    codes = {int(slots.hash_bytes(data, 8 * place, 8 * place + 8)) & 0xFFFFFFFF for place in range(500)}
+    codes = {int(strings.hash_bytes(data, 8 * place, 8 * place + 8)) & 0xFFFFFFFF for place in range(500)}
     assert len(codes) == 500
 
 
@@ -386,7 +386,7 @@ def test_marking_takes_twice_the_input_at_most():
 
 
 def test_sparse_integers_outgrow_the_table(monkeypatch):
-    monkeypatch.setattr(integers, "LEAST_SLOTS", 16)
+    monkeypatch.setattr(integers, "MIN_SLOTS", 16)
     values = np.arange(200) ** 2 * 1_000_003 % 2**31
     check(values, np.roll(values, 3), order=ascending)
 
@@ -417,8 +417,8 @@ def test_what_is_no_id_is_refused(sources, targets, message):
 def test_arrays_grow_and_widen():
     array = Growing(np.int32)
     for size in (1, 1000, 3000):
-        array.room(size)[:] = size
+        array.extend(size)[:] = size
     array.widen(np.int64)
     array.reserve(10_000)
-    assert array.taken().dtype == np.int64
-    assert array.taken().tolist() == [1] + [1000] * 1000 + [3000] * 3000
+    assert array.used_items().dtype == np.int64
+    assert array.used_items().tolist() == [1] + [1000] * 1000 + [3000] * 3000

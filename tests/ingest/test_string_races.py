@@ -5,14 +5,14 @@ from types import FunctionType
 import numpy as np
 import pytest
 
-from edgewise.ingest import slots as ours
+from edgewise.ingest import strings as ours
 from tests import jitter
 
 pytestmark = pytest.mark.interpreter
 
 WORDS = ["b", "a", "b", "c", "a", "b", "c", "c"]
 ROWS = len(WORDS) // 2
-#: Place of each position: sources first, then targets.
+#: Index of each position: sources first, then targets.
 PLACES = [(position >> 1) + (position & 1) * ROWS for position in range(len(WORDS))]
 
 
@@ -34,7 +34,7 @@ def careless_cas(array, index, expected, value):
 def late(function):
     """find_or_enter with the mark of a new string set after others can see it."""
 
-    def marked_late(position, rows, pairs, starts, text, known, slots, offsets, arena, found, news):
+    def marked_late(position, batch, table, lookup):
         marks = {}
 
         class Held:
@@ -42,11 +42,11 @@ def late(function):
                 if value:
                     marks[index] = value
                 else:
-                    news[index] = 0
+                    lookup.new_lengths[index] = 0
 
-        result = function(position, rows, pairs, starts, text, known, slots, offsets, arena, found, Held())
+        result = function(position, batch, table, lookup._replace(new_lengths=Held()))
         for index, value in marks.items():
-            news[index] = value
+            lookup.new_lengths[index] = value
         return result
 
     return marked_late
@@ -58,7 +58,7 @@ def with_names(function, **names):
 
 
 def numbered(seed, cas=jitter.cas, finish=lambda function: function):
-    """Number the words by two threads; return what is marked as new and where the slots point."""
+    """Number the words by two threads; return what is marked as new and the positions in the slots."""
     scheduler = jitter.Scheduler(seed)
     words = [None] * len(WORDS)
     for position, place in enumerate(PLACES):
@@ -66,15 +66,14 @@ def numbered(seed, cas=jitter.cas, finish=lambda function: function):
     text = np.frombuffer(b"".join(words), np.uint8)
     starts = np.arange(len(WORDS) + 1)
     slots = jitter.Jittery(np.full(16, ours.EMPTY), scheduler)
-    news = jitter.Jittery(np.zeros(len(WORDS), np.uint32), scheduler)
-    found = np.zeros(len(WORDS), np.uint64)
-    offsets, arena = np.zeros(1, np.int32), np.zeros(64, np.uint8)
+    new_lengths = jitter.Jittery(np.zeros(len(WORDS), np.uint32), scheduler)
+    batch = ours.Batch(np.uint64(ROWS), np.uint64(1), starts, text, np.uint64(0))
+    table = ours.Table(slots, np.zeros(1, np.int32), np.zeros(64, np.uint8))
+    lookup = ours.Lookup(np.zeros(len(WORDS), np.uint64), new_lengths)
     enter = finish(with_names(ours.find_or_enter, cas=cas, fetch_min=fetch_min))
     body = with_names(ours.look_up.body, find_or_enter=enter, GROUP=4)
-    batch = ROWS, 1, starts, text, np.uint64(0), slots, offsets, arena, found, news
-
-    scheduler.run(lambda: body(0, *batch), lambda: body(1, *batch))
-    marks = [position for position in range(len(WORDS)) if news.values[position]]
+    scheduler.run(lambda: body(0, batch, table, lookup), lambda: body(1, batch, table, lookup))
+    marks = [position for position in range(len(WORDS)) if new_lengths.values[position]]
     firsts = {int(one & ours.ENTRY) for one in slots.values if one != ours.EMPTY}
     return marks, firsts
 

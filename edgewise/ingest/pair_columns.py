@@ -1,42 +1,40 @@
-"""Batches of a table with one pair a row, checked, chosen and made into an edge list while they come.
+"""Tables with one pair per row to edge lists, batch by batch: checked, filtered and numbered.
 
-Nothing is kept of a batch but vertex numbers, weights and ids not met before, so that a table larger than
-memory can be read.
+Of a batch only vertex numbers, weights and new ids are stored, so that tables may be larger than memory.
 """
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.ingest.arrow import BATCH_ROWS, ColumnNumbers, is_text, with_plain_nulls, without_views
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.ids import number_integers
-from edgewise.ingest.schema import ends_among, id_types, integer_type, weight_type
-from edgewise.ingest.where import Condition
+from edgewise.ingest.schema import choose_id_columns, id_types, integer_type, weight_type
 from edgewise.timer import timer
 
 
 class PairBatches:
-    """Batches of pairs, checked and chosen row by row; what becomes of them is up to :meth:`_take`.
+    """Batches of pairs, checked and filtered row by row; :meth:`_take` of a subclass takes them in.
 
     Parameters
     ----------
     schema : pyarrow.Schema
         Of the table.
     source, target : str, optional
-        Columns with the ids of the ends; see :func:`~edgewise.ingest.schema.ends_among` for the default.
+        Columns with the ids; see :func:`~edgewise.ingest.schema.choose_id_columns` for the default.
     weight : str, optional
         Column with the weights.
     where : str, optional
         Condition on the columns; other rows are left out.
     null : {'error', 'drop'}
-        What to do with rows that lack an end or a weight.
+        What to do with rows whose source, target or weight is null.
 
     Attributes
     ----------
     columns : list of str
         Columns that are needed.
     rows : int
-        Rows met so far, ``begun`` of them in the files before.
+        Rows taken in so far, ``begun`` of them from the files before.
 
     Raises
     ------
@@ -45,27 +43,31 @@ class PairBatches:
     OptionError
     """
 
-    #: Rows that are looked at together, at most.
+    #: Largest number of rows that are checked together.
     batch_rows = BATCH_ROWS
 
     def __init__(self, schema, source=None, target=None, weight=None, where=None, null="error"):
         if null not in ("error", "drop"):
-            raise OptionError(f"null={null!r} is unknown; use 'error' or 'drop'")
-        self.ends = source, target = ends_among(schema, source, target)
+            raise OptionError(f"{argument('null', null)} is unknown; use 'error' or 'drop'")
+        self.id_columns = source, target = choose_id_columns(schema, source, target)
         self.weight, self.null = weight, null
-        self.condition = None if where is None else Condition(where)
+        self.condition = None
+        if where is not None:
+            from edgewise.ingest.where import Condition  # imports pyarrow.compute
+
+            self.condition = Condition(where)
         self.needed = [source, target] if weight is None else [source, target, weight]
         self.columns = list(
             dict.fromkeys([*self.needed, *(self.condition.columns if self.condition else ())])
         )
-        self.kinds = id_types(schema, self.ends, self.columns)
+        self.kinds = id_types(schema, self.id_columns, self.columns)
         self.rows = self.begun = 0
-        self._kept = None
+        self._selected = None
 
     def begin(self, schema, row=0):
-        """Begin with a file, at a row of it; raise unless its schema goes with the pairs met so far."""
-        kinds = id_types(schema, self.ends, self.columns)
-        for name, kind, before in zip(self.ends, kinds, self.kinds):
+        """Begin a file, at a row of it; raise unless its schema agrees with the pairs taken in so far."""
+        kinds = id_types(schema, self.id_columns, self.columns)
+        for name, kind, before in zip(self.id_columns, kinds, self.kinds):
             if is_text(kind) != is_text(before):
                 raise GraphError(
                     f"column {name!r} holds {kind}, but {before} in the file before; convert one of them"
@@ -78,9 +80,9 @@ class PairBatches:
         Raises
         ------
         GraphError
-            An end, or a weight, is null.
+            An id, or a weight, is null.
         """
-        batch = _with_columns(batch, with_plain_nulls)
+        batch = _changed(batch, with_plain_nulls)
         for start in range(0, batch.num_rows, self.batch_rows):
             part = batch.slice(start, self.batch_rows)
             self._take(self._chosen(part))
@@ -91,9 +93,9 @@ class PairBatches:
         raise NotImplementedError
 
     def row_in_file(self, position):
-        """Row of the file, counted from 1, that the row at ``position`` of the batch being taken in is."""
-        if self._kept is not None:
-            position = int(np.flatnonzero(self._kept.to_numpy(zero_copy_only=False))[position])
+        """Number, from 1 on, in its file of the row at ``position`` of the batch that is taken in."""
+        if self._selected is not None:
+            position = int(np.flatnonzero(self._selected.to_numpy(zero_copy_only=False))[position])
         return self.rows - self.begun + position + 1
 
     def _chosen(self, batch):
@@ -107,23 +109,24 @@ class PairBatches:
                 if self.null == "error":
                     self._check_complete(name, here, keep)
                 keep = here if keep is None else pc.and_(keep, here)
-        batch = _with_columns(batch.select(self.needed), without_views)
-        self._kept = None if keep is None or keep.true_count == len(keep) else keep
-        return batch if self._kept is None else batch.filter(keep)
+        batch = _changed(batch.select(self.needed), without_views)
+        self._selected = None if keep is None or keep.true_count == len(keep) else keep
+        return batch if self._selected is None else batch.filter(keep)
 
     def _check_complete(self, name, here, keep):
-        """Raise unless the column ``name`` is there in every row to be kept."""
+        """Raise unless the column ``name`` is valid in every row that is kept."""
         import pyarrow.compute as pc
 
         missing = pc.invert(here) if keep is None else pc.and_not(keep, here)
         row = missing.index(True).as_py()
         if row >= 0:
             row += self.rows - self.begun + 1
-            raise GraphError(f"{name!r} is null in row {row:,}; use null='drop' to leave such out")
+            remedy = f"use {argument('null', 'drop')} to leave such rows out"
+            raise GraphError(f"{name!r} is null in row {row:,}; {remedy}")
 
 
 class Pairs(PairBatches):
-    """The pairs met so far, as an edge list.
+    """The pairs taken in so far, as an edge list.
 
     Parameters
     ----------
@@ -142,8 +145,10 @@ class Pairs(PairBatches):
         self.weights = None if weight is None else Growing(weight_type(schema.field(weight)), expected)
 
     def _take(self, batch):
-        left, right = (batch.column(name) for name in self.ends)
-        sources, targets = self.sources.room(len(left)), self.targets.room(len(left))
+        import pyarrow as pa
+
+        left, right = (batch.column(name) for name in self.id_columns)
+        sources, targets = self.sources.extend(len(left)), self.targets.extend(len(left))
         if self.numbers is not None:
             with timer("number ids"):
                 self.numbers.add(left, right, sources, targets)
@@ -153,8 +158,8 @@ class Pairs(PairBatches):
             )
         if self.weights is not None:
             weights = batch.column(self.weight)
-            room = self.weights.room(len(left))
-            room[:] = weights.cast(_arrow_type(room.dtype)).to_numpy(zero_copy_only=False)
+            room = self.weights.extend(len(left))
+            room[:] = weights.cast(pa.from_numpy_dtype(room.dtype)).to_numpy(zero_copy_only=False)
 
     def finish(self):
         """Return what has been taken in.
@@ -166,8 +171,8 @@ class Pairs(PairBatches):
         ids : (n,) array or None
         n_vertices : int
         """
-        weights = None if self.weights is None else self.weights.taken()
-        sources, targets = self.sources.taken(), self.targets.taken()
+        weights = None if self.weights is None else self.weights.used_items()
+        sources, targets = self.sources.used_items(), self.targets.used_items()
         if self.numbers is None:
             sources, targets, ids, count = number_integers(sources, targets)
         else:
@@ -176,8 +181,8 @@ class Pairs(PairBatches):
         return sources, targets, weights, ids, count
 
 
-def _with_columns(batch, change):
-    """The batch with each of its columns changed."""
+def _changed(batch, change):
+    """The batch with ``change`` applied to each of its columns."""
     import pyarrow as pa
 
     return pa.RecordBatch.from_arrays([change(column) for column in batch.columns], batch.schema.names)
@@ -194,13 +199,33 @@ def integers(column, kind):
         limit, least, most = np.iinfo(kind), int(values.min()), int(values.max())
         if least < limit.min or most > limit.max:
             raise GraphError(
-                f"id {least if least < limit.min else most} does not fit into {np.dtype(kind)}, as which ids "
-                "are kept here; store all of them as uint64, or as strings where some are negative"
+                f"id {least if least < limit.min else most} does not fit into {np.dtype(kind)}, the type "
+                "of the other ids; store all of them as uint64, or as strings where some are negative"
             )
     return values
 
 
-def _arrow_type(kind):
+def from_frame(graph_class, frame, source, target, weight, where, null, directed):
+    """Make a graph of a table with one edge a row: see :meth:`edgewise.Graph.from_frame`."""
+    table = _table(frame)
+    pairs = Pairs(table.schema, source, target, weight, where, null, expected=table.num_rows)
+    needed = table.select(pairs.columns)
+    for batch in needed.to_batches():
+        pairs.add(batch)
+    sources, targets, weights, ids, count = pairs.finish()
+    return graph_class(count, edges=(sources, targets, weights), directed=directed, ids=ids)
+
+
+def _table(frame):
     import pyarrow as pa
 
-    return pa.from_numpy_dtype(kind)
+    if isinstance(frame, pa.RecordBatchReader):
+        return frame.read_all()
+    if hasattr(frame, "__arrow_c_stream__") or isinstance(frame, dict):
+        try:
+            return pa.table(frame)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
+            raise GraphError(f"the table cannot be read as Arrow: {str(error).splitlines()[0]}") from None
+    kind = type(frame).__name__
+    hint = "call .collect() first" if kind == "LazyFrame" else "pandas, polars and Arrow tables do"
+    raise GraphError(f"{kind} is no table: it needs __arrow_c_stream__ or to be a dict of columns; {hint}")
