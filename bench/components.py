@@ -24,8 +24,8 @@ import record
 
 import edgewise as ew
 from edgewise.components import METHODS
-from edgewise.components.selection import choose
-from edgewise.components.symmetric_csr import is_local, rows_of
+from edgewise.components.selection import select_method
+from edgewise.components.symmetric_csr import has_local_ids, symmetric_csr
 from edgewise.device import threads as thread_count
 from edgewise.ingest.csr import rows_from_edges
 
@@ -58,10 +58,10 @@ def gpu(names):
 
 def gpu_graph(name, cupy):
     graph, made = wall(lambda: ew.generate.named(name, device="cuda"), cupy)
-    _, built = wall(lambda: graph.offsets, cupy)
+    graph, built = wall(graph.with_both_forms, cupy)
     edges = (graph.n_vertices, graph.sources, graph.targets, True)
     build = record.spread(event_times(lambda: rows_from_edges(*edges), cupy, 3))["median"]
-    _, judged = wall(lambda: (rows_of(graph), is_local(graph)), cupy)
+    _, judged = wall(lambda: (symmetric_csr(graph), has_local_ids(graph)), cupy)
     facts = {
         "graph": name,
         "floor_ms": FLOORS[name],
@@ -84,7 +84,7 @@ def gpu_method(method, graph, expected, facts, cupy):
     row = {
         **facts,
         "method": method,
-        "auto": method == choose(graph),
+        "auto": method == select_method(graph),
         "right": bool((labels == expected).all()),
         "ms": ms,
         "call_ms": 1e3 * record.spread(calls)["median"],
@@ -102,7 +102,7 @@ def gpu_method(method, graph, expected, facts, cupy):
 
 def run(method, graph):
     found = METHODS[method]
-    views = (graph.sources, graph.targets) if found.reads == "edges" else (rows_of(graph),)
+    views = (graph.sources, graph.targets) if found.reads == "edges" else (symmetric_csr(graph),)
     return found.run(graph.n_vertices, *views)
 
 
@@ -133,8 +133,7 @@ def cpu(names, threads, peers):
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in names or CPU_GRAPHS:
-            graph = ew.generate.named(name)
-            graph.offsets  # noqa: B018  both forms are there before anything is timed
+            graph = ew.generate.named(name).with_both_forms()  # before anything is timed
             rows += cpu_graph(name, graph, threads, peers, Path(folder))
     for count in threads:
         ratios = [row["ratio"] for row in rows if row["auto"] and row["threads"] == count and row["ratio"]]
@@ -153,7 +152,7 @@ def cpu_graph(name, graph, threads, peers, folder):
 
 def cpu_threads(name, graph, count, peers, file):
     thread_count.use(count)
-    chosen = choose(graph)
+    chosen = select_method(graph)
     times = {"gapbs": [], **{method: [] for method in TIMED}}
     expected = run("rem-sequential", graph)
     for method in TIMED:

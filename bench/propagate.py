@@ -17,8 +17,8 @@ from functools import partial
 import record
 
 import edgewise as ew
-from edgewise.components.propagate import propagated
-from edgewise.components.symmetric_csr import rows_of
+from edgewise.components.propagate import propagate_and_count
+from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.device import arrays
 from edgewise.experiments.graphs import BALTZAKIS
 from edgewise.primitives import unique
@@ -38,7 +38,7 @@ def measure(names, device, size):
 def graph_rows(name, device, size):
     start = time.perf_counter()
     graph = BALTZAKIS[name].made(size, device)
-    rows = rows_of(graph)
+    rows = symmetric_csr(graph)
     by_length = {width: len(chosen) or graph.n_vertices for width, chosen in rows.by_length}
     arrays.synchronize(device)
     facts = {
@@ -68,7 +68,7 @@ def way(graph, rows, width, expected, device, facts):
     found = {}
 
     def run():
-        found["labels"], found["rounds"] = propagated(graph.n_vertices, rows, width)
+        found["labels"], found["rounds"] = propagate_and_count(graph.n_vertices, rows, width)
 
     ms = spread(run, device)
     row = {
@@ -133,7 +133,7 @@ def main():
     device = "cuda:0" if options.where == "gpu" else "cpu"
     for width in WIDTHS:  # every kernel compiled and loaded before a clock starts
         tiny = BALTZAKIS["Queen_4147"].made("tiny", device)
-        propagated(tiny.n_vertices, rows_of(tiny), width)
+        propagate_and_count(tiny.n_vertices, symmetric_csr(tiny), width)
     measure(options.graphs, device, options.size)
 
 

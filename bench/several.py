@@ -20,8 +20,9 @@ import record
 import edgewise as ew
 from edgewise.components import MERGES, METHODS, several_devices
 from edgewise.components.merge import choose_merge
-from edgewise.components.selection import choose
-from edgewise.components.symmetric_csr import rows_of
+from edgewise.components.selection import select_method
+from edgewise.components.symmetric_csr import symmetric_csr
+from edgewise.experiments.common_start import components_from_common_start
 
 RUNS = 9
 #: Graphs of the speed-up table: more than a billion edges each, and the five of the one-GPU table.
@@ -82,7 +83,7 @@ def one_gpu(name, graph):
     result = ew.connected_components(graph)
     row = {
         "graph": name,
-        "form": "rows" if graph.has_rows else "edges",
+        "form": "rows" if "rows" in graph.made_of else "edges",
         "vertices": graph.n_vertices,
         "edges": graph.n_edges,
         "components": result.count,
@@ -104,7 +105,8 @@ def on_team(name, graph, team, expected, base, ways=("edges", "range")):
         split = graph.split(team, by=by)
         settle()
         facts = {"graph": name, "gpus": len(team), "split_s": time.perf_counter() - start}
-        for merge in (merge for merge, found in MERGES.items() if found.by == by):
+        merges = [name for name, merge in MERGES.items() if merge.by == by]
+        for merge in [*merges, "forest"] if by == "edges" else merges:
             row = {**facts, **measured(split, merge, expected, base)}
             row["auto"] = several_auto(graph, team) == (by, merge)
             tell(row)
@@ -115,12 +117,11 @@ def on_team(name, graph, team, expected, base, ways=("edges", "range")):
 
 def on_team_with_rows(name, graph, team, expected):
     """The same with rows built everywhere, which lets sampling methods skip most of them."""
-    graph.offsets  # noqa: B018
+    graph = graph.with_both_forms()
     base, labels = one_gpu(name, graph)
     base["right"] = bool((labels == expected).all())
     split = graph.split(team)
-    for part in split.parts:
-        part.graph.offsets  # noqa: B018
+    split.parts = [part._replace(graph=part.graph.with_both_forms()) for part in split.parts]
     rows = [base]
     for merge in ("ranges",) if split.by == "range" else ("peer",):
         rows.append({"graph": name, "gpus": len(team), **measured(split, merge, expected, base)})
@@ -129,17 +130,25 @@ def on_team_with_rows(name, graph, team, expected):
 
 
 def measured(split, merge, expected, base):
-    result = ew.connected_components(split, merge=merge)
-    ms = timed(lambda: ew.connected_components(split, merge=merge))
+    method, labels = solve(split, merge)
+    ms = timed(lambda: solve(split, merge))
     return {
-        "form": "rows" if split.parts[0].graph.has_rows else "edges",
+        "form": "rows" if "rows" in split.parts[0].graph.made_of else "edges",
         "merge": merge,
-        "method": result.method,
+        "method": method,
         "ms": ms,
         "local_ms": timed(lambda: label_parts(split), 3)["median"],
         "speedup": base["ms"]["median"] / ms["median"],
-        "right": bool((result._labels == expected).all()),
+        "right": bool((labels == expected).all()),
     }
+
+
+def solve(split, merge):
+    """Method and labels; ``forest`` is the experiment that continues from a common start."""
+    if merge == "forest":
+        return "rem", components_from_common_start(split)
+    result = ew.connected_components(split, merge=merge)
+    return result.method, result._labels
 
 
 def several_auto(graph, team):
@@ -155,8 +164,8 @@ def label_parts(split):
 
 def local(graph):
     """Label one share without waiting for the device."""
-    method = METHODS[choose(graph)]
-    views = (graph.sources, graph.targets) if method.reads == "edges" else (rows_of(graph),)
+    method = METHODS[select_method(graph)]
+    views = (graph.sources, graph.targets) if method.reads == "edges" else (symmetric_csr(graph),)
     return method.run(graph.n_vertices, *views)
 
 

@@ -37,12 +37,16 @@ class Graph:
         ids are the vertex numbers.
     vertex_weights : (n_vertices,) or (n_vertices, k) array, or None
         On the host.
+    made_of : tuple of str
+        The forms that the graph was made of: ``"edges"``, ``"rows"`` (CSR) or both.  Choices of a method
+        depend on these, and not on the forms that have been derived since.
     """
 
     def __init__(self, n_vertices, *, edges=None, rows=None, directed=False, ids=None, vertex_weights=None):
         self.n_vertices, self.directed = int(n_vertices), bool(directed)
         self.ids, self.vertex_weights = ids, vertex_weights
         self._edges, self._rows = edges, rows
+        self.made_of = ("edges",) * (edges is not None) + ("rows",) * (rows is not None)
         self._cache: dict[Any, Any] = {}
         self.kept = self._cache  # until every room uses cached()
 
@@ -242,9 +246,19 @@ class Graph:
     @property
     def n_edges(self) -> int:
         """Number of edges (of an undirected graph: each once)."""
-        if self._edges is None and self.directed:
+        if self._edges is not None:
+            return len(self._edges[0])
+        if self.directed:
             return len(self._rows[1])
-        return len(self._edge_list()[0])
+        return self.cached("n_edges", self._count_edges)
+
+    def _count_edges(self):
+        """Number of edges of undirected rows, without deriving the edge list."""
+        from edgewise.device import arrays
+        from edgewise.ingest.edges import count_edges
+
+        with arrays.guard(self.device):
+            return count_edges(*self._rows[:2])
 
     @property
     def device(self) -> str:
@@ -308,14 +322,40 @@ class Graph:
                 None if form is None else tuple(None if a is None else arrays.move(a, device) for a in form)
             )
 
-        return Graph(
+        return self._copy(moved(self._edges), moved(self._rows), self.made_of)
+
+    def with_both_forms(self) -> Graph:
+        """Return the graph as one that was made of an edge list and rows, deriving the form that is missing.
+
+        The method ``"auto"`` of a graph that was made of edges does not use rows, since sorting the edges
+        takes longer than most answers.  Where several answers are wanted from a dense graph, rows pay.
+
+        Returns
+        -------
+        Graph
+            On the same device, sharing the arrays of this one.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.generate.uniform(100, 1000, seed=1)
+        >>> graph.made_of, graph.with_both_forms().made_of
+        (('edges',), ('edges', 'rows'))
+        """
+        return self._copy(self._edge_list(), self._csr(), ("edges", "rows"))
+
+    def _copy(self, edges, rows, made_of):
+        """The same graph of other arrays."""
+        graph = Graph(
             self.n_vertices,
-            edges=moved(self._edges),
-            rows=moved(self._rows),
+            edges=edges,
+            rows=rows,
             directed=self.directed,
             ids=self.ids,
             vertex_weights=self.vertex_weights,
         )
+        graph.made_of = made_of
+        return graph
 
     def split(self, devices: Any, *, by: str = "auto") -> SplitGraph:
         """Spread the edges over several devices, where they then stay.

@@ -78,13 +78,13 @@ def _tiny_graphs(folder):
 
 def _run_all_methods(graph):
     from edgewise.components import METHODS, connected_components
-    from edgewise.components.component_sizes import census_on_host
+    from edgewise.components.component_sizes import component_sizes_on_host
 
     for method in METHODS:
         result = connected_components(graph, method=method)
         result.to_frame()
     if graph.device == "cpu":
-        census_on_host(result.labels)  # which small results do without
+        component_sizes_on_host(result.labels)  # which small results do without
 
 
 def _stream_all_kinds(folder, where):

@@ -83,7 +83,7 @@ def components(
                 result.plot(plot)
     _tell(result, team, clock, output, plot, verify, json=json, quiet=quiet)
     if stream and output is not None:
-        job.forget()
+        job.remove_checkpoint()
     if profile:
         report.profile(clock)
 
@@ -138,7 +138,7 @@ def _facts(result, team, clock, output, plot, verify):
         "largest": result.largest,
         "method": result.method,
         "device": team[0].device if len(team) == 1 else None,
-        "devices": list(result.devices) or None,
+        "devices": list(result.devices) if len(result.devices) > 1 else None,
         "merge": result.merge,
         "threads": threads.count() if "cpu" in team.devices else None,
         "verified": verify,
@@ -161,6 +161,6 @@ def _closing_line(result, team, clock, output):
 
 def _where(result, team):
     """The devices in words."""
-    if result.devices:
+    if len(result.devices) > 1:
         return ", ".join(result.devices) + (f" merged by {result.merge}" if result.merge else "")
     return report.device_in_words(team)

@@ -2,7 +2,7 @@
 
 import sys
 
-from edgewise.components.file_stream import ShardStream
+from edgewise.components.file_stream import FileStream
 from edgewise.components.stream_files import stream_team
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.errors import OptionError
@@ -27,8 +27,8 @@ def job(pairs, reading, vertices, checkpoint, run):
     """The stream to run, once files and options are checked."""
     columns = {"source": None, "target": None, "where": None, "null": "error"} | reading
     merge = run.get("merge", "auto")
-    stream_team("cpu", run.get("devices"), merge)
-    return ShardStream([str(file) for file in pairs], columns, vertices, run["team"], merge, checkpoint)
+    stream_team(None, run.get("devices"), merge)
+    return FileStream([str(file) for file in pairs], columns, vertices, run["team"], merge, checkpoint)
 
 
 def compute(job, stage, pairs):

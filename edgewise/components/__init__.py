@@ -1,21 +1,19 @@
-"""Connected components: which vertices hang together.
+"""Connected components: the sets of vertices that paths join.
 
-Every method labels each vertex with the smallest vertex number of its component, so all methods, devices
-and thread counts give the same labels bit for bit.  Edges count in both directions, also in a directed graph
-(weakly connected components).
+Every method labels each vertex with the smallest vertex number of its component, so all methods, devices and
+thread counts give identical labels.  Edges count in both directions, also in a directed graph (weakly
+connected components).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 
-import numpy as np
-
 from edgewise.components.afforest import afforest
-from edgewise.components.ecl_cc import first_neighbour
+from edgewise.components.ecl_cc import ecl_cc
 from edgewise.components.hook import hook
 from edgewise.components.hook_rem import hook_rem
 from edgewise.components.hook_sample import hook_sample
@@ -25,69 +23,78 @@ from edgewise.components.rem import rem
 from edgewise.components.rem_sample import rem_sample
 from edgewise.components.rem_sequential import rem_sequential
 from edgewise.components.result import Components
-from edgewise.components.segments import solve_by_segments
-from edgewise.components.selection import choose
-from edgewise.components.several_devices import check_forest, check_merge, label_split, merge_for, placed
-from edgewise.components.symmetric_csr import rows_of
+from edgewise.components.selection import select_method
+from edgewise.components.several_devices import check_merge, label_split, merge_for, spread
+from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.device import arrays
-from edgewise.errors import OptionError, OutOfMemoryError
+from edgewise.errors import OptionError, OutOfMemoryError, argument
 from edgewise.graph import Graph
+from edgewise.method import Method, Option, check_graph, check_method, check_one_or_several
 from edgewise.workers import SplitGraph, device_team
 
-__all__ = ["MERGES", "METHODS", "Merge", "Method", "connected_components"]
+__all__ = ["MERGES", "METHODS", "Components", "Merge", "connected_components"]
 
 
 @dataclass(frozen=True)
-class Method:
-    """One way to find the components: what it reads, what it is, where it comes from."""
+class ComponentsMethod(Method):
+    """A method for connected components.
 
-    run: Callable
-    reads: str  # "edges": (vertices, sources, targets); "rows": (vertices, rows), symmetric
-    summary: str
-    source: str
-    options: tuple[str, ...] = ()  # whole numbers
-    choices: dict[str, tuple[str, ...]] = field(default_factory=dict)  # names, by option
+    ``run(n_vertices, sources, targets, **options)`` or ``run(n_vertices, csr, **options)`` returns labels, an
+    (n_vertices,) index array on the device of its arguments.
 
+    Attributes
+    ----------
+    reads : {'edges', 'rows'}
+        Whether ``run`` takes the edge list or a :class:`~edgewise.components.symmetric_csr.SymmetricCSR`.
+    """
+
+    reads: str = field(kw_only=True)
+
+
+read_edges, read_rows = (partial(ComponentsMethod, reads=reads) for reads in ("edges", "rows"))
+COUNT = Option(0)
 
 METHODS = {
-    "rem": Method(
+    "rem": read_edges(
         rem,
-        "edges",
         "splicing union-find with compare-and-swap",
         "Hellås 2018, Alg. 2",
-        ("iterations", "segments", "compress_between"),
+        options={"iterations": COUNT, "segments": COUNT, "compress_between": COUNT},
     ),
-    "rem-sequential": Method(rem_sequential, "edges", "the same on one core", "Hellås 2018, Alg. 1"),
-    "hook": Method(
-        hook, "edges", "plain hooks, then atomic hooks, compressing", "Hellås 2018, Alg. 3-7", ("iterations",)
+    "rem-sequential": read_edges(rem_sequential, "the same on one core", "Hellås 2018, Alg. 1"),
+    "hook": read_edges(
+        hook,
+        "plain hooks, then atomic hooks, compressing",
+        "Hellås 2018, Alg. 3-7",
+        options={"iterations": COUNT},
+        baseline=True,
     ),
-    "hook-rem": Method(hook_rem, "edges", "one round of plain hooks, then Rem", "Hellås 2018, 6.3.1"),
-    "afforest": Method(
-        afforest, "rows", "join a few neighbours, then skip the giant", "Sutton et al. 2018", ("rounds",)
+    "hook-rem": read_edges(hook_rem, "one round of plain hooks, then Rem", "Hellås 2018, 6.3.1"),
+    "afforest": read_rows(
+        afforest,
+        "join a few neighbours, then skip the giant",
+        "Sutton et al. 2018",
+        options={"rounds": COUNT},
     ),
-    "rem-sample": Method(
+    "rem-sample": read_rows(
         rem_sample,
-        "rows",
         "Rem by plain writes as the sample, then skip the giant",
         "after Alg. 1",
-        ("rounds",),
+        options={"rounds": COUNT},
     ),
-    "hook-sample": Method(
+    "hook-sample": read_rows(
         hook_sample,
-        "rows",
         "plain hooks as the sample, then skip the giant",
         "after Hellås 2018, 4.2.1",
-        ("rounds",),
+        options={"rounds": COUNT},
     ),
-    "first-neighbour": Method(
-        first_neighbour, "rows", "hang below a smaller neighbour, then every edge once", "ECL-CC, 2018"
-    ),
-    "propagate": Method(
+    "ecl-cc": read_rows(ecl_cc, "hang below a smaller neighbour, then every edge once", "ECL-CC, 2018"),
+    "propagate": read_rows(
         propagate,
-        "rows",
         "take the least label of the neighbours until nothing changes",
         "Baltzakis, label propagation on GPU",
-        choices={"rows": ROWS},
+        options={"rows": Option(choices=ROWS)},
+        baseline=True,
     ),
 }
 
@@ -106,17 +113,18 @@ def connected_components(
     Parameters
     ----------
     graph : Graph or SplitGraph
-        A split graph is solved where it lies, by the devices that hold it.
+        A split graph is solved by the devices that hold its parts.
     method : str
-        A name in ``METHODS``, or ``"auto"``: chosen by density, locality of the ids and device.
+        A name in ``METHODS``, or ``"auto"``: selected by the graph's density, the locality of its ids, the
+        forms that it was made of (edge list, rows) and its device.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
-        graph lies.
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default the graph's own
+        device.  The graph is copied to another device at each call; use :meth:`Graph.to` to copy it once.
     devices : str or list of str, optional
         Several devices that share the edges: ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as
         ``["cuda:0", "cuda:1"]``; ``"cpu:0"``, ``"cpu:1"`` ... are workers on the CPU.
     merge : str
-        How what several devices have found is put together: a name in ``MERGES``, or ``"auto"``.
+        How the labels of several devices are merged: a name in ``MERGES``, or ``"auto"``.
     **options : int or str
         Options of the method: ``iterations`` of ``hook`` and ``rem``, ``segments`` and ``compress_between``
         of ``rem``, ``rounds`` of the methods that sample, ``rows`` of ``propagate``.
@@ -141,74 +149,51 @@ def connected_components(
     >>> result.count, result.labels.tolist()
     (2, [0, 0, 0, 3, 3])
     """
-    if not isinstance(graph, Graph | SplitGraph):
-        raise OptionError(
-            f"a Graph is needed, not {type(graph).__name__}; see Graph.from_edges and from_frame"
-        )
-    if method != "auto" and method not in METHODS:
-        raise OptionError(f"method {method!r} is unknown; use auto or one of {', '.join(METHODS)}")
-    if method == "auto" and options:
-        raise OptionError(
-            f"auto has no option {next(iter(options))!r}; name the method it belongs to, if any"
-        )
+    check_graph(graph, (Graph, SplitGraph))
+    check_method(method, METHODS, options)
     _check_devices(graph, device, devices, merge)
-    if devices is None:
-        if device is None:
-            return _solved(graph, method, merge, options)
-        devices = arrays.resolve(device)
-    team = device_team(devices)
+    if device is None and devices is None:
+        return _solve(graph, method, merge, options)
+    team = device_team(arrays.resolve(device) if devices is None else devices)
     try:
-        return _solved(placed(graph, team, merge), method, merge, options)
+        return _solve(spread(graph, team, merge), method, merge, options, team)
     except OutOfMemoryError:
         if graph.device != "cpu" or method not in ("auto", "rem") or options:
             raise
-    return _by_segments(graph, team, merge)
+    return _solve_by_segments(graph, team, merge)
 
 
 def _check_devices(graph, device, devices, merge):
     split = isinstance(graph, SplitGraph)
-    if device is not None and (devices is not None or split):
-        raise OptionError("device= is for one device; use devices=, and neither for a split graph")
+    if split and (device is not None or devices is not None):
+        name = "device" if devices is None else "devices"
+        raise OptionError(f"the graph is split over its devices already; leave out {argument(name)}")
+    check_one_or_several(device, devices)
     if merge != "auto" and devices is None and not split:
-        raise OptionError(f"merge={merge!r} is for several devices; add devices=")
-    if split and devices is not None:
-        raise OptionError("the graph is split over its devices already; leave out devices=")
+        raise OptionError(f"{argument('merge', merge)} is for several devices; add {argument('devices')}")
     check_merge(merge, graph.by if split else None)
 
 
-def _solved(graph, method, merge, options):
-    """Solve a graph where it lies."""
+def _solve(graph, method, merge, options, team=None):
+    """Solve a graph on the devices that hold it."""
     if isinstance(graph, SplitGraph):
-        return _on_several(graph, method, merge, options)
+        return _solve_split(graph, method, merge, options)
+    team = team or device_team(graph.device)
     with arrays.guard(graph.device):
-        name, run = _ready(graph, method, options)
+        name, run = _prepare(graph, method, options)
         arrays.synchronize(graph.device)
         start = perf_counter()
         labels = run()
         arrays.synchronize(graph.device)
-    return Components(graph, name, perf_counter() - start, labels)
+    return Components(graph, name, perf_counter() - start, labels, devices=team.names)
 
 
-def _by_segments(graph, team, merge):
-    """Solve a graph whose edges are too many for the devices: they stay on the host and flow past."""
-    start = perf_counter()
-    merge = merge if merge in LABEL_MERGES else choose_label_merge(team)
-    labels, segments = solve_by_segments(graph, team, merge)
-    team.synchronize()
-    seconds, name = perf_counter() - start, f"rem, in {segments} segments"
-    if len(team) == 1:
-        return Components(graph, name, seconds, labels)
-    return Components(graph, name, seconds, labels, devices=team.names, merge=merge)
-
-
-def _on_several(split, method, merge, options):
-    """Solve a split graph."""
+def _solve_split(split, method, merge, options):
     merge = merge_for(split, merge)
-    check_forest(merge, method, options)
     names, runs = [], []
     for part in split.parts:
         with arrays.guard(part.worker.device):
-            name, run = _ready(part.graph, "rem" if merge == "forest" else method, options)
+            name, run = _prepare(part.graph, method, options)
         names.append(name)
         runs.append(run)
     split.team.synchronize()
@@ -216,29 +201,25 @@ def _on_several(split, method, merge, options):
     labels = label_split(split, runs, merge)
     split.team.synchronize()
     seconds, name = perf_counter() - start, " and ".join(sorted(set(names)))
-    devices = split.team.names if merge else ()
-    return Components(split, name, seconds, labels, devices=devices, merge=merge)
+    return Components(split, name, seconds, labels, devices=split.team.names, merge=merge)
 
 
-def _ready(graph, method, options):
-    """The method's name and a call that runs it, once it is chosen and has what it reads."""
-    name = choose(graph) if method == "auto" else method
-    found = METHODS[name]
-    _check_options(found, name, options)
-    views = (graph.sources, graph.targets) if found.reads == "edges" else (rows_of(graph),)
-    return name, partial(found.run, graph.n_vertices, *views, **options)
+def _solve_by_segments(graph, team, merge):
+    """Solve a graph whose edges do not fit the devices: the host holds them and sends segments."""
+    from edgewise.components.segments import solve_by_segments
+
+    start = perf_counter()
+    merge = merge if merge in LABEL_MERGES else choose_label_merge(team)
+    labels, n_segments = solve_by_segments(graph, team, merge)
+    team.synchronize()
+    seconds, name = perf_counter() - start, f"rem, in {n_segments} segments"
+    merge = merge if len(team) > 1 else None
+    return Components(graph, name, seconds, labels, devices=team.names, merge=merge)
 
 
-def _check_options(method, name, options):
-    for option, value in options.items():
-        if option in method.choices:
-            if value not in method.choices[option]:
-                raise OptionError(
-                    f"{option}={value!r} is unknown; use one of {', '.join(method.choices[option])}"
-                )
-            continue
-        if option not in method.options:
-            known = ", ".join((*method.options, *method.choices)) or "none"
-            raise OptionError(f"method {name} has no option {option!r} (it has: {known})")
-        if not isinstance(value, (int, np.integer)) or not 0 <= value < 2**31:
-            raise OptionError(f"{option}={value!r} must be a whole number, 0 or more")
+def _prepare(graph, method, options):
+    """The method's name, and a call that runs it on the form of the graph that it reads."""
+    name = select_method(graph) if method == "auto" else method
+    chosen = METHODS[name]
+    form = (graph.sources, graph.targets) if chosen.reads == "edges" else (symmetric_csr(graph),)
+    return name, partial(chosen.run, graph.n_vertices, *form, **options)

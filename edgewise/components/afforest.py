@@ -1,11 +1,11 @@
 """Afforest: join a few neighbours of every vertex, then skip the giant (Sutton, Ben-Nun & Barak, IPDPS 2018).
 
-Two neighbours of each vertex gather most of a large component.  A vote over a small sample of the labels
-then names it, and its vertices' rows, nearly all of the graph, are never read: an edge that leaves the
-giant is seen from its other end.  That needs symmetric rows.
+Joining two neighbours of each vertex finds most of a large component.  A vote over a small sample of the
+labels then identifies it, and the rows of its vertices, nearly all of the graph, are never read: an edge that
+leaves the giant component is seen from its other endpoint.  That needs symmetric rows.
 
 The first neighbour is hooked by a plain write (see :mod:`edgewise.components.ecl_cc`), the others by Rem's
-algorithm.  The vote stays on the device: no value has to reach the host before the labels do.
+algorithm.  The vote stays on the device, so that the host need not wait for it.
 """
 
 import numpy as np
@@ -16,8 +16,9 @@ from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import arrays, each, each_row, fetch_max
 
 ROUNDS = 2
+#: Number of labels that vote, and of labels that each is compared with.
 VOTERS, COMPARED = 256, 64
-#: A vote is the count of agreeing samples above these bits, the label below.
+#: A vote is the count of equal labels above these bits, and the label below.
 LABEL_BITS = 54
 LABEL = (1 << LABEL_BITS) - 1
 
@@ -31,59 +32,59 @@ def join_neighbour(vertex, parent, offsets, neighbours, position):
 
 
 @each
-def vote(voter, parent, vertices, most):
-    """Count how many of the compared labels are the voter's own; the label seen most often wins."""
+def vote(voter, parent, vertices, winner):
+    """Count how many of the compared labels equal the voter's; the most frequent label wins."""
     label = parent[voter * vertices // VOTERS]
     count = 0
     for other in range(COMPARED):
         if parent[other * vertices // COMPARED] == label:
             count += 1
-    fetch_max(most, 0, (np.int64(count) << LABEL_BITS) | np.int64(label))
+    fetch_max(winner, 0, (np.int64(count) << LABEL_BITS) | np.int64(label))
 
 
 @each.prefetch(
-    lambda vertex, parent, offsets, neighbours, most, longest: (np.int64(parent[vertex]), most[0] & LABEL)
+    lambda vertex, parent, offsets, neighbours, winner, max_row: (np.int64(parent[vertex]), winner[0] & LABEL)
 )
-def join_outside(vertex, seen, parent, offsets, neighbours, most, longest):
+def join_outside(vertex, seen, parent, offsets, neighbours, winner, max_row):
     """Join a vertex outside the giant with all its neighbours, unless its row is too long for one thread."""
     label, giant = seen
     if label != giant:
         first, end = offsets[vertex], offsets[vertex + 1]
-        if end - first <= longest:
+        if end - first <= max_row:
             for entry in range(first, end):
                 union(parent, vertex, neighbours[entry])
 
 
 @each_row
-def join_hub_outside(hub, lane, lanes, hubs, parent, offsets, neighbours, most):
-    """Join a vertex of long row outside the giant with all its neighbours, shared by the lanes."""
+def join_hub_outside(hub, lane, lanes, hubs, parent, offsets, neighbours, winner):
+    """Join a vertex of a long row outside the giant with all its neighbours, shared by the lanes."""
     vertex = hubs[hub]
-    if np.int64(parent[vertex]) != most[0] & LABEL:
+    if np.int64(parent[vertex]) != winner[0] & LABEL:
         for entry in range(offsets[vertex] + lane, offsets[vertex + 1], lanes):
             union(parent, vertex, neighbours[entry])
 
 
-def finish_outside(vertices, parent, rows):
-    """Join everything that is not yet in the giant; ``parent`` is compressed and need not be complete.
+def finish_outside(vertices, parent, csr):
+    """Join all edges that are not yet inside the giant component; ``parent`` is compressed.
 
-    Whatever earlier rounds missed is made up for here: an edge is left out only if both its ends are in the
-    giant already.
+    Edges that earlier rounds missed are joined here: an edge is skipped only if both its endpoints are in the
+    giant component already.
     """
-    offsets, neighbours, hubs, longest = rows
-    most = arrays.zeros(1, np.int64, arrays.device_of(parent))
-    vote(VOTERS if vertices else 0, parent, vertices, most)
-    join_outside(vertices, parent, offsets, neighbours, most, longest)
-    join_hub_outside(len(hubs), hubs, parent, offsets, neighbours, most, width="block")
+    offsets, neighbours, hubs, max_row = csr
+    winner = arrays.zeros(1, np.int64, arrays.device_of(parent))
+    vote(VOTERS if vertices else 0, parent, vertices, winner)
+    join_outside(vertices, parent, offsets, neighbours, winner, max_row)
+    join_hub_outside(len(hubs), hubs, parent, offsets, neighbours, winner, width="block")
     compress(vertices, parent)
 
 
-def afforest(vertices, rows, rounds=ROUNDS):
+def afforest(vertices, csr, rounds=ROUNDS):
     """Label the components of symmetric rows.
 
     Parameters
     ----------
     vertices : int
-    rows : edgewise.components.symmetric_csr.Rows
+    csr : edgewise.components.symmetric_csr.SymmetricCSR
     rounds : int
         Neighbours of each vertex that are joined before the vote.
 
@@ -92,7 +93,7 @@ def afforest(vertices, rows, rounds=ROUNDS):
     (vertices,) index array
         Smallest vertex of each vertex's component.
     """
-    offsets, neighbours = rows.offsets, rows.neighbours
+    offsets, neighbours = csr.offsets, csr.neighbours
     if not len(neighbours):
         return singletons(vertices, neighbours)
     parent = new_parents(vertices, neighbours)
@@ -100,5 +101,5 @@ def afforest(vertices, rows, rounds=ROUNDS):
     for position in range(1, rounds):
         join_neighbour(vertices, parent, offsets, neighbours, position)
     compress(vertices, parent)
-    finish_outside(vertices, parent, rows)
+    finish_outside(vertices, parent, csr)
     return parent

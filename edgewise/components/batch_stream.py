@@ -1,12 +1,12 @@
-"""Connected components of edges that come in batches.
+"""Connected components of edges that arrive in batches.
 
-All that is held is the parent array of :mod:`~edgewise.components.rem`.  A batch is joined where it lies in
-the order it comes in, and may then be forgotten; every batch is one phase of splicing unions, every
-question and every result a phase of its own, since a find that shortens paths beside a splicing union would
-break it (ConnectIt, Dhulipala, Hong & Shun 2020, section 3.5: phase-concurrent).  Finds here only read.
+Only the parent array of :mod:`~edgewise.components.rem` is held.  A batch is joined on arrival and need not
+be kept.  Every batch is one phase of splicing unions; queries and results are phases of their own, since a
+find that shortens paths concurrently with a splicing union would break it (ConnectIt, Dhulipala, Hong & Shun
+2020, section 3.5: phase-concurrent).  Finds here only read.
 
-Numbers are compared with the end of the parent array before anything is joined.  Taken as unsigned,
-negative ones are the largest, so one maximum a column tells all.
+Numbers are checked before anything is joined.  Taken as unsigned, negative numbers are the largest, so one
+maximum per column suffices.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from edgewise.components.parents import Parents
 from edgewise.components.result import Components
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, device, each
-from edgewise.errors import GraphError, OptionError
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.ingest.edges import as_column
+from edgewise.workers import device_team
 
-#: Attributes of arrays that NumPy alone would copy, or not know.
+#: Attributes of arrays of other libraries, which NumPy would copy or reject.
 FOREIGN = ("__cuda_array_interface__", "__dlpack__", "chunks", "buffers")
 
 
 @device
 def root(parent, vertex):
-    """Root of a vertex, found by reading alone."""
+    """Root of a vertex, found without writing."""
     while parent[vertex] != vertex:
         vertex = parent[vertex]
     return vertex
 
 
 @each
-def ask(question, parent, ones, others, answers):
+def query(index, parent, ones, others, answers):
     """Write whether two vertices are in one tree."""
     number = parent.dtype.type
-    one, other = root(parent, number(ones[question])), root(parent, number(others[question]))
-    answers[question] = one == other
+    answers[index] = root(parent, number(ones[index])) == root(parent, number(others[index]))
 
 
 class ComponentsStream:
@@ -49,24 +49,23 @@ class ComponentsStream:
     Parameters
     ----------
     n_vertices : int, optional
-        Number of vertices; each is in the result, with an edge or without, while
-        :func:`stream_components` takes it for a bound and returns ids that occur.  By default the stream
-        grows to the largest number it meets; that costs, for a moment, three times the memory when the
-        parent array doubles.
+        Number of vertices; all are in the result, while :func:`stream_components` takes it as a bound and
+        returns ids that occur.  By default the stream grows to the largest number added; while the parent
+        array doubles, this takes three times its memory.
     device : str
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"``: where the parents lie and the work is done.
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"``: the device of the parents, which does the work.
 
     Raises
     ------
     OptionError
-        ``n_vertices`` is no whole number, or negative.
+        ``n_vertices`` is not a whole number, or negative.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
     Notes
     -----
-    4 bytes a vertex (8 from 2**32 - 1 vertices on), whatever the number of edges.  A stream belongs to one
-    thread at a time.
+    Memory: 4 bytes per vertex (8 from 2**32 - 1 vertices on), whatever the number of edges.  A stream is not
+    thread-safe.
 
     Examples
     --------
@@ -83,14 +82,13 @@ class ComponentsStream:
     """
 
     def __init__(self, n_vertices: int | None = None, *, device: str = "cpu"):
-        where = arrays.resolve(device)
-        self._most = None if n_vertices is None else as_count(n_vertices)
-        self._parents = Parents(where, self._most)
+        self._limit = None if n_vertices is None else as_count(n_vertices)
+        self._parents = Parents(arrays.resolve(device), self._limit)
         self._edges, self._seconds = 0, 0.0
 
     @property
     def n_vertices(self) -> int:
-        """Number of vertices: as given, or one more than the largest number met."""
+        """Number of vertices: as given, or one more than the largest number added."""
         return self._parents.count
 
     @property
@@ -99,21 +97,21 @@ class ComponentsStream:
         return self._edges
 
     def add(self, sources: Any, targets: Any) -> None:
-        """Join the ends of a batch of edges.
+        """Join the endpoints of a batch of edges.
 
         Parameters
         ----------
         sources, targets : (m,) arrays of integers
-            Vertex numbers, in any form that :meth:`Graph.from_edges` takes; a batch that lies elsewhere than
-            the stream is moved, large ones from the host segment by segment.
+            Vertex numbers, in any form that :meth:`Graph.from_edges` takes; a batch on another device than
+            the stream is copied, from the host segment by segment.
 
         Raises
         ------
         GraphError
-            The columns differ in length, or a value is no vertex number: it is negative, no integer, or not
-            below ``n_vertices``.  Nothing of the batch is joined then.
+            The columns differ in length, or a value is not a vertex number: it is negative, not an integer,
+            or not below ``n_vertices``.  No edge of the batch is joined then.
         OutOfMemoryError
-            There is no memory for as many vertices as the largest number asks for.
+            There is not enough memory for vertices up to the largest number.
         """
         columns = _integers(sources, "sources"), _integers(targets, "targets")
         if len(columns[0]) != len(columns[1]):
@@ -121,29 +119,29 @@ class ComponentsStream:
                 f"{len(columns[0])} sources but {len(columns[1])} targets; give one of each for every edge"
             )
         start = perf_counter()
-        self._parents.hold(self._checked(*columns, ("sources", "targets")) + 1)
+        self._parents.grow_to(self._checked(*columns, ("sources", "targets")) + 1)
         self._parents.join(*columns)
         self._edges += len(columns[0])
         self._seconds += perf_counter() - start
 
     def connected(self, u: Any, v: Any) -> Any:
-        """Tell whether vertices are in one component by now.
+        """Return whether vertices are in the same component.
 
         Parameters
         ----------
         u, v : int, or (k,) arrays of integers
-            One number goes with all of the other side.  A number that no edge has named yet is a vertex of
-            its own, unless ``n_vertices`` was given.
+            A single number is compared with all of the other argument.  A number beyond those added is a
+            component of its own, unless ``n_vertices`` was given.
 
         Returns
         -------
         bool, or (k,) bool array
-            An array on the host, unless the questions came on a GPU.
+            An array on the host, or on the GPU of the arguments.
 
         Raises
         ------
         GraphError
-            A value is no vertex number, or the arrays differ in length.
+            A value is not a vertex number, or the arrays differ in length.
         """
         single = _is_number(u) and _is_number(v)
         ones, others = (
@@ -159,54 +157,55 @@ class ComponentsStream:
             if self._checked(ones, others, ("u", "v")) >= self.n_vertices:  # only where the stream grows
                 known = (unsigned(ones) < self.n_vertices) & (unsigned(others) < self.n_vertices)
                 answers = ones == others
-                answers[known] = self._ask(ones[known], others[known])
+                answers[known] = self._query(ones[known], others[known])
             else:
-                answers = self._ask(ones, others)
+                answers = self._query(ones, others)
             return bool(answers[0]) if single else answers
 
-    def _ask(self, ones, others):
+    def _query(self, ones, others):
         self._parents.settle()
         device = self._parents.device
         with arrays.guard(device):
-            there = [arrays.move(one, device) for one in (ones, others)]
+            moved = [arrays.move(one, device) for one in (ones, others)]
             answers = arrays.empty(len(ones), np.bool_, device)
-            ask(len(ones), self._parents.array, *there, answers)
+            query(len(ones), self._parents.array, *moved, answers)
             return arrays.move(answers, arrays.device_of(ones))
 
     def result(self) -> Components:
-        """Return the components of all edges added so far; adding may go on.
+        """Return the components of all edges added so far; more can be added later.
 
         Returns
         -------
         Components
-            In the place of the stream.  Its graph knows the vertices and the number of edges, not the edges:
-            to verify, pass a graph that has them.
+            On the device of the stream.  Its graph has the vertices and the number of edges, but not the
+            edges: to verify, pass a graph that has them.
         """
         graph = StreamedGraph(self.n_vertices, self._edges, self._parents.device)
-        return Components(graph=graph, method="rem", seconds=self._seconds, _labels=self._parents.labels())
+        devices = device_team(self._parents.device).names
+        return Components(graph, "rem", self._seconds, self._parents.labels(), devices=devices)
 
     def _checked(self, one, other, names):
-        """Largest number among two columns, after a look at every value; -1 if there is none."""
-        most = -1
+        """Largest number of two columns whose values are all valid; -1 if they are empty."""
+        maximum = -1
         for column, name in zip((one, other), names):
-            beyond = self._most if self._most is not None else _smallest_negative(column.dtype)
+            limit = self._limit if self._limit is not None else _smallest_negative(column.dtype)
             with arrays.on(arrays.device_of(column)):
                 largest = largest_of(column)
-                if largest >= beyond:
-                    self._refuse(column, name, beyond)
-            most = max(most, largest)
-        return most
+                if largest >= limit:
+                    self._refuse(column, name, limit)
+            maximum = max(maximum, largest)
+        return maximum
 
-    def _refuse(self, column, name, beyond):
-        position = int((unsigned(column) >= beyond).argmax())
+    def _refuse(self, column, name, limit):
+        position = int((unsigned(column) >= limit).argmax())
         problem = f"{name}[{position}] is {int(column[position])}; vertex numbers run from 0"
-        raise GraphError(f"{problem} on" if self._most is None else f"{problem} to {self._most - 1}")
+        raise GraphError(f"{problem} on" if self._limit is None else f"{problem} to {self._limit - 1}")
 
 
 def as_count(n_vertices):
-    """A number of vertices as an int; truth is no number."""
+    """A number of vertices as an int; booleans are refused."""
     if not _is_number(n_vertices) or n_vertices < 0:
-        raise OptionError(f"n_vertices={n_vertices!r} must be a whole number, 0 or more")
+        raise OptionError(f"{argument('n_vertices', n_vertices)} must be a whole number, 0 or more")
     return int(n_vertices)
 
 
@@ -215,7 +214,7 @@ def _is_number(value):
 
 
 def _integers(values, name):
-    """A contiguous array of integers out of whatever the caller has."""
+    """A contiguous array of integers from the caller's values."""
     column = as_column(_listed(values, name), name)
     if getattr(getattr(column, "dtype", None), "kind", None) not in ("i", "u"):
         raise GraphError(f"{name} are no integers; vertex numbers are")
@@ -226,7 +225,7 @@ def _integers(values, name):
 
 
 def _listed(values, name):
-    """The same for :func:`as_column`, which takes any ids, after a look at what is no integer."""
+    """Values for :func:`as_column`, which accepts any ids; values that are not integers are refused."""
     if not isinstance(values, np.ndarray) and any(hasattr(values, kind) for kind in FOREIGN):
         return values
     try:
@@ -250,10 +249,10 @@ def unsigned(column):
 
 
 def largest_of(column):
-    """Largest of the numbers taken as unsigned; -1 if there is none."""
+    """Largest of the numbers taken as unsigned; -1 for an empty column."""
     return int(unsigned(column).max()) if len(column) else -1
 
 
 def _smallest_negative(kind):
-    """The least number that is negative if its bytes are of this type."""
+    """The smallest unsigned number whose bytes are a negative number of this type."""
     return 1 << (8 * kind.itemsize - (kind.kind == "i"))

@@ -1,7 +1,7 @@
-"""Checkpoints: what a stream of files has found so far, so that an interrupted run can go on.
+"""Checkpoints: the state of a stream of files, from which an interrupted run can continue.
 
-A checkpoint is one ``.npz`` file, written under another name and renamed.  It says which inputs and options
-it belongs to and how far the run had come; a run with others is refused, and told what differs.
+A checkpoint is one ``.npz`` file, written under another name and renamed.  It stores the inputs and options
+of the run and its position; a run with other inputs is refused with a message that names the difference.
 """
 
 import json
@@ -15,8 +15,8 @@ from edgewise.errors import EdgewiseError, FileError
 from edgewise.files.atomic_write import whole, writing
 from edgewise.files.streams import reading
 
-FORMAT = 1
-DAMAGED = "is no checkpoint, or a damaged one; remove it to begin anew"
+FORMAT = 2
+DAMAGED = "is no checkpoint, or a damaged one; remove it to start again"
 
 
 class Checkpoint:
@@ -26,7 +26,7 @@ class Checkpoint:
     ----------
     path : path-like
     inputs : dict
-        What the run depends on, in words; ``files`` is a list of (path, bytes, time of the last change).
+        What the run depends on, as JSON; ``files`` is a list of (path, bytes, time of the last change).
     """
 
     def __init__(self, path, inputs):
@@ -54,8 +54,8 @@ class Checkpoint:
                 raise FileError(self.path, DAMAGED) from error
 
     @contextmanager
-    def understood(self):
-        """Context in which what was loaded is made use of; what is not there is a damage."""
+    def report_damage(self):
+        """Context that uses what was loaded; missing entries are reported as damage."""
         try:
             yield
         except EdgewiseError:
@@ -65,13 +65,15 @@ class Checkpoint:
 
     def _compare(self, inputs, form):
         if form != FORMAT:
-            raise FileError(self.path, "is of another version of edgewise; remove it to begin anew")
+            raise FileError(self.path, "is of another version of edgewise; remove it to start again")
         for name, now in self.inputs.items():
             if inputs.get(name) != now:
-                what = _file_that_differs(inputs[name], now) if name == "files" else None
-                what = what or f"{name} was {inputs.get(name)!r} and is {now!r} now"
+                difference = f"{name} was {inputs.get(name)!r} and is {now!r} now"
+                if name == "files":
+                    difference = _differing_file(inputs[name], now)
                 raise FileError(
-                    self.path, f"belongs to another run: {what}; remove it to begin anew, or name another"
+                    self.path,
+                    f"belongs to another run: {difference}; remove it to start again, or name another",
                 )
 
     def save(self, facts, arrays):
@@ -86,11 +88,11 @@ class Checkpoint:
             os.remove(self.path)
 
 
-def _file_that_differs(before, now):
-    """What is different about the files, in words."""
+def _differing_file(before, now):
+    """The first difference between two lists of files, in words."""
     for (path, *facts), (other, *other_facts) in zip(before, now):
         if path != other:
-            return f"{other} stands where {path} was"
+            return f"{path} was replaced by {other}"
         if facts != other_facts:
             return f"{path} has changed since"
     more = len(now) - len(before)

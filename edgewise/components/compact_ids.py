@@ -1,12 +1,12 @@
-"""Which numbers occur among streamed edges, and the labels of those alone.
+"""The ids that occur among streamed edges, and the labels of these alone.
 
-A stream of integer ids takes the ids for vertex numbers, so there is a parent for every number up to the
-largest id, met or not.  That an id was met shows in the parents: it hangs below another vertex, or another
-vertex hangs below it, or it has only met itself, and such self-loops are marked while they go past.
+A stream of integer ids takes the ids as vertex numbers, so there is a parent for every number up to the
+largest id.  An id occurs if it has another vertex as its label, if it is the label of another vertex, or if
+it has a self-loop; self-loops are marked while the edges are read.
 
-In the end the marks are packed into a bit a number.  A count of bits numbers the ids that occur in ascending
-order, as they are numbered when a graph is read, and labels are renumbered in place: the labels move towards
-the beginning, block by block, and never past what is still to be read.
+At the end the marks are packed into one bit per number.  Counts of bits number the ids that occur in
+ascending order, as reading a graph does, and labels are renumbered in place: blocks of labels move towards
+the beginning, and never overwrite labels that are still to be read.
 """
 
 import numpy as np
@@ -22,23 +22,23 @@ BLOCK = 1 << 20
 
 @each
 def mark_members(vertex, labels, marks):
-    """Mark a vertex that is not alone, and the root it hangs below."""
+    """Mark a vertex with a smaller label, and its root."""
     root = labels[vertex]
     if root != vertex:
         marks[vertex] = 1
-        if not marks[root]:  # the root of many is written once
+        if not marks[root]:  # avoids concurrent writes to large roots
             marks[root] = 1
 
 
 @each
 def renumber(vertex, first, base, labels, marks, renumbered):
-    """Write the new label of a vertex that occurs to its place in the block."""
+    """Write the new label of a vertex that occurs to its position in the block."""
     number = np.uint64(first + vertex)
     if marks.words[number >> np.uint64(6)] >> (number & np.uint64(63)) & np.uint64(1):
         renumbered[marks_below(number, marks) - base] = marks_below(np.uint64(labels[number]), marks)
 
 
-def occurring(labels, marks, dtype=np.int64):
+def compact_ids(labels, marks, dtype=np.int64):
     """Labels of the vertices that occur, and their ids.
 
     Parameters
@@ -53,7 +53,7 @@ def occurring(labels, marks, dtype=np.int64):
     Returns
     -------
     labels : (k,) index array
-        Over the memory of ``labels`` where at least half of that is in use.
+        In the memory of ``labels`` if at least half of that is in use.
     ids : MarkedIds or None
         ``None`` if all vertices occur.
     """

@@ -1,7 +1,7 @@
-"""How many components there are and how large they are.
+"""The roots of the components and the number of vertices of each.
 
-A component's size is counted at its root.  For many vertices on the host one core counts through, into
-numbers no wider than labels: most labels are one and the same, which several cores would fight for.
+A component's vertices are counted at its root.  For many vertices on the host a single core counts, into
+numbers no wider than labels: most labels are the same, and several cores would contend for one counter.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from edgewise.device import arrays, each
 from edgewise.primitives import histogram
 
-#: Vertices from which memory counts for more than compiling a loop, and sizes that are looked at together.
+#: Vertices from which memory matters more than the time to compile a loop, and the sizes searched at a time.
 MANY, BLOCK = 1 << 22, 1 << 20
 
 
@@ -20,7 +20,7 @@ def count_all(_, vertices, labels, sizes):
         sizes[labels[vertex]] += 1
 
 
-def census(labels):
+def component_sizes(labels):
     """Roots and sizes of the components.
 
     Parameters
@@ -34,15 +34,15 @@ def census(labels):
     sizes : (k,) int64 array
     """
     if len(labels) >= MANY and arrays.device_of(labels) == "cpu":
-        return census_on_host(labels)
+        return component_sizes_on_host(labels)
     xp = arrays.namespace(labels)
     roots = xp.flatnonzero(labels == xp.arange(len(labels), dtype=labels.dtype))
     sizes = histogram(labels, len(labels))[roots]
     return roots.astype(labels.dtype), sizes.astype(np.int64, copy=False)
 
 
-def census_on_host(labels):
-    """The same with little memory: 4 bytes a vertex, and no copy of the labels in a wider type."""
+def component_sizes_on_host(labels):
+    """The same with 4 bytes per vertex and without a copy of the labels in a wider type."""
     sizes = np.zeros(len(labels), labels.dtype)
     count_all(1, len(labels), labels, sizes)
     starts = range(0, max(len(labels), 1), BLOCK)

@@ -1,9 +1,9 @@
 """First smaller neighbour, then every edge once: the scheme of ECL-CC (Jaiganesh & Burtscher, HPDC 2018).
 
 Every vertex starts below a smaller neighbour, with one plain write and no conflict.  Then every edge is
-looked at once, from its larger end, and its ends are joined; here by Rem's algorithm, which beat path halving
-and hooking on every graph measured.  Rows of ascending neighbours give the smallest neighbour at once; other
-orders only hook less at the start.
+read once, from its larger endpoint, and its endpoints are joined: here by Rem's algorithm, which was faster
+than path halving and hooking on every graph measured.  Where rows are ascending, the first neighbour is the
+smallest; in other orders fewer vertices are hooked at the start.
 """
 
 from edgewise.components.rem import union
@@ -13,7 +13,7 @@ from edgewise.device import device, each, each_row
 
 @device
 def see_first(vertex, parent, offsets, neighbours, entries):
-    """Degree and first neighbour of a vertex; any neighbour stands in for one that is not there."""
+    """Degree and first neighbour of a vertex; the neighbour is arbitrary if the degree is 0."""
     first, end = offsets[vertex], offsets[vertex + 1]
     return end - first, neighbours[min(first, entries - 1)]
 
@@ -26,10 +26,10 @@ def hang_below_first(vertex, seen, parent, offsets, neighbours, entries):
 
 
 @each
-def join_smaller(vertex, parent, offsets, neighbours, longest):
-    """Join ``vertex`` with its smaller neighbours but the first, unless its row is too long."""
+def join_smaller(vertex, parent, offsets, neighbours, max_row):
+    """Join ``vertex`` with its smaller neighbours except the first, unless its row is too long."""
     first, end = offsets[vertex], offsets[vertex + 1]
-    if end - first <= longest:
+    if end - first <= max_row:
         for entry in range(first + 1, end):
             other = neighbours[entry]
             if other < vertex:
@@ -38,7 +38,7 @@ def join_smaller(vertex, parent, offsets, neighbours, longest):
 
 @each_row
 def join_hub(hub, lane, lanes, hubs, parent, offsets, neighbours):
-    """Join a vertex of long row with its smaller neighbours, shared by the lanes."""
+    """Join a vertex of a long row with its smaller neighbours, shared by the lanes."""
     vertex = hubs[hub]
     for entry in range(offsets[vertex] + lane, offsets[vertex + 1], lanes):
         other = neighbours[entry]
@@ -46,25 +46,25 @@ def join_hub(hub, lane, lanes, hubs, parent, offsets, neighbours):
             union(parent, vertex, other)
 
 
-def first_neighbour(vertices, rows):
+def ecl_cc(vertices, csr):
     """Label the components of symmetric rows.
 
     Parameters
     ----------
     vertices : int
-    rows : edgewise.components.symmetric_csr.Rows
+    csr : edgewise.components.symmetric_csr.SymmetricCSR
 
     Returns
     -------
     (vertices,) index array
         Smallest vertex of each vertex's component.
     """
-    offsets, neighbours, hubs, longest = rows
+    offsets, neighbours, hubs, max_row = csr
     if not len(neighbours):
         return singletons(vertices, neighbours)
     parent = new_parents(vertices, neighbours)
     hang_below_first(vertices, parent, offsets, neighbours, len(neighbours))
-    join_smaller(vertices, parent, offsets, neighbours, longest)
+    join_smaller(vertices, parent, offsets, neighbours, max_row)
     join_hub(len(hubs), hubs, parent, offsets, neighbours, width="block")
     compress(vertices, parent)
     return parent

@@ -1,13 +1,12 @@
-"""Components of pairs files that are read once, row by row, and never held.
+"""Components of pairs files that are read once, row by row, and never held in memory.
 
-Memory holds one parent for every vertex, the ids where they are no vertex numbers, and a few row groups.
-Decoding, in threads, runs beside the unions; both take what the cores give.  Integer ids are vertex numbers
-as they are, up to the largest; a bit a vertex tells at the end which of them occur, and these alone are
-numbered, so that the result is the one of reading the files into a graph.
+Memory holds one parent per vertex, the ids where they are not vertex numbers, and a few row groups.
+Decoding, in threads, runs beside the unions.  Integer ids are vertex numbers as they are, up to the largest.
+At the end a bit per vertex says which of them occur, and these are numbered, so that the result is that of
+reading the files into a graph.
 
-The rows are gone through by a thread of their own, so that Ctrl-C, which Python raises in the main thread,
-never breaks off a batch half-way: the thread stops after it and, if there is a checkpoint to write, writes
-it.
+A separate thread reads the rows.  Ctrl-C, which Python raises in the main thread, therefore never interrupts
+a batch: the thread stops after it and, if there is a checkpoint, saves it.
 """
 
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -19,13 +18,13 @@ import numpy as np
 
 from edgewise.components.batch_stream import as_count
 from edgewise.components.checkpoint import Checkpoint
-from edgewise.components.id_mapping import Names, Sparse, SparseNumbers, WholeNumbers
+from edgewise.components.id_mapping import DenseIds, NotDenseError, SparseIds, StringIds
 from edgewise.components.merge import choose_label_merge
 from edgewise.components.result import Components
-from edgewise.components.stream_workers import Crew
+from edgewise.components.stream_workers import StreamWorkers
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, threads
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 from edgewise.files.pairs import parts_of
 from edgewise.files.shards import Shards
 from edgewise.files.streams import reading
@@ -37,43 +36,44 @@ from edgewise.timer import timer
 
 #: Rows that are joined at a time.
 BATCH_ROWS = 1 << 20
-#: Bytes that a number up to the largest id takes at the end, on the host, and while streaming on a device.
-BYTES_A_NUMBER = {"host": 12, "device": 5}
+#: Bytes per number up to the largest id: at the end, on the host, and while streaming, on a device.
+BYTES_PER_NUMBER = {"host": 12, "device": 5}
 #: Share of the free memory that may be taken.
 USABLE = 0.8
-#: Ids may be this large in any case, or this many times the number of rows, to be taken for vertex numbers.
+#: Ids up to this value, or up to this multiple of the number of rows, may serve as vertex numbers.
 SMALL, SPARSEST = 1 << 26, 8
-#: Seconds between two looks at the thread.
-LOOK = 0.1
+#: Seconds between two checks of the reading thread.
+POLL_SECONDS = 0.1
 
 
-class ShardStream:
-    """The work of :func:`~edgewise.components.stream_files.stream_components`, step by step.
+class FileStream:
+    """The work of :func:`~edgewise.components.stream_files.stream_components`.
 
-    Parameters are those of that function, with ``columns`` for ``source``, ``target``, ``where`` and
+    Parameters are those of that function, with a dict ``columns`` for ``source``, ``target``, ``where`` and
     ``null``, and the devices as a team.
 
     Attributes
     ----------
     resumed : int
-        Rows that an earlier run had dealt with.
+        Rows that were read by the run that saved the checkpoint.
     saved : int or None
-        Rows in the checkpoint that this run has written last.
+        Rows in the checkpoint that this run has saved last.
     """
 
     def __init__(self, path, columns, n_vertices=None, team=None, merge="auto", checkpoint=None, every=60.0):
-        self.most = None if n_vertices is None else as_count(n_vertices)
-        self.columns, self.team, self.every = columns, team, _seconds(every)
+        self.n_vertices = None if n_vertices is None else as_count(n_vertices)
+        self.columns = {"where": None, "null": "error"} | columns
+        self.team, self.every = team, _check_seconds(every)
         self.merge = choose_label_merge(team) if merge == "auto" else merge
-        self.shards = Shards(parts_of(_checked(path)), **columns)
-        if self._is_numbered():
-            self.most = self.shards.facts["vertices"]
+        self.shards = Shards(parts_of(_check_path(path)), **columns)
+        if self._has_vertex_numbers():
+            self.n_vertices = self.shards.facts["vertices"]
         self.resumed, self.saved, self.edges, self.position = 0, None, 0, (0, 0)
         self.stopping = False
         self.checkpoint = None if checkpoint is None else Checkpoint(checkpoint, self._inputs())
 
-    def _is_numbered(self):
-        """Whether this is a file of edgewise's own with vertex numbers, isolated vertices among them."""
+    def _has_vertex_numbers(self):
+        """Whether this is a graph that edgewise wrote with vertex numbers, including isolated vertices."""
         return self.shards.facts is not None and bool(self.shards.facts["numbered"])
 
     def _inputs(self):
@@ -82,115 +82,117 @@ class ShardStream:
             "columns": self.shards.ends,
             "where": self.columns["where"],
             "null": self.columns["null"],
-            "n_vertices": self.most,
+            "n_vertices": self.n_vertices,
             "schema": {field.name: str(field.type) for field in self.shards.schema()},
         }
 
-    def forget(self):
-        """Remove the checkpoint: the result is where it belongs."""
+    def remove_checkpoint(self):
+        """Remove the checkpoint, once the result is stored."""
         if self.checkpoint is not None:
             self.checkpoint.remove()
 
     def run(self, progress=None):
         """Read all files; return :class:`Components`."""
         start = perf_counter()
-        found = None if self.checkpoint is None else self.checkpoint.load()
-        for patient in (False, True) if found is None else (found[0].get("patient", False), True):
+        saved = None if self.checkpoint is None else self.checkpoint.load()
+        for patient in (False, True) if saved is None else (saved[0].get("patient", False), True):
             try:
-                labels, ids = self._run(patient, found, progress)
+                labels, ids = self._run(patient, saved, progress)
                 break
             except Mismatch:
-                found = None
+                saved = None
         graph = StreamedGraph(
             len(labels), self.edges, ids=ids, files=len(self.shards.paths), resumed=self.resumed
         )
-        several = {"devices": self.team.names, "merge": self.crew.merge} if len(self.team) > 1 else {}
+        merge = self.merge if len(self.team) > 1 else None
         seconds = perf_counter() - start
-        return Components(graph=graph, method="rem, streamed", seconds=seconds, _labels=labels, **several)
+        return Components(graph, "rem, streamed", seconds, labels, devices=self.team.names, merge=merge)
 
-    def _run(self, patient, found, progress):
+    def _run(self, patient, saved, progress):
         self.edges, self.position, self.resumed = 0, (0, 0), 0
         with reading(self.shards.paths[0], passing=Mismatch):
-            pairs = StreamedPairs(self.shards.schema(patient), self.shards.ends, self.columns, self)
-        total = self._prepare(pairs)
-        crew = self.crew
+            pairs = StreamedPairs(self.shards.schema(patient), self.shards.ends, self)
+        n_rows = self._prepare(pairs)
+        workers = self.workers
         try:
-            if found is not None:
-                with self.checkpoint.understood():
-                    self._resume(pairs, *found)
-            self._in_a_thread(pairs, patient, total, progress)
+            if saved is not None:
+                with self.checkpoint.report_damage():
+                    self._resume(pairs, *saved)
+            self._read_in_thread(pairs, patient, n_rows, progress)
             with timer("number ids"):
-                return pairs.sink.finish()
+                return pairs.ids.finish()
         finally:
-            self.crew.close()
-            if crew is not self.crew:
-                crew.close()
-            _give_back_memory()
+            self.workers.close()
+            if workers is not self.workers:
+                workers.close()
+            _release_memory()
 
     def _prepare(self, pairs):
-        """Choose what becomes of the ids; return the number of rows, if that is known."""
-        total, least, most = self.shards.survey(pairs.begin)
-        self.crew = Crew(self.team, self.merge)
+        """Start the workers and choose the mapping of the ids; return the number of rows if that is known."""
+        n_rows, least, largest = self.shards.survey(pairs.begin)
+        self.workers = StreamWorkers(self.team, self.merge)
         if is_text(pairs.kinds[0]):
-            if self.most is not None:
-                raise OptionError("n_vertices= is for integer ids; these are strings")
-            pairs.sink = Names(self.crew, pairs.kinds, total or 0)
-            return total
-        rows = total if total is not None else sum(size for _, size, _ in self.shards.stamps) // 4
-        limit = min(_memory_for(self.team), max(SMALL, SPARSEST * rows)) if self.most is None else self.most
-        kind = np.uint64 if all(integer_type(kind) is np.uint64 for kind in pairs.kinds) else np.int64
-        if least is not None and least >= 0 and most > np.iinfo(np.int64).max:
-            kind = np.uint64  # one of the columns holds int64, but no negative one
-        if least is not None and self.most is None and (least < 0 or most >= limit):
-            pairs.sink = SparseNumbers(self.crew, kind)
-            return total
-        pairs.sink = WholeNumbers(self.crew, kind, self.most, limit, self._is_numbered())
-        self.crew.reserve(min(limit, most + 1) if most is not None else self.most or 0)
-        return total
+            if self.n_vertices is not None:
+                raise OptionError(f"{argument('n_vertices')} is for integer ids; these are strings")
+            pairs.ids = StringIds(self.workers, pairs.kinds, n_rows or 0)
+            return n_rows
+        limit = self.n_vertices
+        if limit is None:
+            expected = n_rows if n_rows is not None else sum(size for _, size, _ in self.shards.stamps) // 4
+            limit = min(_max_vertices(self.team), max(SMALL, SPARSEST * expected))
+        dtype = np.uint64 if all(integer_type(kind) is np.uint64 for kind in pairs.kinds) else np.int64
+        if least is not None and least >= 0 and largest > np.iinfo(np.int64).max:
+            dtype = np.uint64  # one of the columns holds int64, but no negative number
+        if least is not None and self.n_vertices is None and (least < 0 or largest >= limit):
+            pairs.ids = SparseIds(self.workers, dtype)
+            return n_rows
+        pairs.ids = DenseIds(self.workers, dtype, self.n_vertices, limit, self._has_vertex_numbers())
+        self.workers.reserve(min(limit, largest + 1) if largest is not None else self.n_vertices or 0)
+        return n_rows
 
-    def _in_a_thread(self, pairs, patient, total, progress):
-        """Let a thread go through the rows; Ctrl-C stops it after the batch it is at."""
+    def _read_in_thread(self, pairs, patient, n_rows, progress):
+        """Read the rows in a thread, which Ctrl-C stops after the current batch."""
         interrupted, self.stopping = None, False
-        count = threads.count()
+        n_threads = threads.count()
         with ThreadPoolExecutor(1, "edgewise-stream") as pool:
-            work = pool.submit(copy_context().run, self._go_through, pairs, patient, count)
+            work = pool.submit(copy_context().run, self._read, pairs, patient, n_threads)
             try:
                 while not work.done():
                     try:
-                        wait([work], LOOK)
+                        wait([work], POLL_SECONDS)
                         if progress is not None and interrupted is None:
-                            progress(pairs.rows, total)
+                            progress(pairs.rows, n_rows)
                     except KeyboardInterrupt as error:
                         interrupted, self.stopping = error, True
             finally:
-                self.stopping = True  # else the pool would wait for all rows before it lets an error out
+                self.stopping = True  # otherwise the pool would read all rows before an error is raised
         work.result()
         if interrupted is not None:
             raise interrupted
 
-    def _go_through(self, pairs, patient, count):
-        threads.use(count)  # each thread has its own
-        saved = monotonic()
-        batches = self.shards.batches(pairs, count, patient=patient, after=self.position)
+    def _read(self, pairs, patient, n_threads):
+        threads.use(n_threads)  # the number is local to each thread
+        saved_at = monotonic()
+        batches = self.shards.batches(pairs, n_threads, patient=patient, after=self.position)
         try:
             while not self.stopping:
-                found = self._next(batches, pairs, patient)
-                if found is None:
-                    break  # what follows may still fail
-                part, row, batch = found
+                piece = self._next(batches, pairs, patient)
+                if piece is None:
+                    break  # saving may still fail
+                part, row, batch = piece
                 with reading(self.shards.paths[part], passing=Mismatch):
                     pairs.add(batch)
                 self.position = part, row + batch.num_rows
-                if self.checkpoint is not None and monotonic() - saved >= self.every:
+                if self.checkpoint is not None and monotonic() - saved_at >= self.every:
                     self._save(pairs, patient)
-                    saved = monotonic()
+                    saved_at = monotonic()
         finally:
             batches.close()
         if self.checkpoint is not None:
             self._save(pairs, patient)
 
     def _next(self, batches, pairs, patient):
-        """The next batch; where a file fails, what the ones before have given is put aside."""
+        """The next batch; if a file cannot be read, the state so far is saved."""
         try:
             with timer("decode"):
                 return next(batches, None)
@@ -208,80 +210,80 @@ class ShardStream:
                 "rows": pairs.rows,
                 "edges": self.edges,
                 "patient": patient,
-                "sink": type(pairs.sink).__name__,
+                "ids": type(pairs.ids).__name__,
             }
-            self.checkpoint.save(facts, {"labels": self.crew.labels(), **pairs.sink.state()})
+            self.checkpoint.save(facts, {"labels": self.workers.labels(), **pairs.ids.state()})
             self.saved = pairs.rows
 
     def _resume(self, pairs, facts, state):
-        if facts["sink"] == SparseNumbers.__name__:
-            pairs.sink = SparseNumbers(self.crew, pairs.sink.dtype)
-        elif facts["sink"] == WholeNumbers.__name__ and isinstance(pairs.sink, SparseNumbers):
-            pairs.sink = WholeNumbers(self.crew, pairs.sink.dtype, self.most, _memory_for(self.team))
-        if facts["sink"] != SparseNumbers.__name__:
-            self.crew.restore(state["labels"])
-        pairs.sink.restore(state)
+        if facts["ids"] == SparseIds.__name__:
+            pairs.ids = SparseIds(self.workers, pairs.ids.dtype)
+        elif facts["ids"] == DenseIds.__name__ and isinstance(pairs.ids, SparseIds):
+            limit = _max_vertices(self.team)
+            pairs.ids = DenseIds(self.workers, pairs.ids.dtype, self.n_vertices, limit)
+        if facts["ids"] != SparseIds.__name__:
+            self.workers.restore(state["labels"])
+        pairs.ids.restore(state)
         self.position, self.edges = tuple(facts["position"]), facts["edges"]
         self.resumed = pairs.rows = facts["rows"]
 
-    def number_sparse(self, sink):
-        """Go on with numbered ids, now that one of them is no vertex number."""
-        labels, ids = sink.finish()
-        before, self.crew = self.crew, Crew(self.team, self.merge)
+    def to_sparse(self, dense):
+        """Continue with :class:`SparseIds`, after an id that is not a vertex number."""
+        labels, ids = dense.finish()
+        before, self.workers = self.workers, StreamWorkers(self.team, self.merge)
         before.close()
-        sparse = SparseNumbers(self.crew, sink.dtype)
-        known = np.arange(len(labels), dtype=sink.dtype) if ids is None else ids.between(0, len(ids))
-        sparse.take_integers(known, known[labels])
+        sparse = SparseIds(self.workers, dense.dtype)
+        known = np.arange(len(labels), dtype=dense.dtype) if ids is None else ids.between(0, len(ids))
+        sparse.join_integers(known, known[labels])
         return sparse
 
 
 class StreamedPairs(PairBatches):
-    """Pairs that are joined and forgotten."""
+    """Pairs that are joined and not kept."""
 
     batch_rows = BATCH_ROWS
 
-    def __init__(self, schema, ends, columns, stream):
-        super().__init__(schema, *ends, where=columns["where"], null=columns["null"])
-        self.stream, self.sink = stream, None
+    def __init__(self, schema, names, stream):
+        super().__init__(schema, *names, where=stream.columns["where"], null=stream.columns["null"])
+        self.stream, self.ids = stream, None
 
     def _take(self, batch):
         left, right = (batch.column(name) for name in self.id_columns)
         with timer("join"):
             try:
-                self.sink.take(left, right, self.row_in_file)
-            except Sparse:
-                self.sink = self.stream.number_sparse(self.sink)
-                self.sink.take(left, right, self.row_in_file)
+                self.ids.join(left, right, self.row_in_file)
+            except NotDenseError:
+                self.ids = self.stream.to_sparse(self.ids)
+                self.ids.join(left, right, self.row_in_file)
         self.stream.edges += batch.num_rows
 
 
-def _memory_for(team):
-    """Largest number of vertices for which there is memory everywhere."""
-    found = [USABLE * arrays.free_memory("cpu") / BYTES_A_NUMBER["host"]]
-    found += [
-        USABLE * arrays.free_memory(where) / BYTES_A_NUMBER["device"]
-        for where in team.devices
-        if where != "cpu"
-    ]
-    return int(min(found))
+def _max_vertices(team):
+    """Largest number of vertices for which there is memory on the host and on every device."""
+    counts = [arrays.free_memory("cpu") / BYTES_PER_NUMBER["host"]]
+    gpus = [device for device in team.devices if device != "cpu"]
+    counts += [arrays.free_memory(device) / BYTES_PER_NUMBER["device"] for device in gpus]
+    return int(USABLE * min(counts))
 
 
-def _checked(path):
-    """The path or the paths, after a look at whether they are any."""
+def _check_path(path):
+    """The path or paths, after a check of their types."""
     for one in path if isinstance(path, list | tuple) else [path]:
         if not isinstance(one, str | PathLike | list | tuple):
-            raise OptionError(f"path={one!r} is no path; give a file, folder or pattern, or a list of them")
+            raise OptionError(
+                f"{argument('path', one)} is no path; give a file, folder or pattern, or a list of them"
+            )
     return path
 
 
-def _seconds(every):
+def _check_seconds(every):
     if not isinstance(every, int | float | np.number) or isinstance(every, bool) or not every >= 0:
-        raise OptionError(f"every={every!r} must be a number of seconds, 0 or more")
+        raise OptionError(f"{argument('every', every)} must be a number of seconds, 0 or more")
     return every
 
 
-def _give_back_memory():
-    """Return to the system what decoding has left behind in Arrow's pool."""
+def _release_memory():
+    """Return to the system the memory that decoding has left in Arrow's pool."""
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()

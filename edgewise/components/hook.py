@@ -1,12 +1,12 @@
 """Hook and compress, as Groute does it: Hellås (2018), Algorithms 3 to 7.
 
-A few rounds of *Hook-non-atomic* write the smaller parent over the larger without asking who else does;
-writes may be lost, and the pass after it makes up for them.  *Hook-atomic* then joins every edge with
+A few rounds of *Hook-non-atomic* write the smaller parent over the larger without synchronisation; writes may
+be lost, and the next pass joins the edges again.  *Hook-atomic* then joins every edge with
 compare-and-swap.  After each pass the trees are compressed, after the first rounds only below a bound: the
 largest vertex that has an edge.
 
-Lost writes lose nothing but their own edge only while every written vertex is a root that stood alone or at
-the top of a star; that is so because every round starts from compressed trees.
+A lost write loses no more than its own edge as long as every written vertex is the root of a star or of a
+single vertex; this holds because every round starts from compressed trees.
 """
 
 from edgewise.components.trees import compress, singletons
@@ -27,7 +27,7 @@ def hook_non_atomic(edge, parent, sources, targets):
 
 @device
 def hook_up(parent, one, other):
-    """Algorithm 5: hook the larger root of two vertices under the smaller, climbing until it holds."""
+    """Algorithm 5: hook the larger root of two vertices under the smaller, repeated until it succeeds."""
     above_one, above_other = parent[one], parent[other]
     while above_one != above_other:
         high, low = max(above_one, above_other), min(above_one, above_other)
@@ -39,7 +39,7 @@ def hook_up(parent, one, other):
 
 @each
 def hook_atomic(edge, parent, sources, targets):
-    """Join the ends of one edge."""
+    """Join the endpoints of one edge."""
     hook_up(parent, sources[edge], targets[edge])
 
 
@@ -49,7 +49,7 @@ def hook(vertices, sources, targets, iterations=ITERATIONS):
     Parameters
     ----------
     vertices : int
-    sources, targets : (m,) index arrays in one place
+    sources, targets : (m,) index arrays on one device
     iterations : int
         Rounds of Hook-non-atomic before Hook-atomic.
 
@@ -58,13 +58,13 @@ def hook(vertices, sources, targets, iterations=ITERATIONS):
     (vertices,) index array
         Smallest vertex of each vertex's component.
     """
-    edges = len(sources)
+    n_edges = len(sources)
     parent = singletons(vertices, sources)
     bound = _bound(sources, targets) if iterations else 0
     for _ in range(iterations):
-        hook_non_atomic(edges, parent, sources, targets)
+        hook_non_atomic(n_edges, parent, sources, targets)
         compress(bound, parent)
-    hook_atomic(edges, parent, sources, targets)
+    hook_atomic(n_edges, parent, sources, targets)
     compress(vertices, parent)
     return parent
 

@@ -1,10 +1,10 @@
 """Hook-non-atomic as the sample, then skip the giant: for graphs whose ids are local.
 
-Hellås (2018, section 4.2.1) found that one round of plain, unguarded hooks helps on street networks and
-nowhere else.  The cause is the order of the ids: where neighbours have close numbers, few edges compete for
-the same parent, and two plain rounds over two neighbours of each vertex build nearly the whole forest
-without one atomic.  Writes that get lost lose only connections, never add a wrong one, and
-:func:`~edgewise.components.afforest.finish_outside` makes up for them.
+Hellås (2018, section 4.2.1) found that one round of plain, unguarded hooks helps on street networks only.
+The cause is the order of the ids: where neighbours have close numbers, few edges compete for the same parent,
+and two plain rounds over two neighbours of each vertex build nearly the whole forest without atomics.  A lost
+write loses a connection but never makes a wrong one, and
+:func:`~edgewise.components.afforest.finish_outside` restores the connections that were lost.
 
 With scattered ids the same rounds are several times slower than Rem's algorithm: use ``afforest`` there.
 """
@@ -18,14 +18,14 @@ ROUNDS = 2
 
 @device
 def see_two(vertex, parent, second, offsets, neighbours, entries):
-    """Degree and first two neighbours of a vertex; any neighbour stands in for one that is not there."""
+    """Degree and first two neighbours of a vertex; neighbours beyond the degree are arbitrary."""
     first, end = offsets[vertex], offsets[vertex + 1]
     return end - first, neighbours[min(first, entries - 1)], neighbours[min(first + 1, entries - 1)]
 
 
 @each.prefetch(see_two)
 def hang_below_nearer(vertex, seen, parent, second, offsets, neighbours, entries):
-    """Start ``vertex`` below the nearer of its first two neighbours that is smaller; note the other one."""
+    """Start ``vertex`` below the nearer of its smaller first neighbours; ``second`` holds the other one."""
     degree, one, two = seen
     far = one if degree > 0 and one < vertex else vertex
     near = two if degree > 1 and two < vertex else far
@@ -35,7 +35,7 @@ def hang_below_nearer(vertex, seen, parent, second, offsets, neighbours, entries
 
 @each.prefetch(lambda vertex, parent, second: (parent[vertex], parent[second[vertex]]))
 def hook_second(vertex, seen, parent, second):
-    """Write the smaller of two parents over the larger, whoever else may do so."""
+    """Write the smaller of two parents over the larger; concurrent writes may be lost."""
     one, other = seen
     if one < other:
         parent[other] = one
@@ -43,13 +43,13 @@ def hook_second(vertex, seen, parent, second):
         parent[one] = other
 
 
-def hook_sample(vertices, rows, rounds=ROUNDS):
+def hook_sample(vertices, csr, rounds=ROUNDS):
     """Label the components of symmetric rows.
 
     Parameters
     ----------
     vertices : int
-    rows : edgewise.components.symmetric_csr.Rows
+    csr : edgewise.components.symmetric_csr.SymmetricCSR
     rounds : int
         Rounds of plain hooks.
 
@@ -58,13 +58,13 @@ def hook_sample(vertices, rows, rounds=ROUNDS):
     (vertices,) index array
         Smallest vertex of each vertex's component.
     """
-    if not len(rows.neighbours):
-        return singletons(vertices, rows.neighbours)
-    parent, second = new_parents(vertices, rows.neighbours), new_parents(vertices, rows.neighbours)
-    hang_below_nearer(vertices, parent, second, rows.offsets, rows.neighbours, len(rows.neighbours))
+    if not len(csr.neighbours):
+        return singletons(vertices, csr.neighbours)
+    parent, second = new_parents(vertices, csr.neighbours), new_parents(vertices, csr.neighbours)
+    hang_below_nearer(vertices, parent, second, csr.offsets, csr.neighbours, len(csr.neighbours))
     compress(vertices, parent)
     for _ in range(rounds):
         hook_second(vertices, parent, second)
         compress(vertices, parent)
-    finish_outside(vertices, parent, rows)
+    finish_outside(vertices, parent, csr)
     return parent

@@ -1,15 +1,15 @@
-"""The parents of a stream: an array that grows with the numbers it meets and takes edges from anywhere."""
+"""The parents of a stream: an array that grows with the vertex numbers, and joins edges from any device."""
 
 import numpy as np
 
-from edgewise.components.host_pipeline import Feeder, unite_numbers
+from edgewise.components.host_pipeline import HostPipeline, unite_numbers
 from edgewise.components.trees import compress
 from edgewise.device import arrays, each, streams
-from edgewise.errors import OutOfMemoryError
+from edgewise.errors import OutOfMemoryError, argument
 from edgewise.index_type import index_type
 
-#: Parents that a stream of unknown size begins with.
-LEAST = 1 << 10
+#: Smallest capacity of parents that grow.
+MIN_CAPACITY = 1 << 10
 #: Share of the free memory that parents may take.
 USABLE = 0.9
 
@@ -21,15 +21,15 @@ def make_further_singletons(index, first, parent):
 
 
 class Parents:
-    """Trees over the vertices ``0 .. count - 1`` in one place.
+    """Trees over the vertices ``0 .. count - 1`` on one device.
 
-    Memory is only reserved for vertices beyond ``count``; on the host that takes up nothing.
+    Memory for vertices beyond ``count`` is only reserved; on the host the system does not allocate it yet.
 
     Parameters
     ----------
     device : str
     count : int, optional
-        Number of vertices, if it is known; else it grows.
+        Number of vertices, if it is known; otherwise the array grows.
 
     Attributes
     ----------
@@ -41,30 +41,30 @@ class Parents:
     def __init__(self, device, count=None):
         self.device, self.count = device, 0
         self.grows = count is None
-        self.feeder = None
+        self.pipeline = None
         with arrays.guard(device):
             self.array = arrays.empty(0, np.uint32, device)
-        self.hold(count or 0)
+        self.grow_to(count or 0)
 
-    def hold(self, count):
-        """Let there be ``count`` vertices at least; the array doubles when it is full, if it can."""
+    def grow_to(self, count):
+        """Ensure at least ``count`` vertices; a full array doubles if memory allows."""
         if count <= self.count:
             return
         if count > len(self.array):
-            roomy = max(count, 2 * len(self.array), LEAST) if self.grows else count
-            self.reserve(count if self._missing(roomy) else roomy)
+            capacity = max(count, 2 * len(self.array), MIN_CAPACITY) if self.grows else count
+            self.reserve(count if self._missing_bytes(capacity) else capacity)
         with arrays.guard(self.device):
             make_further_singletons(count - self.count, self.count, self.array)
             arrays.synchronize(self.device)  # edges are joined in other streams
         self.count = count
 
-    def _missing(self, count):
-        """The bytes that parents of so many vertices take, if there are not as many; else 0."""
+    def _missing_bytes(self, count):
+        """The bytes that parents of ``count`` vertices take if they do not fit; otherwise 0."""
         needed = count * np.dtype(index_type(count)).itemsize
         return needed if needed > USABLE * arrays.free_memory(self.device) else 0
 
     def reserve(self, count):
-        """Make room for ``count`` vertices, so that growing up to there moves nothing.
+        """Make room for ``count`` vertices, so that growing up to there copies nothing.
 
         Raises
         ------
@@ -72,24 +72,25 @@ class Parents:
         """
         if count <= len(self.array):
             return
-        if missing := self._missing(count):
+        if needed := self._missing_bytes(count):
             raise OutOfMemoryError(
-                f"{self.device} has too little memory for vertices up to {count - 1:,}: {missing:,} bytes "
-                f"needed, {arrays.free_memory(self.device):,} free; leave out n_vertices= or number the ids"
+                f"{self.device} has too little memory for vertices up to {count - 1:,}: {needed:,} bytes "
+                f"needed, {arrays.free_memory(self.device):,} free; leave out {argument('n_vertices')} or "
+                "number the ids"
             )
         self.settle()
         with arrays.guard(self.device):
             array = arrays.empty(count, index_type(count), self.device)
             array[: self.count] = self.array[: self.count]
-        self.array, self.feeder = array, None
+        self.array, self.pipeline = array, None
 
     def settle(self):
-        """Wait for the edges that are still under way to a GPU."""
-        if self.feeder is not None:
-            self.feeder.settle()
+        """Wait for the edges that are still being copied to a GPU or joined there."""
+        if self.pipeline is not None:
+            self.pipeline.settle()
 
     def join(self, sources, targets):
-        """Join the ends of edges, all of them vertices; the arrays may be overwritten when this returns.
+        """Join the endpoints of edges, all below ``count``; the arrays may be overwritten on return.
 
         Parameters
         ----------
@@ -97,8 +98,8 @@ class Parents:
         """
         with arrays.guard(self.device):
             if self.device != "cpu" and arrays.device_of(sources) == arrays.device_of(targets) == "cpu":
-                self.feeder = self.feeder or Feeder(self.array)
-                self.feeder.feed(sources, targets)
+                self.pipeline = self.pipeline or HostPipeline(self.array)
+                self.pipeline.join(sources, targets)
                 if streams.is_pinned(sources) or streams.is_pinned(targets):
                     self.settle()
                 return

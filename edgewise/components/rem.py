@@ -1,15 +1,16 @@
 """Rem's algorithm with compare-and-swap: one pass over the edges, splicing as it goes.
 
 Hellås (2018), "Connected Components on Multiple GPUs", Algorithm 2; the sequential form is due to Rem
-(Dijkstra 1976; Patwary, Blair & Manne 2010).  Both ends climb together: the end with the larger parent has
-that parent replaced by the other's, and goes on from the parent it had.  A swap that replaces a parent leaves
-exactly one pair to be joined, which the thread keeps, so no edge is ever lost.
+(Dijkstra 1976; Patwary, Blair & Manne 2010).  Both endpoints move towards the roots together: the parent of
+the endpoint with the larger parent is replaced by the other's, and the walk continues from the replaced
+parent.  A successful swap leaves exactly one pair to join, which the thread continues with, so no edge is
+lost.
 
 This holds only while every thread splices: compressing at the same time would break it.  Hence a separate
 pass of compression at the end.
 
-The thesis also measures rounds of Hook-non-atomic before, which help where ids are local (section 6.3.1), and
-compressing between the segments in which edges come to a GPU, which does not pay (section 6.3.2).
+The thesis also measures rounds of Hook-non-atomic first, which help where ids are local (section 6.3.1), and
+compression between the segments in which edges reach a GPU, which does not pay (section 6.3.2).
 """
 
 from edgewise.components.hook import hook_non_atomic
@@ -35,7 +36,7 @@ def union(parent, one, other):
 
 @each
 def unite_edge(edge, parent, sources, targets):
-    """Join the ends of one edge."""
+    """Join the endpoints of one edge."""
     union(parent, sources[edge], targets[edge])
 
 
@@ -45,7 +46,7 @@ def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0
     Parameters
     ----------
     vertices : int
-    sources, targets : (m,) index arrays in one place
+    sources, targets : (m,) index arrays on one device
     iterations : int
         Rounds of Hook-non-atomic and Compress before Rem.
     segments : int
@@ -62,7 +63,7 @@ def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0
     edges, segments = len(sources), max(segments, 1)
     for segment in range(segments):
         part = slice(segment * edges // segments, (segment + 1) * edges // segments)
-        if segment and (compress_between or iterations):  # plain hooks would tear trees that are no stars
+        if segment and (compress_between or iterations):  # plain hooks are correct on stars only
             compress(vertices, parent)
         join(vertices, parent, sources[part], targets[part], iterations)
     compress(vertices, parent)
@@ -70,7 +71,7 @@ def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0
 
 
 def join(vertices, parent, sources, targets, iterations=0):
-    """Join the ends of all edges in ``parent``, which must be compressed if there are ``iterations``."""
+    """Join the endpoints of all edges in ``parent``, which must be compressed if there are ``iterations``."""
     for _ in range(iterations):
         hook_non_atomic(len(sources), parent, sources, targets)
         compress(vertices, parent)

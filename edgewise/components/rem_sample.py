@@ -1,10 +1,11 @@
 """Rem's algorithm without atomics on a sample, then skip the giant.
 
 Sequential Rem (see :mod:`~edgewise.components.rem_sequential`) is twice as fast as the parallel one on the
-same core: a compare-and-swap stops the processor from running ahead.  So the sample, the first neighbours of
-each vertex, is joined by plain writes from all threads at once.  Two threads that write one parent lose a
-connection, but never make a wrong one: a parent only ever names a smaller vertex of its own component.
-:func:`~edgewise.components.afforest.finish_outside` makes up for what was lost.
+same core, since a compare-and-swap stops the processor from executing ahead.  The sample, the first
+neighbours of each vertex, is therefore joined by plain writes from all threads at once.  Two threads that
+write the same parent lose a connection, but never make a wrong one, since a parent is always a smaller vertex
+of the same component.  :func:`~edgewise.components.afforest.finish_outside` restores the connections that
+were lost.
 """
 
 from edgewise.components.afforest import finish_outside
@@ -25,13 +26,13 @@ def splice_first(vertex, parent, offsets, neighbours, rounds):
             splice(parent, vertex, other)
 
 
-def rem_sample(vertices, rows, rounds=ROUNDS):
+def rem_sample(vertices, csr, rounds=ROUNDS):
     """Label the components of symmetric rows.
 
     Parameters
     ----------
     vertices : int
-    rows : edgewise.components.symmetric_csr.Rows
+    csr : edgewise.components.symmetric_csr.SymmetricCSR
     rounds : int
         Neighbours of each vertex in the sample.
 
@@ -40,8 +41,8 @@ def rem_sample(vertices, rows, rounds=ROUNDS):
     (vertices,) index array
         Smallest vertex of each vertex's component.
     """
-    parent = singletons(vertices, rows.neighbours)
-    splice_first(vertices, parent, rows.offsets, rows.neighbours, rounds)
+    parent = singletons(vertices, csr.neighbours)
+    splice_first(vertices, parent, csr.offsets, csr.neighbours, rounds)
     compress(vertices, parent)
-    finish_outside(vertices, parent, rows)
+    finish_outside(vertices, parent, csr)
     return parent

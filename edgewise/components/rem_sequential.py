@@ -1,7 +1,8 @@
 """Rem's algorithm on one core: Hellås (2018), Algorithm 1.
 
-The yardstick of the parallel methods, and on one core often the fastest: one pass over the edges, no atomics.
-A tree's root is its smallest vertex, so here the smaller parent wins (the thesis' Algorithm 1 links upwards).
+The reference for the parallel methods, and often the fastest on one core: one pass over the edges, no
+atomics.  A tree's root is its smallest vertex, so the smaller parent wins here (Algorithm 1 of the thesis
+links to the larger).
 """
 
 from edgewise.components.trees import compress, singletons
@@ -10,7 +11,7 @@ from edgewise.device import arrays, device, each
 
 @device
 def splice(parent, one, other):
-    """Put the two vertices in one tree; no other thread may be at work."""
+    """Put the two vertices in one tree; not safe beside other threads."""
     above_one, above_other = parent[one], parent[other]
     while above_one != above_other:
         if above_one > above_other:
@@ -25,18 +26,18 @@ def splice(parent, one, other):
 
 @each
 def unite_all(_, edges, parent, sources, targets):
-    """Join the ends of all edges, one after the other."""
+    """Join the endpoints of all edges, one after the other."""
     for edge in range(edges):
         splice(parent, sources[edge], targets[edge])
 
 
 def rem_sequential(vertices, sources, targets):
-    """Label the components of an edge list on one core (edges on a GPU are fetched and the labels sent back).
+    """Label the components of an edge list on one core; edges and labels of a GPU are copied.
 
     Parameters
     ----------
     vertices : int
-    sources, targets : (m,) index arrays in one place
+    sources, targets : (m,) index arrays on one device
 
     Returns
     -------

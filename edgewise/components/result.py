@@ -13,8 +13,8 @@ from edgewise.result import Result
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Labels of so many vertices are shown as int32, which every table library knows.
-MOST_INT32 = 2**31 - 1
+#: Largest number of vertices whose labels are returned as int32, which every table library supports.
+MAX_INT32_VERTICES = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Components(Result):
     graph, method, seconds, devices
         As in :class:`~edgewise.result.Result`; ``seconds`` include the merge if several devices took part.
     merge : str or None
-        How the labels of several devices were merged.
+        How the labels of several devices were merged; ``None`` for one device.
     """
 
     _labels: Any = field(repr=False)
@@ -35,31 +35,31 @@ class Components(Result):
     @property
     def labels(self):
         """Smallest vertex number of each vertex's component: (n_vertices,) int32 or int64 array."""
-        if self._labels.dtype == np.uint32 and len(self._labels) <= MOST_INT32:
+        if self._labels.dtype == np.uint32 and len(self._labels) <= MAX_INT32_VERTICES:
             return self._labels.view(np.int32)
         return self._labels.astype(np.int64, copy=False)
 
     @cached_property
-    def _census(self):
-        from edgewise.components.component_sizes import census
+    def _roots_and_sizes(self):
+        from edgewise.components.component_sizes import component_sizes
         from edgewise.device import arrays
 
         with arrays.guard(arrays.device_of(self._labels)):
-            return census(self.labels)
+            return component_sizes(self.labels)
 
     @property
     def count(self) -> int:
         """Number of components."""
-        return len(self._census[0])
+        return len(self._roots_and_sizes[0])
 
     @property
     def roots(self):
         """Smallest vertex number of each component, ascending: (count,) array."""
-        return self._census[0]
+        return self._roots_and_sizes[0]
 
     def sizes(self):
         """Number of vertices of each component, in the order of :attr:`roots`: (count,) int64 array."""
-        return self._census[1]
+        return self._roots_and_sizes[1]
 
     @property
     def largest(self) -> int:

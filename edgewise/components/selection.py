@@ -1,36 +1,40 @@
-"""Which method ``auto`` takes: a rule read off measurements (``docs/components.md``).
+"""The method that ``auto`` selects: a rule read off measurements (``docs/components.md``).
 
-Two facts decide: how many entries a vertex has, since a giant component in a dense graph makes it worth to
-skip rows, and whether ids are local, since then plain hooks build the forest without atomics.  Rows that
-are not there are never built for this: a pass over the edges is cheaper than sorting them.  Small edge
-lists are not worth a look.
+Two facts decide.  In a dense graph with a giant component most rows need not be read.  Where ids are local,
+plain hooks build the trees without atomics.
+
+The choice depends on the graph and its device only.  Of its two forms, edge list and rows, those count that
+it was made of: what has been derived and cached since does not change the choice, and nothing is derived for
+it, as sorting edges into rows takes longer than a pass over them.
 """
 
-from edgewise.components.symmetric_csr import is_local
+from edgewise.components.symmetric_csr import has_local_ids
 from edgewise.device import threads
 
-#: Entries a vertex from which reading only some rows beats reading every edge.
+#: Entries per vertex from which reading some of the rows is faster than reading every edge.
 DENSE_ON_CPU, DENSE_ON_GPU = 5, 8
-#: Edges a vertex up to which two looks at each pay on a GPU, and edges from which a look at the ids does.
-SPARSE, MANY = 10, 1 << 22
+#: Edges per vertex up to which two passes over the edges pay on a GPU, and the fewest edges for which they
+#: do.
+SPARSE, MIN_EDGES = 10, 1 << 22
 
 
-def choose(graph):
-    """Name of the method for this graph in its place."""
-    if not graph.has_rows or graph.directed or not graph.n_vertices:
-        return _by_edges(graph)
+def select_method(graph):
+    """Name of the method for this graph on its device."""
+    if "rows" not in graph.made_of or graph.directed or not graph.n_vertices:
+        return _select_for_edges(graph)
     entries = len(graph.neighbours) / graph.n_vertices
     if graph.device == "cpu":
-        return "rem-sample" if entries >= DENSE_ON_CPU or not graph.has_edges else _by_edges(graph)
-    if is_local(graph):
+        dense = entries >= DENSE_ON_CPU or "edges" not in graph.made_of
+        return "rem-sample" if dense else _select_for_edges(graph)
+    if has_local_ids(graph):
         return "hook-sample"
-    return "afforest" if entries >= DENSE_ON_GPU else "first-neighbour"
+    return "afforest" if entries >= DENSE_ON_GPU else "ecl-cc"
 
 
-def _by_edges(graph):
-    """Name of the method for an edge list."""
+def _select_for_edges(graph):
+    """Name of the method that reads the edge list."""
     if graph.device == "cpu":
         return "rem" if threads.count() > 1 else "rem-sequential"
-    if not graph.has_edges or graph.n_edges < MANY or graph.n_edges > SPARSE * graph.n_vertices:
+    if "edges" not in graph.made_of or not MIN_EDGES <= graph.n_edges <= SPARSE * graph.n_vertices:
         return "rem"
-    return "hook-rem" if is_local(graph) else "rem"
+    return "hook-rem" if has_local_ids(graph) else "rem"

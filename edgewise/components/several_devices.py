@@ -1,40 +1,35 @@
-"""Components on several devices: every worker labels its share, then the shares are merged.
+"""Components on several devices: every worker labels its share of the edges, then the labels are merged.
 
-The host gives all workers their work from one thread, since launching does not wait; CPU workers compute
-while they are given theirs, so GPUs come first.
+One thread of the host starts all workers, since launches are asynchronous.  CPU workers compute before they
+return, so GPUs are started first.
 """
 
 from edgewise.components.merge import MERGES, choose_merge, merge_labels
 from edgewise.device import arrays
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 
 
 def check_merge(merge, by=None):
-    """Raise :class:`~edgewise.errors.OptionError` unless ``merge`` is known and goes with a split ``by``."""
+    """Raise :class:`~edgewise.errors.OptionError` unless ``merge`` is known and fits a split ``by``."""
     if merge != "auto" and merge not in MERGES:
         raise OptionError(f"merge {merge!r} is unknown; use auto or one of {', '.join(MERGES)}")
     if by is not None and merge != "auto" and MERGES[merge].by != by:
+        needed = MERGES[merge].by
         raise OptionError(
-            f"merge={merge!r} needs a graph split by {MERGES[merge].by}, not by {by}; "
-            f"use graph.split(devices, by={MERGES[merge].by!r})"
+            f"{argument('merge', merge)} needs a graph split by {needed}, not by {by}; "
+            f"use graph.split(devices, by={needed!r})"
         )
 
 
-def check_forest(merge, method, options):
-    """Raise :class:`~edgewise.errors.OptionError` where a merge that goes on from a common start cannot."""
-    if merge == "forest" and (method not in ("auto", "rem") or options):
-        raise OptionError(f"merge='forest' goes with method 'rem' without options, not {method!r}")
-
-
-def placed(graph, team, merge):
-    """``graph`` in the place of its one device, or spread over several as ``merge`` needs it."""
+def spread(graph, team, merge):
+    """``graph`` on its one device, or split over several as ``merge`` needs it."""
     if len(team) == 1:
         return graph.to(team[0].device)
     return graph.split(team, by="auto" if merge == "auto" else MERGES[merge].by)
 
 
 def merge_for(split, merge):
-    """Name of the merge for a split graph; ``None`` where there is nothing to merge."""
+    """Name of the merge for a split graph; ``None`` if it has only one part."""
     if len(split.parts) == 1:
         return None
     return choose_merge(split) if merge == "auto" else merge
@@ -49,23 +44,23 @@ def label_split(split, runs, merge):
     runs : list of callables
         Each labels the components of one part's graph.
     merge : str or None
-        As :func:`merge_for` says.
+        As from :func:`merge_for`.
 
     Returns
     -------
     (n,) index array
-        In the place of the first worker.
+        On the device of the first worker.
     """
-    if merge is not None and MERGES[merge].merges == "split":
-        return MERGES[merge].run(split)
     labels = label_parts(split, runs)
-    if merge is not None and MERGES[merge].merges == "ranges":
+    if merge is None:
+        return labels[0]
+    if MERGES[merge].by == "range":
         return MERGES[merge].run(split, labels)
     return merge_labels(split.team, labels, merge)
 
 
 def label_parts(split, runs):
-    """What every worker finds by itself."""
+    """Labels of each part, which its worker computes alone."""
     labels = [None] * len(runs)
     for number in sorted(range(len(runs)), key=lambda number: split.team[number].device == "cpu"):
         with arrays.guard(split.team[number].device):

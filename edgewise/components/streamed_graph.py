@@ -1,4 +1,4 @@
-"""The graph behind a stream: its vertices and ids are known, its edges went past and are gone."""
+"""The graph of a stream: its vertices and ids are known, its edges were not kept."""
 
 import numpy as np
 
@@ -7,35 +7,35 @@ from edgewise.graph import Graph
 
 
 class StreamedGraph(Graph):
-    """What is left of a graph whose edges were not kept.
+    """A graph without its edges.
 
     Attributes
     ----------
     n_edges : int
-        Edges that went past.
+        Edges that were read.
     files : int
-        Files that they came from; 0 if from arrays.
+        Files that they were read from; 0 for arrays.
     resumed : int
-        Rows of the files that an earlier run had dealt with.
+        Rows of the files that were read by the run that saved the checkpoint.
     """
 
     def __init__(self, n_vertices, n_edges, device="cpu", ids=None, files=0, resumed=0):
         super().__init__(n_vertices)
-        self._n_edges, self._place, self._ids = n_edges, device, ids
+        self._n_edges, self._device, self._ids = n_edges, device, ids
         self.files, self.resumed = files, resumed
 
     @property
     def n_edges(self) -> int:
-        """Number of edges that went past."""
+        """Number of edges that were read."""
         return self._n_edges
 
     @property
     def device(self) -> str:
-        """Where the components lie."""
-        return self._place
+        """Device of the components."""
+        return self._device
 
     def to(self, device):
-        """Return the graph as one of ``device``; there is nothing to move."""
+        """Return the graph as one on ``device``; there is nothing to copy."""
         from edgewise.device import arrays
 
         return StreamedGraph(
@@ -52,13 +52,13 @@ class StreamedGraph(Graph):
         self._ids = ids
 
     def ids_between(self, start, stop):
-        """Ids of the vertices ``start .. stop - 1``, made when asked for."""
+        """Ids of the vertices ``start .. stop - 1``, made at each call."""
         if self._ids is None:
             return np.arange(start, stop, dtype=np.int64)
         return self._ids.between(start, stop) if isinstance(self._ids, MarkedIds) else self._ids[start:stop]
 
     def _edge_list(self):
-        raise GraphError("the edges went past and were not kept; read the files into a graph for this")
+        raise GraphError("the edges were not kept; read the files into a graph for this")
 
     _csr = _edge_list
 

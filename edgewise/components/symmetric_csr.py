@@ -1,86 +1,132 @@
-"""The rows a method reads, and what ``auto`` wants to know of them; both kept with the graph."""
+"""Symmetric compressed sparse rows (CSR), as the methods read them, and two facts about them.
+
+All of it is derived from a graph once and cached with the graph.
+
+*Rows by length.*  On a GPU a thread, a warp or a block reads a row.  A group of threads that is wider than
+its row leaves lanes idle; one that is narrower reads memory piecemeal and delays its neighbours.  Rows are
+therefore sorted into bins by length.  A nearly empty bin is joined to the next wider one, since every further
+bin costs a launch and takes rows out of their order.
+
+*Locality of the ids*: whether most edges join vertices with close numbers, estimated from a sample.
+"""
 
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.lengths import by_length
 from edgewise.device import arrays
 
 #: A GPU gives a row longer than this to a block instead of a thread.
-LONG_ROW = 1024
-#: Entries looked at to judge how local the ids are, and how near a neighbour counts as near.
-SAMPLED, NEAR = 4096, 1 / 64
+MAX_ROW = 1024
+#: Number of edges or entries sampled to judge locality, and the share of the vertices that counts as close.
+SAMPLE_SIZE, CLOSE = 4096, 1 / 64
+#: Longest rows for a thread and for a warp.
+MAX_THREAD_ROW, MAX_WARP_ROW = 32, 1024
+#: A bin with fewer rows than this share of those in wider bins is joined to the next wider bin.
+NEARLY_EMPTY = 1 / 16
 
 
-class _Rows(NamedTuple):
+class _Fields(NamedTuple):
     offsets: Any
     neighbours: Any
     hubs: Any
-    longest: int
+    max_row: int
 
 
-class Rows(_Rows):
-    """Symmetric CSR rows.
+class SymmetricCSR(_Fields):
+    """Symmetric rows.
 
-    ``hubs`` are the vertices whose row is longer than ``longest`` entries; none on the CPU, where a core
-    takes long rows in its stride.
+    Attributes
+    ----------
+    offsets : (n + 1,) int64 array
+        Row ``v`` holds the entries ``offsets[v]`` to ``offsets[v + 1] - 1``.
+    neighbours : (entries,) index array
+    hubs : (k,) index array
+        Vertices whose rows are longer than ``max_row`` entries; none on the CPU.
+    max_row : int
     """
 
     @cached_property
     def by_length(self):
-        """Rows for a thread, a warp and a block each, told apart once: see :mod:`~.lengths`."""
-        return by_length(self.offsets, self.neighbours)
+        """Rows by the width of the group of threads that reads them, longest rows first.
+
+        A list of pairs (width, rows): ``"block"``, ``"warp"`` or ``"thread"``, and an index array.  A single
+        pair with an empty array means all rows; otherwise rows without entries are left out.
+        """
+        every_row = self.neighbours[:0]
+        if arrays.device_of(self.offsets) == "cpu":
+            return [("thread", every_row)]
+        lengths = self.offsets[1:] - self.offsets[:-1]
+        bins = _bins(lengths)
+        if len(bins) == 1:
+            return [(bins[0][0], every_row)]
+        return [(width, _rows_between(lengths, *limits, every_row)) for width, *limits in reversed(bins)]
 
 
-def rows_of(graph):
-    """Symmetric rows of ``graph``, made once and kept."""
-    rows = graph.kept.get("rows")
-    if rows is None:
-        with arrays.guard(graph.device):
-            rows = graph.kept["rows"] = _rows(graph)
-    return rows
+def _rows_between(lengths, above, longest, like):
+    """Rows with more than ``above`` and at most ``longest`` entries, as an index array like ``like``."""
+    rows = arrays.namespace(lengths).flatnonzero((lengths > above) & (lengths <= longest))
+    return arrays.move(rows.astype(like.dtype), arrays.device_of(like))
 
 
-def _rows(graph):
-    if graph.directed:
-        from edgewise.ingest.csr import rows_from_edges
-
-        offsets, neighbours, _ = rows_from_edges(graph.n_vertices, graph.sources, graph.targets, True)
-    else:
-        offsets, neighbours = graph.offsets, graph.neighbours
-    if arrays.device_of(offsets) == "cpu":
-        return Rows(offsets, neighbours, np.empty(0, neighbours.dtype), 2**62)
-    xp = arrays.namespace(offsets)
-    hubs = xp.flatnonzero(offsets[1:] - offsets[:-1] > LONG_ROW).astype(neighbours.dtype)
-    return Rows(offsets, neighbours, hubs, LONG_ROW)
-
-
-def is_local(graph):
-    """Whether most neighbours have close numbers, judged once by a sample of the edges or rows."""
-    if "local" not in graph.kept:
-        with arrays.on(graph.device):
-            ends = _sampled_edges(graph) if graph.has_edges else _sampled_entries(rows_of(graph))
-            distance = abs(ends[0].astype(np.int64) - ends[1].astype(np.int64))
-            near = (distance <= graph.n_vertices * NEAR).mean() if len(distance) else 1.0
-        graph.kept["local"] = bool(near > 0.5)
-    return graph.kept["local"]
+def _bins(lengths):
+    """The bins in use: width, and the lengths between which its rows are (exclusive, inclusive)."""
+    limits = {"thread": MAX_THREAD_ROW, "warp": MAX_WARP_ROW, "block": 2**62}
+    counts = {width: int((lengths <= longest).sum()) for width, longest in limits.items()}
+    bins, above, n_binned = [], 0, int((lengths == 0).sum())
+    for width, longest in limits.items():
+        n_rows, n_wider = counts[width] - n_binned, counts["block"] - counts[width]
+        if n_rows > n_wider * NEARLY_EMPTY:
+            bins.append((width, above, longest))
+            above, n_binned = longest, counts[width]
+    return bins or [("thread", 0, MAX_THREAD_ROW)]
 
 
-def _sampled_edges(graph):
-    chosen = _sample(len(graph.sources), graph.sources)
-    return graph.sources[chosen], graph.targets[chosen]
+def symmetric_csr(graph):
+    """Symmetric rows of ``graph``: a :class:`SymmetricCSR`."""
+    return graph.cached("symmetric_csr", lambda: _make_symmetric_csr(graph))
 
 
-def _sampled_entries(rows):
-    chosen = _sample(len(rows.neighbours), rows.neighbours)
-    return arrays.namespace(chosen).searchsorted(rows.offsets, chosen, side="right") - 1, rows.neighbours[
-        chosen
-    ]
+def _make_symmetric_csr(graph):
+    with arrays.guard(graph.device):
+        if graph.directed:
+            from edgewise.ingest.csr import rows_from_edges
+
+            offsets, neighbours, _ = rows_from_edges(graph.n_vertices, graph.sources, graph.targets, True)
+        else:
+            offsets, neighbours = graph.offsets, graph.neighbours
+        if arrays.device_of(offsets) == "cpu":
+            return SymmetricCSR(offsets, neighbours, np.empty(0, neighbours.dtype), 2**62)
+        xp = arrays.namespace(offsets)
+        hubs = xp.flatnonzero(offsets[1:] - offsets[:-1] > MAX_ROW).astype(neighbours.dtype)
+        return SymmetricCSR(offsets, neighbours, hubs, MAX_ROW)
 
 
-def _sample(count, like):
-    """Numbers of an even sample of ``count`` things, in the place of ``like``."""
-    taken = min(SAMPLED, count)
-    return arrays.namespace(like).arange(taken, dtype=np.int64) * count // max(taken, 1)
+def has_local_ids(graph):
+    """Whether most neighbours have close numbers."""
+    return graph.cached("has_local_ids", lambda: _judge_locality(graph))
+
+
+def _judge_locality(graph):
+    with arrays.on(graph.device):
+        sample = _sample_edges(graph) if "edges" in graph.made_of else _sample_entries(symmetric_csr(graph))
+        distance = abs(sample[0].astype(np.int64) - sample[1].astype(np.int64))
+        return bool((distance <= graph.n_vertices * CLOSE).mean() > 0.5) if len(distance) else True
+
+
+def _sample_edges(graph):
+    edges = _sample(graph.sources)
+    return graph.sources[edges], graph.targets[edges]
+
+
+def _sample_entries(csr):
+    entries = _sample(csr.neighbours)
+    rows = arrays.namespace(entries).searchsorted(csr.offsets, entries, side="right") - 1
+    return rows, csr.neighbours[entries]
+
+
+def _sample(values):
+    """Positions of an even sample of ``values``, on their device."""
+    size = min(SAMPLE_SIZE, len(values))
+    return arrays.namespace(values).arange(size, dtype=np.int64) * len(values) // max(size, 1)

@@ -18,22 +18,22 @@ def make_singletons(vertex, itself, parent):
 def compress(vertex, seen, parent):
     """Point ``vertex`` at its root (Hellås 2018, Algorithm 6).
 
-    Every step is written down: on a GPU the vertices of a long path climb together and double their steps.
+    Every step is stored: on a GPU the vertices of a long path move up together and double their steps.
     """
-    above, top = seen
-    while above != top:
-        parent[vertex] = top
-        above = top
-        top = parent[above]
+    above, grandparent = seen
+    while above != grandparent:
+        parent[vertex] = grandparent
+        above = grandparent
+        grandparent = parent[above]
 
 
 def new_parents(vertices, like):
-    """Parent array for ``vertices``, not filled, of the type and in the place of ``like``."""
+    """Parent array for ``vertices``, not filled, of the type and on the device of ``like``."""
     return arrays.empty(vertices, like.dtype, arrays.device_of(like))
 
 
 def singletons(vertices, like):
-    """Parent array of ``vertices`` roots, of the type and in the place of ``like``."""
+    """Parent array of ``vertices`` roots, of the type and on the device of ``like``."""
     parent = new_parents(vertices, like)
     make_singletons(vertices, parent)
     return parent

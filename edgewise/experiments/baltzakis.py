@@ -6,8 +6,8 @@ about it, the method that edgewise takes when it is not told to propagate labels
 """
 
 from edgewise.components import connected_components
-from edgewise.components.propagate import ROWS, propagated
-from edgewise.components.symmetric_csr import rows_of
+from edgewise.components.propagate import ROWS, propagate_and_count
+from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.experiments.graphs import BALTZAKIS
 from edgewise.experiments.published import WIDER_FASTER
 from edgewise.experiments.report import Figure, Table
@@ -97,7 +97,7 @@ def _widths(watch, name):
 
 def _solver(graph, width, counted):
     def solve():
-        labels, counted["rounds"] = propagated(graph.n_vertices, rows_of(graph), width)
+        labels, counted["rounds"] = propagate_and_count(graph.n_vertices, symmetric_csr(graph), width)
         return labels
 
     return solve

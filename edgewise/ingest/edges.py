@@ -217,6 +217,12 @@ def edges_from_rows(offsets, neighbours, weights, directed):
     return pack(sources <= neighbours, sources, neighbours, weights)
 
 
+def count_edges(offsets, neighbours):
+    """Number of edges of undirected rows, in which an edge has two entries and a self-loop one."""
+    n_self_loops = int((row_numbers(offsets, neighbours.dtype) == neighbours).sum())
+    return (len(neighbours) + n_self_loops) // 2
+
+
 def check_symmetric(graph):
     """Raise unless every edge of the undirected ``graph`` is in both rows, with one weight."""
     with arrays.guard(graph.device):

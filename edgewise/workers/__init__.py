@@ -1,6 +1,6 @@
-"""Several devices that work as one: who they are, how they reach each other, how work is shared out.
+"""Several devices that work together: which they are, how they reach each other, how work is distributed.
 
-CPU workers (``cpu:0``, ``cpu:1`` ...) take part like GPUs, so everything built on this room runs, and is
+CPU workers (``cpu:0``, ``cpu:1`` ...) take part like GPUs, so all methods for several devices run, and are
 tested, without a GPU.
 """
 

@@ -1,12 +1,13 @@
-"""Which devices take part: from what a user writes to a list of workers."""
+"""The devices that take part in a job: from what the caller names to a list of workers."""
 
 from typing import NamedTuple
 
 from edgewise.device import arrays
-from edgewise.errors import DeviceError
+from edgewise.errors import DeviceError, argument
 
-#: More CPU workers than any machine has cores are a slip of the pen.
-MOST_CPU_WORKERS = 256
+#: Largest number of CPU workers: more than the cores of any machine, so that a larger number is a typing
+#: error.
+MAX_CPU_WORKERS = 256
 
 
 class Worker(NamedTuple):
@@ -17,7 +18,7 @@ class Worker(NamedTuple):
     name : str
         ``"cuda:1"`` or ``"cpu:0"``; unique in its team.
     device : str
-        Where its arrays lie; ``"cpu"`` for every CPU worker.
+        The device of its arrays; ``"cpu"`` for every CPU worker.
     """
 
     name: str
@@ -25,7 +26,7 @@ class Worker(NamedTuple):
 
 
 class DeviceTeam(tuple[Worker, ...]):
-    """The workers of a job, in order; results end up with the first."""
+    """The workers of a job, in order; the first one holds the result."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -34,23 +35,23 @@ class DeviceTeam(tuple[Worker, ...]):
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """Place of each worker."""
+        """Device of each worker."""
         return tuple(worker.device for worker in self)
 
     def synchronize(self) -> None:
-        """Wait until every worker is done."""
+        """Wait until every worker has finished."""
         for device in set(self.devices):
             arrays.synchronize(device)
 
 
 def device_team(devices) -> DeviceTeam:
-    """DeviceTeam that a user's words stand for.
+    """Team of the devices that a caller names.
 
     Parameters
     ----------
     devices : str or sequence of str
         ``"all"`` (every GPU), ``"cpu+cuda"`` (every GPU and a CPU worker), or devices such as ``"cuda:0"``,
-        ``"cpu:1"``, as a list or with commas between.
+        ``"cpu:1"``, as a list or separated by commas.
 
     Returns
     -------
@@ -59,19 +60,21 @@ def device_team(devices) -> DeviceTeam:
     Raises
     ------
     DeviceError
-        A device is unknown, not there, or given twice; ``"all"`` without a GPU; no device at all.
+        A device is unknown, missing, or given twice; ``"all"`` without a GPU; no device at all.
     """
     if isinstance(devices, DeviceTeam):
         return devices
     if isinstance(devices, str):
-        named = [word.strip() for word in devices.split(",")]
+        names = [word.strip() for word in devices.split(",")]
     elif isinstance(devices, list | tuple):
-        named = devices
+        names = devices
     else:
-        raise DeviceError(f"devices={devices!r} is neither a string nor a list; use 'all' or ['cuda:0', ...]")
-    workers = [worker for name in named for worker in _workers(name)]
+        raise DeviceError(
+            f"{argument('devices', devices)} is neither a string nor a list; use 'all' or ['cuda:0', ...]"
+        )
+    workers = [worker for name in names for worker in _workers(name)]
     if not workers:
-        raise DeviceError("devices= names no device; use 'all' or ['cuda:0', ...]")
+        raise DeviceError(f"{argument('devices')} names no device; use 'all' or ['cuda:0', ...]")
     for position, worker in enumerate(workers):
         if worker in workers[:position]:
             raise DeviceError(f"device {worker.name!r} is given twice; name every device once")
@@ -79,23 +82,25 @@ def device_team(devices) -> DeviceTeam:
 
 
 def _workers(name):
-    """The workers one word stands for."""
+    """The workers that one word names."""
     if name in ("all", "cpu+cuda", "cuda+cpu"):
         gpus = [Worker(f"cuda:{number}", f"cuda:{number}") for number in range(arrays.gpu_count())]
         if not gpus:
-            raise DeviceError(f"devices={name!r} needs a GPU ({arrays.why_no_gpu()}); use 'cpu:0,cpu:1'")
+            raise DeviceError(
+                f"{argument('devices', name)} needs a GPU ({arrays.why_no_gpu()}); use 'cpu:0,cpu:1'"
+            )
         return gpus if name == "all" else [*gpus, Worker("cpu:0", "cpu")]
     kind, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
-    counted = number.isascii() and number.isdecimal() if colon else True
-    if kind not in ("cpu", "cuda") or not counted:
+    is_numbered = number.isascii() and number.isdecimal() if colon else True
+    if kind not in ("cpu", "cuda") or not is_numbered:
         raise DeviceError(f"device {name!r} is unknown; use all, cpu+cuda, cuda:N or cpu:N")
     number = int(number or 0)
     if kind == "cuda":
         _check_gpu(name, number)
         return [Worker(f"cuda:{number}", f"cuda:{number}")]
-    if number >= MOST_CPU_WORKERS:
+    if number >= MAX_CPU_WORKERS:
         raise DeviceError(
-            f"device {name!r} is one too many; CPU workers are cpu:0 to cpu:{MOST_CPU_WORKERS - 1}"
+            f"device {name!r} is one too many; CPU workers are cpu:0 to cpu:{MAX_CPU_WORKERS - 1}"
         )
     return [Worker(f"cpu:{number}", "cpu")]
 
@@ -103,5 +108,5 @@ def _workers(name):
 def _check_gpu(name, number):
     count = arrays.gpu_count()
     if number >= count:
-        there = arrays.why_no_gpu() or f"{count} GPUs, numbered from 0"
-        raise DeviceError(f"device {name!r} is not there ({there}); name devices that are, such as cpu:0")
+        reason = arrays.why_no_gpu() or f"{count} GPUs, numbered from 0"
+        raise DeviceError(f"device {name!r} is not there ({reason}); name devices that are, such as cpu:0")

@@ -1,8 +1,8 @@
-"""Queues of work that several workers empty together.
+"""Queues of tasks that several workers share.
 
-A fast worker comes back more often, so nobody waits for a slow one.  Chunks of one size suit even work;
-``least`` smaller than ``chunk`` lets them shrink towards the end, so that all finish together.  Where tasks
-are uneven and their loads known, a :class:`LoadQueue` hands them out by load.
+Each worker takes the next run of tasks when it has finished one, so that fast workers do more of them.  Runs
+of one size suit tasks of equal work; runs that shrink towards the end let all workers finish at the same
+time.  Where tasks are unequal and their loads known, a :class:`LoadQueue` sizes the runs by load.
 """
 
 from threading import Lock
@@ -11,8 +11,8 @@ import numpy as np
 
 from edgewise.errors import OptionError
 
-#: Share of what is left, by speed, that a worker of known speed gets at once, and one not yet measured.
-PART, FIRST_PART = 0.5, 0.125
+#: Share of the remaining load that a worker of known speed takes at once, and one that is not yet measured.
+SHARE, FIRST_SHARE = 0.5, 0.125
 
 
 class WorkQueue:
@@ -22,11 +22,11 @@ class WorkQueue:
     ----------
     total : int
     chunk : int
-        Indices handed out at once, at most.
+        Maximum number of indices in a run.
     least : int, optional
-        Indices handed out at once, at least (but for the last); by default ``chunk``.
+        Minimum number of indices in a run (except the last); by default ``chunk``.
     workers : int
-        A shrinking chunk is the remaining work over twice this number.
+        A shrinking run is the remaining work divided by twice this number.
 
     Examples
     --------
@@ -41,54 +41,54 @@ class WorkQueue:
         if total < 0 or not 0 < self.least <= chunk or workers < 1:
             raise OptionError(f"a queue of {total} in chunks of {self.least} to {chunk} makes no sense")
         self.total, self.chunk, self.workers = total, chunk, workers
-        self.taken = 0
-        self._alone = Lock()
+        self.next = 0
+        self._lock = Lock()
 
-    def take(self, times: int = 1) -> tuple[int, int] | None:
-        """Start and stop of the next run, or ``None`` when nothing is left; safe from several threads.
+    def take(self, chunks: int = 1) -> tuple[int, int] | None:
+        """Start and stop of the next run, or ``None`` if nothing is left; thread-safe.
 
         Parameters
         ----------
-        times : int
-            Chunks of one size that are taken at once.
+        chunks : int
+            Number of chunks in the run.
         """
-        with self._alone:
-            start = self.taken
+        with self._lock:
+            start = self.next
             if start >= self.total:
                 return None
             share = (self.total - start) // (2 * self.workers)
             size = self.chunk if self.least == self.chunk else max(self.least, min(self.chunk, share))
-            self.taken = min(start + size * times, self.total)
-            return start, self.taken
+            self.next = min(start + size * chunks, self.total)
+            return start, self.next
 
     def close(self):
         """Hand out nothing more."""
-        with self._alone:
-            self.taken = self.total
+        with self._lock:
+            self.next = self.total
 
     def __iter__(self):
         return iter(self.take, None)
 
 
 class LoadQueue:
-    """Tasks of known load, handed out once each in runs: large ones first, smaller ones towards the end.
+    """Tasks of known load, handed out once each in runs: large runs first, smaller ones towards the end.
 
-    A worker gets half of its share of the load that is left, where shares go by speed; speeds are guesses
-    until a worker has said how long a run took it.
+    A run has half of the worker's share of the remaining load; shares are proportional to speeds.  Speeds are
+    guesses until a worker has reported the time of a run.
 
     Parameters
     ----------
     loads : (tasks,) float array
         In the order in which they are handed out; the heaviest should come first, since a heavy task at the
-        end keeps everybody waiting.
+        end delays all workers.
     speeds : sequence of float
-        Load a second of each worker, guessed.
-    least, most : float
-        Seconds a run should take at least, so that asking for it does not matter, and at most (unless it is
-        a single task), so that one hears of it.
-    behind : sequence of int
-        Workers that take tasks from the light end, few at first, and none that would outlast the others:
-        slow ones, for which a heavy task would take longer than all others need together.
+        Guessed load per second of each worker.
+    min_seconds, max_seconds : float
+        Duration of a run: at least so long that taking it does not matter, and at most so long that progress
+        is reported regularly (unless it is a single task).
+    from_light_end : sequence of int
+        Workers that take the lightest tasks, few at first, and none that would outlast the other workers:
+        slow workers, to which a heavy task would take longer than all others need together.
 
     Examples
     --------
@@ -98,62 +98,68 @@ class LoadQueue:
     ((0, 1), (1, 2))
     """
 
-    def __init__(self, loads, speeds, *, least: float = 0.0, most: float = np.inf, behind=()):
-        self.ends = np.concatenate([np.zeros(1), np.cumsum(loads, dtype=np.float64)])
+    def __init__(
+        self, loads, speeds, *, min_seconds: float = 0.0, max_seconds: float = np.inf, from_light_end=()
+    ):
+        self.prefix = np.concatenate([np.zeros(1), np.cumsum(loads, dtype=np.float64)])
         self.guessed = [float(speed) for speed in speeds]
         self.measured = [(0.0, 0.0) for _ in self.guessed]
-        self.least, self.most, self.behind = least, most, frozenset(behind)
-        self.first, self.last = 0, len(self.ends) - 1
-        self._alone = Lock()
+        self.min_seconds, self.max_seconds = min_seconds, max_seconds
+        self.from_light_end = frozenset(from_light_end)
+        self.first, self.last = 0, len(self.prefix) - 1
+        self._lock = Lock()
 
     def take(self, worker: int) -> tuple[int, int] | None:
-        """Start and stop of the worker's next run, or ``None`` if there is none; safe from several threads.
+        """Start and stop of the worker's next run, or ``None`` if there is none; thread-safe.
 
         Parameters
         ----------
         worker : int
-            Number of the one who asks.
+            Number of the worker.
         """
-        with self._alone:
+        with self._lock:
             if self.first >= self.last:
                 return None
-            speeds, left = self._speeds(), self.ends[self.last] - self.ends[self.first]
-            together, own = sum(speeds), speeds[worker]
+            speeds, left = self._speeds(), self.prefix[self.last] - self.prefix[self.first]
+            total_speed, own = sum(speeds), speeds[worker]
             done, seconds = self.measured[worker]
-            load, least = (PART if seconds else FIRST_PART) * left * own / together, self.least * own
-            load = min(load, self.most * own)
-            if worker in self.behind:  # guesses may be far off, so it begins with little
-                least = least if seconds else min(least, self.least * self.guessed[worker])
-                return self._from_behind(max(min(load, done), least), left / together)
-            return self._next(max(load, least))
+            load, least = (
+                (SHARE if seconds else FIRST_SHARE) * left * own / total_speed,
+                self.min_seconds * own,
+            )
+            load = min(load, self.max_seconds * own)
+            if worker in self.from_light_end:  # guesses may be far off, so the first run is small
+                least = least if seconds else min(least, self.min_seconds * self.guessed[worker])
+                return self._take_from_light_end(max(min(load, done), least), left / total_speed)
+            return self._take_next(max(load, least))
 
-    def _next(self, load):
+    def _take_next(self, load):
         start = self.first
-        stop = np.searchsorted(self.ends, self.ends[start] + load, side="right") - 1
+        stop = np.searchsorted(self.prefix, self.prefix[start] + load, side="right") - 1
         self.first = int(min(max(stop, start + 1), self.last))
         return start, self.first
 
-    def _from_behind(self, load, seconds_left):
-        if seconds_left < self.least:
+    def _take_from_light_end(self, load, seconds_left):
+        if seconds_left < self.min_seconds:
             return None
         stop = self.last
-        start = np.searchsorted(self.ends, self.ends[stop] - load, side="left")
+        start = np.searchsorted(self.prefix, self.prefix[stop] - load, side="left")
         self.last = int(max(min(start, stop - 1), self.first))
         return self.last, stop
 
     def _speeds(self):
-        """Load a second of each worker; guesses are off by the same factor as those that were put right."""
+        """Load per second of each worker; guesses are corrected by the median factor of the measured ones."""
         factors = [
             load / seconds / guess for guess, (load, seconds) in zip(self.guessed, self.measured) if seconds
         ]
-        usual = float(np.median(factors)) if factors else 1.0
+        factor = float(np.median(factors)) if factors else 1.0
         return [
-            load / seconds if seconds else guess * usual
+            load / seconds if seconds else guess * factor
             for guess, (load, seconds) in zip(self.guessed, self.measured)
         ]
 
-    def tell(self, worker: int, run: tuple[int, int], seconds: float) -> float:
-        """Say how long a run took; return its load.
+    def report(self, worker: int, run: tuple[int, int], seconds: float) -> float:
+        """Report the time of a run; return its load.
 
         Parameters
         ----------
@@ -161,14 +167,14 @@ class LoadQueue:
         run : (int, int)
         seconds : float
         """
-        load = float(self.ends[run[1]] - self.ends[run[0]])
-        with self._alone:
-            before, spent = self.measured[worker]
+        load = float(self.prefix[run[1]] - self.prefix[run[0]])
+        with self._lock:
+            total_load, total_seconds = self.measured[worker]
             if load and seconds > 0:
-                self.measured[worker] = before + load, spent + seconds
+                self.measured[worker] = total_load + load, total_seconds + seconds
         return load
 
     def close(self):
         """Hand out nothing more."""
-        with self._alone:
+        with self._lock:
             self.first = self.last

@@ -17,8 +17,8 @@ from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, GraphError, OptionError, VerificationError
 from tests.zoo import ZOO
 
-census = import_module("edgewise.components.component_sizes")
-choose = import_module("edgewise.components.selection")
+sizes = import_module("edgewise.components.component_sizes")
+selection = import_module("edgewise.components.selection")
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 NAMES = ["auto", *METHODS]
@@ -71,8 +71,10 @@ def test_unknown_names_are_refused():
         ew.connected_components(graph, method="rem", rounds=2)
     with pytest.raises(OptionError, match="auto has no option"):
         ew.connected_components(graph, rounds=2)
-    with pytest.raises(OptionError, match="whole number"):
+    with pytest.raises(OptionError, match="iterations=-1 must be a whole number, 0 or more"):
         ew.connected_components(graph, method="hook", iterations=-1)
+    with pytest.raises(OptionError, match="device= is for one device and devices= for several"):
+        ew.connected_components(graph, device="cpu", devices="cpu")
     for device in ("tpu", 0, "cuda:²"):
         with pytest.raises(DeviceError, match="is unknown"):
             ew.connected_components(graph, device=device)
@@ -121,27 +123,41 @@ def test_methods_agree_on_made_up_graphs(graph):
         assert labels_of(name, *graph) == expected
 
 
+def test_the_method_does_not_depend_on_what_was_read():
+    """Reading a property does not change what ``auto`` selects; counting the edges derives no form."""
+    made = ew.generate.uniform(40, 200, seed=1)
+    of_rows = ew.Graph.from_csr(made.offsets, made.neighbours)
+    for graph in (of_rows.to(PLACE), made.with_both_forms(), made):
+        expected, forms = selection.select_method(graph), (graph.has_edges, graph.has_rows)
+        assert graph.n_edges == 200
+        assert (graph.has_edges, graph.has_rows) == forms
+        for name in ("offsets", "neighbours", "csr_weights", "sources", "targets", "weights", "n_edges"):
+            getattr(graph, name)
+        assert selection.select_method(graph) == expected == ew.connected_components(graph).method
+        assert graph.to("cpu").made_of == graph.made_of
+
+
 @pytest.mark.parametrize(
     ("local", "edges", "expected"),
     [(True, 5, "hook-rem"), (False, 5, "rem"), (True, 30, "rem")],
 )
 def test_edge_lists_on_a_gpu_get_a_round_of_hooks_where_it_pays(monkeypatch, local, edges, expected):
-    monkeypatch.setattr(choose, "MANY", 10)
+    monkeypatch.setattr(selection, "MIN_EDGES", 10)
     monkeypatch.setattr(ew.Graph, "device", "cuda:0")
     monkeypatch.setattr(arrays, "on", lambda device: nullcontext())
     n = 1000
     sources = np.arange(n * edges) % n
     targets = (sources + (1 if local else n // 2)) % n
-    assert choose.choose(ew.Graph(n, edges=(sources, targets, None))) == expected
-    monkeypatch.setattr(choose, "MANY", 10**6)
-    assert choose.choose(ew.Graph(n, edges=(sources, targets, None))) == "rem"
+    assert selection.select_method(ew.Graph(n, edges=(sources, targets, None))) == expected
+    monkeypatch.setattr(selection, "MIN_EDGES", 10**6)
+    assert selection.select_method(ew.Graph(n, edges=(sources, targets, None))) == "rem"
 
 
 def test_many_vertices_are_counted_in_the_same_way(monkeypatch):
     graph = ew.Graph.from_edges(*ZOO["sparse"][1:], n_vertices=40)
     labels = ew.connected_components(graph).labels
-    few = census.census(labels)
-    monkeypatch.setattr(census, "MANY", 10)
-    monkeypatch.setattr(census, "BLOCK", 7)
-    for one, other in zip(few, census.census(labels)):
+    expected = sizes.component_sizes(labels)
+    monkeypatch.setattr(sizes, "MANY", 10)
+    monkeypatch.setattr(sizes, "BLOCK", 7)
+    for one, other in zip(expected, sizes.component_sizes(labels)):
         assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())

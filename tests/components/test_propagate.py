@@ -1,6 +1,7 @@
 """Label propagation at every width, rows told apart by length, and rounds of plain hooks before Rem."""
 
 import os
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -8,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.components import lengths
-from edgewise.components.propagate import ROWS, lower, propagated
-from edgewise.components.symmetric_csr import rows_of
+from edgewise.components.propagate import ROWS, lower, propagate_and_count
+from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.components.verification import oracle
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
@@ -18,6 +18,7 @@ from edgewise.errors import OptionError
 from tests.components.test_components import PLACE, edge_lists, labels_of
 from tests.zoo import ZOO
 
+rows_page = import_module("edgewise.components.symmetric_csr")
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 ON_GPU = "cuda" in os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 
@@ -25,9 +26,9 @@ ON_GPU = "cuda" in os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED els
 @pytest.fixture
 def short_bins(monkeypatch):
     """Bounds so low that small graphs have rows for all three widths."""
-    monkeypatch.setattr(lengths, "SHORT", 2)
-    monkeypatch.setattr(lengths, "MIDDLE", 5)
-    monkeypatch.setattr(lengths, "NEXT_TO_NOTHING", 0)
+    monkeypatch.setattr(rows_page, "MAX_THREAD_ROW", 2)
+    monkeypatch.setattr(rows_page, "MAX_WARP_ROW", 5)
+    monkeypatch.setattr(rows_page, "NEARLY_EMPTY", 0)
 
 
 def wheel():
@@ -53,8 +54,8 @@ def test_rows_of_all_lengths(shape, short_bins):
 
 def test_bins_hold_every_row_with_entries_once(short_bins):
     graph = graph_of(*wheel())
-    bins = rows_of(graph).by_length
-    assert bins is rows_of(graph).by_length
+    bins = symmetric_csr(graph).by_length
+    assert bins is symmetric_csr(graph).by_length
     if graph.device == "cpu":
         assert [width for width, _ in bins] == ["thread"]
         return
@@ -69,13 +70,14 @@ def test_bins_hold_every_row_with_entries_once(short_bins):
 
 @pytest.mark.skipif(not ON_GPU, reason="the CPU has one width")
 @pytest.mark.parametrize(
-    ("degree", "width"), [(lengths.SHORT, "thread"), (lengths.SHORT + 1, "warp"), (60, "warp")]
+    ("degree", "width"),
+    [(rows_page.MAX_THREAD_ROW, "thread"), (rows_page.MAX_THREAD_ROW + 1, "warp"), (60, "warp")],
 )
 def test_one_width_where_one_bin_holds_nearly_everything(degree, width):
     n = 4 * degree
     ring = np.arange(n)
     graph = graph_of(n, np.repeat(ring, degree // 2), (np.repeat(ring, degree // 2) + step(n, degree)) % n)
-    ((found, chosen),) = rows_of(graph).by_length
+    ((found, chosen),) = symmetric_csr(graph).by_length
     assert (found, len(chosen)) == (width if degree % 2 == 0 else "thread", 0)
 
 
@@ -89,11 +91,11 @@ def graph_of(vertices, sources, targets):
 
 def test_rounds_are_counted_to_the_first_without_a_change():
     apart = graph_of(5, [0], [0])
-    assert propagated(5, rows_of(apart))[1] == 1
+    assert propagate_and_count(5, symmetric_csr(apart))[1] == 1
     if not ON_GPU:
         star = graph_of(*ZOO["star from its last"])
         assert (
-            propagated(20, rows_of(star))[1] == 3
+            propagate_and_count(20, symmetric_csr(star))[1] == 3
         )  # the hub comes last: it learns, tells, and nothing happens
 
 
@@ -102,15 +104,15 @@ def test_rounds_are_counted_to_the_first_without_a_change():
 def test_rows_longer_than_their_team(shape, lanes):
     """The body as it stands, one lane after the other; a row has up to ten times as many entries as lanes."""
     vertices, sources, targets = ZOO[shape]
-    rows = rows_of(ew.Graph.from_edges(sources, targets, n_vertices=vertices))
+    rows = symmetric_csr(ew.Graph.from_edges(sources, targets, n_vertices=vertices))
     labels = np.arange(vertices, dtype=np.uint32)
     changed = True
     while changed:
         flags = np.array([1, 0], np.int32)
         for row in range(vertices):
             for lane in range(lanes):
-                everything = rows.neighbours[:0]
-                lower.body(row, lane, lanes, everything, labels, rows.offsets, rows.neighbours, flags, 0)
+                every_row = rows.neighbours[:0]
+                lower.body(row, lane, lanes, every_row, labels, rows.offsets, rows.neighbours, flags)
         changed = flags[1]
     assert labels.tolist() == oracle(*ZOO[shape])
 
@@ -119,7 +121,7 @@ def test_rows_longer_than_their_team(shape, lanes):
 @pytest.mark.skipif(SIMULATED or INTERPRETED, reason="compiles")
 @pytest.mark.parametrize("index", ["uint32[]", "int64[]"])
 def test_lanes_of_a_warp_meet_in_registers(index):
-    kinds = (index, index, "int64[]", index, "int32[]", "int64")
+    kinds = (index, index, "int64[]", index, "int32[]")
     for kernel, shuffles in ((lower.single_lane.cuda, 0), *((team, 5) for team in lower.kernels.values())):
         text = kernel.ptx(kinds, (9, 0))
         assert text.count("shfl.sync") >= shuffles

@@ -64,6 +64,6 @@ def test_an_error_of_one_worker_ends_all(monkeypatch):
     def fail(*_):
         raise MemoryError("no more")
 
-    monkeypatch.setattr(segments, "_parents_of", fail)
+    monkeypatch.setattr(segments, "_label_segments", fail)
     with pytest.raises(OutOfMemoryError, match="no more"):
         components_by_segments(9, np.arange(8), np.arange(1, 9), device_team(TEAMS[-1]), 2)

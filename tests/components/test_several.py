@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.components import MERGES, METHODS, segments
-from edgewise.components.merge import merge_labels
+from edgewise.components.merge import LABEL_MERGES, merge_labels
 from edgewise.components.verification import oracle
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, OptionError, OutOfMemoryError
@@ -65,7 +65,7 @@ def test_made_up_graphs_in_made_up_shares(data):
 
 def test_labels_of_workers_are_merged():
     team = DeviceTeam(device_team(TEAMS[1])[:2])
-    merges = ["auto", *(name for name, found in MERGES.items() if found.merges == "labels")]
+    merges = ["auto", *LABEL_MERGES]
     for merge in merges if all_access(team) else (name for name in merges if name != "peer"):
         parents = [
             ew.connected_components(ew.Graph.from_edges(*ends, n_vertices=6).to(device))._labels
@@ -81,8 +81,7 @@ def test_merge_wants_the_split_it_is_for():
     for arguments, complaint in (
         ({"merge": "best"}, "merge 'best' is unknown; use auto or one of pairwise-rem"),
         ({"merge": "ranges"}, "needs a graph split by range, not by edges"),
-        ({"device": "cpu"}, "device= is for one device"),
-        ({"merge": "forest", "method": "hook"}, "goes with method 'rem' without options"),
+        ({"device": "cpu"}, "split over its devices already; leave out device="),
     ):
         with pytest.raises(OptionError, match=complaint):
             ew.connected_components(split, **arguments)
@@ -92,15 +91,17 @@ def test_merge_wants_the_split_it_is_for():
         ew.connected_components(graph.split("cpu:0,cpu:1", by="range"), merge="peer")
 
 
-def test_one_device_is_no_team():
+def test_the_devices_of_a_result_are_named():
     graph = ew.Graph.from_edges([0], [1], n_vertices=2)
-    for one in (
-        ew.connected_components(graph, devices="cpu"),
-        ew.connected_components(graph, devices="cpu:3", merge="pairwise-rem"),
-        ew.connected_components(graph.split("cpu:1")),
-        ew.connected_components(graph.split("cpu:1", by="edges"), merge="forest"),
+    for one, name in (
+        (ew.connected_components(graph), "cpu:0"),
+        (ew.connected_components(graph, device="cpu"), "cpu:0"),
+        (ew.connected_components(graph, devices="cpu"), "cpu:0"),
+        (ew.connected_components(graph, devices="cpu:3", merge="pairwise-rem"), "cpu:3"),
+        (ew.connected_components(graph.split("cpu:1")), "cpu:1"),
+        (ew.connected_components(graph.split("cpu:1", by="edges"), merge="pairwise-rem"), "cpu:1"),
     ):
-        assert (one.devices, one.merge, one.labels.tolist()) == ((), None, [0, 0])
+        assert (one.devices, one.merge, one.labels.tolist()) == ((name,), None, [0, 0])
 
 
 def test_edges_too_many_for_the_devices_flow_past_in_segments(monkeypatch):
@@ -118,7 +119,7 @@ def test_edges_too_many_for_the_devices_flow_past_in_segments(monkeypatch):
     monkeypatch.setattr(ew.Graph, "to", too_large)
     monkeypatch.setattr(ew.Graph, "split", split_too_large)
     monkeypatch.setattr(segments, "SEGMENT_EDGES", 16)
-    monkeypatch.setattr(segments, "LEAST_EDGES", 4)
+    monkeypatch.setattr(segments, "MIN_SEGMENT_EDGES", 4)
     one = ew.connected_components(graph, device="cpu")
     assert (one._labels.tolist(), one.method) == (expected, "rem, in 4 segments")
     for merge in ("auto", "pairwise-rem", "ranges"):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import edgewise as ew
 from edgewise.components import file_stream as streams
 from edgewise.components import id_mapping
-from edgewise.components.file_stream import ShardStream
+from edgewise.components.file_stream import FileStream
 from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import shards as files
@@ -190,7 +190,7 @@ def test_an_interrupted_run_goes_on(kind, ending, tmp_path, monkeypatch):
             pairs.stream.stopping = True
 
     monkeypatch.setattr(streams.StreamedPairs, "add", stop_in_the_middle)
-    first = ShardStream(folder, COLUMNS, team=device_team(TEAMS[0]), checkpoint=checkpoint)
+    first = FileStream(folder, COLUMNS, team=device_team(TEAMS[0]), checkpoint=checkpoint)
     first.run()
     assert first.saved == sum(len(batch) for batch in seen)
     assert checkpoint.exists()
@@ -202,7 +202,7 @@ def test_an_interrupted_run_goes_on(kind, ending, tmp_path, monkeypatch):
 
 def test_ctrl_c_writes_a_checkpoint(tmp_path, monkeypatch):
     folder, checkpoint = stored(tmp_path / "shards", *KINDS["sparse"]), tmp_path / "so-far"
-    monkeypatch.setattr(streams, "LOOK", 1e-4)
+    monkeypatch.setattr(streams, "POLL_SECONDS", 1e-4)
     with pytest.raises(Interrupted):
         ew.stream_components(folder, checkpoint=checkpoint, progress=interrupted_after(0))
     assert checkpoint.exists()
@@ -224,7 +224,7 @@ def test_checkpoints_every_so_often(tmp_path, monkeypatch):
 
 
 def not_forgotten(folder, checkpoint, **options):
-    job = ShardStream(folder, {**COLUMNS, **options}, team=device_team("cpu:0"), checkpoint=checkpoint)
+    job = FileStream(folder, {**COLUMNS, **options}, team=device_team("cpu:0"), checkpoint=checkpoint)
     job.run()
 
 
@@ -243,7 +243,7 @@ def test_checkpoint_of_another_run(tmp_path):
     with pytest.raises(FileError, match=r"1\.parquet has changed since; remove it"):
         ew.stream_components(folder, checkpoint=checkpoint)
     (folder / "1.parquet").unlink()
-    with pytest.raises(FileError, match=r"2\.parquet stands where .*1\.parquet was"):
+    with pytest.raises(FileError, match=r"1\.parquet was replaced by .*2\.parquet"):
         ew.stream_components(folder, checkpoint=checkpoint)
     with pytest.raises(FileError, match=r": 1 file fewer; remove it"):
         ew.stream_components([folder / "0.parquet"], checkpoint=checkpoint_of_two(folder, tmp_path))
@@ -257,7 +257,7 @@ def checkpoint_of_two(folder, tmp_path):
     return tmp_path / "two"
 
 
-@pytest.mark.parametrize("missing", ("labels", "marks", "position", "sink", "inputs"))
+@pytest.mark.parametrize("missing", ("labels", "marks", "position", "ids", "inputs"))
 def test_checkpoint_with_something_missing(missing, tmp_path):
     folder, checkpoint = stored(tmp_path / "shards", *KINDS["dense"]), tmp_path / "so-far"
     not_forgotten(folder, checkpoint)
@@ -336,7 +336,7 @@ def test_an_error_of_progress_stops_the_stream(tmp_path, monkeypatch):
         raise LookupError("no bar")
 
     monkeypatch.setattr(streams.StreamedPairs, "add", slowly)
-    monkeypatch.setattr(streams, "LOOK", 1e-3)
+    monkeypatch.setattr(streams, "POLL_SECONDS", 1e-3)
     with pytest.raises(LookupError, match="no bar"):
         ew.stream_components(folder, progress=progress)
     assert len(seen) == 1
@@ -367,7 +367,7 @@ def test_a_shard_that_vanishes(tmp_path, monkeypatch):
         streams.StreamedPairs, "add", lambda *given: (add(*given), (folder / "2.csv").unlink(missing_ok=True))
     )
     monkeypatch.setattr(files.Shards, "survey", lambda *_: (None, None, None))
-    job = ShardStream(folder, COLUMNS, team=device_team("cpu:0"))
+    job = FileStream(folder, COLUMNS, team=device_team("cpu:0"))
     (folder / "2.csv").unlink()
     with pytest.raises(FileError, match=r"2\.csv: no such file"):
         job.run()
@@ -396,6 +396,7 @@ def test_bad_options(tmp_path):
         ({"every": "x"}, "every='x' must be a number of seconds"),
         ({"null": "keep"}, "null="),
         ({"device": "auto", "devices": "cpu:0"}, "device= is for one"),
+        ({"weight": "x"}, "weight= means nothing for a stream of tables"),
         ({"merge": "pairwise-rem"}, "merge='pairwise-rem' is for several devices"),
         ({"merge": "ranges", "devices": "cpu:0,cpu:1"}, "use one of auto, pairwise-rem"),
     ):

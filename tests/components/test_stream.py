@@ -192,7 +192,7 @@ def test_kernels_compile(kind):
     if SIMULATED or INTERPRETED:
         pytest.skip("needs the compiler")
     for loop, kinds in (
-        (batch_stream.ask, (kind, "int64[]", "int64[]", "bool[]")),
+        (batch_stream.query, (kind, "int64[]", "int64[]", "bool[]")),
         (parents.make_further_singletons, ("int64", kind)),
         (parents.unite_numbers, (kind, "int64[]", "int64[]")),
         (parents.unite_numbers, (kind, kind, kind)),

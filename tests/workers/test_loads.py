@@ -15,7 +15,7 @@ def played(queue, loads, speeds, overhead=0.0):
     while at_work:
         worker = min(at_work, key=lambda one: clocks[one])
         if worker in under_way:
-            queue.tell(worker, *under_way.pop(worker))
+            queue.report(worker, *under_way.pop(worker))
         run = queue.take(worker)
         if run is None:
             at_work.discard(worker)
@@ -30,7 +30,7 @@ def played(queue, loads, speeds, overhead=0.0):
 @pytest.mark.parametrize("speeds", ([1.0], [1.0] * 8, [10.0, 10.0, 5.0, 5.0, 1.0]))
 @pytest.mark.parametrize("guess", (1.0, 1000.0))
 def test_all_are_done_at_about_the_same_time(speeds, guess):
-    queue = LoadQueue(HEAVY, [guess] * len(speeds), least=1e-4)
+    queue = LoadQueue(HEAVY, [guess] * len(speeds), min_seconds=1e-4)
     clocks, runs = played(queue, HEAVY, speeds)
     tasks = sorted(task for own in runs for start, stop in own for task in range(start, stop))
     assert tasks == list(range(len(HEAVY)))
@@ -38,18 +38,18 @@ def test_all_are_done_at_about_the_same_time(speeds, guess):
 
 
 def test_few_runs():
-    _, runs = played(LoadQueue(HEAVY, [1.0] * 4, least=HEAVY.sum() / 4e3), HEAVY, [1.0] * 4)
+    _, runs = played(LoadQueue(HEAVY, [1.0] * 4, min_seconds=HEAVY.sum() / 4e3), HEAVY, [1.0] * 4)
     assert sum(map(len, runs)) < 100
 
 
 def test_runs_are_no_longer_than_they_may_be():
     loads = np.ones(10_000)
-    _, runs = played(LoadQueue(loads, [1.0, 2.0], most=50.0), loads, [1.0, 2.0])
+    _, runs = played(LoadQueue(loads, [1.0, 2.0], max_seconds=50.0), loads, [1.0, 2.0])
     assert [max(stop - start for start, stop in own) for own in runs] == [50, 100]
 
 
 def test_a_slow_worker_takes_from_the_light_end_and_does_not_keep_the_others_waiting():
-    queue = LoadQueue(HEAVY, [1.0, 1.0, 1.0], least=HEAVY.sum() / 1e4, behind=[2])
+    queue = LoadQueue(HEAVY, [1.0, 1.0, 1.0], min_seconds=HEAVY.sum() / 1e4, from_light_end=[2])
     clocks, runs = played(queue, HEAVY, [100.0, 100.0, 1.0])
     assert max(clocks) <= 1.05 * HEAVY.sum() / 200
     assert all(run[0] > 10_000 for run in runs[2])

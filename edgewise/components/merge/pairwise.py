@@ -1,18 +1,15 @@
-"""A binary tree of meetings: in each round half of the workers send all their labels to the other half.
+"""A binary tree of rounds, in each of which half of the workers send all their labels to the other half.
 
-Hellås (2018), sections 4.2.4 and 5.2.2, with *Rem-merge* (Algorithm 12) or *Hook-merge*: a received label
-is an edge between its vertex and the vertex it names.  Labels come in chunks, as in Groute, so that a chunk
-is joined while the next is under way.  Where most vertices are still alone, only the others are sent, as
-pairs.
+Hellås (2018), sections 4.2.4 and 5.2.2, with *Rem-merge* (Algorithm 12) or *Hook-merge*: a received label is
+an edge between its vertex and the label.  Labels are sent in chunks, as in Groute, so that a chunk is joined
+while the next is copied.  Where most vertices are still roots, only the others are sent, as pairs.
 
-Every round moves and joins as many labels as there are vertices, whatever the number of workers: so this
-pays only while a worker has many more edges than the graph has vertices.
+Every round copies and joins as many labels as there are vertices, whatever the number of workers.  The merge
+therefore pays only while a worker has many more edges than the graph has vertices.
 """
 
-from itertools import pairwise as neighbours
-
 from edgewise.components.hook import hook_up
-from edgewise.components.merge.changed import changed, send_pairs, unite_pairs
+from edgewise.components.merge.label_pairs import label_pairs, send_pairs, unite_pairs
 from edgewise.components.rem import union
 from edgewise.components.trees import compress
 from edgewise.device import arrays, each, streams
@@ -20,13 +17,13 @@ from edgewise.workers.topology import rounds
 
 #: Chunks of a transfer.
 CHUNKS = 8
-#: Share of vertices with another label below which pairs are sent; a pair is twice as long as a label.
-FEW = 0.4
+#: Share of vertices that are no roots up to which pairs are sent; a pair is twice as long as a label.
+MAX_PAIRS = 0.4
 
 
 @each.prefetch(lambda index, parent, first, received: received[index])
 def unite_received_by_rem(index, label, parent, first, received):
-    """Join a vertex with the label another worker gave it."""
+    """Join a vertex with its label of another worker."""
     if label != first + index:
         union(parent, first + index, label)
 
@@ -55,22 +52,22 @@ def pairwise(team, labels, unite):
     ----------
     team : DeviceTeam
     labels : list of (n,) index arrays
-        Compressed, one array a worker, in its place.  They are overwritten.
+        Compressed, one array per worker, on its device.  They are overwritten.
     unite : loop
         Joins a chunk of received labels.
 
     Returns
     -------
     (n,) index array
-        Compressed labels in the place of the first worker.
+        Compressed labels on the first worker's device.
     """
-    most = int(FEW * len(labels[0]))
-    for pairs in rounds(team.devices):
-        lists = [changed(labels[sender], None, most) for _, sender in pairs]
-        for (receiver, sender), few in zip(pairs, lists):
+    max_pairs = int(MAX_PAIRS * len(labels[0]))
+    for meetings in rounds(team.devices):
+        short_lists = [label_pairs(labels[sender], max_pairs) for _, sender in meetings]
+        for (receiver, sender), short_list in zip(meetings, short_lists):
             parent = labels[receiver]
-            if few is not None:
-                unite_pairs(parent, *send_pairs(few, team[receiver].device))
+            if short_list is not None:
+                unite_pairs(parent, *send_pairs(short_list, team[receiver].device))
             else:
                 _stream(parent, labels[sender], unite)
             compress(len(parent), parent)
@@ -78,6 +75,7 @@ def pairwise(team, labels, unite):
 
 
 def _stream(parent, sent, unite):
+    """Join all labels of another device, chunk by chunk."""
     here, there = arrays.device_of(parent), arrays.device_of(sent)
     vertices = len(parent)
     if here == there:
@@ -87,8 +85,8 @@ def _stream(parent, sent, unite):
     copy_stream = streams.Stream(here if here != "cpu" else there)
     copy_stream.wait(streams.current(there).record())
     copy_stream.wait(streams.current(here).record())
-    marks = [vertices * chunk // CHUNKS for chunk in range(CHUNKS + 1)]
-    for start, stop in neighbours(marks):
+    for chunk in range(CHUNKS):
+        start, stop = vertices * chunk // CHUNKS, vertices * (chunk + 1) // CHUNKS
         if start == stop:
             continue
         streams.copy(received[start:stop], sent[start:stop], copy_stream)

@@ -1,8 +1,8 @@
-"""A binary tree of meetings in which the receiver reads the sender's labels where they lie.
+"""A binary tree of rounds in which the receiver reads the sender's labels in the sender's memory.
 
-No copy, no buffer and no waiting of the host: one kernel a meeting reads the other GPU's labels over the
-link and joins them.  All meetings of a round run at once.  On GPUs linked by NVLink a meeting takes as long
-as reading the labels over the link does.
+There are no copies and no buffers, and the host does not wait: one kernel reads the other GPU's labels over
+the link and joins them.  All pairs of a round run concurrently.  On GPUs linked by NVLink a pair takes as
+long as reading the labels over the link does.
 """
 
 from edgewise.components.merge.pairwise import unite_received_by_rem
@@ -18,12 +18,12 @@ def peer(team, labels):
     ----------
     team : DeviceTeam
     labels : list of (n,) index arrays
-        Compressed, one array a worker, in its place.  They are overwritten.
+        Compressed, one array per worker, on its device.  They are overwritten.
 
     Returns
     -------
     (n,) index array
-        Compressed labels in the place of the first worker.
+        Compressed labels on the first worker's device.
 
     Raises
     ------
@@ -36,8 +36,8 @@ def peer(team, labels):
             here, there = team[receiver], team[sender]
             check_access(here, there)
             streams.order_after(here.device, there.device)
-            seen = streams.peer_view(here.device, labels[sender])
-            unite_received_by_rem(vertices, labels[receiver], 0, seen)
+            received = streams.peer_view(here.device, labels[sender])
+            unite_received_by_rem(vertices, labels[receiver], 0, received)
             streams.order_after(there.device, here.device)
     compress(vertices, labels[0])
     return labels[0]

@@ -89,7 +89,7 @@ def by_load(plan: Plan):
         kinds = {"cpu" if position == "cpu" else "gpu" for position in plan.devices}
         behind = [i for i, position in enumerate(plan.devices) if position == "cpu"] if len(kinds) > 1 else []
         speeds, most = map(cost_model.speed_of, plan.devices), max(PIECE_OF_MANY, plan.seconds / MOST_PIECES)
-        return LoadQueue(plan.loads(), speeds, least=LEAST, most=most, behind=behind)
+        return LoadQueue(plan.loads(), speeds, min_seconds=LEAST, max_seconds=most, from_light_end=behind)
     return Runs([_cut(plan, 0, plan.tasks, plan.seconds, PIECE)])
 
 

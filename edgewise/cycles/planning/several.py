@@ -144,8 +144,8 @@ class _Crew:
         """Wait for a run, tell of it, and return the time."""
         event.synchronize()
         now = perf_counter()
-        if hasattr(self.job.dealer, "tell"):
-            self.job.dealer.tell(me, run, now - since)
+        if hasattr(self.job.dealer, "report"):
+            self.job.dealer.report(me, run, now - since)
         with self.alone:
             self.job.told(run)
         return now
