@@ -300,6 +300,24 @@ class Graph:
             vertex_weights=self.vertex_weights,
         )
 
+    def undirected(self) -> Graph:
+        """Return the graph with its edges in both directions; itself if it is undirected.
+
+        The edges are the same ones: of an edge and its reverse, each becomes an edge between the same ends.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges([0, 1], [1, 2], n_vertices=3, directed=True)
+        >>> graph.undirected().degrees().tolist()
+        [1, 2, 1]
+        """
+        if not self.directed:
+            return self
+        return Graph(
+            self.n_vertices, edges=self._edge_list(), ids=self.ids, vertex_weights=self.vertex_weights
+        )
+
     def degrees(self):
         """Number of CSR entries of each vertex: (n_vertices,) int64 array."""
         return self.offsets[1:] - self.offsets[:-1]

@@ -33,11 +33,14 @@ class Option(NamedTuple):
         Whether the number must be an integer.
     choices : tuple of str
         Names to choose from; a number is wanted if there are none.
+    below : int
+        Whole numbers must be smaller than this.
     """
 
     least: int = 1
     whole: bool = True
     choices: tuple[str, ...] = ()
+    below: int = MAX_WHOLE
 
     def check(self, name: str, value: Any) -> None:
         """Raise :class:`~edgewise.errors.OptionError` unless ``value`` is allowed."""
@@ -52,8 +55,10 @@ class Option(NamedTuple):
                 else f"a {'whole ' * self.whole}number larger than 0"
             )
             raise OptionError(f"{argument(name, value)} must be {wanted}")
-        if self.whole and value >= MAX_WHOLE:
-            raise OptionError(f"{argument(name, value)} must be smaller than 2**31")
+        if self.whole and value >= self.below:
+            raise OptionError(
+                f"{argument(name, value)} must be smaller than 2**{self.below.bit_length() - 1}"
+            )
 
 
 #: A real number larger than 0.

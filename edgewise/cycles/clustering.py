@@ -1,4 +1,4 @@
-"""Clustering: how often neighbours are neighbours of each other, or share another neighbour.
+"""Clustering coefficients: how many neighbours are neighbours of each other, or share another neighbour.
 
 Definitions are NetworkX's, on the graph without self-loops and repeated edges.  With ``d`` neighbours and
 ``t`` triangles a vertex has the coefficient ``2 t / (d (d - 1))``; transitivity is the same quotient of sums
@@ -9,7 +9,8 @@ through it beside those that its neighbours' other edges could make:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.cycles import cycle_counts
+from edgewise.cycles.counting.on_edges import edge_triangles
 from edgewise.cycles.counting.ranked import ranked_of
-from edgewise.cycles.counting.triangles import edge_triangles
-from edgewise.cycles.result import exact_sum
+from edgewise.cycles.result import Cycles, exact_sum
 from edgewise.device import arrays, each
+from edgewise.errors import VerificationError
 from edgewise.graph import Graph
+from edgewise.result import Result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
 @each
 def look_up_degree(vertex, offsets, rank, degrees):
-    """Number of neighbours of a vertex, which stand in the row of its rank."""
+    """Number of neighbours of a vertex: the length of the row of its rank."""
     row = np.int64(rank[vertex])
     degrees[vertex] = offsets[row + 1] - offsets[row]
 
@@ -45,52 +48,48 @@ def divide(vertex, degrees, triangles, coefficients):
 
 @each
 def divide_squares(vertex, offsets, neighbours, rank, triangles, squares, coefficients):
-    """Share of the 4-cycles that neighbours' edges could make."""
-    row, reached = np.int64(rank[vertex]), np.int64(0)
-    degree, found = offsets[row + 1] - offsets[row], squares[vertex]
+    """Share of the 4-cycles that the edges of the neighbours could form."""
+    row, around = np.int64(rank[vertex]), np.int64(0)
+    degree, count = offsets[row + 1] - offsets[row], squares[vertex]
     for entry in range(offsets[row], offsets[row + 1]):
         other = np.int64(neighbours[entry])
-        reached += offsets[other + 1] - offsets[other]
-    possible = (degree - 1) * (reached - degree) - 2 * triangles[vertex] - found
-    coefficients[vertex] = found / possible if possible > 0 else 0.0
+        around += offsets[other + 1] - offsets[other]
+    possible = (degree - 1) * (around - degree) - 2 * triangles[vertex] - count
+    coefficients[vertex] = count / possible if possible > 0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
-class Clustering:
+class Clustering(Result):
     """Triangles and clustering coefficients of a graph's vertices.
 
     Attributes
     ----------
-    graph : Graph
-        The graph they belong to.
-    seconds : float
-        Time of counting triangles, from the graph to the coefficients.
+    graph, method, seconds, devices
+        As in :class:`~edgewise.result.Result`; the method is that of counting triangles, and ``seconds`` are
+        those from the graph to the coefficients.
     triangles : (n_vertices,) int64 array
-        Triangles through each vertex, in vertex order, where the graph lies.
+        Triangles through each vertex, in vertex order, on the device of the graph.
     coefficients : (n_vertices,) float64 array
         Clustering coefficient of each vertex: 0 where it has less than two neighbours.
-    loops, repeats : int
+    n_self_loops, n_duplicates : int
         Edges that were ignored: self-loops, and those whose ends an earlier edge joins.
     """
 
-    graph: Graph = field(repr=False)
-    seconds: float
     triangles: Any = field(repr=False)
     coefficients: Any = field(repr=False)
-    loops: int = 0
-    repeats: int = 0
+    n_self_loops: int = 0
+    n_duplicates: int = 0
 
-    @cached_property
     def degrees(self):
         """Neighbours of each vertex, each counted once, itself not: (n_vertices,) int64 array."""
-        with arrays.guard(arrays.device_of(self.triangles)):
+        with arrays.guard(self.graph.device):
             return _degrees(ranked_of(self.graph))
 
     @cached_property
     def transitivity(self) -> float:
         """Share of paths of two edges whose ends are neighbours; 0 where there are no triangles."""
-        with arrays.guard(arrays.device_of(self.triangles)):
-            closed, degrees = 2 * exact_sum(self.triangles), self.degrees
+        with arrays.guard(self.graph.device):
+            closed, degrees = 2 * exact_sum(self.triangles), self.degrees()
             return closed / exact_sum(degrees * (degrees - 1)) if closed else 0.0
 
     @cached_property
@@ -101,7 +100,7 @@ class Clustering:
 
     @cached_property
     def squares(self):
-        """Square clustering coefficient of each vertex, counted when first asked for: (n_vertices,) float64.
+        """Square clustering coefficient of each vertex, counted on first use: (n_vertices,) float64 array.
 
         Raises
         ------
@@ -109,16 +108,16 @@ class Clustering:
             A vertex may be on too many 4-cycles.
         """
         graph = self.graph
-        counts = cycle_counts(graph, 4, undirected=True).counts
+        counts = cycle_counts(graph, 4).counts
         with arrays.guard(graph.device):
             ranked = ranked_of(graph)
-            found = arrays.empty(graph.n_vertices, np.float64, graph.device)
+            coefficients = arrays.empty(graph.n_vertices, np.float64, graph.device)
             rows = ranked.offsets, ranked.neighbours, ranked.rank
-            divide_squares(graph.n_vertices, *rows, self.triangles, counts, found)
-        return found
+            divide_squares(graph.n_vertices, *rows, self.triangles, counts, coefficients)
+        return coefficients
 
     def edge_triangles(self) -> pyarrow.Table:
-        """Return a table with one row an edge, without self-loops and repeated edges.
+        """Return a table with one row per edge, without self-loops and repeated edges.
 
         Returns
         -------
@@ -133,7 +132,7 @@ class Clustering:
 
         with arrays.guard(self.graph.device):
             ranked = ranked_of(self.graph)
-            found = arrays.move(edge_triangles(ranked), "cpu")
+            triangles = arrays.move(edge_triangles(ranked), "cpu")
         vertex = np.empty(ranked.n_vertices, np.int64)
         vertex[arrays.move(ranked.rank, "cpu")] = np.arange(ranked.n_vertices)
         lengths = np.diff(arrays.move(ranked.offsets, "cpu"))
@@ -141,58 +140,50 @@ class Clustering:
         once = np.flatnonzero(one < other)
         once = once[np.lexsort((other[once], one[once]))]
         ids = {
-            name: arrow_array(self.graph.ids_of(ends[once]))
-            for name, ends in {"source": one, "target": other}.items()
+            name: arrow_array(self.graph.ids_of(endpoints[once]))
+            for name, endpoints in {"source": one, "target": other}.items()
         }
-        return pa.table({**ids, "triangles": arrow_array(found[once])})
+        return pa.table({**ids, "triangles": arrow_array(triangles[once])})
 
-    def on_host(self) -> Clustering:
-        """Return the result with its arrays, and its graph, on the host."""
-        moved = {name: arrays.move(getattr(self, name), "cpu") for name in ("triangles", "coefficients")}
-        return replace(self, graph=self.graph.to("cpu"), **moved)
+    def _columns(self) -> dict[str, Any]:
+        return {"triangles": self.triangles, "coefficient": self.coefficients}
 
-    def to_frame(self) -> pyarrow.Table:
-        """Return a table with one row a vertex, in vertex order.
+    def _counts(self) -> Cycles:
+        """The triangles as a result of counting them."""
+        numbers = self.triangles, self.n_self_loops, self.n_duplicates
+        return Cycles(self.graph, self.method, self.seconds, 3, *numbers, devices=self.devices)
 
-        Returns
-        -------
-        pyarrow.Table
-            Columns ``id`` (as it came in), ``triangles`` and ``coefficient``.
-        """
-        import pyarrow as pa
+    def _verify(self, graph: Any) -> None:
+        self._counts().verify(graph)
+        degrees = arrays.move(self.degrees(), "cpu")
+        pairs = np.maximum(degrees * (degrees - 1), 1)
+        expected = np.where(degrees < 2, 0.0, 2 * arrays.move(self.triangles, "cpu") / pairs)
+        wrong = np.flatnonzero(arrays.move(self.coefficients, "cpu") != expected)
+        if len(wrong):
+            raise VerificationError(f"the coefficient of vertex {wrong[0]} does not belong to its triangles")
 
-        from edgewise.files.clusters import arrow_array
-
-        host = self.on_host()
-        ids = self.graph.ids if self.graph.ids is not None else np.arange(len(host.triangles), dtype=np.int64)
-        columns = {"id": ids, "triangles": host.triangles, "coefficient": host.coefficients}
-        return pa.table({name: arrow_array(column) for name, column in columns.items()})
-
-    def write(self, path: str | Path) -> None:
-        """Write the table of :meth:`to_frame` to a Parquet, CSV or Arrow file, whole or not at all."""
-        from edgewise.files import write
-
-        write(self, path)
+    def _plot(self, path: str | Path) -> None:
+        self._counts().plot(path)
 
 
-def clustering(graph: Graph, *, undirected: bool = False, device: str | None = None) -> Clustering:
+def clustering(
+    graph: Graph, *, device: str | None = None, devices: str | Sequence[str] | None = None
+) -> Clustering:
     """Find the triangles through every vertex, and what share of its neighbours are neighbours.
 
     Parameters
     ----------
     graph : Graph
         An undirected one; weights do not matter, self-loops and repeated edges are ignored.
-    undirected : bool
-        Take the edges of a directed graph in both directions.
-    device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
-        graph lies.
+        :meth:`Graph.undirected` takes the edges of a directed one in both directions.
+    device, devices
+        As for :func:`edgewise.cycle_counts`.
 
     Returns
     -------
     Clustering
         Its ``coefficients`` are an (n_vertices,) float64 array; square clustering, and triangles through
-        every edge, are found when they are asked for.
+        every edge, are counted on first use.
 
     Raises
     ------
@@ -207,21 +198,22 @@ def clustering(graph: Graph, *, undirected: bool = False, device: str | None = N
     --------
     >>> import edgewise as ew
     >>> graph = ew.Graph.from_edges(["a", "b", "c", "d"], ["b", "c", "a", "a"])
-    >>> found = ew.clustering(graph)
-    >>> found.triangles.tolist(), found.coefficients.round(3).tolist()
+    >>> result = ew.clustering(graph)
+    >>> result.triangles.tolist(), result.coefficients.round(3).tolist()
     ([1, 1, 1, 0], [0.333, 1.0, 1.0, 0.0])
-    >>> round(found.transitivity, 3)
+    >>> round(result.transitivity, 3)
     0.6
     """
     start = perf_counter()
-    found = cycle_counts(graph, 3, undirected=undirected, device=device)
-    graph, where = found.graph, found.graph.device
+    counted = cycle_counts(graph, 3, device=device, devices=devices)
+    graph, where = counted.graph, counted.graph.device
     with arrays.guard(where):
-        degrees = _degrees(ranked_of(graph))
         coefficients = arrays.empty(graph.n_vertices, np.float64, where)
-        divide(graph.n_vertices, degrees, found.counts, coefficients)
+        divide(graph.n_vertices, _degrees(ranked_of(graph)), counted.counts, coefficients)
         arrays.synchronize(where)
-    return Clustering(graph, perf_counter() - start, found.counts, coefficients, found.loops, found.repeats)
+    seconds, ignored = perf_counter() - start, (counted.n_self_loops, counted.n_duplicates)
+    names = {"devices": counted.devices}
+    return Clustering(graph, counted.method, seconds, counted.counts, coefficients, *ignored, **names)
 
 
 def _degrees(ranked):

@@ -1,82 +1,93 @@
-"""What a way of counting cycles is, and how it is asked to count."""
+"""What a method of counting cycles is, and the solver that it starts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from edgewise.cycles.counting.ranked import Ranked
+from edgewise.device import arrays
+from edgewise.errors import GraphError
+from edgewise.method import Method, check_graph
+
+#: Upper limit of the work of a task, so that sums stay finite.
+MAX_WORK = 1e290
 
 
-class Solver(Protocol):
-    """One worker's count under way.
+class Solver:
+    """The count of one device in progress; base of all solvers.
 
-    Tasks are vertices (ranks) in an order; a task is the share of the count that its vertex stands for: the
-    cycles whose highest vertex it is, or the cycles through it, as the method likes.
+    Tasks are vertices (ranks) in an order.  The count is divided among the tasks as the method defines: a
+    task is the cycles whose highest vertex it is, or the cycles through it.
 
     Attributes
     ----------
     counts : (n,) int64 array
-        What was found so far, by rank, in the worker's place; sums over all workers are the result (modulo
-        2**64 while a count is under way).
+        Cycles found so far, by rank, on the solver's device; the sum over all solvers is the result (modulo
+        2**64 while a count is in progress).
     """
 
     counts: Any
 
     def count(self, first: int, end: int) -> None:
         """Do the tasks ``order[first:end]``; on a GPU it may return before they are done."""
+        raise NotImplementedError
 
     def settle(self) -> None:
-        """Add what belongs to no task; called once, on one of the workers."""
+        """Add what belongs to no task; called once, on one of the solvers.  By default nothing."""
 
 
-class Method(NamedTuple):
-    """One way to count cycles: what it is, where it comes from, what it can do.
+@dataclass(frozen=True)
+class CycleMethod(Method):
+    """One way to count cycles.
 
     Attributes
     ----------
-    start : callable
-        ``start(ranked, order, length, **options) -> Solver``; ``order`` is a (tasks,) int64 array of ranks in
-        the place of ``ranked``; scratch is allocated here, once.
+    run : callable
+        ``run(ranked, order, length, **options) -> Solver``; ``order`` is a (tasks,) int64 array of ranks on
+        the device of ``ranked``; scratch is allocated here, once.
     work : callable
-        ``work(ranked, length) -> (n,) float64 array`` in that place: operations of each task, estimated
-        cheaply; tasks of no work need not be done.
+        ``work(ranked, length) -> (n,) float64 array`` on that device: operations of each task, estimated
+        cheaply; tasks without work need not be done.
     lengths : tuple of int, or None
         Lengths it can do; ``None``: 3 and more.
     whole : callable or None
-        ``whole(graph) -> (counts by vertex, loops, repeats)`` counts on the host at once, perhaps without
-        ranking the graph; the counts are ``None`` where it should rather be dealt out.
+        ``whole(graph) -> (counts by vertex, n_self_loops, n_duplicates)`` counts on the host in one call,
+        perhaps without ranking the graph; the counts are ``None`` where tasks are faster.
     shares_with : str or None
-        Name of a method for GPUs whose tasks mean the same, so that both may count at once.
+        Name of a method for GPUs whose tasks mean the same, so that both can share one count.
     cost : float
         Operations, in the unit of :mod:`~edgewise.cycles.planning.cost_model`, of a unit of its work.
-    one_by_one : bool
-        Whether it meets every cycle, so that a count that outgrew 64 bits would take centuries.
+    enumerates : bool
+        Whether it finds every cycle on its own, so that a count beyond 64 bits would take centuries.
     """
 
-    start: Callable[..., Solver]
-    work: Callable[[Ranked, int], Any]
-    summary: str
-    source: str
-    lengths: tuple[int, ...] | None
-    devices: tuple[str, ...] = ("cpu", "cuda")
-    options: tuple[str, ...] = ()
-    whole: Callable[..., Any] | None = None
-    shares_with: str | None = None
-    cost: float = 1.0
-    one_by_one: bool = False
+    work: Callable[..., Any] = field(kw_only=True)
+    lengths: tuple[int, ...] | None = field(default=None, kw_only=True)
+    whole: Callable[..., Any] | None = field(default=None, kw_only=True)
+    shares_with: str | None = field(default=None, kw_only=True)
+    cost: float = field(default=1.0, kw_only=True)
+    enumerates: bool = field(default=False, kw_only=True)
 
     def can(self, length: int) -> bool:
         """Whether it counts cycles of this length."""
         return length >= 3 if self.lengths is None else length in self.lengths
 
 
-def heaviest_first(work) -> np.ndarray:
-    """Tasks with any work, most first: (tasks,) int64 array in the place of ``work``."""
-    from edgewise.device import arrays
+def check_undirected(graph: Any) -> None:
+    """Refuse what is no graph, and directed graphs."""
+    check_graph(graph)
+    if graph.directed:
+        raise GraphError(
+            "the graph is directed, and cycles are counted in undirected graphs; "
+            "use graph.undirected() to take its edges in both directions"
+        )
 
+
+def heaviest_first(work) -> np.ndarray:
+    """Tasks with any work, most first: (tasks,) int64 array on the device of ``work``."""
     xp = arrays.namespace(work)
     order = xp.argsort(-work, kind="stable")[: int((work > 0).sum())]
     return arrays.move(order.astype(np.int64), arrays.device_of(work))

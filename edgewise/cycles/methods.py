@@ -11,88 +11,93 @@ from edgewise.cycles.counting import (
     triangles_warps,
     walks,
 )
-from edgewise.cycles.method import Method
+from edgewise.cycles.method import CycleMethod
 from edgewise.cycles.search import dfs, enumerate
+from edgewise.method import Option
+
+#: A number of wedges or of steps.
+LARGE = Option(below=2**63)
+#: Wedges up to which a warp and a block count an apex vertex, and from which on the whole grid does.
+LIMITS = {"small": LARGE, "large": LARGE, "all_from": LARGE}
 
 METHODS = {
-    "triangles": Method(
+    "triangles": CycleMethod(
         triangles.start,
-        triangles.work,
-        summary="rows of higher neighbours, intersected by marks",
-        source="Chiba and Nishizeki 1985",
+        "rows of higher neighbours, intersected by marks",
+        "Chiba and Nishizeki 1985",
+        work=triangles.work,
         lengths=(3,),
         devices=("cpu",),
         whole=triangles.whole,
         shares_with="triangles-warps",
     ),
-    "triangles-warps": Method(
+    "triangles-warps": CycleMethod(
         triangles_warps.start,
-        triangles_warps.work,
-        summary="the same, looked up in even shares of a warp",
-        source="Merrill et al. 2012",
+        "the same, looked up by warps that share the entries evenly",
+        "Merrill et al. 2012",
+        work=triangles_warps.work,
         lengths=(3,),
         devices=("cuda",),
     ),
-    "squares": Method(
+    "squares": CycleMethod(
         squares.start,
-        squares.work,
-        summary="wedges below each vertex, by their ends",
-        source="Burkhardt and Harris 2023",
+        "wedges below each vertex, by their endpoints",
+        "Burkhardt and Harris 2023",
+        work=squares.work,
         lengths=(4,),
         devices=("cpu",),
         shares_with="squares-tables",
     ),
-    "squares-tables": Method(
+    "squares-tables": CycleMethod(
         squares_tables.start,
-        squares_tables.work,
-        options=("small", "large", "all_from"),
-        summary="the same, ends in tables of warps and blocks",
-        source="Burkhardt and Harris 2023",
+        "the same, endpoints in hash tables of warps and blocks",
+        "Burkhardt and Harris 2023",
+        work=squares_tables.work,
         lengths=(4,),
         devices=("cuda",),
+        options=LIMITS,
     ),
-    "pentagons": Method(
+    "pentagons": CycleMethod(
         pentagons.start,
-        pentagons.work,
-        summary="wedges below each vertex whose ends are joined",
-        source="after Kowalik 2003",
+        "wedges below each vertex whose endpoints are joined",
+        "after Kowalik 2003",
+        work=pentagons.work,
         lengths=(5,),
         devices=("cpu",),
         shares_with="pentagons-tables",
     ),
-    "pentagons-tables": Method(
+    "pentagons-tables": CycleMethod(
         pentagons_tables.start,
-        pentagons_tables.work,
-        options=("small", "large", "all_from"),
-        summary="the same, ends in tables of warps and blocks",
-        source="after Kowalik 2003",
+        "the same, endpoints in hash tables of warps and blocks",
+        "after Kowalik 2003",
+        work=pentagons_tables.work,
         lengths=(5,),
         devices=("cuda",),
+        options=LIMITS,
     ),
-    "walks": Method(
+    "walks": CycleMethod(
         walks.start,
-        walks.work,
-        summary="closed walks, less those that meet themselves",
-        source="Harary and Manvel 1971; Movarraei and Boxwala 2016",
+        "closed walks, less those that meet themselves",
+        "Harary and Manvel 1971; Movarraei and Boxwala 2016",
+        work=walks.work,
         lengths=(4, 5, 6),
     ),
-    "enumerate": Method(
+    "enumerate": CycleMethod(
         enumerate.start,
-        enumerate.work,
-        summary="every cycle, found at its highest vertex",
-        source="bounded search",
-        lengths=None,
-        options=("cap",),
+        "every cycle, found at its highest vertex",
+        "bounded search",
+        work=enumerate.work,
+        options={"cap": LARGE},
         cost=0.4,
-        one_by_one=True,
+        enumerates=True,
     ),
-    "dfs": Method(
+    "dfs": CycleMethod(
         dfs.start,
-        dfs.work,
-        summary="all paths from every vertex, until they close",
-        source="CS406",
-        lengths=None,
+        "all paths from every vertex, until they close",
+        "CS406",
+        work=dfs.work,
         cost=0.15,
-        one_by_one=True,
+        enumerates=True,
+        baseline=True,
     ),
 }

@@ -1,4 +1,4 @@
-"""What a count of cycles returns."""
+"""Results of counting and estimating cycles."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edgewise.cycles.check import verify
+from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.search.intervals import estimate_from
+from edgewise.cycles.search.sampling import sample
 from edgewise.device import arrays
-from edgewise.graph import Graph, check_same_graph
+from edgewise.errors import OptionError, VerificationError
+from edgewise.result import Result
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow
 
-CONVENTIONS = ("cycles", "closed-walks")
+#: Relative difference of two estimates from the same draws, summed in another order.
+ROUNDING = 1e-6
 
 
 def exact_sum(counts) -> int:
@@ -26,42 +32,33 @@ def exact_sum(counts) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Cycles:
+class Cycles(Result):
     """Simple cycles of one length through every vertex of a graph.
 
     Attributes
     ----------
-    graph : Graph
-        The graph they belong to.
+    graph, method, seconds, devices
+        As in :class:`~edgewise.result.Result`; ``seconds`` are those of counting alone, after the graph has
+        been ranked and the tasks ordered.
     length : int
         Vertices, and edges, of a cycle.
-    method : str
-        Name of the method that counted them.
-    seconds : float
-        Time of counting alone, the graph being ranked and its tasks in order.
     counts : (n_vertices,) int64 array
-        Cycles through each vertex, in vertex order, where the graph lies; twice as many by the convention
-        ``"closed-walks"``.
-    loops, repeats : int
+        Cycles through each vertex, in vertex order, on the device of the graph; twice as many with
+        ``count_directions``.
+    n_self_loops, n_duplicates : int
         Edges that were ignored: self-loops, and those whose ends an earlier edge joins.
-    convention : {'cycles', 'closed-walks'}
-        Whether a cycle counts once, or once in each direction.
+    count_directions : bool
+        Whether a cycle counts once in each direction.
     schedule : str
         How tasks were dealt.
-    devices : tuple of str
-        The devices that took part.
     """
 
-    graph: Graph = field(repr=False)
     length: int
-    method: str
-    seconds: float
     counts: Any = field(repr=False)
-    loops: int = 0
-    repeats: int = 0
-    convention: str = "cycles"
+    n_self_loops: int = 0
+    n_duplicates: int = 0
+    count_directions: bool = False
     schedule: str = "auto"
-    devices: tuple[str, ...] = ()
 
     @cached_property
     def total(self) -> int:
@@ -70,53 +67,78 @@ class Cycles:
             return exact_sum(self.counts) // self.length
 
     @cached_property
-    def most(self) -> int:
+    def max_count(self) -> int:
         """Largest count of a vertex; 0 for the empty graph."""
         return int(self.counts.max()) if len(self.counts) else 0
 
-    def on_host(self) -> Cycles:
-        """Return the result with its counts, and its graph, on the host."""
-        return replace(self, graph=self.graph.to("cpu"), counts=arrays.move(self.counts, "cpu"))
+    def _columns(self) -> dict[str, Any]:
+        return {"cycles": self.counts}
+
+    def _verify(self, graph: Any) -> None:
+        verify(self if graph is self.graph else replace(self, graph=graph))
+
+    def _plot(self, path: str | Path) -> None:
+        from edgewise import plots
+
+        plots.counts(self, path)
+
+
+@dataclass(frozen=True, eq=False)
+class CycleEstimate(Result):
+    """An estimate of the number of cycles of one length in a graph.
+
+    Attributes
+    ----------
+    graph, method, seconds, devices
+        As in :class:`~edgewise.result.Result`.
+    length : int
+        Vertices, and edges, of a cycle.
+    total : float
+        The estimate.
+    low, high : float
+        Interval that contains the number in a share ``confidence`` of all such estimates, at least.
+    confidence : float
+    samples : int
+        Walks that were drawn.
+    hits : int
+        Walks among them that could be closed; where they are few, ``total`` is unreliable.
+    seed : int
+    """
+
+    length: int
+    total: float
+    low: float
+    high: float
+    confidence: float
+    samples: int
+    hits: int
+    seed: int
 
     def to_frame(self) -> pyarrow.Table:
-        """Return a table with one row a vertex, in vertex order.
+        """Return a table of one row.
 
         Returns
         -------
         pyarrow.Table
-            Columns ``id`` (as it came in) and ``cycles``.
+            Columns ``length``, ``total``, ``low``, ``high``, ``confidence``, ``samples``, ``hits``, ``seed``.
         """
         import pyarrow as pa
 
-        from edgewise.files.clusters import arrow_array
+        return pa.table({name: [value] for name, value in self.facts.items()})
 
-        counts = arrays.move(self.counts, "cpu")
-        ids = self.graph.ids if self.graph.ids is not None else np.arange(len(counts), dtype=np.int64)
-        return pa.table({"id": arrow_array(ids), "cycles": arrow_array(counts)})
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The numbers of the estimate by name."""
+        names = ("length", "total", "low", "high", "confidence", "samples", "hits", "seed")
+        return {name: getattr(self, name) for name in names}
 
-    def write(self, path: str | Path) -> None:
-        """Write the table of :meth:`to_frame` to a Parquet, CSV or Arrow file, whole or not at all."""
-        from edgewise.files import write
+    def _verify(self, graph: Any) -> None:
+        """Draw the same walks again."""
+        with arrays.guard(graph.device):
+            shares, scale = sample(ranked_of(graph), self.length, self.samples, self.seed)
+        for name, value in estimate_from(shares, scale, self.confidence)._asdict().items():
+            if not np.isclose(getattr(self, name), value, rtol=ROUNDING):
+                raise VerificationError(f"{name} is {getattr(self, name)}, but {value} by the same draws")
 
-        write(self, path)
-
-    def verify(self, graph: Graph | None = None) -> Cycles:
-        """Check the counts against the graph and return the result.
-
-        Raises
-        ------
-        VerificationError
-            A count is wrong; the message names a vertex.
-        """
-        from edgewise.cycles.check import verify
-
-        graph = self.graph if graph is None else graph
-        check_same_graph(graph, len(self.counts), "the result")
-        verify(self if graph is self.graph else replace(self, graph=graph))
-        return self
-
-    def plot(self, path: str | Path) -> None:
-        """Draw the distribution of the counts into a picture file (needs ``edgewise[plot]``)."""
-        from edgewise import plots
-
-        plots.counts(self, path)
+    def _plot(self, path: str | Path) -> None:
+        raise OptionError("an estimate is a number for the whole graph; there is no distribution to draw")

@@ -1,1 +1,1 @@
-"""What is known before a count: its tasks, their cost and its devices."""
+"""The plan of a count: what its tasks cost, which method does them, and how devices share them."""

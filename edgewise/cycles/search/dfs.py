@@ -1,58 +1,101 @@
-"""Depth-first search to a limited depth from every vertex: the method of the document, with its cost.
+"""Depth-first search to a limited depth from every vertex: the method of the CS406 project, with its cost.
 
 From a vertex all paths of ``length - 1`` edges are walked, and the row of the last vertex is read from its
-beginning until the first one turns up (CS406, "Parallelizing cycle counting": ``sparse3``, ``sparse4``,
-``sparse5`` and their kernels).  There is no recursion: a stack says where in each row of the path the search
-is, and the last two levels are plain loops.  A thread has a vertex.  Every cycle is met twice at each of its
-vertices, once in each direction; that is the document's number, and half of it is kept here.
+beginning until the first vertex is found (CS406, "Parallelizing cycle counting": ``sparse3``, ``sparse4``,
+``sparse5`` and their kernels).  There is no recursion: a stack holds the position in each row of the path,
+and the last two levels are plain loops.  One thread works on a vertex.  Every cycle is found twice at each of
+its vertices, once in each direction; that is the project's number, of which half is returned here.
 
 The cost is that of all walks: 6.2e12 steps for the 5-cycles of com-DBLP, where methods that do not enumerate
-take 4e7.  It is here to be compared with, and because it is so plain that it can check the others.
+take 4e7.  The method is a baseline, and plain enough to check the others.
 
-The document hands out vertices in the order of their ids; here workers take those with most work first.
+The project deals vertices in the order of their ids; here workers take those with most work first.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.cycles.counting.lookup import is_on_path
 from edgewise.cycles.counting.ranked import Ranked
-from edgewise.cycles.planning.bounds import walks
+from edgewise.cycles.method import Solver
+from edgewise.cycles.search.two_core import Rows, count_walks
 from edgewise.device import arrays, device, each, fetch_add, threads
 
-#: Searches under way at once on a GPU, and words of all their stacks in memory.
-SEARCHES, STACKS = 1 << 18, 1 << 25
-#: Vertices a core takes at a time.
+#: Searches that run at once on a GPU, and words of all their stacks in memory.
+SEARCHES, WORDS_OF_STACKS = 1 << 18, 1 << 25
+#: Vertices that a core takes at a time.
 CLAIM = 4
 
 
-@device
-def stands_between(vertex, first, end, neighbours):
-    """Whether a stretch of rows, read from its beginning, has this vertex."""
-    at, stop = np.uint64(first), np.uint64(end)  # unsigned: no look whether the index counts from the end
-    while at < stop and np.int64(neighbours[at]) != vertex:
-        at += np.uint64(1)
-    return at < stop
+class Tasks(NamedTuple):
+    """The tasks of one call, taken from a common counter.
+
+    Attributes
+    ----------
+    order : (tasks,) int64 array
+        Vertices (ranks) to search from.
+    first, end : int
+        The tasks are ``order[first:end]``.
+    taken : (1,) int64 array
+        How many of them have been taken.
+    claim : int
+        How many are taken at a time.
+    """
+
+    order: Any
+    first: int
+    end: int
+    taken: Any
+    claim: int
+
+
+class Stacks(NamedTuple):
+    """The stacks of all workers.
+
+    Attributes
+    ----------
+    path, entries : (workers * depths,) int64 arrays
+        The vertices of the path, and the next entry in the row of each.
+    own, step : int
+        Depth ``i`` of worker ``w`` is at ``w * own + i * step``.
+    """
+
+    path: Any
+    entries: Any
+    own: int
+    step: int
 
 
 @device
-def closing(last, offsets, neighbours, path, base, step, depth):
-    """Number of ways to close a path by one more vertex behind ``last``."""
-    start, found = path[base], 0
+def is_in_row(vertex, first, end, neighbours):
+    """Whether a row, read from its beginning, contains a vertex."""
+    position, stop = np.uint64(first), np.uint64(end)  # unsigned: no test for negative indices
+    while position < stop and np.int64(neighbours[position]) != vertex:
+        position += np.uint64(1)
+    return position < stop
+
+
+@device
+def count_closing(last, depth, base, rows, stacks):
+    """Count the ways to close a path by one more vertex after ``last``."""
+    offsets, neighbours = rows.offsets, rows.neighbours
+    start, count = stacks.path[base], 0
     for entry in range(offsets[last], offsets[last + 1]):
-        end = np.int64(neighbours[entry])
-        if not is_on_path(end, path, base, step, depth + 1):
-            found += stands_between(start, offsets[end], offsets[end + 1], neighbours)
-    return found
+        vertex = np.int64(neighbours[entry])
+        if not is_on_path(vertex, stacks.path, base, stacks.step, depth + 1):
+            count += is_in_row(start, offsets[vertex], offsets[vertex + 1], neighbours)
+    return count
 
 
 @device
-def closed_walks(start, length, offsets, neighbours, path, entries, base, step):
-    """Number of closed walks of ``length`` edges from ``start`` that visit no vertex twice."""
-    found, depth, deepest = 0, 0, length - 3
+def count_closed_walks(start, length, base, rows, stacks):
+    """Count the closed walks of ``length`` edges from ``start`` that visit no vertex twice."""
+    offsets, path, entries, step = rows.offsets, stacks.path, stacks.entries, stacks.step
+    count, depth, deepest = 0, 0, length - 3
     path[base], entries[base] = start, offsets[start]
     while depth >= 0:
         at = base + depth * step
@@ -61,32 +104,29 @@ def closed_walks(start, length, offsets, neighbours, path, entries, base, step):
             depth -= 1
         else:
             entries[at] = entry + 1
-            vertex = np.int64(neighbours[entry])
+            vertex = np.int64(rows.neighbours[entry])
             if not is_on_path(vertex, path, base, step, depth + 1):
                 if depth == deepest:
-                    found += closing(vertex, offsets, neighbours, path, base, step, depth)
+                    count += count_closing(vertex, depth, base, rows, stacks)
                 else:
                     depth += 1
                     path[at + step], entries[at + step] = vertex, offsets[vertex]
-    return found
+    return count
 
 
 @partial(each, least_chunk=1)
-def search(
-    worker, claimed, claim, order, first, end, length, offsets, neighbours, path, entries, own, step, counts
-):
+def search(worker, length, tasks, rows, stacks, counts):
     """Take vertices until there are none, and count the cycles through each."""
-    position = first + fetch_add(claimed, 0, claim)
-    while position < end:
-        for task in range(position, min(position + claim, end)):
-            start = np.int64(order[task])
-            found = closed_walks(start, length, offsets, neighbours, path, entries, worker * own, step)
-            counts[start] = found // 2
-        position = first + fetch_add(claimed, 0, claim)
+    position = tasks.first + fetch_add(tasks.taken, 0, tasks.claim)
+    while position < tasks.end:
+        for task in range(position, min(position + tasks.claim, tasks.end)):
+            start = np.int64(tasks.order[task])
+            counts[start] = count_closed_walks(start, length, worker * stacks.own, rows, stacks) // 2
+        position = tasks.first + fetch_add(tasks.taken, 0, tasks.claim)
 
 
-class Searches:
-    """The count under way (:class:`edgewise.cycles.method.Solver`).
+class Searches(Solver):
+    """A count in progress.
 
     Parameters
     ----------
@@ -98,40 +138,38 @@ class Searches:
     def __init__(self, ranked: Ranked, order, length: int):
         device, depths = ranked.device, length - 2
         on_cpu = device == "cpu"
-        most = threads.count() if on_cpu else max(1, min(SEARCHES, STACKS // depths))
-        self.workers, self.claim = min(most, len(order)), CLAIM if on_cpu else 1
-        # a core's stack is one stretch of memory; on a GPU what is equally deep lies side by side
-        self.layout = (depths, 1) if on_cpu else (1, self.workers)
+        max_workers = threads.count() if on_cpu else max(1, min(SEARCHES, WORDS_OF_STACKS // depths))
+        self.n_workers, self.claim = min(max_workers, len(order)), CLAIM if on_cpu else 1
+        # the stack of a core is contiguous; on a GPU the entries of one depth are
+        layout = (depths, 1) if on_cpu else (1, self.n_workers)
+        words = self.n_workers * depths
+        self.stacks = Stacks(*(arrays.empty(words, np.int64, device) for _ in range(2)), *layout)
         self.ranked, self.order, self.length = ranked, order, length
-        self.path = arrays.empty(self.workers * depths, np.int64, device)
-        self.entries = arrays.empty(self.workers * depths, np.int64, device)
         self.counts = arrays.zeros(ranked.n_vertices, np.int64, device)
 
     def count(self, first: int, end: int) -> None:
         """Search from the vertices ``order[first:end]``."""
         ranked = self.ranked
-        claimed = arrays.zeros(1, np.int64, ranked.device)
-        tasks = claimed, self.claim, self.order, first, end, self.length
-        stacks = self.path, self.entries, *self.layout
-        workers = min(self.workers, -(-(end - first) // self.claim))
-        search(workers, *tasks, ranked.offsets, ranked.neighbours, *stacks, self.counts)
-
-    def settle(self) -> None:
-        """Nothing is left over."""
+        taken = arrays.zeros(1, np.int64, ranked.device)
+        tasks = Tasks(self.order, first, end, taken, self.claim)
+        rows = Rows(ranked.offsets, ranked.neighbours)
+        n_workers = min(self.n_workers, -(-(end - first) // self.claim))
+        search(n_workers, self.length, tasks, rows, self.stacks, self.counts)
 
 
 def start(ranked: Ranked, order, length: int) -> Searches:
-    """A worker that counts cycles of ``length`` edges from the vertices of ``order``."""
+    """A solver that counts the cycles of ``length`` edges through the vertices of ``order``."""
     return Searches(ranked, order, length)
 
 
 def work(ranked: Ranked, length: int):
-    """Steps of the search from every vertex, about: the walks it takes, (n,) float64 array.
+    """Steps of the search from every vertex, about: the number of walks, (n,) float64 array.
 
     Vertices with fewer than two neighbours are on no cycle, and have no work.
     """
-    xp = arrays.namespace(ranked.device)
+    device = ranked.device
     with np.errstate(over="ignore"):
-        steps = walks(ranked, length)
-    steps[xp.diff(ranked.offsets) < 2] = 0
+        everywhere = arrays.full(ranked.n_vertices, 1, np.uint8, device)
+        steps = count_walks(Rows(ranked.offsets, ranked.neighbours), length, everywhere)
+    steps[arrays.namespace(device).diff(ranked.offsets) < 2] = 0
     return steps

@@ -1,184 +1,260 @@
-"""Every cycle, one after the other, found at its highest vertex: for any length.
+"""Enumeration of the cycles of any length, each found once, at its vertex of highest rank.
 
-From a vertex ``v``, the top, a breadth-first search among the lower ranks finds how far each of them is from
-``v``, up to half the length.  Then paths ``v, u1, u2 ...`` over lower ranks are extended depth first; a
-vertex that is further from ``v`` than the edges that are left is passed by, so that few paths run into the
-open.  The last row is read for neighbours of ``v`` that close the cycle; one that ranks below ``u1`` is left
-to the other direction.  Every vertex of a path is credited when the search leaves it, by how many cycles were
-found since it came: an addition for a vertex of the search, not one for each cycle that it is on.
+From a vertex, the *apex*, a breadth-first search among the vertices of lower rank finds the distances from
+the apex up to half the length.  Then paths ``apex, u1, u2 ...`` over lower ranks are extended depth first; a
+vertex that is further from the apex than the number of remaining edges is skipped, because such a path cannot
+close within the length.  The row of the last vertex is read for neighbours of the apex that close the cycle;
+one that ranks below ``u1`` is skipped, because the other direction of the same cycle finds it.  Each vertex
+of a path is credited when the search leaves it, with the number of cycles found since it was entered: one
+addition per vertex of the search instead of one per cycle.
 
-Ranks go by degree, so every vertex sees the few hubs' rows only up to its own rank.  The cost is still that
-of all paths that can close, a step for each cycle at least: the 3.4e9 5-cycles of com-DBLP take a minute, and
-those of length 7 would take days.  So :mod:`~edgewise.cycles.search.probes` estimates the work before, and
-a search that passes its ``cap`` of steps gives up.  Trees that hang on the graph are left out before: no
-cycle enters them, but the search would.
+Ranks go by degree, so that every vertex reads the rows of the few hubs only up to its own rank.  The cost is
+still that of all paths that can close, at least one step per cycle: the 3.4e9 5-cycles of com-DBLP take a
+minute, and those of length 7 would take days.  Therefore :mod:`~edgewise.cycles.search.probes` estimates the
+work in advance, and a search that exceeds its ``cap`` of steps gives up.  Trees that hang on the graph are
+removed first: no cycle enters them, but the search would.
 
-A team has a top: a block of a GPU, whose threads share out each row of ``u2``, or a thread of a CPU.  Its
-distances and credits lie in arrays of its own.
+A thread group works on one apex: a block of a GPU, whose threads share the row of ``u1``, or a thread of a
+CPU.  Each group has arrays of distances and credits of its own.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.cycles.counting.lookup import is_on_path
 from edgewise.cycles.counting.ranked import Ranked
-from edgewise.cycles.search.probes import without_trees, work
+from edgewise.cycles.method import Solver
+from edgewise.cycles.search.probes import work
+from edgewise.cycles.search.two_core import Rows, without_trees
 from edgewise.device import arrays, cas, device, fetch_add, load, parallel_region
 from edgewise.device.launch import processors
 from edgewise.device.regions import workers
 from edgewise.device.warps import block_add, block_barrier, block_size
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 
 __all__ = ["start", "work"]
 
-#: Threads of a block, blocks a multiprocessor gets at most, and words they share.
+#: Threads of a block, blocks per multiprocessor at most, and the words that a block shares.
 THREADS, MAX_BLOCKS_PER_SM, WORDS = 128, 4, 2
-#: What the words are: the task that is taken, and the end of the list of those reached.
+#: The shared words: the current task, and the length of the list of reached vertices.
 TASK, TAIL = 0, 1
-#: Steps that a thread does before it tells the others, and that all may do unless told otherwise.
+#: Steps of a thread between two additions to the common number, and the usual limit of that number.
 STEPS_AT_A_TIME, CAP = 1 << 22, 1 << 46
 
 
+class Tasks(NamedTuple):
+    """The tasks of one call, taken from a common counter.
+
+    Attributes
+    ----------
+    order : (tasks,) int64 array
+        Apex vertices (ranks).
+    first, end : int
+        The tasks are ``order[first:end]``.
+    taken : (1,) int64 array
+        How many of them have been taken.
+    """
+
+    order: Any
+    first: int
+    end: int
+    taken: Any
+
+
+class Scratch(NamedTuple):
+    """Memory of all thread groups; see :class:`Group` for the meaning of the arrays.
+
+    Attributes
+    ----------
+    n_groups : int
+        Number of thread groups that have memory; the others do nothing.
+    distance : (n_groups * n,) int32 array
+    reached : (n_groups * n,) index array
+    credit : (n_groups * n,) int64 array
+    path, entries, before : (n_groups * threads * length,) int64 arrays
+    """
+
+    n_groups: int
+    distance: Any
+    reached: Any
+    credit: Any
+    path: Any
+    entries: Any
+    before: Any
+
+
+class Budget(NamedTuple):
+    """Steps of the search, a (1,) int64 array, and the number of them at which all threads give up."""
+
+    spent: Any
+    cap: int
+
+
+class Group(NamedTuple):
+    """A thread group as one of its threads sees it.
+
+    Attributes
+    ----------
+    lane, size : int
+        Number of this thread within the group, and number of threads of the group.
+    shared : (WORDS,) int64 array
+        Fast memory of the group.
+    distance : (n,) int32 array
+        Edges from the apex, for the vertices reached; 0 for all others.
+    reached : (n,) index array
+        The vertices that have a distance, in ascending order of it.
+    credit : (n,) int64 array
+        Cycles through each of them that have been found below this apex.
+    path, entries, before : (length,) int64 arrays
+        Stack of this thread.  At depth ``i``: the vertex ``u(i+1)``, which is ``i + 1`` edges from the apex;
+        the next entry of its row; and how many cycles had been found when it was entered.
+    """
+
+    lane: int
+    size: int
+    shared: Any
+    distance: Any
+    reached: Any
+    credit: Any
+    path: Any
+    entries: Any
+    before: Any
+
+
 @device
-def reach(vertex, position, end, stride, top, level, offsets, neighbours, base, distance, reached, words):
-    """Give a ``level`` to neighbours below ``top`` that have none, and list them."""
+def group_of(worker, length, n, scratch):
+    """The group of a worker, and its number."""
+    size = block_size()
+    number, lane = worker.id // size, worker.id % size
+    first, stack = number * n, worker.id * length
+    return number, Group(
+        lane,
+        size,
+        worker.shared,
+        scratch.distance[first : first + n],
+        scratch.reached[first : first + n],
+        scratch.credit[first : first + n],
+        scratch.path[stack : stack + length],
+        scratch.entries[stack : stack + length],
+        scratch.before[stack : stack + length],
+    )
+
+
+@device
+def reach(position, end, stride, apex, level, neighbours, group):
+    """Set the distance ``level`` for the neighbours below ``apex`` that have none, and list them."""
     while position < end:
         other = np.int64(neighbours[position])
-        if other >= top:
+        if other >= apex:
             position = end
-        elif distance[base + other] == 0 and cas(distance, base + other, 0, level) == 0:
-            reached[base + block_add(words, TAIL, 1)] = other
+        elif group.distance[other] == 0 and cas(group.distance, other, 0, level) == 0:
+            group.reached[block_add(group.shared, TAIL, 1)] = other
         position += stride
 
 
 @device
-def look_around(top, half, lane, size, offsets, neighbours, base, distance, reached, words):
-    """Find how far from ``top`` lower vertices are, up to ``half``; return how many were reached."""
-    if lane == 0:
-        words[TAIL] = 0
+def find_distances(apex, half, rows, group):
+    """Find distances from ``apex`` up to ``half`` among lower ranks; return how many vertices have one."""
+    offsets, neighbours = rows.offsets, rows.neighbours
+    if group.lane == 0:
+        group.shared[TAIL] = 0
     block_barrier()
-    lists = base, distance, reached, words
-    reach(top, offsets[top] + lane, offsets[top + 1], size, top, 1, offsets, neighbours, *lists)
+    reach(offsets[apex] + group.lane, offsets[apex + 1], group.size, apex, 1, neighbours, group)
     block_barrier()
-    begin, filled = np.int64(0), words[TAIL]
+    begin, n_reached = np.int64(0), group.shared[TAIL]
     for level in range(2, half + 1):
-        block_barrier()  # all have read the end of the list
-        for position in range(begin + lane, filled, size):
-            vertex = np.int64(reached[base + position])
-            row = offsets[vertex], offsets[vertex + 1]
-            reach(vertex, *row, 1, top, level, offsets, neighbours, *lists)
+        block_barrier()  # every thread has read the length of the list
+        for position in range(begin + group.lane, n_reached, group.size):
+            vertex = np.int64(group.reached[position])
+            reach(offsets[vertex], offsets[vertex + 1], 1, apex, level, neighbours, group)
         block_barrier()
-        begin, filled = filled, words[TAIL]
-    return filled
+        begin, n_reached = n_reached, group.shared[TAIL]
+    return n_reached
 
 
 @device
-def close(position, end, stride, top, depth, neighbours, stack, path, base, distance, credit):
-    """Number of neighbours in a row that close the path; they are credited."""
-    found = 0
+def close(position, end, stride, depth, apex, neighbours, group):
+    """Count and credit the neighbours in a row that close the path."""
+    count = 0
     while position < end:
         other = np.int64(neighbours[position])
-        if other >= top:
+        if other >= apex:
             position = end
         elif (
-            distance[base + other] == 1
-            and other > path[stack]
-            and not is_on_path(other, path, stack, 1, depth + 1)
+            group.distance[other] == 1
+            and other > group.path[0]
+            and not is_on_path(other, group.path, 0, 1, depth + 1)
         ):
-            block_add(credit, base + other, 1)
-            found += 1
+            block_add(group.credit, other, 1)
+            count += 1
         position += stride
-    return found
+    return count
 
 
 @device
-def extend(first, top, length, lane, size, graph, stack, stacks, base, distance, credit, spent, cap):
-    """Find the cycles that leave ``top`` for ``first``: those whose ``u2`` is its share of the row.
-
-    Depth 0 of the stack is ``first``; the vertex at a depth is ``depth + 1`` edges from the top.
-    """
-    offsets, neighbours = graph
-    path, entries, before = stacks
-    found, steps, depth, deepest = 0, 0, 0, length - 3
-    path[stack], entries[stack], before[stack] = first, offsets[first] + lane, 0
+def extend(first, apex, length, rows, group, budget):
+    """Count the cycles that leave ``apex`` for ``first``; the threads share the choices of ``u2``."""
+    offsets, neighbours = rows.offsets, rows.neighbours
+    path, entries, before = group.path, group.entries, group.before
+    count, steps, depth, deepest = 0, 0, 0, length - 3
+    path[0], entries[0], before[0] = first, offsets[first] + group.lane, 0
     while depth >= 0:
-        at, stride = stack + depth, size if depth == 0 else 1
-        position, end = entries[at], offsets[path[at] + 1]
-        other = np.int64(neighbours[position]) if position < end else top
+        stride = group.size if depth == 0 else 1
+        position, end = entries[depth], offsets[path[depth] + 1]
+        other = np.int64(neighbours[position]) if position < end else apex
         if depth == deepest:
-            found += close(position, end, stride, top, depth, neighbours, stack, path, base, distance, credit)
-            steps += end - offsets[path[at]]
-            other = top
-        if other >= top:
-            if found > before[at]:
-                block_add(credit, base + path[at], found - before[at])
+            count += close(position, end, stride, depth, apex, neighbours, group)
+            steps += end - offsets[path[depth]]
+            other = apex
+        if other >= apex:
+            if count > before[depth]:
+                block_add(group.credit, path[depth], count - before[depth])
             depth -= 1
         else:
-            entries[at], steps, away = position + stride, steps + 1, distance[base + other]
-            if away != 0 and away <= length - depth - 2 and not is_on_path(other, path, stack, 1, depth + 1):
-                depth, at = depth + 1, at + 1
-                path[at], entries[at], before[at] = other, offsets[other], found
+            entries[depth], steps, level = position + stride, steps + 1, group.distance[other]
+            if level != 0 and level <= length - depth - 2 and not is_on_path(other, path, 0, 1, depth + 1):
+                depth += 1
+                path[depth], entries[depth], before[depth] = other, offsets[other], count
         if steps > STEPS_AT_A_TIME:
-            depth = -1 if fetch_add(spent, 0, steps) > cap else depth
+            depth = -1 if fetch_add(budget.spent, 0, steps) > budget.cap else depth
             steps = 0
-    fetch_add(spent, 0, steps)
-    return found
+    fetch_add(budget.spent, 0, steps)
+    return count
 
 
 @parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
-def search(
-    worker,
-    first,
-    end,
-    taken,
-    order,
-    length,
-    teams,
-    offsets,
-    neighbours,
-    split,
-    distance,
-    reached,
-    credit,
-    path,
-    entries,
-    before,
-    spent,
-    cap,
-    counts,
-):
-    """Take tops until there are none, and count the cycles that each is the highest vertex of."""
-    size = block_size()
-    team, lane, n = worker.id // size, worker.id % size, len(split)
-    base, stack, position = team * n, worker.id * length, np.int64(0)
-    while team < teams and position < end:
-        if lane == 0:
-            worker.shared[TASK] = first + fetch_add(taken, 0, 1) if load(spent, 0) <= cap else end
+def search(worker, length, tasks, rows, split, scratch, budget, counts):
+    """Take apex vertices until there are none, and count the cycles below each."""
+    number, group = group_of(worker, length, len(split), scratch)
+    position, end = np.int64(0), tasks.end
+    while number < scratch.n_groups and position < end:
+        if group.lane == 0:
+            within = load(budget.spent, 0) <= budget.cap
+            group.shared[TASK] = tasks.first + fetch_add(tasks.taken, 0, 1) if within else end
         block_barrier()
-        position = worker.shared[TASK]
+        position = group.shared[TASK]
         if position < end:
-            top = np.int64(order[position])
-            lists = base, distance, reached, worker.shared
-            filled = look_around(top, length // 2, lane, size, offsets, neighbours, *lists)
-            found, graph, stacks = 0, (offsets, neighbours), (path, entries, before)
-            for entry in range(offsets[top], split[top] - 1):  # the last one has none above it
-                one, own = np.int64(neighbours[entry]), (stack, stacks, base, distance, credit, spent, cap)
-                found += extend(one, top, length, lane, size, graph, *own)
-            if found > 0:
-                fetch_add(counts, top, found)
+            apex, count = np.int64(tasks.order[position]), 0
+            n_reached = find_distances(apex, length // 2, rows, group)
+            for entry in range(rows.offsets[apex], split[apex] - 1):  # u1 ranks below the last vertex
+                count += extend(np.int64(rows.neighbours[entry]), apex, length, rows, group, budget)
+            if count > 0:
+                fetch_add(counts, apex, count)
             block_barrier()
-            for slot in range(lane, filled, size):
-                vertex = np.int64(reached[base + slot])
-                if credit[base + vertex] != 0:
-                    fetch_add(counts, vertex, credit[base + vertex])
-                distance[base + vertex] = 0
-                credit[base + vertex] = 0
+            for slot in range(group.lane, n_reached, group.size):
+                vertex = np.int64(group.reached[slot])
+                if group.credit[vertex] != 0:
+                    fetch_add(counts, vertex, group.credit[vertex])
+                group.distance[vertex] = 0
+                group.credit[vertex] = 0
         block_barrier()
 
 
-class Search:
-    """The count under way (:class:`edgewise.cycles.method.Solver`).
+class Enumeration(Solver):
+    """An enumeration in progress.
 
     Parameters
     ----------
@@ -192,52 +268,49 @@ class Search:
     def __init__(self, ranked: Ranked, order, length: int, cap: int):
         n, device, kind = ranked.n_vertices, ranked.device, ranked.neighbours.dtype
         if device == "cpu":
-            teams, threads = workers(), 1
+            n_groups, threads = workers(), 1
         else:
-            teams, threads = MAX_BLOCKS_PER_SM * processors(device), THREADS
-        bytes_of_team = n * (12 + kind.itemsize) + 24 * threads * length
-        teams = max(1, min(teams, len(order), int(arrays.free_memory(device) // (2 * bytes_of_team))))
-        self.ranked, self.order, self.length, self.cap = ranked, order, length, cap
-        self.spent, self.found = arrays.zeros(1, np.int64, device), arrays.zeros(n, np.int64, device)
-        stacks = (arrays.empty(teams * threads * length, np.int64, device) for _ in range(3))
-        self.teams, self.scratch = (
-            teams,
-            (
-                arrays.zeros(teams * n, np.int32, device),
-                arrays.empty(teams * n, kind, device),
-                arrays.zeros(teams * n, np.int64, device),
-                *stacks,
-            ),
+            n_groups, threads = MAX_BLOCKS_PER_SM * processors(device), THREADS
+        bytes_per_group = n * (12 + kind.itemsize) + 24 * threads * length
+        n_groups = min(n_groups, len(order), int(arrays.free_memory(device) // (2 * bytes_per_group)))
+        n_groups = max(1, n_groups)
+        self.ranked, self.order, self.length = ranked, order, length
+        self.found = arrays.zeros(n, np.int64, device)
+        self.budget = Budget(arrays.zeros(1, np.int64, device), cap)
+        self.scratch = Scratch(
+            n_groups,
+            arrays.zeros(n_groups * n, np.int32, device),
+            arrays.empty(n_groups * n, kind, device),
+            arrays.zeros(n_groups * n, np.int64, device),
+            *(arrays.empty(n_groups * threads * length, np.int64, device) for _ in range(3)),
         )
 
     @property
     def counts(self):
-        """What was found so far, by rank: (n,) int64 array.
+        """Cycles found so far, by rank: (n,) int64 array.
 
         Raises
         ------
         OptionError
             The search has given up.
         """
-        if int(self.spent[0]) > self.cap:
+        cap = self.budget.cap
+        if int(self.budget.spent[0]) > cap:
             raise OptionError(
-                f"the search for cycles of length {self.length} gave up after {self.cap:,} "
-                f"step{'s' if self.cap > 1 else ''}; use force=True or a larger cap=, shorter cycles, or "
-                "edgewise.estimate_cycles"
+                f"the search for cycles of length {self.length} gave up after {cap:,} "
+                f"step{'s' if cap > 1 else ''}; use {argument('force', True)}, a larger cap, shorter cycles, "
+                "or an estimate (edgewise.estimate_cycles, --estimate)"
             )
         return self.found
 
     def count(self, first: int, end: int) -> None:
         """Count the cycles whose highest vertices are ``order[first:end]``."""
-        ranked, taken = self.ranked, arrays.zeros(1, np.int64, self.ranked.device)
-        graph = ranked.offsets, ranked.neighbours, ranked.split
-        tasks = first, end, taken, self.order, self.length, self.teams
-        search(*tasks, *graph, *self.scratch, self.spent, self.cap, self.found)
-
-    def settle(self) -> None:
-        """Nothing is left over."""
+        ranked = self.ranked
+        tasks = Tasks(self.order, first, end, arrays.zeros(1, np.int64, ranked.device))
+        rows = Rows(ranked.offsets, ranked.neighbours)
+        search(self.length, tasks, rows, ranked.split, self.scratch, self.budget, self.found)
 
 
-def start(ranked: Ranked, order, length: int, cap: int = CAP) -> Search:
-    """A worker that enumerates cycles of ``length`` edges below the vertices of ``order``."""
-    return Search(without_trees(ranked), order, length, cap)
+def start(ranked: Ranked, order, length: int, cap: int = CAP) -> Enumeration:
+    """A solver that enumerates the cycles of ``length`` edges below the vertices of ``order``."""
+    return Enumeration(without_trees(ranked), order, length, cap)
