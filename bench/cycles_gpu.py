@@ -21,7 +21,7 @@ from edgewise.cycles import METHODS
 from edgewise.cycles.counting.apex import wedges_of
 from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.cycles.method import heaviest_first
-from edgewise.cycles.planning.choose import choose
+from edgewise.cycles.planning.cost_model import choose
 
 GRAPHS = ("rmat20", "uniform22", "rgg21")
 LENGTHS = (3, 4, 5)
@@ -50,7 +50,7 @@ def timed(name, graph, ranked, ranking, wedges, length):
 
     def ready():
         order = heaviest_first(found.work(ranked, length))
-        return order, found.start(ranked, order, length)
+        return order, found.run(ranked, order, length)
 
     (order, solver), _ = wall(ready, cupy)
     _, first = wall(lambda: solver.count(0, len(order)), cupy)

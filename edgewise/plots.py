@@ -30,7 +30,7 @@ def sizes(result: "Components", path: str | Path) -> None:
 def counts(result: "Cycles", path: str | Path) -> None:
     """Draw how many vertices are on how many cycles; the title gives the number of vertices on none."""
     through = np.asarray(result.on_host().counts)
-    none, base = int((through == 0).sum()), 2 if result.most < 2**MOST_BARS else 10
+    none, base = int((through == 0).sum()), 2 if result.max_count < 2**MOST_BARS else 10
     title = f"{result.total:,} cycles of length {result.length}; {none:,} vertices are on none"
     labels = Labels(title, f"cycles of length {result.length} through a vertex", "vertices")
     spans(through[through > 0], path, labels, base)

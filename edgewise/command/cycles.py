@@ -10,25 +10,25 @@ import typer
 import edgewise
 from edgewise import plots
 from edgewise.command import cycles_report, options, report
-from edgewise.command.cycles_report import COUNTS, Wanted
+from edgewise.command.cycles_report import CLUSTERING, COUNTS, ESTIMATE, Wanted
 from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.stages import stages
-from edgewise.cycles import METHODS
-from edgewise.cycles.planning.choose import kind_of as place_kind
-from edgewise.cycles.planning.schedules import SCHEDULES, parse
+from edgewise.cycles import METHODS, SCHEDULES, check_length
+from edgewise.cycles.planning.schedules import parse
 from edgewise.device import threads
 from edgewise.errors import OptionError
+from edgewise.method import check_device
 
 Method = StrEnum("Method", {name: name for name in ("auto", *METHODS)})
 
 Length = Annotated[int | None, typer.Option("--length", "-k", help="Vertices of a cycle, 3 or more.")]
-Output = options.output("Table to write (Parquet, CSV or Arrow); shown in part if left out.")
+Output = options.output("Table to write (Parquet, CSV or Arrow); its head is shown if left out.")
 Plot = Annotated[Path | None, typer.Option(help="Picture of the counts to draw (.png, .svg, .pdf).")]
 Verify = Annotated[bool, typer.Option("--verify", help="Count some vertices again by another method.")]
-ClosedWalks = Annotated[
-    bool, typer.Option("--closed-walks", help="Count every cycle twice, once in each direction.")
+CountDirections = Annotated[
+    bool, typer.Option("--count-directions", help="Count every cycle twice, once in each direction.")
 ]
-Estimate = Annotated[bool, typer.Option("--estimate", help="Only estimate how many there are, by sampling.")]
+Estimate = Annotated[bool, typer.Option("--estimate", help="Only estimate their number, by sampling.")]
 Samples = Annotated[int | None, typer.Option(min=1, help="With --estimate: samples to take.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="With --estimate: the same seed, the same estimate.")]
 Confidence = Annotated[
@@ -40,13 +40,13 @@ Clustering = Annotated[
 Schedule = Annotated[
     str, typer.Option(metavar="|".join(SCHEDULES), help="How vertices are dealt to the devices.")
 ]
-#: Weights do not matter here; what reads other problems' files may still name them.
+#: Weights do not matter here; scripts that serve all subcommands may still name them.
 Unseen = Annotated[str | None, typer.Option(hidden=True)]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Go on where it should take days.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Go on even if it should take days.")]
 
 
 def add(app, name, summary):
-    """Put the subcommand into ``app``."""
+    """Add the subcommand to ``app``."""
     parameters = inspect.signature(cycles).parameters
     weight = parameters["weight"].replace(annotation=Unseen)
     shown = {**parameters, "weight": weight}
@@ -61,7 +61,7 @@ def cycles(
     output: Output = None,
     plot: Plot = None,
     verify: Verify = False,
-    closed_walks: ClosedWalks = False,
+    count_directions: CountDirections = False,
     estimate: Estimate = False,
     samples: Samples = None,
     seed: Seed = None,
@@ -79,11 +79,10 @@ def cycles(
 ):
     """Read a graph, count the cycles through every vertex, and write or show the table."""
     kind = cycles_report.kind_of(estimate, clustering)
-    convention = "closed-walks" if closed_walks else "cycles"
-    given = {"samples": samples, "seed": seed, "confidence": confidence}
-    sampling = {name: value for name, value in given.items() if value is not None}
-    asked = graph, kind, length, method.value, convention, schedule, devices, yes
-    wanted = Wanted(*asked, sampling, output, plot, verify)
+    sampling = {"samples": samples, "seed": seed, "confidence": confidence}
+    sampling = {name: value for name, value in sampling.items() if value is not None}
+    how = method.value, count_directions, schedule, devices, yes
+    wanted = Wanted(graph, kind, length, *how, sampling, output, plot, verify)
     _check(wanted)
     threads.use(thread_count)
     team = options.team(device, devices)
@@ -92,7 +91,7 @@ def cycles(
         with stage("read", f"reading {graph}") as progress:
             read = edgewise.read(graph, progress=progress, **{"weight": False, **reading})
         with stage("compute", f"counting on {devices or team[0].device}") as progress:
-            result = cycles_report.found(wanted, read, team[0].device, progress)
+            result = cycles_report.count(wanted, read, progress, device=team[0].device)
         if verify:
             with stage("verify", "counting some again"):
                 result.verify()
@@ -102,36 +101,26 @@ def cycles(
         if plot is not None:
             with stage("plot", f"drawing {plot}"):
                 result.plot(plot)
-    cycles_report.tell(wanted, result, team, clock, json=json, quiet=quiet)
+    cycles_report.show(wanted, result, team, clock, json=json, quiet=quiet)
     if profile:
         report.profile(clock)
 
 
 def _check(wanted):
     """Raise :class:`~edgewise.errors.OptionError` where options do not go together."""
-    if wanted.length is None and wanted.kind is not cycles_report.CLUSTERING:
+    if wanted.length is None and wanted.kind is not CLUSTERING:
         raise OptionError("cycles of which length? give --length, 3 for triangles; or --clustering")
     if wanted.length is not None and wanted.length < 3:
         raise OptionError(
             f"--length {wanted.length} must be a whole number, 3 or more: a cycle has three vertices"
         )
-    if wanted.kind is cycles_report.CLUSTERING and wanted.length not in (None, 3):
-        raise OptionError("--clustering is about triangles; leave out --length")
+    if wanted.kind is CLUSTERING and wanted.length not in (None, 3):
+        raise OptionError("--clustering counts triangles; leave out --length")
     parse(wanted.schedule)
-    if wanted.kind is not COUNTS:
-        given = {
-            "verify": wanted.verify,
-            "plot": wanted.plot is not None,
-            "closed-walks": wanted.convention != "cycles",
-            "method": wanted.method != "auto",
-            "devices": wanted.devices is not None,
-            "schedule": wanted.schedule != "auto",
-            "yes": wanted.yes,
-            "output": wanted.output is not None and wanted.kind is cycles_report.ESTIMATE,
-        }
-        for option in (name for name, value in given.items() if value):
-            raise OptionError(f"--{option} means nothing with --{wanted.kind}; leave it out")
-    if wanted.sampling and wanted.kind is not cycles_report.ESTIMATE:
+    for option, value in _without_meaning(wanted).items():
+        if value:
+            raise OptionError(f"--{option} has no meaning with --{wanted.kind}; leave it out")
+    if wanted.sampling and wanted.kind is not ESTIMATE:
         raise OptionError(f"--{next(iter(wanted.sampling))} is for --estimate; add that")
     if not 0 < wanted.sampling.get("confidence", 0.5) < 1:
         raise OptionError(
@@ -144,16 +133,21 @@ def _check(wanted):
         check_writable(wanted.plot, [wanted.file])
 
 
+def _without_meaning(wanted):
+    """The options that only other kinds of counts have, and whether they were given."""
+    of_counts = {
+        "count-directions": wanted.count_directions,
+        "method": wanted.method != "auto",
+        "schedule": wanted.schedule != "auto",
+        "yes": wanted.yes,
+    }
+    of_vertices = {"verify": wanted.verify, "plot": wanted.plot, "devices": wanted.devices}
+    return {COUNTS: {}, CLUSTERING: of_counts, ESTIMATE: of_counts | of_vertices}[wanted.kind]
+
+
 def _check_method(wanted, team):
-    """Raise :class:`~edgewise.errors.OptionError` where the method cannot do what is asked for."""
-    name = wanted.method
-    if name == "auto":
-        return
-    if not METHODS[name].can(wanted.length):
-        fitting = ", ".join(other for other in METHODS if METHODS[other].can(wanted.length))
-        raise OptionError(
-            f"method {name} does not count cycles of length {wanted.length}; use auto or {fitting}"
-        )
-    for where in team.devices:
-        if place_kind(where) not in METHODS[name].devices:
-            raise OptionError(f"method {name} does not run on {where}; use another method or device")
+    """Raise :class:`~edgewise.errors.OptionError` where the method cannot do the length, or not there."""
+    if wanted.length is not None:
+        check_length(wanted.length, wanted.method)
+    for worker in team:
+        check_device(wanted.method, worker.device, METHODS)

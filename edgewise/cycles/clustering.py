@@ -148,13 +148,8 @@ class Clustering(Result):
     def _columns(self) -> dict[str, Any]:
         return {"triangles": self.triangles, "coefficient": self.coefficients}
 
-    def _counts(self) -> Cycles:
-        """The triangles as a result of counting them."""
-        numbers = self.triangles, self.n_self_loops, self.n_duplicates
-        return Cycles(self.graph, self.method, self.seconds, 3, *numbers, devices=self.devices)
-
     def _verify(self, graph: Any) -> None:
-        self._counts().verify(graph)
+        Cycles(self.graph, self.method, self.seconds, 3, self.triangles).verify(graph)
         degrees = arrays.move(self.degrees(), "cpu")
         pairs = np.maximum(degrees * (degrees - 1), 1)
         expected = np.where(degrees < 2, 0.0, 2 * arrays.move(self.triangles, "cpu") / pairs)
@@ -163,7 +158,11 @@ class Clustering(Result):
             raise VerificationError(f"the coefficient of vertex {wrong[0]} does not belong to its triangles")
 
     def _plot(self, path: str | Path) -> None:
-        self._counts().plot(path)
+        from edgewise import plots
+
+        title = f"average clustering {self.average:.3g}, transitivity {self.transitivity:.3g}"
+        labels = plots.Labels(title, "clustering coefficient", "vertices")
+        plots.histogram(arrays.move(self.coefficients, "cpu"), path, labels)
 
 
 def clustering(

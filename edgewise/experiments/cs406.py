@@ -1,26 +1,28 @@
 """CS406, cycles through each vertex: Tables 1 to 5, on threads, a GPU, several, and GPUs beside the CPU.
 
-The document walks all paths from every vertex (``dfs``).  Its tables deal the vertices out to threads, evenly
-to GPUs, evenly by a guessed weight to GPUs and threads, and in small chunks from one queue.  Beside it stands
-what edgewise takes when it is not told (``auto``), by the document's schedule and by its own.
+The CS406 project (Deveci, Giray, Şencan, Yar and Ergin 2021) walks all paths from every vertex (``dfs``).
+Its tables deal the vertices to threads, evenly to GPUs, evenly by a guessed weight to GPUs and threads, and
+in small chunks from one queue.  Each ``dfs`` is followed by what edgewise chooses by default (``auto``), by
+the project's schedule and by its own.
 
 Where ``dfs`` would take long it searches from every second, fourth, eighth ... vertex only, and the time is
-scaled up by the estimated work.  Counts are compared all the same.
+scaled up by the estimated work.  The counts of these vertices are compared all the same.
 
 The graphs are those that are given as files, such as com-DBLP, and a stand-in of the size of com-Amazon.
 """
 
 from contextlib import contextmanager
 from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import edgewise
 from edgewise.cycles import METHODS, SCHEDULES, cycle_counts
 from edgewise.cycles.counting.ranked import ranked_of
-from edgewise.cycles.planning import cost_model
-from edgewise.cycles.planning.schedules import Plan, parse
-from edgewise.cycles.planning.several import Job, count
+from edgewise.cycles.planning.cost_model import seconds_of
+from edgewise.cycles.planning.devices import Job, count_tasks
+from edgewise.cycles.planning.schedules import Plan, Tasks, parse
 from edgewise.device import arrays, threads
 from edgewise.experiments.graphs import CS406 as STAND_INS
 from edgewise.experiments.published import CS406 as PUBLISHED
@@ -28,7 +30,7 @@ from edgewise.experiments.report import Figure, Table, curves
 from edgewise.workers import DeviceTeam, Worker
 
 LENGTHS = (3, 4, 5)
-#: Seconds, estimated, from which the document's search starts from some of the vertices only.
+#: Seconds, estimated, from which ``dfs`` starts from some of the vertices only.
 PATIENCE = 3.0
 
 COLUMNS = {
@@ -44,125 +46,133 @@ COLUMNS = {
     "published": "published, ms",
 }
 NOTE = "of dfs on com-Amazon and com-DBLP, whole; shown beside every graph named after them"
+CPU = Worker("cpu:0", "cpu")
+
+
+class Case(NamedTuple):
+    """A graph with its name, and the length of the cycles to count in it."""
+
+    name: str
+    graph: Any
+    length: int
+
+
+class Way(NamedTuple):
+    """How cycles are counted; with ``threads`` threads if that is given."""
+
+    team: DeviceTeam
+    method: str
+    schedule: str
+    threads: int | None = None
 
 
 def threaded(watch):
     """Table 1: one thread, two, four and so on."""
-    most, rows = threads.count(), []
-    numbers = [2**power for power in range(most.bit_length()) if 2**power < most] + [most]
-    team = DeviceTeam([Worker("cpu:0", "cpu")])
-    for name, graph in _graphs(watch, "cpu"):
-        for length in LENGTHS:
-            for number in numbers:
-                published = (_published(watch, "threads", name, length) or {}).get(number)
-                for method in ("dfs", "auto"):
-                    row = _row(watch, name, graph, length, team, method, "auto", published, number)
-                    rows.append(row | {"threads": number, "devices": _counted(number)})
+    count, rows = threads.count(), []
+    numbers = [2**power for power in range(count.bit_length()) if 2**power < count] + [count]
+    for case in _cases(watch, "cpu"):
+        for number in numbers:
+            published = (_published(watch, "threads", case) or {}).get(number)
+            for method in ("dfs", "auto"):
+                row = _row(watch, case, Way(DeviceTeam([CPU]), method, "auto", number), published)
+                devices = f"{number} thread{'s' * (number > 1)}"
+                rows.append(row | {"threads": number, "devices": devices})
+    on_one = {_key(row): row["ms"] for row in rows if row["threads"] == 1}
     for row in rows:
-        first = next(
-            other
-            for other in rows
-            if (other["threads"], *_key(other)) == (1, *_key(row)) and other["method"] == row["method"]
-        )
-        row["efficiency"] = 100 * first["ms"] / row["ms"] / row["threads"]
-    columns = {**COLUMNS, "efficiency": "efficiency, %"}
-    return _table(
-        "threads", "Cycles on threads", 1, rows, columns, "threads", ["dblp, k = 5: 977 s on 32 threads"]
-    )
+        row["efficiency"] = 100 * on_one[_key(row)] / row["ms"] / row["threads"]
+    table = _table("threads", "Cycles on threads", 1, rows, "threads")
+    table.columns["efficiency"] = "efficiency, %"
+    table.published.insert(0, "dblp, k = 5: 977 s on 32 threads")
+    return table
 
 
 def one_gpu(watch):
     """Table 2: one GPU (the first device)."""
-    return _on(watch, "gpu", "Cycles on one device", 2, watch.first(1), "static")
+    return _table("gpu", "Cycles on one device", 2, _on(watch, "gpu", watch.first(1), "static"))
 
 
 def several(watch):
     """Table 3: all GPUs, each an even share."""
-    return _on(watch, "gpus", "Cycles on several devices", 3, watch.team, "static")
+    return _table("gpus", "Cycles on several devices", 3, _on(watch, "gpus", watch.team, "static"))
 
 
 def with_cpu(watch):
     """Table 4: all GPUs and the CPU, shares by a guessed weight."""
-    return _on(watch, "static", "Cycles on all devices and the CPU", 4, _joined(watch), "static-weighted:10")
+    rows = _on(watch, "static", _and_cpu(watch.team), "static-weighted:10")
+    return _table("static", "Cycles on all devices and the CPU", 4, rows)
 
 
 def by_queue(watch):
     """Table 5: the same from one queue in small chunks."""
-    return _on(watch, "queue", "Cycles from one queue", 5, _joined(watch), "queue:64")
+    return _table("queue", "Cycles from one queue", 5, _on(watch, "queue", _and_cpu(watch.team), "queue:64"))
 
 
-def _joined(watch):
-    """The devices, and the CPU if it is not among them."""
-    more = [] if "cpu" in watch.team.devices else [Worker("cpu:0", "cpu")]
-    return DeviceTeam([*watch.team, *more])
+def _and_cpu(team):
+    """The team, with the CPU if it is not a member."""
+    return team if "cpu" in team.devices else DeviceTeam([*team, CPU])
 
 
-def _on(watch, key, title, number, team, schedule):
+def _on(watch, key, team, schedule):
+    """Rows of all cases on a team: ``dfs`` and ``auto`` by a schedule, and ``auto`` by its own."""
     rows = []
-    for name, graph in _graphs(watch, team[0].device):
-        for length in LENGTHS:
-            published = _published(watch, key, name, length)
-            for method, dealt in (("dfs", schedule), ("auto", schedule), ("auto", "auto")):
-                row = _row(watch, name, graph, length, team, method, dealt, published)
-                rows.append(row | {"devices": ", ".join(team.names)})
-    return _table(key, title, number, rows, COLUMNS, "length")
+    for case in _cases(watch, team[0].device):
+        published = _published(watch, key, case)
+        for method, dealt in (("dfs", schedule), ("auto", schedule), ("auto", "auto")):
+            row = _row(watch, case, Way(team, method, dealt), published)
+            rows.append(row | {"devices": ", ".join(team.names)})
+    return rows
 
 
-def _table(name, title, number, rows, columns, across, published=()):
+def _table(name, title, number, rows, across="length"):
     def label(row):
         k = f", k = {row['length']}" if across == "threads" else ""
         return f"{row['graph']}{k}, {row['method']} {row['schedule']}"
 
-    figure = Figure(
-        f"cs406-{name}", title, across, "milliseconds", curves(rows, across, "ms", label), steep=True
-    )
-    return Table(name, title, f"CS406, Table {number}", columns, rows, [*published, NOTE], [figure])
+    series = curves(rows, across, "ms", label)
+    figure = Figure(f"cs406-{name}", title, across, "milliseconds", series, steep=True)
+    return Table(name, title, f"CS406, Table {number}", dict(COLUMNS), rows, [NOTE], [figure])
 
 
-def _graphs(watch, device):
-    """Name and graph of each that is wanted, in a place."""
+def _cases(watch, device):
+    """Every wanted graph on a device, with every length."""
     for name in watch.wanted(*watch.files, *STAND_INS):
         if name in watch.files:
             file = watch.files[name]
             graph = watch.graph(name, lambda file=file: edgewise.read(file, directed=False))
         else:
             graph = watch.stand_in(name, STAND_INS)
-        yield name, graph.to(device)
+        graph = graph.to(device)
+        yield from (Case(name, graph, length) for length in LENGTHS)
 
 
-def _counted(number):
-    """Threads in words."""
-    return f"{number} thread{'s' * (number > 1)}"
-
-
-def _published(watch, table, name, length):
-    """What the document says of a graph; nothing of one that was made smaller."""
-    if name not in watch.files and watch.size != "paper":
+def _published(watch, table, case):
+    """What the project reports of a graph; nothing of one that was made smaller."""
+    if case.name not in watch.files and watch.size != "paper":
         return None
-    told = next((known for known in ("amazon", "dblp") if known in name.lower()), None)
-    return PUBLISHED[table].get((told, length))
+    known = next((known for known in ("amazon", "dblp") if known in case.name.lower()), None)
+    return PUBLISHED[table].get((known, case.length))
 
 
 def _key(row):
-    return row["graph"], row["length"]
+    return row["graph"], row["length"], row["method"]
 
 
-def _row(watch, name, graph, length, team, method, schedule, published, number=None):
-    """A row of a table; ``number`` threads if given."""
-    alone = _alone(watch, name, graph, length)
-    if (method, number) == ("dfs", 1):
-        found = alone
-    else:
-        with _threads(number):
-            found = _timed(watch, name, graph, length, team, method, schedule)
+def _row(watch, case, way, published):
+    """A row of a table."""
+    key = "dfs on a thread", case.name, case.length
+    if key not in watch.kept:
+        on_cpu = case._replace(graph=case.graph.to("cpu"))
+        watch.kept[key] = _timed(watch, on_cpu, Way(DeviceTeam([CPU]), "dfs", "auto", 1))
+    alone = watch.kept[key]
+    timed = alone if (way.method, way.threads) == ("dfs", 1) else _timed(watch, case, way)
     return {
-        "graph": name,
-        "length": length,
-        "method": method,
-        "schedule": schedule,
-        **found,
-        "speedup": alone["ms"] / found["ms"],
-        "published": 1e3 * published if published and method == "dfs" else None,
+        "graph": case.name,
+        "length": case.length,
+        "method": way.method,
+        "schedule": way.schedule,
+        **timed,
+        "speedup": alone["ms"] / timed["ms"],
+        "published": 1e3 * published if published and way.method == "dfs" else None,
     }
 
 
@@ -177,77 +187,64 @@ def _threads(number):
         threads.use(before)
 
 
-def _alone(watch, name, graph, length):
-    """How long the document's search takes on one thread; measured once."""
-    key = "dfs on a thread", name, length
-    if key not in watch.kept:
-        team = DeviceTeam([Worker("cpu:0", "cpu")])
-        with _threads(1):
-            watch.kept[key] = _timed(watch, name, graph.to("cpu"), length, team, "dfs", "auto")
-    return watch.kept[key]
+def _timed(watch, case, way):
+    """Times of one way to count, and the part of the work that was timed."""
+    key = f"{case.name}, k = {case.length}"
+    what = f"{way.method} by {way.schedule} on {', '.join(way.team.names)}"
+    options = {"devices": way.team, "force": True}
+    with _threads(way.threads):
+        if way.method == "auto":
 
+            def run():
+                cycles = cycle_counts(case.graph, case.length, schedule=way.schedule, **options)
+                return cycles.counts, cycles.seconds
 
-def _timed(watch, name, graph, length, team, method, schedule):
-    asked = {"devices": team, "schedule": schedule, "force": True}
-    key, what = f"{name}, k = {length}", f"{method} by {schedule} on {', '.join(team.names)}"
-    if method == "auto":
-
-        def run():
-            found = cycle_counts(graph, length, **asked)
-            return found.counts, found.seconds
-
-        return {**watch.time(key, what, run), "part": 100.0}
-    if key not in watch.kept:
-        watch.kept[key] = arrays.move(
-            cycle_counts(graph, length, **asked | {"schedule": "auto"}).counts, "cpu"
-        )
-    part = Part(graph, length, team, schedule, watch.kept[key])
-    found = watch.time(key, what, part.run)
-    scaled = {name: found[name] / part.share for name in ("ms", "least", "largest")}
-    return {**found, **scaled, "part": 100 * part.share}
+            return {**watch.time(key, what, run), "part": 100.0}
+        if key not in watch.kept:
+            counts = cycle_counts(case.graph, case.length, **options).counts
+            watch.kept[key] = arrays.move(counts, "cpu")
+        part = Part(case, way, watch.kept[key])
+        timed = watch.time(key, what, part.run)
+    scaled = {name: timed[name] / part.share for name in ("ms", "least", "largest")}
+    return {**timed, **scaled, "part": 100 * part.share}
 
 
 class Part:
-    """The document's search from every vertex, or from some where all would take long.
+    """The search ``dfs`` from every vertex, or from some where all would take long.
 
     Attributes
     ----------
     share : float
-        Of the estimated work that is done.
+        Part of the estimated work that is done.
     """
 
-    def __init__(self, graph, length, team, schedule, expected):
-        self.length, self.team, self.expected = length, team, expected
-        self.ranked, (name, self.number) = ranked_of(graph), parse(schedule)
+    def __init__(self, case, way, expected):
+        self.length, self.devices, self.expected = case.length, way.team.devices, expected
+        self.ranked, (name, self.number) = ranked_of(case.graph), parse(way.schedule)
         self.schedule, method = SCHEDULES[name], METHODS["dfs"]
-        work = arrays.move(method.work(self.ranked, length), "cpu")
-        rank = arrays.move(self.ranked.rank, "cpu").astype(np.int64)
-        cost, stride = METHODS["dfs"].cost / sum(map(cost_model.speed_of, team.devices)), 1
+        by_rank = method.work(self.ranked, case.length)
+        work, rank = arrays.move(by_rank, "cpu"), arrays.move(self.ranked.rank, "cpu").astype(np.int64)
+        cost, stride = method.cost * seconds_of(1.0, self.devices), 1
         while stride < len(rank) and cost * work[rank[::stride]].sum() > PATIENCE:
             stride *= 2
         self.vertices = np.arange(0, len(rank), stride)
-        order = rank[self.vertices]
+        self.ranks = order = rank[self.vertices]
         if self.schedule.by_work:
             order = order[np.argsort(-work[order], kind="stable")]
-        self.loads, self.rank = work[order], rank
-        self.order = arrays.move(order, self.ranked.device)
-        self.share = float(self.loads.sum() / work.sum()) if work.any() else 1.0
-        self.seconds = cost * float(self.loads.sum())
+        done = float(work[order].sum())
+        self.tasks = Tasks(arrays.move(order, self.ranked.device), by_rank, done or 1.0)
+        self.share, self.seconds = done / float(work.sum()) if work.any() else 1.0, cost * done
 
     def run(self):
-        """Counts, those that were expected where it did not search, and the seconds."""
-        start, devices = perf_counter(), self.team.devices
-        plan = Plan(len(self.order), lambda: self.loads, self.seconds, devices, self.number)
-        job = Job(self._start, self.ranked, len(self.order), self.order, self.schedule.deal(plan), self._told)
-        counts = count(job, devices)
-        arrays.synchronize(devices[0])
+        """Counts, the expected ones where it did not search, and the seconds."""
+        start = perf_counter()
+        dealer = self.schedule.deal(Plan(self.tasks, self.seconds, self.devices, self.number))
+        counts = count_tasks(Job(self._start, self.ranked, self.tasks, dealer), self.devices)
+        arrays.synchronize(self.devices[0])
         seconds = perf_counter() - start
-        found = self.expected.copy()
-        found[self.vertices] = arrays.move(counts, "cpu")[self.rank[self.vertices]]
-        return arrays.move(found, devices[0]), seconds
+        merged = self.expected.copy()
+        merged[self.vertices] = arrays.move(counts, "cpu")[self.ranks]
+        return arrays.move(merged, self.devices[0]), seconds
 
     def _start(self, ranked, order):
-        return METHODS["dfs"].start(ranked, order, self.length)
-
-    def _told(self, run):
-        """Nobody listens."""
+        return METHODS["dfs"].run(ranked, order, self.length)

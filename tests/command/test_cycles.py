@@ -68,9 +68,9 @@ def test_writes_the_table_and_a_picture(friends, ending, capsys, tmp_path):
 
 
 def test_json(friends, capsys):
-    facts = facts_of(capsys, friends, "-k", "3", "--closed-walks", "--threads", "1", "--verify")
-    assert (facts["vertices"], facts["length"], facts["total"], facts["most"]) == (5, 3, 4, 4)
-    assert (facts["loops"], facts["repeats"], facts["convention"]) == (1, 1, "closed-walks")
+    facts = facts_of(capsys, friends, "-k", "3", "--count-directions", "--threads", "1", "--verify")
+    assert (facts["vertices"], facts["length"], facts["total"], facts["max_count"]) == (5, 3, 4, 4)
+    assert (facts["n_self_loops"], facts["n_duplicates"], facts["count_directions"]) == (1, 1, True)
     assert (facts["devices"], facts["threads"], facts["verified"]) == (["cpu:0"], 1, True)
     assert list(facts["seconds"]) == ["read", "compute", "verify"]
 
@@ -108,7 +108,7 @@ def test_weights_do_not_matter(tmp_path, capsys):
 
 
 def test_days_of_work(friends, capsys, monkeypatch):
-    monkeypatch.setattr(cost_model, "MOST", 0.0)
+    monkeypatch.setattr(cost_model, "MAX_SECONDS", 0.0)
     words = complaint(capsys, friends, "-k", "4", "--method", "dfs")
     assert "by dfs on cpu should take about 0 seconds" in words and "--yes" in words and "--estimate" in words
     assert facts_of(capsys, friends, "-k", "4", "--method", "dfs", "--yes")["total"] == 1
@@ -127,13 +127,12 @@ def test_days_of_work(friends, capsys, monkeypatch):
         (("-k", "3", "--samples", "7"), "--samples is for --estimate"),
         (("-k", "3", "--seed", "7"), "--seed is for --estimate"),
         (("-k", "3", "--estimate", "--confidence", "95"), "--confidence 95.0 must be a share"),
-        (("-k", "3", "--estimate", "--schedule", "static"), "--schedule means nothing with --estimate"),
-        (("--clustering", "--yes"), "--yes means nothing with --clustering"),
+        (("-k", "3", "--estimate", "--schedule", "static"), "--schedule has no meaning with --estimate"),
+        (("--clustering", "--yes"), "--yes has no meaning with --clustering"),
         (("-k", "3", "--estimate", "--clustering"), "are two jobs"),
-        (("-k", "3", "--estimate", "--verify"), "--verify means nothing with --estimate"),
-        (("-k", "3", "--estimate", "-o", "counts.csv"), "--output means nothing with --estimate"),
-        (("-k", "4", "--clustering"), "--clustering is about triangles; leave out --length"),
-        (("--clustering", "--closed-walks"), "--closed-walks means nothing with --clustering"),
+        (("-k", "3", "--estimate", "--verify"), "--verify has no meaning with --estimate"),
+        (("-k", "4", "--clustering"), "--clustering counts triangles; leave out --length"),
+        (("--clustering", "--count-directions"), "--count-directions has no meaning with --clustering"),
     ],
 )
 def test_options_that_do_not_go_together(options, words, friends, capsys):
@@ -183,7 +182,9 @@ def test_methods_are_checked_before_the_file_is_read(capsys):
     words = complaint(capsys, "nofile", "-k", "5", "--method", "triangles")
     assert "method triangles does not count cycles of length 5; use auto or pentagons" in words
     words = complaint(capsys, "nofile", "-k", "4", "--method", "squares-tables", "--device", "cpu")
-    assert "method squares-tables does not run on cpu; use another method or device" in words
+    assert (
+        "method squares-tables runs on a GPU only, not on cpu; use --device cuda or another method" in words
+    )
 
 
 def test_help_is_silent_about_weights(capsys):

@@ -33,8 +33,8 @@ def test_recounts_of_one_vertex_are_the_oracles(shape):
 @pytest.mark.parametrize("shape", ["empty", "isolated", "repeated edges", "grid", "two cliques and a bridge"])
 def test_right_counts_are_accepted(shape):
     for length in (3, 4, 5, 6, 7):
-        for convention in ("cycles", "closed-walks"):
-            found = counted(shape, length, convention=convention)
+        for both in (False, True):
+            found = counted(shape, length, count_directions=both)
             assert found.verify() is found
 
 
@@ -65,7 +65,7 @@ def test_cycles_where_there_can_be_none_are_seen():
         VerificationError, match="the count 3 of vertex 0 is not zero, but it has less than two"
     ):
         replace(found, counts=wrong).verify()
-    odd = replace(counted("clique", 3), convention="closed-walks")
+    odd = replace(counted("clique", 3), count_directions=True)
     with pytest.raises(VerificationError, match="the count 21 of vertex 0 is odd, but both directions count"):
         odd.verify()
     with pytest.raises(VerificationError, match="vertex 0 is on 21 cycles of length 3, not on 42"):

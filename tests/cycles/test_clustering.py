@@ -79,7 +79,7 @@ def test_ids_come_back_as_they_came_in(tmp_path):
         "target": ["a", "c", "c", "b"],
         "triangles": [1, 1, 1, 0],
     }
-    assert (found.loops, found.repeats, found.degrees.tolist()) == (1, 0, [2, 3, 2, 1])
+    assert (found.n_self_loops, found.n_duplicates, found.degrees().tolist()) == (1, 0, [2, 3, 2, 1])
     found.write(tmp_path / "found.csv")
     assert (tmp_path / "found.csv").read_text().splitlines()[1].startswith("d,1,1")
 
@@ -91,6 +91,6 @@ def test_directed_graphs_are_refused_or_taken_as_undirected():
         clustering(graph)
     with pytest.raises(OptionError, match="a Graph is needed, not list"):
         clustering([(0, 1)])
-    found = clustering(graph, undirected=True)
-    assert (found.triangles.tolist(), found.repeats) == ([1, 1, 1], 1)
+    found = clustering(graph.undirected())
+    assert (found.triangles.tolist(), found.n_duplicates) == ([1, 1, 1], 1)
     assert found.squares.tolist() == [0.0, 0.0, 0.0]

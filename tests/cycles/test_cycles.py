@@ -50,9 +50,9 @@ def test_counts_are_the_oracles(name, length, shape):
 
 @pytest.mark.interpreter
 @pytest.mark.parametrize("name, length", WAYS)
-def test_the_documents_convention_counts_both_directions(name, length):
+def test_both_directions_count_twice(name, length):
     for shape in (DENSE, "sparse"):
-        twice = counted(name, length, *ZOO[shape], convention="closed-walks", undirected=True)
+        twice = counted(name, length, *ZOO[shape], count_directions=True)
         assert twice.tolist() == [2 * count for count in by_hand(shape, length)]
 
 
@@ -188,7 +188,7 @@ FORMULAS = {
 @pytest.mark.parametrize("shape", FORMULAS)
 @pytest.mark.parametrize("name, length", WAYS)
 def test_closed_forms(name, length, shape):
-    if shape == "clique of 20" and METHODS[name].one_by_one and length > 5:
+    if shape == "clique of 20" and METHODS[name].enumerates and length > 5:
         pytest.skip("a billion steps, one by one")
     graph, formula = FORMULAS[shape]
     assert counted(name, length, *graph).tolist() == formula(length)
@@ -208,7 +208,7 @@ BEYOND_32_BITS = {
 }
 
 
-@pytest.mark.parametrize("name, length", [way for way in WAYS if not METHODS[way[0]].one_by_one])
+@pytest.mark.parametrize("name, length", [way for way in WAYS if not METHODS[way[0]].enumerates])
 def test_counts_beyond_32_bits(name, length):
     if length in BEYOND_32_BITS and (
         name != "walks" or length == 6

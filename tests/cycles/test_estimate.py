@@ -7,8 +7,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles.check import count_by_hand
-from edgewise.cycles.search import estimate
 from edgewise.cycles.search.estimate import estimate_cycles
+from edgewise.cycles.search.intervals import interval
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError
 from tests.zoo import ZOO
@@ -106,9 +106,9 @@ def test_few_hits_make_wide_intervals():
         assert found.hits < 10
         assert found.low <= 1 <= found.high
         assert found.high > 5
-    assert estimate._interval(np.ones(1), 0.95) == (0, 1)
-    assert estimate._interval(np.zeros(101), 0.95) == (0, pytest.approx(7 * np.log(60) / 300))
-    assert estimate._interval(np.ones(101), 0.95) == (pytest.approx(1 - 7 * np.log(60) / 300), 1)
+    assert interval(np.ones(1), 0.95) == (0, 1)
+    assert interval(np.zeros(101), 0.95) == (0, pytest.approx(7 * np.log(60) / 300))
+    assert interval(np.ones(101), 0.95) == (pytest.approx(1 - 7 * np.log(60) / 300), 1)
 
 
 @pytest.mark.interpreter
@@ -158,7 +158,7 @@ def test_what_cannot_be_estimated_is_refused():
     directed = ew.Graph.from_edges([0, 1, 2], [1, 2, 0], n_vertices=3, directed=True)
     with pytest.raises(GraphError, match="the graph is directed"):
         estimate_cycles(directed, 3)
-    assert estimate_cycles(directed, 3, undirected=True, samples=10).total == 1
+    assert estimate_cycles(directed.undirected(), 3, samples=10).total == 1
 
 
 def test_a_sample_of_dblp(data):

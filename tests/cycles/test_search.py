@@ -10,8 +10,8 @@ import edgewise as ew
 from edgewise.cycles.check import count_by_hand
 from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.cycles.method import heaviest_first
-from edgewise.cycles.planning import bounds
-from edgewise.cycles.search import dfs, estimate, probes
+from edgewise.cycles.planning import cost_model
+from edgewise.cycles.search import dfs, probes, sampling, two_core
 from edgewise.cycles.search import enumerate as enumerating
 from edgewise.device import arrays, launch
 from edgewise.device.target import SIMULATED
@@ -40,33 +40,31 @@ def test_no_count_is_above_its_bounds(shape):
     graph = ranked(*ZOO[shape])
     for length in (3, 4, 5, 6):
         most = count_by_hand(*ZOO[shape], length).max(initial=0)
-        assert most <= bounds.bound_of(graph, length)
+        assert most <= cost_model.bound_of(graph, length)
         if graph.n_vertices > 2:
-            assert most <= bounds._by_walks(graph, length)
+            assert most <= cost_model._bound_by_walks(graph, length)
 
 
 @pytest.mark.interpreter
 def test_bounds_are_close_where_it_matters():
-    assert bounds.bound_of(ranked(*clique(30)), 5) == pytest.approx(perm(29, 4) / 2, rel=1e-3)
+    assert cost_model.bound_of(ranked(*clique(30)), 5) == pytest.approx(perm(29, 4) / 2, rel=1e-3)
     ring = np.arange(40), (np.arange(40) + 1) % 40
-    assert bounds.bound_of(ranked(40, *ring), 40) == pytest.approx(1, rel=1e-3)
-    assert bounds.bound_of(ranked(40, *ring), 41) == 0
-    assert bounds._by_walks(ranked(*star(50)), 7) == 0
-    assert np.isinf(bounds._by_walks(ranked(*clique(30)), 300))
+    assert cost_model.bound_of(ranked(40, *ring), 40) == pytest.approx(1, rel=1e-3)
+    assert cost_model.bound_of(ranked(40, *ring), 41) == 0
+    assert cost_model._bound_by_walks(ranked(*star(50)), 7) == 0
+    assert np.isinf(cost_model._bound_by_walks(ranked(*clique(30)), 300))
 
 
 def test_counts_that_may_pass_63_bits_are_refused_before():
-    bounds.check_fits(ranked(*clique(300)), 8)
+    cost_model.check_fits(ranked(*clique(300)), 8)
     assert perm(299, 8) // 2 > 2**62
     with pytest.raises(
         GraphError, match=r"9-cycles through a vertex: there may be up to 2\*\*65, which 64 bits"
     ):
-        bounds.check_fits(ranked(*clique(300)), 9)
+        cost_model.check_fits(ranked(*clique(300)), 9)
     with pytest.raises(GraphError, match="far more"):
-        bounds.check_fits(ranked(*clique(300)), 299)
-    bounds.check_fits(ranked(*star(2_000_000)), 7)
-    with pytest.raises(GraphError, match="twice each"):
-        bounds.check_fits(ranked(*clique(300)), 20, "closed-walks")
+        cost_model.check_fits(ranked(*clique(300)), 299)
+    cost_model.check_fits(ranked(*star(2_000_000)), 7)
 
 
 @pytest.mark.interpreter
@@ -77,8 +75,9 @@ def test_walks_are_powers_of_the_matrix():
     matrix[sources, targets] = matrix[targets, sources] = sources != targets
     graph = ranked(n, sources, targets)
     rank = np.asarray(arrays.move(graph.rank, "cpu")).astype(np.int64)
+    rows, everywhere = two_core.Rows(graph.offsets, graph.neighbours), arrays.full(n, 1, np.uint8, PLACE)
     for steps in (0, 1, 2, 5):
-        found = np.asarray(arrays.move(bounds.walks(graph, steps), "cpu"))
+        found = np.asarray(arrays.move(two_core.count_walks(rows, steps, everywhere), "cpu"))
         assert found[rank].tolist() == np.linalg.matrix_power(matrix, steps).sum(1).tolist()
 
 
@@ -88,7 +87,7 @@ def test_work_is_foreseen():
         graph = ranked(*ZOO[shape])
         solver = enumerating.start(graph, heaviest_first(enumerating.work(graph, length)), length)
         solver.count(0, len(solver.order))
-        assert 0.2 < enumerating.work(graph, length).sum() / solver.spent[0] < 8, shape
+        assert 0.2 < enumerating.work(graph, length).sum() / solver.budget.spent[0] < 8, shape
 
 
 def test_probes_foresee_searches_that_distances_cut_short(monkeypatch):
@@ -103,7 +102,7 @@ def test_probes_foresee_searches_that_distances_cut_short(monkeypatch):
     better = enumerating.work(graph, length).sum()
     solver = enumerating.start(graph, heaviest_first(enumerating.work(graph, length)), length)
     solver.count(0, len(solver.order))
-    assert 0.3 < better / solver.spent[0] < 3
+    assert 0.3 < better / solver.budget.spent[0] < 3
     assert guess > 2 * better
 
 
@@ -128,7 +127,7 @@ def test_a_top_is_a_task_if_it_has_two_lower_neighbours(monkeypatch):
     monkeypatch.setattr(probes, "_ratio", lambda *given: 0.0)
     for shape in (clique(12), ZOO["grid"], ZOO["sparse"]):
         graph = ranked(*shape)
-        core = probes.without_trees(graph)
+        core = two_core.without_trees(graph)
         below = arrays.move(core.split - core.offsets[:-1], "cpu")
         assert (arrays.move(probes.work(graph, 6), "cpu") > 0).tolist() == (below > 1).tolist()
     assert probes.work(ranked(*star(50)), 7).sum() == 0
@@ -187,30 +186,35 @@ def test_shares_of_the_tasks_add_up():
         assert whole.counts.sum() == 120
 
 
-def kinds(*names, index="uint32"):
-    return tuple(index + "[]" if name == "index[]" else name for name in names)
+def kinds(names, index):
+    """Argument types with this type of vertex numbers."""
+    return tuple(
+        (kind[0], kinds(kind[1], index)) if isinstance(kind, tuple) else kind.replace("index", index)
+        for kind in names
+    )
 
 
-ROWS = ("int64[]", "index[]")
-CLAIMS = ("int64", "int64", "int64[]", "int64[]", "int64", "int64")
+ROWS = two_core.Rows, ("int64[]", "index[]")
+TASKS = "int64[]", "int64", "int64", "int64[]"
 KERNELS = {
     "dfs": (
         dfs.search.cuda,
-        ("int64[]", "int64", "int64[]", "int64", "int64", "int64", *ROWS, "int64[]", "int64[]")
-        + ("int64", "int64", "int64[]"),
+        ("int64", (dfs.Tasks, (*TASKS, "int64")), ROWS)
+        + ((dfs.Stacks, ("int64[]", "int64[]", "int64", "int64")), "int64[]"),
     ),
     "enumerate": (
         enumerating.search.cuda,
-        ("int32[]", *CLAIMS, *ROWS, "int64[]", "int32[]", "index[]", "int64[]")
-        + ("int64[]", "int64[]", "int64[]", "int64[]", "int64", "int64[]"),
+        ("int32[]", "int64", (enumerating.Tasks, TASKS), ROWS, "int64[]")
+        + ((enumerating.Scratch, ("int64", "int32[]", "index[]", *["int64[]"] * 4)),)
+        + ((enumerating.Budget, ("int64[]", "int64")), "int64[]"),
     ),
-    "step": (bounds.step.cuda, (*ROWS, "uint8[]", "float64[]", "float64[]")),
-    "peel": (bounds.peel.cuda, (*ROWS, "uint8[]", "uint8[]")),
-    "add_along": (estimate.add_along.cuda, (*ROWS, "float64[]", "int64", "float64[]")),
+    "add_step": (two_core.add_step.cuda, (ROWS, "uint8[]", "float64[]", "float64[]")),
+    "peel_once": (two_core.peel_once.cuda, (ROWS, "uint8[]", "uint8[]")),
+    "sum_along": (sampling.sum_along.cuda, (ROWS, "float64[]", "int64", "float64[]")),
     "draw_walk": (
-        estimate.draw_walk.cuda,
-        ("int64", "int64", "int64", "int64[]", "float64[]", *ROWS, "float64[]", "float64[]")
-        + ("int64[]", "float64[]"),
+        sampling.draw_walk.cuda,
+        ((sampling.WalkTable, ("int64", ROWS, "float64[]", "float64[]")),)
+        + ((sampling.Draws, ("int64", "int64[]", "float64[]", "int64[]")), "float64[]"),
     ),
 }
 
@@ -220,7 +224,7 @@ KERNELS = {
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_compile(name, index, capability):
     kernel, names = KERNELS[name]
-    text = kernel.ptx(kinds(*names, index=index), capability)
+    text = kernel.ptx(kinds(names, index), capability)
     assert launch.entry_name(text)
     assert f".target sm_{capability[0]}{capability[1]}" in text
     assert "atom" in text or name not in ("dfs", "enumerate")
