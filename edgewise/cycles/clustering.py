@@ -210,9 +210,9 @@ def clustering(
         coefficients = arrays.empty(graph.n_vertices, np.float64, where)
         divide(graph.n_vertices, _degrees(ranked_of(graph)), counted.counts, coefficients)
         arrays.synchronize(where)
-    seconds, ignored = perf_counter() - start, (counted.n_self_loops, counted.n_duplicates)
-    names = {"devices": counted.devices}
-    return Clustering(graph, counted.method, seconds, counted.counts, coefficients, *ignored, **names)
+    seconds = perf_counter() - start
+    numbers = counted.counts, coefficients, counted.n_self_loops, counted.n_duplicates
+    return Clustering(graph, counted.method, seconds, *numbers, devices=counted.devices)
 
 
 def _degrees(ranked):

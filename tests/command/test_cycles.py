@@ -122,7 +122,7 @@ def test_days_of_work(friends, capsys, monkeypatch):
         (("-k", "3", "--schedule", "magic"), "schedule 'magic' is unknown; use one of auto, static"),
         (("-k", "3", "--method", "magic"), "Invalid value for '--method'"),
         (("-k", "3", "--device", "cpu", "--devices", "cpu:0"), "give one of the two"),
-        (("-k", "3", "-o", "counts.gr"), "the ending names no format to write"),
+        (("-k", "3", "-o", "counts.gr"), "the suffix is of no format to write"),
         (("-k", "3", "--plot", "counts.txt"), "pictures are not written as 'txt'"),
         (("-k", "3", "--samples", "7"), "--samples is for --estimate"),
         (("-k", "3", "--seed", "7"), "--seed is for --estimate"),
