@@ -1,4 +1,4 @@
-"""The jittery interpreter: device functions run as Python threads that change devices at every array access.
+"""The jittery interpreter: device functions run as Python threads that may switch at every array access.
 
 A seeded scheduler decides at each read and write which thread goes on, so that a race shows on some seed,
 and shows again on the same seed.
@@ -6,6 +6,14 @@ and shows again on the same seed.
 
 import random
 import threading
+from types import FunctionType
+
+#: Accesses and looks at a barrier after which a run counts as stuck.
+MAX_STEPS = 20_000
+
+
+class Stuck(Exception):
+    """The threads do not come to an end: they wait at different barriers, or work for ever."""
 
 
 class Scheduler:
@@ -15,9 +23,13 @@ class Scheduler:
         self.draw = random.Random(seed)
         self.turn = threading.Condition()
         self.waiting, self.running = {}, None
+        self.steps, self.errors = 0, []
 
     def step(self):
         me = threading.get_ident()
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise Stuck
         with self.turn:
             self._pick()
             self.turn.wait_for(lambda: self.running == me)
@@ -36,6 +48,8 @@ class Scheduler:
             self._pick()
         for thread in threads:
             thread.join()
+        if self.errors:
+            raise self.errors[0]
 
     def _work(self, number, task, ready):
         me = threading.get_ident()
@@ -44,7 +58,10 @@ class Scheduler:
         ready.wait()
         with self.turn:
             self.turn.wait_for(lambda: self.running == me)
-        task()
+        try:
+            task()
+        except BaseException as error:
+            self.errors.append(error)
         with self.turn:
             del self.waiting[me]
             if self.waiting:
@@ -59,6 +76,8 @@ class Jittery:
         self.dtype = values.dtype
 
     def __getitem__(self, index):
+        if isinstance(index, slice):
+            return Jittery(self.values[index], self.scheduler)
         self.scheduler.step()
         return self.values[index]
 
@@ -77,3 +96,93 @@ def cas(array, index, expected, value):
     if held == expected:
         array.values[index] = value
     return held
+
+
+def fetch_add(array, index, value):
+    """The library's operation, with a switch before it and none inside; so are the next ones."""
+    return _updated(array, index, lambda held: held + array.dtype.type(value))
+
+
+def fetch_min(array, index, value):
+    return _updated(array, index, lambda held: min(held, array.dtype.type(value)))
+
+
+def fetch_max(array, index, value):
+    return _updated(array, index, lambda held: max(held, array.dtype.type(value)))
+
+
+def _updated(array, index, change):
+    values = array
+    if isinstance(array, Jittery):
+        array.scheduler.step()
+        values = array.values
+    held = values[index]
+    values[index] = change(held)
+    return held
+
+
+def load(array, index):
+    return array[index]
+
+
+def store(array, index, value):
+    array[index] = value
+
+
+class Barrier:
+    """State of :func:`barrier_wait`."""
+
+    def __init__(self, scheduler):
+        self.scheduler, self.arrived, self.turn = scheduler, 0, 0
+
+
+def barrier_wait(worker):
+    barrier, turn = worker.barrier, worker.barrier.turn
+    barrier.arrived += 1
+    if barrier.arrived == worker.count:
+        barrier.arrived, barrier.turn = 0, turn + 1
+    while barrier.turn == turn:
+        barrier.scheduler.step()
+
+
+ATOMICS = {f.__name__: f for f in (cas, fetch_add, fetch_min, fetch_max, load, store, barrier_wait)}
+
+
+def jittery(function, **replaced):
+    """A copy of a device function of the library, and of all that it calls, with atomics that may switch.
+
+    Parameters
+    ----------
+    function : function
+    **replaced
+        Other values of names that it or its callees use, such as a careless ``fetch_min``.
+    """
+    copies = {}
+
+    def copied(function):
+        if function not in copies:
+            names = dict(function.__globals__)
+            copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+            copies[function] = copy
+            for name in function.__code__.co_names:
+                if name in replaced or name in ATOMICS:
+                    names[name] = replaced.get(name, ATOMICS.get(name))
+                elif _is_ours(names.get(name)):
+                    names[name] = copied(names[name])
+        return copies[function]
+
+    return copied(function)
+
+
+def _is_ours(value):
+    return isinstance(value, FunctionType) and value.__module__.startswith("edgewise.")
+
+
+def run_region(scheduler, n_workers, start):
+    """Run ``start(number, barrier)`` in as many threads as there are workers; whether they came to an end."""
+    barrier = Barrier(scheduler)
+    try:
+        scheduler.run(*(lambda number=number: start(number, barrier) for number in range(n_workers)))
+    except Stuck:
+        return False
+    return True

@@ -1,0 +1,170 @@
+"""Shortest paths under a jittery interpreter: no race in ours, and a planted one is caught."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from edgewise.device import BlockWorker, Worker
+from edgewise.paths.block_queues import WORDS as SHARED
+from edgewise.paths.check import oracle
+from edgewise.paths.csr import CSR
+from edgewise.paths.result import unreached
+from tests import jitter
+
+bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
+delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
+near_far = import_module("edgewise.paths.sssp.near_far")
+pytestmark = pytest.mark.interpreter
+SEEDS, WORKERS = range(20), 3
+#: More seeds for a planted race, of which one is enough.
+MANY_SEEDS = range(200)
+#: A source, vertices around it, and vertices that all of these lower at about the same time.
+N, AROUND, BEHIND = 13, range(1, 6), range(6, 9)
+EDGES = [(0, one, 1 + one % 2) for one in AROUND]
+EDGES += [(one, other, (3 * one + 5 * other) % 7 + 1) for one in AROUND for other in BEHIND]
+EDGES += [(one, one + 3, 1) for one in BEHIND] + [(6, 7, 1), (9, 1, 1)]
+SOURCES, TARGETS, WEIGHTS = (np.array(column, np.int32) for column in zip(*EDGES, strict=True))
+NONE = unreached(np.int32)
+EXPECTED = [
+    NONE if distance is None else distance
+    for distance in oracle(N, SOURCES, TARGETS, [0], WEIGHTS.tolist(), directed=True)
+]
+
+
+def graph():
+    order = np.argsort(SOURCES, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(SOURCES, minlength=N))])
+    return CSR(offsets, TARGETS[order].astype(np.uint32), WEIGHTS[order])
+
+
+class Runs:
+    """Runs of one region under many schedules; ``share`` makes an array one that all workers access."""
+
+    def __init__(self, seed):
+        self.scheduler = jitter.Scheduler(seed)
+
+    def share(self, array):
+        return jitter.Jittery(array, self.scheduler)
+
+    def run(self, region, *arguments):
+        """Run a region of workers without shared memory; whether it came to an end."""
+        return jitter.run_region(
+            self.scheduler,
+            WORKERS,
+            lambda number, barrier: region(Worker(number, WORKERS, barrier), *arguments),
+        )
+
+
+def distances_by_bins(seed, **replaced):
+    """Distances by delta-stepping, with chunks of one vertex, so that workers take them from each other."""
+    runs, chunks = Runs(seed), 40
+    region = jitter.jittery(delta_stepping.search_bins.body, CHUNK=1, OWN_CHUNKS=0, **replaced)
+    scratch = delta_stepping.scratch_for(WORKERS, chunks, np.uint32)
+    shared = {
+        name: runs.share(getattr(scratch, name)) for name in ("pool", "next_chunk", "headers", "chunks")
+    }
+    distances = runs.share(np.zeros(N, np.int32))
+    limits = delta_stepping.Limits(1 / 2, NONE)
+    nothing, status = np.empty(0, np.int64), np.zeros(2, np.int64)
+    ended = runs.run(*(region, graph(), distances, [0], nothing, scratch._replace(**shared), limits, status))
+    return distances.values.tolist() if ended else None
+
+
+def distances_by_thresholds(seed, dense_from, **replaced):
+    """Distances by near-far, in dense rounds from so many near vertices on, and sparse ones of one step."""
+    runs = Runs(seed)
+    region = jitter.jittery(near_far.search_near_far.body, TURNS=1, **replaced)
+    words = np.zeros(2 * -(-N // near_far.FLAGS), np.uint32)
+    search = near_far.Search(
+        graph(),
+        *(runs.share(np.zeros(N, np.int32)) for _ in range(2)),
+        *(runs.share(words.view(np.uint8)), runs.share(words)),
+        runs.share(np.zeros(near_far.QUEUES * N, np.uint32)),
+        runs.share(np.zeros(near_far.COUNTERS * near_far.APART, np.int32)),
+    )
+    limits = near_far.Limits(0, np.empty(0, np.int64), dense_from, 16, NONE - 1, NONE)
+    ended = jitter.run_region(
+        runs.scheduler,
+        WORKERS,
+        lambda number, barrier: region(
+            BlockWorker(number, WORKERS, barrier, np.zeros(SHARED, np.int64)), search, limits
+        ),
+    )
+    return search.distances.values.tolist() if ended else None
+
+
+def queued_by_rounds(seed, **replaced):
+    """Distances by Bellman-Ford, and whether no vertex was queued twice for one round."""
+    runs = Runs(seed)
+    region = jitter.jittery(bellman_ford.run_rounds.body, **replaced)
+    counters = np.zeros(bellman_ford.COUNTERS * bellman_ford.APART, np.int64)
+    counters[bellman_ford.QUEUED * bellman_ford.APART] = 1
+    distances, queue = np.full(N, NONE), np.zeros(4 * N, np.int64)
+    distances[0], once, now = 0, True, 0
+    limits = bellman_ford.Limits(-(2**31), NONE - 1)
+    state = bellman_ford.State(*map(runs.share, (distances, queue, np.zeros(N, np.int64), counters)))
+    while n_queued := counters[(bellman_ford.QUEUED + now % 3) * bellman_ford.APART]:
+        queued = queue[now % 2 * N :][:n_queued].tolist()
+        once &= len(set(queued)) == n_queued
+        if n_queued > N or not runs.run(region, graph(), state, now, now + 1, limits):
+            return None, False
+        now += 1
+    return distances.tolist(), once
+
+
+def careless(changed):
+    """An atomic operation that reads and then writes, with a switch between: the planted race."""
+
+    def operation(array, index, value):
+        held = array[index]
+        array[index] = changed(held, value)
+        return held
+
+    return operation
+
+
+def one_set(scratch, side):
+    """The same memory for the offers of every round: a slow worker loses its view of a round."""
+    return delta_stepping.offers_of(scratch, 0)
+
+
+CARELESS = {
+    "fetch_add": careless(lambda held, value: held + value),
+    "fetch_min": careless(min),
+    "fetch_max": careless(max),
+    "offers_of": one_set,
+}
+
+
+def test_bins_lose_no_vertex():
+    for seed in SEEDS:
+        assert distances_by_bins(seed) == EXPECTED, f"seed {seed}"
+
+
+@pytest.mark.parametrize("name", ["fetch_min", "offers_of"])
+def test_planted_races_of_bins_are_caught(name):
+    assert any(distances_by_bins(seed, **{name: CARELESS[name]}) != EXPECTED for seed in MANY_SEEDS)
+
+
+@pytest.mark.parametrize("dense_from", [2, 100])
+def test_thresholds_lose_no_vertex(dense_from):
+    for seed in SEEDS:
+        assert distances_by_thresholds(seed, dense_from) == EXPECTED, f"seed {seed}"
+
+
+@pytest.mark.parametrize("name, dense_from", [("fetch_min", 2), ("fetch_min", 100), ("fetch_add", 100)])
+def test_planted_races_of_thresholds_are_caught(name, dense_from):
+    replaced = {name: CARELESS[name]}
+    assert any(distances_by_thresholds(seed, dense_from, **replaced) != EXPECTED for seed in MANY_SEEDS)
+
+
+def test_a_vertex_is_queued_once_per_round():
+    for seed in SEEDS:
+        assert queued_by_rounds(seed) == (EXPECTED, True), f"seed {seed}"
+
+
+@pytest.mark.parametrize("name", ["fetch_min", "fetch_max", "fetch_add"])
+def test_planted_races_of_rounds_are_caught(name):
+    replaced = {name: CARELESS[name]}
+    assert any(queued_by_rounds(seed, **replaced) != (EXPECTED, True) for seed in MANY_SEEDS)
