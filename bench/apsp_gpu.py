@@ -22,7 +22,7 @@ import numpy as np
 import record
 
 import edgewise as ew
-from edgewise.paths.apsp import floyd_several, floyd_tiles, lanes
+from edgewise.paths.apsp import floyd_warshall_gpu, warp_lanes
 from edgewise.paths.csr import adjacency_of
 from edgewise.primitives.min_plus import padded
 
@@ -90,7 +90,7 @@ def tiles(sizes, runs, kinds=(np.int32, np.float32), shapes=(False, True)):
     rows = []
     for kind in kinds:
         for symmetric in shapes:
-            floyd_tiles.solve(fill(256, 0, 256, kind, symmetric), 256, 256, symmetric=symmetric)
+            floyd_warshall_gpu.solve(fill(256, 0, 256, kind, symmetric), 256, 256, symmetric=symmetric)
             rows += [tell(on_one(n, kind, symmetric, 1 if n > 60000 else runs)) for n in sizes]
     empty()
     return rows
@@ -100,7 +100,7 @@ def on_one(n, kind, symmetric, runs):
     stride = padded(n)
     seconds, matrix = timed(
         lambda: fill(stride, 0, stride, kind, symmetric),
-        lambda made: floyd_tiles.solve(made, n, stride, symmetric=symmetric),
+        lambda made: floyd_warshall_gpu.solve(made, n, stride, symmetric=symmetric),
         runs,
     )
     return {
@@ -120,7 +120,7 @@ def several(n, runs, kind=np.int32):
     rows, stride, one, sums = [], padded(n), None, None
     count = cupy.cuda.runtime.getDeviceCount()
     for gpus in [size for size in (1, 2, 4, 8) if size <= count]:
-        shares = floyd_several.shares(stride, gpus)
+        shares = floyd_warshall_gpu.split_rows(stride, gpus)
 
         def make(shares=shares):
             parts, first = [], 0
@@ -132,8 +132,8 @@ def several(n, runs, kind=np.int32):
 
         for number in range(gpus):  # compiled on each before the clock runs
             with cupy.cuda.Device(number):
-                floyd_several.solve([fill(256, 0, 256, kind)], 256, 256)
-        seconds, parts = timed(make, lambda made: floyd_several.solve(made, n, stride), runs)
+                floyd_warshall_gpu.solve_in_parts([fill(256, 0, 256, kind)], 256, 256)
+        seconds, parts = timed(make, lambda made: floyd_warshall_gpu.solve_in_parts(made, n, stride), runs)
         found = []
         for number, part in enumerate(parts):
             with cupy.cuda.Device(number):
@@ -177,9 +177,9 @@ def batched(n, runs):
     there = graph.to("cuda")
     rows = adjacency_of(there, "int32", lambda: there.csr_weights)
     sources = np.arange(n)
-    lanes.solve(rows, sources[:64], cupy.empty(64 * n, np.int32))
+    warp_lanes.solve(rows, sources[:64], cupy.empty(64 * n, np.int32))
     seconds, into = timed(
-        lambda: cupy.empty(n * n, np.int32), lambda made: lanes.solve(rows, sources, made), runs
+        lambda: cupy.empty(n * n, np.int32), lambda made: warp_lanes.solve(rows, sources, made), runs
     )
     some = (0, n // 3, n - 1)
     right = all(np.array_equal(into[s * n : (s + 1) * n].get(), dijkstra(*host, s)) for s in some)

@@ -1,15 +1,15 @@
 """The min-plus product on a GPU: ``target[i, j]`` is lowered to the least ``left[k, i] + right[k, j]``.
 
-That is matrix multiplication with + for times and min for plus, and nearly all the work of Floyd and
-Warshall's algorithm cut into tiles.  A block of threads has a tile of the target, a thread 8 x 8 of its
-values in registers.  Slices of both factors go through shared memory, the next one on its way there
-(``cp.async``) while one is used: for 16 values read from shared memory a thread makes 64 sums and minima.
-Both factors are *panels*: k is the row, so that neighbouring threads read neighbouring entries.
+That is matrix multiplication with + for times and min for plus, and nearly all the work of the Floyd-Warshall
+algorithm in tiles.  A block of threads has a tile of the target, a thread 8 x 8 of its values in registers.
+Slices of both factors go through shared memory, the next one being copied (``cp.async``) while one is used:
+for 16 values read from shared memory a thread computes 64 sums and minima.  Both factors are *panels*: k is
+the row, so that neighbouring threads read neighbouring entries.
 
-What an update costs decides the rest.  On Hopper (sm_90) ``min(least, a + b)`` of int32 is one instruction,
+The cost of an update decides the rest.  On Hopper (sm_90) ``min(least, a + b)`` of int32 is one instruction,
 VIADDMNMX, of which a multiprocessor finishes 64 a cycle: 16.7 T updates a second on an H200, of which 14 T
 remain.  Floats would take an FADD and an FMNMX each (10 T).  But non-negative floats are ordered like the
-integers that their bits spell, so two FADD and one VIMNMX3, the least of three, serve two updates (14 T).
+integers with the same bits, so two FADD and one VIMNMX3, the least of three, serve two updates (14 T).
 
 The factors may be parts of the target's own matrix as long as no block reads what another writes.
 """
@@ -34,19 +34,26 @@ class Panel(NamedTuple):
     pitch: int
 
 
-class _Shape(NamedTuple):
-    """How a type is worked on: tile, values of a thread, steps of a slice, blocks a multiprocessor."""
+class Shape(NamedTuple):
+    """How the values of a type are distributed over threads.
+
+    Attributes
+    ----------
+    tile : int
+        Rows and columns of a tile, and the common dimension of a product.
+    side : int
+        Rows and columns of a thread's part of the tile; 4 or 8.
+    depth : int
+        Steps of the common dimension in shared memory at once; there are two such slices, one of them being
+        copied.
+    blocks_per_sm : int
+        Blocks that a multiprocessor runs at once.
+    """
 
     tile: int
     side: int
     depth: int
-    resident: int
-
-
-def _tile_kernel(name, source, threads, resident):
-    """A kernel of whole blocks."""
-    grid = launch.Grid(lanes=threads, threads=threads, min_blocks_per_sm=resident)
-    return launch.Kernel(name, source, grid)
+    blocks_per_sm: int
 
 
 class MinPlus:
@@ -73,19 +80,17 @@ class MinPlus:
         self.square = square
         name = f"{__name__}.%s-{self.kind.__name__}{'-signed' if signed else ''}"
         threads, corners = (shape.tile // shape.side) ** 2, (shape.tile // 4) ** 2
-        self._relax = _tile_kernel(name % "relax", lambda: self._relaxing(shape), threads, shape.resident)
-        self._close = _tile_kernel(
-            name % "close", lambda: _pages().closing(self.kind, shape.tile), corners, 1
-        )
-        self._turn = _tile_kernel(
-            name % "turn", lambda: _pages().turning(self.kind, square, high), square * high, 1
+        self._relax = _kernel(name % "relax", lambda: self._relaxing(shape), threads, shape.blocks_per_sm)
+        self._close = _kernel(name % "close", lambda: _tiles().closing(self.kind, shape.tile), corners)
+        self._transpose = _kernel(
+            name % "transpose", lambda: _tiles().transposing(self.kind, square, high), square * high
         )
 
     def _relaxing(self, shape):
-        pages = _pages()
+        tiles = _tiles()
         if self.by_bits:
-            return pages.relaxing(np.int32, *shape[:3], pages.ordered())
-        return pages.relaxing(self.kind, *shape[:3], pages.plain(self.kind))
+            return tiles.relaxing(np.int32, shape, tiles.ordered())
+        return tiles.relaxing(self.kind, shape, tiles.plain(self.kind))
 
     def relax(self, target, left, right, high, wide, *, apart=0, upper=False):
         """Lower a target of ``high`` by ``wide`` tiles to ``left^T (min,+) right``, a tile deep.
@@ -100,25 +105,14 @@ class MinPlus:
         upper : bool
             Leave out the tiles below the diagonal.
         """
-        numbers = (
-            target.at,
-            target.pitch,
-            left.at,
-            left.pitch,
-            right.at,
-            right.pitch,
-            apart,
-            wide,
-            int(upper),
-        )
-        factors = tuple(map(self._seen, (target.array, left.array, right.array)))
+        if self.by_bits:
+            target, left, right = (
+                panel._replace(array=panel.array.view(np.int32)) for panel in (target, left, right)
+            )
         device = arrays.device_of(target.array)
-        self._relax(high * wide, (*factors, *numbers), device)
+        self._relax(high * wide, (target, left, right, apart, wide, int(upper)), device)
 
-    def _seen(self, array):
-        return array.view(np.int32) if self.by_bits else array
-
-    def close(self, panel, closed, negative, begun):
+    def close(self, panel, closed, negative, first):
         """Distances within one tile, over the vertices of that tile.
 
         Parameters
@@ -128,19 +122,17 @@ class MinPlus:
         closed : (2 tile tile,) array
             Row after row of the distances, each followed by the same row of their transpose.
         negative : (1,) int64 array
-            If it is 0, it becomes 1 + the first vertex of the tile that turns out to be on a cycle of
-            negative length, which is before any sum wraps.
-        begun : int
+            If it is 0, it becomes 1 + the first vertex of the tile found on a cycle of negative length, which
+            is before any sum wraps.
+        first : int
             Number of the tile's first vertex.
         """
-        device = arrays.device_of(panel.array)
-        self._close(1, (panel.array, closed, negative, panel.at, panel.pitch, begun), device)
+        self._close(1, (panel, closed, negative, first), arrays.device_of(panel.array))
 
-    def turn(self, source, target, high):
+    def transpose(self, source, target, high):
         """Let the panel ``target`` be the transpose of ``high`` rows, a tile wide."""
         squares = high // self.square * (self.tile // self.square)
-        numbers = (source.at, source.pitch, target.at, target.pitch, self.tile)
-        self._turn(squares, (source.array, target.array, *numbers), arrays.device_of(target.array))
+        self._transpose(squares, (source, target, self.tile), arrays.device_of(target.array))
 
 
 @cache
@@ -156,13 +148,18 @@ def padded(n) -> int:
 
 def _shape(kind):
     if SIMULATED:
-        return _Shape(TILE, 4, 4, 1)
-    if np.dtype(kind).itemsize == 8:
-        return _Shape(64, 4, 16, 2)
-    return _Shape(128, 8, 16, 2)
+        return Shape(TILE, 4, 4, 1)
+    return Shape(64, 4, 16, 2) if np.dtype(kind).itemsize == 8 else Shape(128, 8, 16, 2)
 
 
-def _pages():
+def _kernel(name, source, threads, blocks_per_sm=1):
+    """A kernel whose items are blocks of threads."""
+    return launch.Kernel(
+        name, source, launch.Grid(lanes=threads, threads=threads, min_blocks_per_sm=blocks_per_sm)
+    )
+
+
+def _tiles():
     from edgewise.primitives import min_plus_tiles
 
     return min_plus_tiles

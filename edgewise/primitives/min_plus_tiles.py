@@ -1,7 +1,7 @@
 """CUDA kernels of the min-plus product: tiles in shared memory, sums in registers.
 
-Imported only when a CUDA kernel is wanted.  ``cuda`` must be a global of this module, because the
-simulator swaps it there.
+Imported only when a CUDA kernel is needed.  ``cuda`` must be a global of this module, because the simulator
+replaces it there.
 """
 
 import numpy as np
@@ -10,8 +10,10 @@ from numba import cuda
 from edgewise.device.target import SIMULATED
 from edgewise.primitives.quads import fetch_quad, load_quad, store_quad, wait_for_quads
 
-#: Bytes at whose multiples shared arrays begin, so that quads can be read; the simulator has no such thing.
+#: Bytes at whose multiples shared arrays begin, so that quads can be read; the simulator has no alignment.
 ALIGNED = None if SIMULATED else 16
+#: Tiles below one another that are worked on at the same time, so that the panels stay in the cache.
+GROUP = 8
 U = np.uint64  # an unsigned index needs no test for one below zero
 
 
@@ -35,55 +37,47 @@ def ordered():
     return add
 
 
-def _finding(group):
-    """Which tile a block has: columns of ``group`` tiles, so that the panels stay in the cache."""
+def _tile_of():
+    """Function for the tile of a block: columns of ``GROUP`` tiles."""
 
-    def find(block, high, wide):
-        start = block // (group * wide) * group
-        rows, rest = min(group, high - start), block - start * wide
+    def tile_of(block, high, wide):
+        start = block // (GROUP * wide) * GROUP
+        rows, rest = min(GROUP, high - start), block - start * wide
         return start + rest % rows, rest // rows
 
-    return find
+    return tile_of
 
 
-def _bringing(tile, depth, threads):
-    """Threads of a block start to bring a slice of a panel, each its quads."""
+def _fetching(tile, depth, threads):
+    """Function by which the threads of a block start to copy a slice of a panel, each its quads."""
 
-    def bring(slices, there, panel, begin, pitch):
+    def fetch(slices, there, panel, begin, pitch):
         for piece in range(depth * tile // 4 // threads):
             at = (piece * threads + cuda.threadIdx.x) * 4
             fetch_quad(slices, U(there + at), panel, U(begin + at // tile * pitch + at % tile))
 
-    return bring
+    return fetch
 
 
-def relaxing(kind, tile, side, depth, add, group=8):
-    """Kernel: ``target = min(target, left^T (min,+) right)``, a tile of it a block.
+def relaxing(kind, shape, add):
+    """Kernel: ``target = min(target, left^T (min,+) right)``, a tile of it per block.
 
     Parameters
     ----------
     kind : NumPy type
-    tile : int
-        Rows and columns of a tile, and the common dimension.
-    side : int
-        Rows and columns of a thread's part of the tile; 4 or 8.
-    depth : int
-        Steps of the common dimension in shared memory at once; there are two such slices, one of them on
-        its way.
+    shape : edgewise.primitives.min_plus.Shape
     add : function
         ``add(least, a, b, c, d)``: the least of ``least``, ``a + b`` and ``c + d``.
-    group : int
-        Tiles below one another that are worked on at the same time.
     """
+    tile, side, depth, _ = shape
     add = cuda.jit(device=True, inline="always")(add)
-    find = cuda.jit(device=True, inline="always")(_finding(group))
-    bring = cuda.jit(device=True, inline="always")(_bringing(tile, depth, (tile // side) ** 2))
+    tile_of = cuda.jit(device=True, inline="always")(_tile_of())
+    fetch = cuda.jit(device=True, inline="always")(_fetching(tile, depth, (tile // side) ** 2))
     across, halves, slice_size = tile // side, side // 4, depth * tile
     apart, both, cells = tile // halves, 2 * slice_size, side * side
 
     def loop(count, arguments):
-        target, left, right, target_at, stride, left_at, left_pitch = arguments[:7]
-        right_at, right_pitch, right_apart, wide, upper = arguments[7:]
+        target, left, right, right_apart, wide, upper = arguments
         left_slices = cuda.shared.array(both, kind, ALIGNED)
         right_slices = cuda.shared.array(both, kind, ALIGNED)
         least = cuda.local.array(cells, kind)
@@ -91,30 +85,28 @@ def relaxing(kind, tile, side, depth, add, group=8):
         b = cuda.local.array(side, kind)
         c = cuda.local.array(side, kind)
         d = cuda.local.array(side, kind)
-        thread = cuda.threadIdx.x
-        tile_row, tile_column = find(cuda.blockIdx.x, count // wide, wide)
+        thread, stride = cuda.threadIdx.x, target.pitch
+        tile_row, tile_column = tile_of(cuda.blockIdx.x, count // wide, wide)
         if upper and tile_column < tile_row:
             return
         row, column = thread // across * 4, thread % across * 4
-        corner = target_at + (tile_row * tile + row) * stride + tile_column * tile + column
-        left_from, right_from = (
-            left_at + tile_row * tile,
-            right_at + tile_row * right_apart + tile_column * tile,
-        )
-        bring(left_slices, 0, left, left_from, left_pitch)
-        bring(right_slices, 0, right, right_from, right_pitch)
+        corner = target.at + (tile_row * tile + row) * stride + tile_column * tile + column
+        left_from = left.at + tile_row * tile
+        right_from = right.at + tile_row * right_apart + tile_column * tile
+        fetch(left_slices, 0, left.array, left_from, left.pitch)
+        fetch(right_slices, 0, right.array, right_from, right.pitch)
         for i in range(side):
             for h in range(halves):
                 q, to = i * side + 4 * h, corner + (i // 4 * apart + i % 4) * stride + h * apart
-                least[q], least[q + 1], least[q + 2], least[q + 3] = load_quad(target, U(to))
+                least[q], least[q + 1], least[q + 2], least[q + 3] = load_quad(target.array, U(to))
         for first in range(0, tile, depth):
             here = first // depth % 2 * slice_size
             wait_for_quads()
             cuda.syncthreads()
             if first + depth < tile:
-                after = first + depth
-                bring(left_slices, slice_size - here, left, left_from + after * left_pitch, left_pitch)
-                bring(right_slices, slice_size - here, right, right_from + after * right_pitch, right_pitch)
+                after, there = first + depth, slice_size - here
+                fetch(left_slices, there, left.array, left_from + after * left.pitch, left.pitch)
+                fetch(right_slices, there, right.array, right_from + after * right.pitch, right.pitch)
             for k in range(0, depth, 2):
                 for h in range(halves):
                     at, i = here + k * tile + h * apart, 4 * h
@@ -130,7 +122,7 @@ def relaxing(kind, tile, side, depth, add, group=8):
         for i in range(side):
             for h in range(halves):
                 q, to = i * side + 4 * h, corner + (i // 4 * apart + i % 4) * stride + h * apart
-                store_quad(target, U(to), least[q], least[q + 1], least[q + 2], least[q + 3])
+                store_quad(target.array, U(to), least[q], least[q + 1], least[q + 2], least[q + 3])
 
     return loop
 
@@ -139,12 +131,12 @@ def closing(kind, tile):
     """Kernel of one block: the distances within a tile over vertices of the tile alone.
 
     Every thread keeps 4 x 4 values in registers.  The row and the column of the next vertex go through shared
-    memory, turn by turn in two devices, so that one barrier a vertex does.
+    memory, alternately in two places, so that one barrier per vertex is enough.
     """
     side, across, both = 4, tile // 4, 2 * tile
 
     def loop(count, arguments):
-        panel, closed, negative, at, pitch, begun = arguments
+        panel, closed, negative, first = arguments
         rows = cuda.shared.array(both, kind, ALIGNED)
         columns = cuda.shared.array(both, kind, ALIGNED)
         least = cuda.local.array(16, kind)
@@ -152,13 +144,13 @@ def closing(kind, tile):
         row, column = thread // across * 4, thread % across * 4
         for i in range(side):
             for j in range(side):
-                least[i * side + j] = panel[U(at + (row + i) * pitch + column + j)]
+                least[i * side + j] = panel.array[U(panel.at + (row + i) * panel.pitch + column + j)]
         for owner in range(0, tile, side):
             for own in range(side):
                 here = own % 2 * tile
                 if row == owner:
                     if column == owner and least[own * side + own] < 0 and negative[0] == 0:
-                        negative[0] = begun + owner + own + 1
+                        negative[0] = first + owner + own + 1
                     for j in range(side):
                         rows[U(here + column + j)] = least[own * side + j]
                 if column == owner:
@@ -178,22 +170,22 @@ def closing(kind, tile):
     return loop
 
 
-def turning(kind, square, high):
-    """Kernel: ``panel`` becomes the transpose of a strip of the matrix; a square of it a block."""
+def transposing(kind, square, high):
+    """Kernel: ``target`` becomes the transpose of a strip of the matrix; a square of it per block."""
     pitch, cells = square + 1, square * (square + 1)
 
     def loop(count, arguments):
-        matrix, panel, at, stride, panel_at, panel_pitch, wide = arguments
+        source, target, wide = arguments
         squares = cuda.shared.array(cells, kind)
         across = wide // square
         top, left = cuda.blockIdx.x // across * square, cuda.blockIdx.x % across * square
         row, column = cuda.threadIdx.x // square, cuda.threadIdx.x % square
         for down in range(row, square, high):
-            squares[U(down * pitch + column)] = matrix[U(at + (top + down) * stride + left + column)]
+            at = source.at + (top + down) * source.pitch + left + column
+            squares[U(down * pitch + column)] = source.array[U(at)]
         cuda.syncthreads()
         for down in range(row, square, high):
-            panel[U(panel_at + (left + down) * panel_pitch + top + column)] = squares[
-                U(column * pitch + down)
-            ]
+            at = target.at + (left + down) * target.pitch + top + column
+            target.array[U(at)] = squares[U(column * pitch + down)]
 
     return loop

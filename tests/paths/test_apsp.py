@@ -11,7 +11,7 @@ import edgewise as ew
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, VerificationError
 from edgewise.paths.apsp import METHODS, all_pairs_shortest_paths
-from edgewise.paths.apsp.choose import choose
+from edgewise.paths.apsp.search import choose
 from edgewise.paths.result import unreached
 from tests.zoo import ZOO
 
@@ -139,7 +139,7 @@ def test_some_sources():
 
 
 def test_several_devices_give_what_one_gives(monkeypatch):
-    from edgewise.paths.apsp import search, several
+    from edgewise.paths.apsp import search
 
     monkeypatch.setattr(search, "BLOCK_ROWS", 4)
     shape = ZOO["cycle"]
@@ -152,13 +152,15 @@ def test_several_devices_give_what_one_gives(monkeypatch):
         assert all_pairs_shortest_paths(graph, devices=["cpu:0", "cpu:1"]).method == "sssp"
         bare = graph_of(shape)
         assert all_pairs_shortest_paths(bare, devices=["cpu:0", "cpu:1"]).method == "multi-source"
-        with pytest.raises(OptionError, match=r"whole matrix in one device; .* or use method='sssp'"):
+        with pytest.raises(OptionError, match=r"full matrix on one device; .* or use method='sssp'"):
             all_pairs_shortest_paths(graph, method="floyd-warshall", devices=["cpu:0", "cpu:1"])
         return
-    rows = all_pairs_shortest_paths(graph, method="sssp", devices="all")._rows
-    sources, into = np.array([3, 0, 8]), np.empty(3 * 9, np.int32)
-    assert not several.floyd_warshall([rows, rows])(sources, into)
-    assert (into.reshape(3, 9) == expected[sources]).all()
+    from edgewise.paths.apsp.floyd_warshall_gpu import SeveralGpus
+
+    adjacency = all_pairs_shortest_paths(graph, method="sssp", devices="all")._adjacency
+    sources, distances = np.array([3, 0, 8]), np.empty(3 * 9, np.int32)
+    assert not SeveralGpus([adjacency, adjacency])(sources, distances)
+    assert (distances.reshape(3, 9) == expected[sources]).all()
 
 
 def test_large_distances_widen_the_type_or_are_refused():
@@ -202,7 +204,7 @@ def test_what_is_asked_for_must_make_sense():
         OptionError, match="method 'floyd' is unknown; use auto or one of floyd-warshall-simple,"
     ):
         all_pairs_shortest_paths(graph, method="floyd")
-    with pytest.raises(OptionError, match="has no option 'tile'"):
+    with pytest.raises(TypeError, match="tile"):  # no method has options
         all_pairs_shortest_paths(graph, method="sssp", tile=3)
     with pytest.raises(OptionError, match="a Graph is needed, not list"):
         all_pairs_shortest_paths([(0, 1)])
@@ -254,18 +256,19 @@ def test_memory_is_that_of_all_that_is_held(monkeypatch, tmp_path):
 
 def test_bytes_and_blocks_of_large_graphs(monkeypatch):
     from edgewise.device import arrays
-    from edgewise.paths.apsp import search, team
-    from edgewise.paths.apsp.memory import needs_of
+    from edgewise.paths.apsp import search
+    from edgewise.paths.apsp.limits import memory_needed
+    from edgewise.primitives.thread_pool import ThreadPool
 
-    assert needs_of(True, 128, 128, 4, "cpu", ["cpu"], True) == {"cpu": 128 * 128 * 4}
-    assert needs_of(True, 129, 129, 4, "cpu", ["cpu"], True) == {"cpu": (129 * 129 + 256 * 256) * 4}
-    spread = needs_of(True, 256, 256, 4, "cpu", ["cuda:0", "cuda:1"])
+    assert memory_needed(True, 128, 128, 4, ["cpu"], True) == {"cpu": 128 * 128 * 4}
+    assert memory_needed(True, 129, 129, 4, ["cpu"], True) == {"cpu": (129 * 129 + 256 * 256) * 4}
+    spread = memory_needed(True, 256, 256, 4, ["cuda:0", "cuda:1"])
     assert spread == {"cpu": 1 << 18, "cuda:0": 1 << 18, "cuda:1": 1 << 18}
     for width in (1, 10**5, 10**6, 10**7, 10**8):
         rows = search.rows_of_a_block(width, width, np.int32)
         assert rows == 1 or rows * width * 4 <= search.BLOCK_BYTES
     monkeypatch.setattr(arrays, "free_memory", lambda device: 1 << 30)
-    assert team.size_for(64, 1 << 30) == 1
+    assert ThreadPool(64, 1 << 30).n_workers == 1
 
 
 def test_sources_may_repeat():

@@ -7,7 +7,7 @@ import pytest
 
 from edgewise.device import arrays, launch
 from edgewise.device.target import INTERPRETED
-from edgewise.paths.apsp import floyd_several, lanes
+from edgewise.paths.apsp import floyd_warshall_gpu, warp_lanes
 from edgewise.paths.csr import CSR, Adjacency
 from edgewise.paths.result import unreached
 from tests.paths.test_min_plus import matrix_of
@@ -56,7 +56,7 @@ def plain_search(rows, source):
 
 def check(rows, sources, kind, device, **options):
     into = arrays.empty(len(sources) * rows.n_vertices, kind, device)
-    assert not lanes.solve(rows, np.asarray(sources), into, **options)
+    assert not warp_lanes.solve(rows, np.asarray(sources), into, **options)
     found = arrays.move(into, "cpu").reshape(len(sources), -1)
     for source, row in zip(sources, found, strict=True):
         expected = np.full(rows.n_vertices, unreached(kind), kind)
@@ -98,9 +98,9 @@ def test_lanes_too_narrow_are_told():
     leaving = CSR(np.array([0, 1, 2, 2]), np.array([1, 2], np.uint32), weights)
     coming = CSR(np.array([0, 0, 1, 2]), np.array([0, 1], np.uint32), weights)
     rows = Adjacency(leaving, coming)
-    assert lanes.solve(rows, np.array([0]), np.empty(3, np.int32), batch=2)
+    assert warp_lanes.solve(rows, np.array([0]), np.empty(3, np.int32), batch=2)
     rows.weights[:], coming.weights[:] = 2**30, 2**30
-    assert lanes.solve(rows, np.array([0]), np.empty(3, np.int32), batch=2)
+    assert warp_lanes.solve(rows, np.array([0]), np.empty(3, np.int32), batch=2)
 
 
 def test_lanes_tell_an_overflow_of_floats():
@@ -108,28 +108,20 @@ def test_lanes_tell_an_overflow_of_floats():
     coming = CSR(np.array([0, 0, 1, 2]), np.array([0, 1], np.uint32), weights)
     rows = Adjacency(CSR(np.array([0, 1, 2, 2]), np.array([1, 2], np.uint32), weights), coming)
     with np.errstate(over="ignore"):
-        assert lanes.solve(rows, np.array([0]), np.empty(3, np.float32), batch=2)
+        assert warp_lanes.solve(rows, np.array([0]), np.empty(3, np.float32), batch=2)
         weights[:] = 2e37
-        assert not lanes.solve(rows, np.array([0]), np.empty(3, np.float32), batch=2)
+        assert not warp_lanes.solve(rows, np.array([0]), np.empty(3, np.float32), batch=2)
 
 
 @pytest.mark.ptx
 @pytest.mark.parametrize("kind", ["int32", "float32"])
 def test_lanes_compile(kind):
-    kinds = (
-        "int32[]",
-        "int64[]",
-        "uint32[]",
-        "int64[]",
-        "uint32[]",
-        f"{kind}[]",
-        "int64[]",
-        "int64",
-        "int64",
-    )
+    rows = (CSR, ("int64[]", "uint32[]", f"{kind}[]"))
+    search = (*(rows, rows), "int64[]", "int64", "int64", f"{kind}[]", "int32[]")
     limit = "int64" if kind == "int32" else "float64"
-    kinds += (f"{kind}[]", "int32[]", "int32[]", f"{kind}[]", "int64[]", limit, limit)
-    text = lanes.search.cuda.ptx(kinds, (9, 0))
+    output = (warp_lanes.Output, (f"{kind}[]", limit))
+    kinds = ("int32[]", (warp_lanes.LaneSearch, search), output, limit, "int32[]", "int64[]")
+    text = warp_lanes.search_batches.cuda.ptx(kinds, (9, 0))
     assert "ld.local" not in text
     if kind == "float32":
         assert "add.f64" not in text  # sums are rounded as the type's are
@@ -141,14 +133,14 @@ def places(count):
 
 
 def closed_by_parts(edges, n, count, **options):
-    rows = floyd_several.shares(len(edges), count)
+    rows = floyd_warshall_gpu.split_rows(len(edges), count)
     assert sum(rows) == len(edges)
     ends = np.cumsum(rows)
     parts = [
         arrays.move(edges[end - high : end].reshape(-1).copy(), device)
         for high, end, device in zip(rows, ends, places(len(rows)), strict=True)
     ]
-    negative = floyd_several.solve(parts, n, len(edges), **options)
+    negative = floyd_warshall_gpu.solve_in_parts(parts, n, len(edges), **options)
     return np.concatenate([arrays.move(part, "cpu") for part in parts]).reshape(edges.shape), negative
 
 

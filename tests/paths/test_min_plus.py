@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from edgewise.device import arrays, launch
-from edgewise.paths.apsp import floyd_tiles
-from edgewise.paths.apsp.bounds import ceiling_of
+from edgewise.paths.apsp import floyd_warshall_gpu
+from edgewise.paths.apsp.limits import ceiling_of
 from edgewise.primitives import min_plus
 
 TYPES = (np.int32, np.int64, np.float32, np.float64)
@@ -42,7 +42,7 @@ def oracle(edges):
 
 def solved(edges, n, **options):
     matrix = arrays.move(edges.reshape(-1).copy(), "cuda:0")
-    negative = floyd_tiles.solve(matrix, n, len(edges), **options)
+    negative = floyd_warshall_gpu.solve(matrix, n, len(edges), **options)
     arrays.synchronize("cuda:0")
     return arrays.move(matrix, "cpu").reshape(edges.shape), negative
 
@@ -101,13 +101,14 @@ def test_kernels_keep_their_values_in_registers(kind):
         tiles = min_plus.min_plus(np.dtype(kind), signed)
         seen = "int32" if tiles.by_bits else name
         numbers = lambda count: ("int64",) * count  # noqa: E731
-        text = tiles._relax.ptx((f"{seen}[]",) * 3 + numbers(9), capability)
+        panel = lambda kind: (min_plus.Panel, (f"{kind}[]", "int64", "int64"))  # noqa: E731
+        text = tiles._relax.ptx((panel(seen),) * 3 + numbers(3), capability)
         assert "ld.local" not in text and "st.local" not in text
         assert ".maxntid 256" in text and "cp.async" in text
         if np.dtype(kind).itemsize == 4:
             assert text.count("ld.shared.v4") == 8
         if signed:  # the other kernels are the same
             continue
-        text = tiles._close.ptx((f"{name}[]",) * 2 + ("int64[]",) + numbers(3), capability)
+        text = tiles._close.ptx((panel(name), f"{name}[]", "int64[]", "int64"), capability)
         assert "ld.local" not in text
-        assert tiles._turn.ptx((f"{name}[]",) * 2 + numbers(5), capability)
+        assert tiles._transpose.ptx((panel(name), panel(name), "int64"), capability)

@@ -1,9 +1,9 @@
 """All pairs shortest paths: distances from every vertex to every vertex.
 
-A method is made ready for the rows of a graph and then asked for blocks of sources: ``run(rows)`` returns
-``solve(sources, into)``, which fills a flat array, source after source, and says whether a distance was too
-large for its type.  So all of them serve results in memory, files that grow block by block, and
-:func:`edgewise.distance_measures`, which keeps no matrix.
+A method is prepared for the adjacency of a graph: ``run(adjacency)`` returns ``solve(sources, result)``,
+which fills a flat array, source after source, and returns whether a distance was too large for its type.  Any
+block of sources can then be searched from.  In this way all methods serve results in memory, files that grow
+block by block, and :func:`edgewise.distance_measures`, which keeps no matrix.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from typing import Any
 from edgewise.device import arrays
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, check_one_or_several
-from edgewise.paths.apsp.batches import sssp as sssp_on_cpu
-from edgewise.paths.apsp.floyd_warshall import floyd_warshall
-from edgewise.paths.apsp.floyd_warshall_simple import floyd_warshall_simple
-from edgewise.paths.apsp.job import Job
-from edgewise.paths.apsp.johnson import johnson as johnson_by
+from edgewise.paths.apsp import johnson as johnsons
+from edgewise.paths.apsp import vector_lanes
+from edgewise.paths.apsp.driver import Job, Request
+from edgewise.paths.apsp.floyd_warshall import floyd_warshall, floyd_warshall_simple
 from edgewise.paths.apsp.multi_source import multi_source
 from edgewise.paths.apsp.result import AllPairs
 from edgewise.paths.method import PathMethod
@@ -28,18 +27,18 @@ from edgewise.workers.device_team import device_team
 __all__ = ["METHODS", "AllPairs", "all_pairs_shortest_paths"]
 
 
-def sssp(rows):
-    """The batched search for the place of the rows."""
-    if arrays.device_of(rows.offsets) == "cpu":
-        return sssp_on_cpu(rows)
-    from edgewise.paths.apsp import lanes
+def sssp(adjacency):
+    """Prepare the batched search on the device of the adjacency."""
+    if arrays.device_of(adjacency.offsets) == "cpu":
+        return vector_lanes.sssp(adjacency)
+    from edgewise.paths.apsp import warp_lanes
 
-    return lambda sources, into: lanes.solve(rows, sources, into)
+    return lambda sources, result: warp_lanes.solve(adjacency, sources, result)
 
 
-def johnson(rows):
-    """Johnson's method with the batched search for the place of the rows."""
-    return johnson_by(rows, sssp)
+def johnson(adjacency):
+    """Prepare Johnson's algorithm with the batched search on the device of the adjacency."""
+    return johnsons.johnson(adjacency, sssp)
 
 
 METHODS = {
@@ -65,10 +64,10 @@ METHODS = {
         weights="not negative",
     ),
     "multi-source": PathMethod(
-        multi_source, "breadth-first search, 64 sources a sweep", "Then et al. 2014", devices=("cpu",)
+        multi_source, "breadth-first search, 64 sources at a time", "Then et al. 2014", devices=("cpu",)
     ),
     "johnson": PathMethod(
-        johnson, "potentials shift negative weights away, then sssp", "Johnson 1977", weights="any"
+        johnson, "potentials make weights non-negative, then sssp", "Johnson 1977", weights="any"
     ),
 }
 
@@ -83,9 +82,8 @@ def all_pairs_shortest_paths(
     dtype: str | None = None,
     output: str | Path | None = None,
     progress: Callable[[int, int], Any] | None = None,
-    **options: int | str,
 ) -> AllPairs:
-    """Find the distances from every vertex, or from chosen ones, to every vertex.
+    """Compute the distances from every vertex, or from chosen ones, to every vertex.
 
     Parameters
     ----------
@@ -93,26 +91,24 @@ def all_pairs_shortest_paths(
         With or without weights; without them every edge counts one.  Edges of a directed graph lead one way.
     sources : sequence of ids, optional
         The rows that are wanted; all vertices by default.  ``sssp``, ``multi-source`` and ``johnson`` search
-        for these rows alone.  ``floyd-warshall`` and ``floyd-warshall-simple`` find the whole matrix and give
-        the rows out of it: for one source they cost as much time and memory as for all.
+        from these vertices only.  ``floyd-warshall`` and ``floyd-warshall-simple`` compute the whole matrix
+        and return rows of it: for one source they take as much time and memory as for all.
     method : str
         A name in ``METHODS``, or ``"auto"``: chosen by size, density and weights.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
-        graph lies.
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default the device of
+        the graph.
     devices : str or list of str, optional
         Several devices that share the sources, or the matrix: ``"all"`` (every GPU), or such as
-        ``["cuda:0", "cuda:1"]``.  The distances then come together on the host.
+        ``["cuda:0", "cuda:1"]``.  The distances are then put together on the host.
     dtype : {'int32', 'int64', 'float32', 'float64'}, optional
         Type of the distances; by default that of the weights, or a wider one where a distance needs it.
     output : path, optional
-        File that takes the distances where they are too many for memory: a NumPy file (``.npy``), or a Zarr
-        array (``.zarr``, needs the package zarr).  It is written block by block under a hidden name beside
-        it; an interrupted run goes on after the last block when it is run again.
+        File for distances that are too many for memory: a NumPy file (``.npy``), or a Zarr array (``.zarr``,
+        needs the package zarr).  It is written block by block under a hidden name beside it; an interrupted
+        run continues after the last block when it is run again.
     progress : callable, optional
-        Called with the number of blocks that are done and that there are.
-    **options : int or str
-        Options of the method.
+        Called with the number of finished blocks and the number of all blocks.
 
     Returns
     -------
@@ -124,8 +120,8 @@ def all_pairs_shortest_paths(
     GraphError
         An unknown source, weights that are not finite, a negative cycle, distances too large for any type.
     OptionError
-        An unknown method, option or output; a method that cannot do with the weights or does not run in the
-        place; sources that are a table.
+        An unknown method or output; a method that does not take the weights or does not run on the device;
+        sources that are a table.
     DeviceError, OutOfMemoryError
         The device is not there, or the matrix does not fit.
     FileError
@@ -143,8 +139,8 @@ def all_pairs_shortest_paths(
     """
     check_graph(graph)
     check_one_or_several(device, devices)
-    check_method(method, METHODS, options)
+    check_method(method, METHODS, {})
     names: tuple[str, ...] = (graph.device,) if device is None else (arrays.resolve(device),)
     if devices is not None:
-        names = device_team(devices).devices
-    return Job(METHODS, graph, method, sources, dtype, names, output, progress).run()
+        names = device_team(devices).names
+    return Job(METHODS, graph, Request(method, sources, dtype, names, output, progress)).run()

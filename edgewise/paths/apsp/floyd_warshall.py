@@ -1,53 +1,210 @@
-"""Floyd and Warshall's method in blocks: min-plus products of tiles that stay in the caches.
+"""The Floyd-Warshall algorithm: the full matrix, the algorithm in blocks on the CPU, and its plain form.
 
-With pivots ``k`` taken in blocks ``K`` of 256, every block takes three steps:
+The matrix is square with sides padded to a multiple of a tile, row after row in one flat array, so that
+kernels need not test for its borders.  Pairs without an edge, and the padding, hold the ceiling
+(:mod:`edgewise.paths.apsp.limits`); the diagonal holds zeros, or less where a self-loop is negative.
+
+The blocked method takes pivots ``k`` in blocks ``K`` of 256, with three steps for each block:
 
 1. *close* the block on the diagonal, ``D[K, K]``, by the same method with blocks of 64;
-2. bring in the paths through it of the block's rows and columns, ``D[K, :] = D[K, K] * D[K, :]`` and
+2. take the paths through it into the block's rows and columns, ``D[K, :] = D[K, K] * D[K, :]`` and
    ``D[:, K] = D[:, K] * D[K, K]``, where ``*`` is the min-plus product;
-3. and of all others: ``D[I, J] = min(D[I, J], D[I, K] * D[K, J])``.
+3. and into all others: ``D[I, J] = min(D[I, J], D[I, K] * D[K, J])``.
 
-Every step is a product, and one body does them all.  A worker copies 64 columns of the right factor, all
-``K`` rows, into memory of its own: 64 kB that would otherwise lie in as many pages, all of whose rows
-compete for the same few lines of the cache where the stride is a power of two.  Then four rows of the result
-at a time stay in registers while ``k`` runs over the block; each entry of the left factor is added to a
-vector of the right one, and the lesser kept.  Blocks of 256 rather than 64 read and write the whole matrix n
-/ 256 times, which memory can follow.
+Every step is a product, computed by one body.  A worker copies 64 columns of the right factor, all ``K``
+rows, into memory of its own: 64 kB that would otherwise be on as many pages, all of whose rows compete for
+the same few cache lines where the stride is a power of two.  Then four rows of the result at a time stay in
+registers while ``k`` runs over the block; each entry of the left factor is added to a vector of the right
+one, and the lesser kept.  Blocks of 256 rather than 64 read and write the whole matrix n / 256 times, which
+memory can follow.
 
 In step 2 the factor ``D[:, K]`` is lowered while it is read.  That does no harm: an entry is the length of
 some path at any time, and only falls.  See Venkataraman et al., "A blocked all-pairs shortest-paths
 algorithm" (JEA 8, 2003) and Katz and Kider, "All-pairs shortest-paths for large graphs on the GPU" (2008).
 
-A vertex whose distance to itself falls below zero lies on a negative cycle.  It is noticed before it is used
+The plain form is that of Fusi, section on all pairs, and of Harish and Narayanan, "Accelerating large graph
+algorithms on the GPU using CUDA" (HiPC 2007), algorithm 8: for each pivot ``k``, one loop over all n * n
+pairs compares the distance of each pair with the path through ``k``.  No entry of row ``k`` or column ``k``
+changes meanwhile, since the distance of ``k`` to itself is zero, so the threads need not wait for each other.
+Each reads three entries and may write one, so the time is that of memory.
+
+A vertex whose distance to itself falls below zero is on a negative cycle.  That is noticed before it is used
 as a pivot, so that nothing grows beyond the longest simple path.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from edgewise.device import arrays, compiled, device, fetch_add, threads
-from edgewise.paths.apsp import team
-from edgewise.paths.apsp.bounds import least_of
-from edgewise.paths.apsp.dense import by_matrix
+from edgewise.device import arrays, compiled, device, each, fetch_add
+from edgewise.paths.apsp.limits import (
+    always_fits,
+    ceiling_of,
+    end_of,
+    heaviest_of,
+    largest_of,
+    least_of,
+    limit_of,
+)
+from edgewise.paths.result import unreached
+from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.primitives.vectors import REGISTERS, item, lesser, of_bytes, wrapping_add, write
 
-#: Sides of a tile, pivots a block, rows of the result a worker takes at a time.
-TILE, PIVOTS, MOST_ROWS = 64, 256, 256
-#: Pieces for which a second worker is called.
-FEWEST_PIECES = 4
+#: Sides of a tile, pivots of a block, rows of the product that a worker takes at a time.
+TILE, PIVOTS, ROWS = 64, 256, 256
+#: Pieces of a product for each worker, at least.
+MIN_PIECES = 4
 
 read, items_of = of_bytes(REGISTERS // 8)
 
 
+class NegativeDiagonal(Exception):
+    """The distance of a vertex to itself became negative: it is on a negative cycle."""
+
+
+@each
+def fill_row(line, first, csr, stride, ceiling, matrix):
+    """Fill a line of the matrix, whose first one is row ``first``; of repeated edges the lightest counts."""
+    at, row = line * stride, first + line
+    for column in range(stride):
+        matrix[at + column] = ceiling
+    matrix[at + row] = 0
+    if row < len(csr.offsets) - 1:
+        for entry in range(csr.offsets[row], csr.offsets[row + 1]):
+            column = np.int64(csr.neighbours[entry])
+            weight = csr.weights[entry] if len(csr.weights) else matrix.dtype.type(1)
+            if weight < matrix[at + column]:
+                matrix[at + column] = weight
+
+
+@each
+def copy_row(row, lines, stride, matrix, limits, width, result):
+    """Write a line of the matrix to the result; ``limits``: its end of distances, the result's "no path"."""
+    at, to, (limit, none) = np.int64(lines[row]) * stride, row * width, limits
+    for column in range(width):
+        value = matrix[at + column]
+        result[to + column] = value if value < limit else none
+
+
+def fill(csr, first, stride, matrix):
+    """Fill the lines of a matrix, of which the first is row ``first``, with the lengths of edges."""
+    ceiling = matrix.dtype.type(ceiling_of(matrix.dtype))
+    csr = csr._replace(weights=csr.weights.astype(matrix.dtype, copy=False))
+    fill_row(len(matrix) // max(stride, 1), first, csr, stride, ceiling, matrix)
+
+
+def copy_rows(matrix, stride, lines, width, signed, result):
+    """Write some lines of a matrix to the flat array ``result``, one after the other."""
+    kind = result.dtype
+    limits = kind.type(limit_of(kind, signed)), kind.type(unreached(kind))
+    there = arrays.move(np.asarray(lines), arrays.device_of(matrix))
+    copy_row(len(lines), there, stride, matrix, limits, width, result)
+
+
+class MatrixMethod:
+    """A method that keeps the full matrix, prepared for a graph.
+
+    Parameters
+    ----------
+    adjacency : edgewise.paths.csr.Adjacency
+    stride : int
+        Sides of the matrix.
+    close : callable
+        ``close(matrix)`` turns the lengths of edges into distances, in place, and returns whether the
+        distance of a vertex to itself became negative, after which the matrix is of no use.
+    """
+
+    def __init__(self, adjacency, stride, close):
+        self.adjacency, self.stride, self.close = adjacency, stride, close
+        self.heaviest, self.signed = heaviest_of(adjacency.weights), least_of(adjacency.weights) < 0
+        self.matrices = {}
+
+    def __call__(self, sources, result):
+        """Write the distances from each of the (k,) ``sources`` to the flat (k n,) array ``result``.
+
+        The matrix is solved at the first call, in ``result`` itself if all of it fits there.
+
+        Returns
+        -------
+        bool
+            Whether distances were too large for the type.
+        """
+        kind, safe = result.dtype, always_fits(self.adjacency, result.dtype)
+        if not safe and (self.signed or self.heaviest >= end_of(kind)):
+            return True
+        matrix = self.matrices[kind] if kind in self.matrices else self._solved(sources, result)
+        if matrix is not result:
+            self.matrices[kind] = matrix
+        if not safe and self._largest(matrix, limit_of(kind, self.signed)) + self.heaviest >= end_of(kind):
+            return True
+        self._copy(matrix, sources, result)
+        return False
+
+    def _solved(self, sources, result):
+        n, matrix = self.adjacency.n_vertices, result
+        if not (n == self.stride == len(sources) and bool((sources == np.arange(n)).all())):
+            matrix = arrays.empty(self.stride**2, result.dtype, arrays.device_of(result))
+        fill(self.adjacency.outgoing, 0, self.stride, matrix)
+        if self.close(matrix):
+            raise NegativeDiagonal
+        return matrix
+
+    def _largest(self, matrix, limit):
+        return largest_of(matrix, limit)
+
+    def _copy(self, matrix, sources, result):
+        copy_rows(matrix, self.stride, sources, self.adjacency.n_vertices, self.signed, result)
+
+
+class Block(NamedTuple):
+    """A block of pivots in a matrix.
+
+    Attributes
+    ----------
+    matrix : (stride * stride,) array
+    stride : int
+    pivot, n_pivots : int
+        The first pivot, and how many there are.
+    lanes : int
+        Items of a vector.
+    """
+
+    matrix: Any
+    stride: int
+    pivot: int
+    n_pivots: int
+    lanes: int
+
+
+class Pieces(NamedTuple):
+    """The pieces of a product: chunks of rows by strips of 64 columns.
+
+    Attributes
+    ----------
+    first_rows, row_counts : (chunks,) int64 arrays
+    columns : (strips,) int64 array
+        First column of each strip.
+    next_piece : (1,) int64 array
+        Counter of the pieces.
+    """
+
+    first_rows: Any
+    row_counts: Any
+    columns: Any
+    next_piece: Any
+
+
 @device
-def lower_four_rows(matrix, at, stride, left, pivots, lanes, packed, strip):
+def lower_four_rows(block, at, left, packed):
     """Lower four rows of 64 columns by the products of four rows of the left factor with the packed one."""
-    second, third, fourth = stride, 2 * stride, 3 * stride
+    matrix, lanes = block.matrix, block.lanes
+    second, third, fourth = block.stride, 2 * block.stride, 3 * block.stride
     for column in range(0, TILE, lanes):
         here = at + column
         one, two = read(matrix, here), read(matrix, here + second)
         three, four = read(matrix, here + third), read(matrix, here + fourth)
-        for pivot in range(pivots):
-            through = read(packed, strip + pivot * TILE + column)
+        for pivot in range(block.n_pivots):
+            through = read(packed, pivot * TILE + column)
             one = lesser(wrapping_add(through, item(matrix, left + pivot)), one)
             two = lesser(wrapping_add(through, item(matrix, left + pivot + second)), two)
             three = lesser(wrapping_add(through, item(matrix, left + pivot + third)), three)
@@ -59,25 +216,29 @@ def lower_four_rows(matrix, at, stride, left, pivots, lanes, packed, strip):
 
 
 @compiled
-def multiply(me, counter, matrix, stride, pivot, pivots, first_rows, row_counts, columns, lanes, packed):
-    """One worker lowers pieces of the result, some rows of 64 columns each, until none is left."""
-    strip = me * PIVOTS * TILE
-    pieces = len(first_rows) * len(columns)
-    piece = fetch_add(counter, 0, 1)
-    while piece < pieces:
+def multiply(block, pieces, packed):
+    """Lower pieces of the result, taken from the counter, until none is left.
+
+    ``packed`` is the memory of the worker: (PIVOTS * TILE,) items.
+    """
+    matrix, stride, columns = block.matrix, block.stride, pieces.columns
+    n_pieces = len(pieces.first_rows) * len(columns)
+    piece = fetch_add(pieces.next_piece, 0, 1)
+    while piece < n_pieces:
         chunk, column = piece // len(columns), columns[piece % len(columns)]
-        for k in range(pivots):
+        for k in range(block.n_pivots):
             for j in range(TILE):
-                packed[strip + k * TILE + j] = matrix[(pivot + k) * stride + column + j]
-        for row in range(first_rows[chunk], first_rows[chunk] + row_counts[chunk], 4):
+                packed[k * TILE + j] = matrix[(block.pivot + k) * stride + column + j]
+        first = pieces.first_rows[chunk]
+        for row in range(first, first + pieces.row_counts[chunk], 4):
             at = row * stride
-            lower_four_rows(matrix, at + column, stride, at + pivot, pivots, lanes, packed, strip)
-        piece = fetch_add(counter, 0, 1)
+            lower_four_rows(block, at + column, at + block.pivot, packed)
+        piece = fetch_add(pieces.next_piece, 0, 1)
 
 
 @compiled
 def close_tile(matrix, stride, pivot, lanes):
-    """Floyd and Warshall's loops on a tile of the diagonal; return whether a pivot was negative."""
+    """Run the loops of the algorithm on a tile of the diagonal; return whether a pivot was negative."""
     corner = pivot * stride + pivot
     for k in range(TILE):
         through = corner + k * stride
@@ -87,27 +248,27 @@ def close_tile(matrix, stride, pivot, lanes):
             at = corner + i * stride
             step = matrix[at + k]
             for j in range(0, TILE, lanes):
-                write(
-                    matrix,
-                    at + j,
-                    lesser(wrapping_add(read(matrix, through + j), step), read(matrix, at + j)),
-                )
+                longer = wrapping_add(read(matrix, through + j), step)
+                write(matrix, at + j, lesser(longer, read(matrix, at + j)))
     return False
 
 
 class _Blocks:
-    """Blocks of pivots on a matrix."""
+    """The blocked algorithm on one matrix."""
 
     def __init__(self, matrix, stride):
-        self.matrix, self.stride = matrix, stride
-        self.lanes = items_of(matrix.dtype)
-        self.packed = np.empty(threads.count() * PIVOTS * TILE, matrix.dtype)
+        self.matrix, self.stride, self.lanes = matrix, stride, items_of(matrix.dtype)
+        self.pool = ThreadPool((stride // TILE) ** 2 // MIN_PIECES, PIVOTS * TILE * matrix.itemsize)
+        self.packed = [np.empty(PIVOTS * TILE, matrix.dtype) for _ in range(self.pool.n_workers)]
 
-    def close(self, begin, end, pivots):
-        """Bring in the paths between ``begin`` and ``end`` through all vertices there; return as below."""
-        for pivot in range(begin, end, pivots):
-            block = pivot, min(pivot + pivots, end)
-            if pivots == TILE:
+    def close(self, begin, end, n_pivots):
+        """Take in the paths between ``begin`` and ``end`` through all vertices there.
+
+        Returns whether a pivot is on a negative cycle, after which the matrix is of no use.
+        """
+        for pivot in range(begin, end, n_pivots):
+            block = pivot, min(pivot + n_pivots, end)
+            if n_pivots == TILE:
                 negative = close_tile(self.matrix, self.stride, pivot, self.lanes)
             else:
                 negative = self.close(*block, TILE)
@@ -121,56 +282,44 @@ class _Blocks:
 
     def lower(self, rows, columns, block):
         """Lower rectangles of the matrix, all ``rows`` by all ``columns``, by the paths through ``block``."""
-        chunks = [
-            (first, min(MOST_ROWS, end - first))
-            for begin, end in rows
-            for first in range(begin, end, MOST_ROWS)
-        ]
+        chunks = [(first, min(ROWS, end - first)) for begin, end in rows for first in range(begin, end, ROWS)]
         strips = [first for begin, end in columns for first in range(begin, end, TILE)]
         if chunks and strips:
-            firsts, counts = np.array(chunks).T.copy()
-            extent = self.stride, block[0], block[1] - block[0]
-            pieces = firsts, counts, np.array(strips), self.lanes, self.packed
-            workers = team.size_for(len(chunks) * len(strips) // FEWEST_PIECES)
-            team.run(multiply, workers, self.matrix, *extent, *pieces)
+            pieces = Pieces(*np.array(chunks).T.copy(), np.array(strips), np.zeros(1, np.int64))
+            block = Block(self.matrix, self.stride, block[0], block[1] - block[0], self.lanes)
+            n_workers = max(1, len(chunks) * len(strips) // MIN_PIECES)
+            self.pool.starmap(multiply, [(block, pieces, own) for own in self.packed[:n_workers]])
 
 
-def close_matrix(matrix, stride):
-    """Turn the lengths of edges into distances, in place.
+def floyd_warshall(adjacency):
+    """Prepare the blocked method for a graph, on the device of its rows: :class:`MatrixMethod`."""
+    n = adjacency.n_vertices
+    if arrays.device_of(adjacency.offsets) != "cpu":
+        from edgewise.paths.apsp import floyd_warshall_gpu
 
-    Parameters
-    ----------
-    matrix : (stride * stride,) array
-        See :mod:`edgewise.paths.apsp.dense`.
-    stride : int
-        A multiple of ``TILE``.
-
-    Returns
-    -------
-    bool
-        Whether a pivot lies on a negative cycle, with which the matrix is left unfinished.
-    """
-    return _Blocks(matrix, stride).close(0, stride, PIVOTS)
-
-
-def floyd_warshall(rows):
-    """Make the method ready for a graph, in the place of its rows; see :func:`~.dense.by_matrix`."""
-    n = rows.n_vertices
-    if arrays.device_of(rows.offsets) != "cpu":
-        return _on_gpu(rows, n)
+        return floyd_warshall_gpu.floyd_warshall(adjacency)
     stride = -(-n // TILE) * TILE
-    return by_matrix(rows, stride, lambda matrix: close_matrix(matrix, stride))
+    return MatrixMethod(adjacency, stride, lambda matrix: _Blocks(matrix, stride).close(0, stride, PIVOTS))
 
 
-def _on_gpu(rows, n):
-    """The same on a GPU, whose tiles are others."""
-    from edgewise.paths.apsp import floyd_tiles
-    from edgewise.primitives.min_plus import padded
+@each
+def relax_pair(pair, pivot, vertices, matrix):
+    """Take the path through the pivot if it is shorter; a pivot on a negative cycle is skipped."""
+    row = pair // vertices
+    column = pair - row * vertices
+    if matrix[pivot * vertices + pivot] >= 0:
+        through = matrix[row * vertices + pivot] + matrix[pivot * vertices + column]
+        if through < matrix[pair]:
+            matrix[pair] = through
 
-    stride, signed = padded(n), least_of(rows.weights) < 0
-    symmetric = rows.symmetric and not signed
+
+def floyd_warshall_simple(adjacency):
+    """Prepare the plain form for a graph, on the device of its rows: :class:`MatrixMethod`."""
+    n = adjacency.n_vertices
 
     def close(matrix):
-        return floyd_tiles.solve(matrix, n, stride, symmetric=symmetric, signed=signed)
+        for pivot in range(n):
+            relax_pair(n * n, pivot, n, matrix)
+        return bool(arrays.move((matrix[:: n + 1][:n] < 0).any(), "cpu"))
 
-    return by_matrix(rows, stride, close)
+    return MatrixMethod(adjacency, n, close)

@@ -1,111 +1,170 @@
-"""Johnson's method: negative weights are shifted away by potentials, then every source is searched from.
+"""Johnson's algorithm: potentials make negative weights non-negative, then every source is searched from.
 
 With potentials of the vertices such that ``potential[v] <= potential[u] + weight`` for every edge, the
-shifted weight ``weight + potential[u] - potential[v]`` is not negative, and all paths from ``s`` to ``t``
-are shifted alike, by ``potential[s] - potential[t]``.  So shortest paths stay shortest, the repeated search
-of :mod:`edgewise.paths.apsp.batches` finds them, and their lengths are shifted back.  See Johnson,
-"Efficient algorithms for shortest paths in sparse networks" (J. ACM 24, 1977).
+shifted weight ``weight + potential[u] - potential[v]`` is not negative, and all paths from ``s`` to ``t`` are
+shifted alike, by ``potential[s] - potential[t]``.  Shortest paths therefore stay shortest, the repeated
+search of :mod:`edgewise.paths.apsp.vector_lanes` finds them, and their lengths are shifted back.  See
+Johnson, "Efficient algorithms for shortest paths in sparse networks" (J. ACM 24, 1977).
 
-Whole numbers are shifted exactly, in 64 bits.  Shifting floats rounds, in float64: a distance is then as
-exact as the largest distance in the graph allows, not as its own size.
+Potentials are the distances from an imagined source with an edge of weight zero to every vertex.  They exist
+if and only if no cycle is negative.  Bellman-Ford-Moore finds them on one core, or names a negative cycle
+(:mod:`edgewise.paths.sssp.negative_cycle`).
+
+Integers are shifted exactly, in 64 bits.  Shifting floats rounds, in float64: a distance is then as exact as
+the largest distance in the graph allows, not as its own size.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_max
-from edgewise.paths.apsp.bounds import always_fits, end_of, heaviest_of, least_of
-from edgewise.paths.apsp.potentials import potentials_of
+from edgewise.paths.apsp.limits import always_fits, end_of, heaviest_of, least_of
 from edgewise.paths.csr import CSR, Adjacency
 from edgewise.paths.result import unreached
+from edgewise.paths.sssp.negative_cycle import finish
 
 #: Bytes of shifted distances that are held at a time.
-MOST_BYTES = 1 << 28
+BLOCK_BYTES = 1 << 28
+#: Edges that may be relaxed for the potentials: all that the search needs.
+NO_LIMIT = 2**62
+
+
+class Shifted(NamedTuple):
+    """Shifted distances: ``distances`` (k * n,), ``none`` where no path leads, ``potentials`` (n,)."""
+
+    distances: Any
+    none: Any
+    potentials: Any
+
+
+class Output(NamedTuple):
+    """Where the distances go.
+
+    Attributes
+    ----------
+    result : (rows * n,) array
+    first : int
+        The row of the first source.
+    none : number of the type of ``result``
+        Its value where no path leads.
+    limit : number of the type of the shifted distances
+        Distances must be smaller.
+    too_large : (1,) int32 array
+        Becomes 1 if one is not.
+    """
+
+    result: Any
+    first: int
+    none: Any
+    limit: Any
+    too_large: Any
 
 
 @each
-def shift_row(row, offsets, neighbours, weights, potentials, shifted):
-    """Shift the weights of a row by the potentials of the ends; rounding leaves nothing below zero."""
-    for entry in range(offsets[row], offsets[row + 1]):
-        step = weights[entry] + potentials[row] - potentials[np.int64(neighbours[entry])]
-        shifted[entry] = max(step, shifted.dtype.type(0))
+def shift_row(row, csr, potentials, shifted):
+    """Shift the weights of a row by the potentials of both endpoints; rounding leaves nothing below zero."""
+    for entry in range(csr.offsets[row], csr.offsets[row + 1]):
+        weight = csr.weights[entry] + potentials[row] - potentials[np.int64(csr.neighbours[entry])]
+        shifted[entry] = max(weight, shifted.dtype.type(0))
 
 
 @each
-def shift_back(row, sources, potentials, shifted, vertices, none, none_there, most, first, into, too_large):
-    """Write a row of distances as they are without the shift."""
+def shift_back(row, sources, shifted, output):
+    """Write a row of distances without the shift."""
+    potentials, vertices = shifted.potentials, len(shifted.potentials)
     own = potentials[np.int64(sources[row])]
     for vertex in range(vertices):
-        value = shifted[row * vertices + vertex]
-        at = (first + row) * vertices + vertex
-        if value == none:
-            into[at] = none_there
+        value, at = shifted.distances[row * vertices + vertex], (output.first + row) * vertices + vertex
+        if value == shifted.none:
+            output.result[at] = output.none
         else:
             distance = value - own + potentials[vertex]
-            if distance >= most:
-                fetch_max(too_large, 0, 1)
+            if distance >= output.limit:
+                fetch_max(output.too_large, 0, 1)
             else:
-                into[at] = distance
+                output.result[at] = distance
 
 
-def johnson(rows, search):
-    """Make ready to search from many sources in a graph with negative weights.
+def potentials_of(csr):
+    """Potentials of all vertices.
 
     Parameters
     ----------
-    rows : edgewise.paths.csr.Adjacency
-        With ``incoming``.
-    search : callable
-        The method for weights that are not negative, such as :func:`~edgewise.paths.apsp.batches.sssp`.
+    csr : CSR
+        On any device.
 
     Returns
     -------
-    solve : function
-        ``solve(sources, into)`` writes the distances from each of the (k,) ``sources`` to the flat (k n,)
-        array ``into``, source after source, and returns whether distances were too large for its type.
+    (n,) int64 or float64 array, on the host
+        None is above zero.  ``None`` if one would pass the end of its type.
 
     Raises
     ------
     edgewise.paths.sssp.bellman_ford.NegativeCycle
     """
-    device, n, signed = arrays.device_of(rows.offsets), rows.n_vertices, least_of(rows.weights) < 0
-    potentials = potentials_of(rows)
-    if potentials is None:
-        return lambda sources, into: True
-    potentials = arrays.move(potentials, device)
-    solve_shifted, kind = search(_shifted(rows, potentials, device)), potentials.dtype
+    kind, n = np.float64 if csr.weights.dtype.kind == "f" else np.int64, csr.n_vertices
+    if not len(csr.weights):
+        return np.zeros(n, kind)
+    csr = csr.on_host()
+    csr = csr._replace(weights=csr.weights.astype(kind, copy=False))
+    return finish(csr, np.zeros(n, kind), np.arange(n), NO_LIMIT)
 
-    def solve(sources, into):
-        too_large = arrays.zeros(1, np.int32, device)
-        if signed and not always_fits(rows, into.dtype):
+
+def johnson(adjacency, search):
+    """Prepare a search from many sources in a graph with negative weights.
+
+    Parameters
+    ----------
+    adjacency : edgewise.paths.csr.Adjacency
+    search : callable
+        The method for weights that are not negative, such as
+        :func:`~edgewise.paths.apsp.vector_lanes.sssp`.
+
+    Returns
+    -------
+    solve : function
+        ``solve(sources, result)`` writes the distances from each of the (k,) ``sources`` to the flat (k n,)
+        array ``result``, row after row, and returns whether distances were too large for its type.
+
+    Raises
+    ------
+    edgewise.paths.sssp.negative_cycle.NegativeCycle
+    """
+    device, n = arrays.device_of(adjacency.offsets), adjacency.n_vertices
+    signed, heaviest = least_of(adjacency.weights) < 0, heaviest_of(adjacency.weights)
+    potentials = potentials_of(adjacency.outgoing)
+    if potentials is None:
+        return lambda sources, result: True
+    potentials = arrays.move(potentials, device)
+    kind = potentials.dtype
+    outgoing, incoming = adjacency.outgoing, adjacency.incoming
+    solve_shifted = search(Adjacency(_shifted(outgoing, potentials), _shifted(incoming, -potentials)))
+
+    def solve(sources, result):
+        if signed and not always_fits(adjacency, result.dtype):
             return True
-        # As of every method: the largest distance and one more edge stay below the ceiling.
-        most = end_of(into.dtype) - heaviest_of(rows.weights)
-        limits = kind.type(unreached(kind)), into.dtype.type(unreached(into.dtype)), kind.type(most)
-        count = max(1, MOST_BYTES // (8 * max(n, 1)))
-        for first in range(0, len(sources), count):
-            some = np.ascontiguousarray(sources[first : first + count])
-            block = arrays.empty(len(some) * n, kind, device)
-            if solve_shifted(some, block):
+        # As in every method: the largest distance and one more edge stay below the ceiling.
+        limit, too_large = kind.type(end_of(result.dtype) - heaviest), arrays.zeros(1, np.int32, device)
+        none, height = result.dtype.type(unreached(result.dtype)), max(1, BLOCK_BYTES // (8 * max(n, 1)))
+        for first in range(0, len(sources), height):
+            block = np.ascontiguousarray(sources[first : first + height])
+            distances = arrays.empty(len(block) * n, kind, device)
+            if solve_shifted(block, distances):
                 return True
-            there = arrays.move(some, device)
-            shift_back(len(some), there, potentials, block, n, *limits, first, into, too_large)
+            shifted = Shifted(distances, kind.type(unreached(kind)), potentials)
+            output = Output(result, first, none, limit, too_large)
+            shift_back(len(block), arrays.move(block, device), shifted, output)
         return bool(arrays.move(too_large, "cpu")[0])
 
     return solve
 
 
-def _shifted(rows, potentials, device):
-    """Rows with shifted weights, and those of the edges that come in."""
-    shifted = arrays.empty(len(rows.neighbours), potentials.dtype, device)
-    weights = rows.weights
-    if not len(weights):
-        weights = arrays.full(len(rows.neighbours), 1, np.int32, device)
-    shift_row(rows.n_vertices, rows.offsets, rows.neighbours, weights, potentials, shifted)
-    back = arrays.empty(len(rows.incoming.neighbours), potentials.dtype, device)
-    weights = rows.incoming.weights
-    if not len(weights):
-        weights = arrays.full(len(back), 1, np.int32, device)
-    incoming = rows.incoming
-    shift_row(rows.n_vertices, incoming.offsets, incoming.neighbours, weights, -potentials, back)
-    outgoing = CSR(rows.offsets, rows.neighbours, shifted)
-    return Adjacency(outgoing, CSR(incoming.offsets, incoming.neighbours, back))
+def _shifted(csr, potentials):
+    """Rows with shifted weights."""
+    device, n_entries = arrays.device_of(potentials), len(csr.neighbours)
+    if not len(csr.weights):
+        csr = csr._replace(weights=arrays.full(n_entries, 1, np.int32, device))
+    shifted = arrays.empty(n_entries, potentials.dtype, device)
+    shift_row(csr.n_vertices, csr, potentials, shifted)
+    return CSR(csr.offsets, csr.neighbours, shifted)

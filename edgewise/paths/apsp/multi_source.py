@@ -1,151 +1,142 @@
-"""Breadth-first search from 64 sources at once, a bit each.
+"""Breadth-first search from 64 sources at once, one bit for each.
 
-Where edges count one, a vertex needs to know of each source only whether it has been there.  Bit ``s`` of
-``seen[v]`` says that ``s`` has reached ``v``, and of ``visit[v]`` that it did so in the last level.  One
-operation then carries all 64 searches over an edge: ``visit[u] & ~seen[v]`` is what ``v`` learns from ``u``.
-A sweep over the graph so serves 64 sources, and all pairs take n / 64 sweeps.  See Then et al., "The more the
-merrier: efficient multi-source graph traversal" (VLDB 2014), here with queues of the vertices that have
-something to pass on.
+Where edges count one, a vertex must know of each source only whether it was reached.  Bit ``s`` of
+``seen[v]`` says that source ``s`` has reached ``v``, and bit ``s`` of ``visit[v]`` that it did so in the last
+level.  One operation then carries all 64 searches over an edge: ``visit[u] & ~seen[v]`` are the sources that
+reach ``v`` from ``u``.  One search of the graph therefore serves 64 sources, and all pairs take n / 64
+searches.  See Then et al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014), here
+with queues of the vertices whose words have bits.
 
-The level goes into ``distances[v, s]`` for every new bit, and the lanes are turned into rows at the end.
-Sources of a sweep come from one ball (see :mod:`edgewise.paths.apsp.batches`): what they pass on, they then
-pass on together.
+The level is written to ``distances[v, s]`` for every new bit, and the lanes are transposed into rows at the
+end.  The sources of a batch come from one ball (:mod:`edgewise.paths.apsp.batches`), so that their frontiers
+overlap.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import compiled, device, fetch_add
-from edgewise.paths.apsp import team
-from edgewise.paths.apsp.batches import rank_by_balls, turn
-from edgewise.paths.result import unreached
+from edgewise.paths.apsp.batches import BallOrder, write_rows
 from edgewise.primitives.bits import lowest_bit
+from edgewise.primitives.thread_pool import ThreadPool
 
 #: Bits of a word.
 SOURCES = 64
+#: Value of distances where no path leads.
+NONE = np.iinfo(np.int32).max
+
+
+class Frontiers(NamedTuple):
+    """The state of one worker: 64 searches.
+
+    Attributes
+    ----------
+    queue : (2 n,) array of vertices
+        The current level in one half and the next one in the other; the halves change roles.
+    seen, visit, visit_next : (n,) uint64 arrays
+        One bit for each source: reached so far, reached in the current level, to be reached in the next one.
+        ``visit_next`` is zero between searches.
+    distances : (64 n,) int32 array
+        The distances of vertex ``v`` begin at ``64 * v``.
+    """
+
+    queue: Any
+    seen: Any
+    visit: Any
+    visit_next: Any
+    distances: Any
 
 
 @device
-def pass_on(offsets, neighbours, queue, low, filled, high, seen, visit, heard, at):
-    """Let the neighbours of the queue's vertices hear of new sources; return where the next queue ends."""
-    last = high
-    for position in range(low, low + filled):
+def push(csr, state, begin, end, last):
+    """Pass the sources of the queued vertices on to their neighbours; return the end of the next queue."""
+    queue, seen, visit_next = state.queue, state.seen, state.visit_next
+    for position in range(begin, end):
         vertex = np.int64(queue[position])
-        news = visit[at + vertex]
-        for entry in range(offsets[vertex], offsets[vertex + 1]):
-            other = at + np.int64(neighbours[entry])
-            learned = news & ~seen[other]
-            if learned != 0:
-                if heard[other] == 0:
-                    queue[last] = neighbours[entry]
+        sources = state.visit[vertex]
+        for entry in range(csr.offsets[vertex], csr.offsets[vertex + 1]):
+            other = np.int64(csr.neighbours[entry])
+            new = sources & ~seen[other]
+            if new != 0:
+                if visit_next[other] == 0:
+                    queue[last] = csr.neighbours[entry]
                     last += 1
-                heard[other] |= learned
+                visit_next[other] |= new
     return last
 
 
 @device
-def note(queue, begin, end, level, seen, visit, heard, at, distances, held):
-    """Write down the level for every source that a vertex has heard of."""
+def record_level(state, begin, end, level):
+    """Make the next level of the queued vertices the current one; write it for every new source."""
     for position in range(begin, end):
-        vertex = np.int64(queue[position])
-        news = heard[at + vertex]
-        heard[at + vertex] = 0
-        visit[at + vertex] = news
-        seen[at + vertex] |= news
-        while news != 0:
-            distances[held + vertex * SOURCES + lowest_bit(news)] = level
-            news &= news - np.uint64(1)
+        vertex = np.int64(state.queue[position])
+        new = state.visit_next[vertex]
+        state.visit_next[vertex] = 0
+        state.visit[vertex] = new
+        state.seen[vertex] |= new
+        while new != 0:
+            state.distances[vertex * SOURCES + lowest_bit(new)] = level
+            new &= new - np.uint64(1)
 
 
 @device
-def search_at_once(
-    offsets, neighbours, count, sources, first, queue, seen, visit, heard, at, distances, held
-):
-    """Search from some sources.  The queue has room for two levels, which change devices."""
-    vertices, filled, level = len(offsets) - 1, np.int64(0), 0
-    low, high = 2 * at, 2 * at + vertices
-    for lane in range(count):
+def search_from(csr, state, sources, first, n_sources):
+    """Search from ``n_sources`` sources, beginning with ``sources[first]``."""
+    vertices, size, level = len(csr.offsets) - 1, np.int64(0), 0
+    begin, other = 0, vertices
+    for lane in range(n_sources):
         vertex = sources[first + lane]
-        if heard[at + vertex] == 0:
-            queue[low + filled] = vertex
-            filled += 1
-        heard[at + vertex] |= np.uint64(1) << np.uint64(lane)
-    while filled > 0:
-        note(queue, low, low + filled, level, seen, visit, heard, at, distances, held)
-        last = pass_on(offsets, neighbours, queue, low, filled, high, seen, visit, heard, at)
-        low, high, filled, level = high, low, last - high, level + 1
+        if state.visit_next[vertex] == 0:
+            state.queue[begin + size] = vertex
+            size += 1
+        state.visit_next[vertex] |= np.uint64(1) << np.uint64(lane)
+    while size > 0:
+        record_level(state, begin, begin + size, level)
+        last = push(csr, state, begin, begin + size, other)
+        begin, other, size, level = other, begin, last - other, level + 1
 
 
 @compiled
-def search(
-    me,
-    counter,
-    offsets,
-    neighbours,
-    sources,
-    lines,
-    into,
-    queue,
-    seen,
-    visit,
-    heard,
-    distances,
-    ceiling,
-    none,
-):
-    """One worker takes 64 sources after the other until there are none."""
-    vertices = len(offsets) - 1
-    at, held = me * vertices, me * vertices * SOURCES
-    first = fetch_add(counter, 0, SOURCES)
-    while first < len(sources):
-        count = min(SOURCES, len(sources) - first)
-        for vertex in range(vertices):
-            seen[at + vertex] = 0
-        for position in range(held, held + vertices * SOURCES):
-            distances[position] = ceiling
-        search_at_once(
-            offsets, neighbours, count, sources, first, queue, seen, visit, heard, at, distances, held
-        )
-        turn(vertices, SOURCES, count, held, distances, ceiling, none, first, lines, into, ceiling)
-        first = fetch_add(counter, 0, SOURCES)
+def search_batches(next_source, csr, batches, state):
+    """Take 64 sources after the other from the counter until none is left."""
+    first = fetch_add(next_source, 0, SOURCES)
+    while first < len(batches.sources):
+        n_sources = min(SOURCES, len(batches.sources) - first)
+        for vertex in range(len(state.seen)):
+            state.seen[vertex] = 0
+        for position in range(len(state.distances)):
+            state.distances[position] = NONE
+        search_from(csr, state, batches.sources, first, n_sources)
+        write_rows(batches, first, n_sources, state.distances, SOURCES, np.int32(NONE))
+        first = fetch_add(next_source, 0, SOURCES)
 
 
-def multi_source(rows):
-    """Make ready to search from many sources.
+def multi_source(adjacency):
+    """Prepare a search from many sources.
 
     Parameters
     ----------
-    rows : edgewise.paths.csr.Adjacency
+    adjacency : edgewise.paths.csr.Adjacency
         On the CPU; every edge counts as one.
 
     Returns
     -------
     solve : function
-        ``solve(sources, into)`` writes the distances from each of the (k,) ``sources`` to the flat (k n,)
-        array ``into``, source after source, and returns ``False``: no distance is too large.
+        ``solve(sources, result)`` writes the distances from each of the (k,) ``sources`` to the flat (k n,)
+        array ``result``, row after row, and returns ``False``: no distance is too large.
     """
-    n, ranks = rows.n_vertices, {}
+    csr, n, order = adjacency.outgoing, adjacency.n_vertices, BallOrder(adjacency.outgoing)
 
-    def solve(sources, into):
-        lines = np.arange(len(sources))
-        if len(sources) > SOURCES:
-            if not ranks:
-                ranks["balls"] = rank_by_balls(rows, SOURCES)
-            lines = np.argsort(ranks["balls"][sources], kind="stable")
-        workers = team.size_for(-(-len(sources) // SOURCES), n * SOURCES * 5)
-        words = (np.zeros(workers * n, np.uint64) for _ in range(3))
-        team.run(
-            search,
-            workers,
-            rows.offsets,
-            rows.neighbours,
-            np.ascontiguousarray(sources[lines]),
-            lines,
-            into,
-            np.empty(2 * workers * n, rows.neighbours.dtype),
-            *words,
-            np.empty(workers * n * SOURCES, np.int32),
-            np.int32(np.iinfo(np.int32).max),
-            into.dtype.type(unreached(into.dtype)),
+    def new_state():
+        queue, words = np.empty(2 * n, csr.neighbours.dtype), np.zeros((3, n), np.uint64)
+        return Frontiers(queue, *words, np.empty(n * SOURCES, np.int32))
+
+    def solve(sources, result):
+        batches = order.batches(sources, result, SOURCES)
+        pool, next_source = ThreadPool(-(-len(sources) // SOURCES), n * SOURCES * 5), np.zeros(1, np.int64)
+        pool.starmap(
+            search_batches, [(next_source, csr, batches, new_state()) for _ in range(pool.n_workers)]
         )
         return False
 

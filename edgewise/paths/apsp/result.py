@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import GraphError
-from edgewise.graph import Graph, check_same_graph
+from edgewise.paths.apsp import output, tight_edges
+from edgewise.paths.csr import adjacency_of
 from edgewise.paths.result import unreached
+from edgewise.paths.sssp.weights import rows_in
+from edgewise.result import Result
 
 if TYPE_CHECKING:
     import pyarrow
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class AllPairs:
+class AllPairs(Result):
     """Distances from every vertex, or from chosen ones, to every vertex.
 
     Attributes
@@ -28,25 +32,24 @@ class AllPairs:
     graph : Graph
         The graph they belong to.
     method : str
-        Name of the method that found them.
+        Name of the method that computed them.
     seconds : float
         Time of the method alone, and of writing if there is an output.
+    devices : tuple of str
+        The devices that took part.
     sources : (k,) int64 array
         Vertex number of each row's source, on the host.
     weighted : bool
-        Whether the edges' weights count; each edge counts one otherwise.
+        Whether the weights of edges count; each edge counts one otherwise.
     distances : (k, n_vertices) array
-        Where the graph lies, or a file's that is read when looked at.  int32 where edges count one, else in
-        the type of the weights, or a wider one where that is too narrow.  Where no path leads: the largest
-        value of an integer type, or infinity.
+        On the device of the graph, or that of a file, which is read when it is indexed.  int32 where edges
+        count one, else in the type of the weights, or a wider one where that is too narrow.  Where no path
+        leads: the largest value of an integer type, or infinity.
     """
 
-    graph: Graph = field(repr=False)
-    method: str
-    seconds: float
     sources: np.ndarray = field(repr=False)
     weighted: bool
-    _rows: Adjacency = field(repr=False)
+    _adjacency: Adjacency = field(repr=False)
     distances: Any = field(repr=False)
 
     @property
@@ -55,15 +58,15 @@ class AllPairs:
         return unreached(self.distances.dtype)
 
     @cached_property
-    def _line_of(self):
-        return {int(vertex): line for line, vertex in enumerate(self.sources)}
+    def _row_of(self):
+        return {int(vertex): row for row, vertex in enumerate(self.sources)}
 
-    def _line(self, u):
+    def _distances_from(self, u):
         """Vertex number of ``u`` and the row of its distances, on the host."""
         vertex = int(self.graph.vertices_of([u])[0])
-        if vertex not in self._line_of:
-            raise GraphError(f"{u!r} is not among the sources; search from it, too")
-        return vertex, arrays.move(self.distances[self._line_of[vertex]], "cpu")
+        if vertex not in self._row_of:
+            raise GraphError(f"{u!r} is not among the sources; search from it as well")
+        return vertex, arrays.move(self.distances[self._row_of[vertex]], "cpu")
 
     def distance(self, u: Any, v: Any):
         """Distance from ``u`` to ``v``, both ids; :attr:`unreached` where no path leads.
@@ -73,12 +76,12 @@ class AllPairs:
         u, v : int or str
             Ids of vertices; ``u`` one of the sources.
         """
-        return self._line(u)[1][int(self.graph.vertices_of([v])[0])][()]
+        return self._distances_from(u)[1][int(self.graph.vertices_of([v])[0])][()]
 
     def path(self, u: Any, v: Any) -> list:
         """Ids of the vertices of a shortest path from ``u`` to ``v``, both included; empty if there is none.
 
-        Nothing is stored for it: the path is walked backwards from ``v``, over edges that come in and end a
+        Nothing is stored for it: the path is walked backwards from ``v``, over incoming edges that end a
         shortest path.
 
         Parameters
@@ -91,11 +94,10 @@ class AllPairs:
         GraphError
             There is no such vertex, or ``u`` is no source.
         """
-        from edgewise.paths.apsp.walk import walk_back
-
-        source, line = self._line(u)
-        walked = walk_back(self._incoming, line, source, int(self.graph.vertices_of([v])[0]), self.unreached)
-        return self.graph.ids_of(np.array(walked, np.int64)).tolist()
+        source, distances = self._distances_from(u)
+        target = int(self.graph.vertices_of([v])[0])
+        path = tight_edges.shortest_path(self._incoming, distances, source, target, self.unreached)
+        return self.graph.ids_of(np.array(path, np.int64)).tolist()
 
     def next_hop(self, u: Any, v: Any):
         """Id of the vertex after ``u`` on a shortest path to ``v``; ``None`` if there is none.
@@ -110,16 +112,22 @@ class AllPairs:
 
     @cached_property
     def _incoming(self):
-        return self._rows.incoming.on_host()
+        return self._adjacency.incoming.on_host()
 
     def on_host(self) -> AllPairs:
         """Return the result with its distances, and its graph, on the host."""
         if self.graph.device == "cpu":
             return self
+        return replace(
+            self, graph=self.graph.to("cpu"), _adjacency=self._adjacency.on_host(), distances=self._matrix()
+        )
+
+    def _matrix(self):
+        """The distances on the host; those of a file as they are."""
         distances = self.distances
         if not isinstance(distances, np.ndarray) or type(distances) is arrays.Simulated:
-            distances = arrays.move(distances, "cpu")  # else it is a file's
-        return replace(self, graph=self.graph.to("cpu"), _rows=self._rows.on_host(), distances=distances)
+            distances = arrays.move(distances, "cpu")
+        return distances
 
     def to_frame(self) -> pyarrow.Table:
         """Return a table with one row for each pair that a path joins, source by source.
@@ -132,28 +140,40 @@ class AllPairs:
         import pyarrow as pa
 
         distances = arrays.move(self.distances[:], "cpu")
-        lines, targets = np.nonzero(distances != self.unreached)
-        columns = self.graph.ids_of(self.sources[lines]), self.graph.ids_of(targets)
-        names = {"source": columns[0], "target": columns[1], "distance": distances[lines, targets]}
-        return pa.table(names)
+        rows, targets = np.nonzero(distances != self.unreached)
+        ends = self.graph.ids_of(self.sources[rows]), self.graph.ids_of(targets)
+        return pa.table({"source": ends[0], "target": ends[1], "distance": distances[rows, targets]})
 
-    def verify(self, graph: Graph | None = None) -> AllPairs:
-        """Check the distances against the graph and return the result.
+    def write(self, path: str | Path) -> None:
+        """Write the distances to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+            A NumPy file (``.npy``) or a Zarr array (``.zarr``) holds the matrix; a Parquet, CSV or Arrow file
+            holds the table of :meth:`to_frame`.
 
         Raises
         ------
-        VerificationError
-            A distance is wrong; the message names a source and a vertex.
+        FileError
+            The suffix is unknown, or the file cannot be written.
         """
-        from edgewise.paths.apsp.walk import verify
+        if Path(path).suffix in output.FORMATS:
+            output.write(path, self._matrix())
+        else:
+            super().write(path)
 
-        graph = self.graph if graph is None else graph
-        check_same_graph(graph, self.graph.n_vertices, "the result")
-        verify(self if graph is self.graph else replace(self, graph=graph, _rows=self._rows_like(graph)))
-        return self
+    def _verify(self, graph):
+        adjacency = self._adjacency
+        if graph is not self.graph:
+            weighted = self.weighted
+            adjacency = rows_in(graph, self.distances.dtype.name) if weighted else adjacency_of(graph)
+        tight_edges.verify(graph, adjacency.outgoing, self)
 
-    def _rows_like(self, graph):
-        from edgewise.paths.csr import adjacency_of
-        from edgewise.paths.sssp.weights import rows_in
+    def _plot(self, path):
+        from edgewise import plots
 
-        return rows_in(graph, self.distances.dtype.name) if self.weighted else adjacency_of(graph)
+        distances = arrays.move(self.distances[:], "cpu")
+        title = f"distances of {distances.shape[0]:,} x {distances.shape[1]:,} pairs of vertices"
+        reached = distances[distances != self.unreached]
+        plots.distribution(reached, path, title=title, across="distance", up="pairs")

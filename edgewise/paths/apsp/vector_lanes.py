@@ -1,0 +1,190 @@
+"""Repeated single-source search on the CPU: the lanes of a SIMD vector are sources, 256 bytes at a time.
+
+Fusi finds all pairs by one search after another, which differ in the source only.  Here a batch of sources is
+searched from at once, and the *lanes* of a vector are its sources: ``distances[v]`` is a row with one
+distance from each, and one edge is relaxed for all of them by one load, one addition and one minimum.  The
+weight of an edge is read once for 64 sources (int32, float32) instead of 64 times.
+
+A vertex *pulls*: it takes the least of ``distances[u] + weight`` over the incoming edges, which stays in
+registers to the end of its row.  If that lowered any lane, the vertex marks the targets of its outgoing
+edges.  Sweeps over the marked vertices go on until none is marked.  This is the Bellman-Ford algorithm in
+Gauss-Seidel order: a vertex sees what earlier vertices of the same sweep wrote.  Every eighth sweep is a
+descending one, so that long thin graphs that are numbered along their length need few.  The result is the
+unique fixpoint, so it is bit for bit that of any other search, for floats too, since rounding is monotone.
+
+Small weights allow narrow lanes: 128 of int16.  A distance that would be too large for its lane is cut off at
+the ceiling.  That is noticed, because the path there passes a distance less than one weight below the ceiling
+(:mod:`edgewise.paths.apsp.limits`): the remaining batches are then searched in the type of the result, and if
+that is too narrow as well, the caller learns it.
+
+Batches are independent: each thread takes the next one from a counter, and there is no barrier.  See Then et
+al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014) for the idea with one bit a
+source.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import compiled, device, fetch_add, load, store
+from edgewise.paths.apsp.batches import BallOrder, write_rows
+from edgewise.paths.apsp.limits import ceiling_of, heaviest_of
+from edgewise.paths.csr import CSR
+from edgewise.primitives.thread_pool import ThreadPool
+from edgewise.primitives.vectors import any_less, lesser, of_bytes, wrapping_add, write
+
+#: One sweep in this many is a descending one.
+DESCENDING = 8
+
+read, lanes_of = of_bytes(256)
+
+
+class LaneSearch(NamedTuple):
+    """What all workers of a search share.
+
+    Attributes
+    ----------
+    outgoing, incoming : CSR
+        The weights of ``incoming`` are in the type of the lanes; those of ``outgoing`` are not read.
+    lanes : int
+        Sources of a batch.
+    ceiling, heaviest : numbers of the type of the lanes
+        The value for "no path", and the largest weight.
+    next_batch, too_narrow : (1,) int64 arrays
+        Counter of the batches; whether a distance came too close to the ceiling.
+    done : (batches,) uint8 array
+        1 for batches whose rows are written.
+    """
+
+    outgoing: CSR
+    incoming: CSR
+    lanes: int
+    ceiling: Any
+    heaviest: Any
+    next_batch: Any
+    too_narrow: Any
+    done: Any
+
+
+class Scratch(NamedTuple):
+    """The memory of one worker: ``distances`` (n * lanes,) and ``marks`` (n,) uint8, all zero at first."""
+
+    distances: Any
+    marks: Any
+
+
+@device
+def mark_targets(vertex, outgoing, marks):
+    """Mark the targets of the outgoing edges of a vertex."""
+    for entry in range(outgoing.offsets[vertex], outgoing.offsets[vertex + 1]):
+        marks[np.int64(outgoing.neighbours[entry])] = 1
+
+
+@device
+def sweep(search, scratch, ascending):
+    """Recompute the marked vertices in ascending or descending order; return whether any distance fell."""
+    vertices, lanes, fell = len(search.outgoing.offsets) - 1, search.lanes, False
+    offsets, neighbours, weights = search.incoming
+    distances, marks = scratch
+    for step in range(vertices):
+        vertex = step if ascending else vertices - 1 - step
+        if marks[vertex] == 0:
+            continue
+        marks[vertex] = 0
+        at = vertex * lanes
+        before = read(distances, at)
+        least = before
+        for entry in range(offsets[vertex], offsets[vertex + 1]):
+            other = np.int64(neighbours[entry]) * lanes
+            least = lesser(wrapping_add(read(distances, other), weights[entry]), least)
+        if any_less(least, before):
+            write(distances, at, least)
+            mark_targets(vertex, search.outgoing, marks)
+            fell = True
+    return fell
+
+
+@compiled
+def search_batches(search, batches, scratch):
+    """Take batches of sources from the counter until none is left, or a lane was too narrow."""
+    lanes, (distances, marks) = search.lanes, scratch
+    batch = fetch_add(search.next_batch, 0, 1)
+    while batch * lanes < len(batches.sources) and load(search.too_narrow, 0) == 0:
+        first = batch * lanes
+        n_sources = min(lanes, len(batches.sources) - first)
+        for at in range(len(distances)):
+            distances[at] = search.ceiling
+        for lane in range(n_sources):
+            source = batches.sources[first + lane]
+            distances[source * lanes + lane] = 0
+            mark_targets(source, search.outgoing, marks)
+        n_sweeps = 1
+        while sweep(search, scratch, n_sweeps % DESCENDING != 0):
+            n_sweeps += 1
+        largest = write_rows(batches, first, n_sources, distances, lanes, search.ceiling)
+        if largest + search.heaviest >= search.ceiling:
+            store(search.too_narrow, 0, 1)
+        else:
+            search.done[batch] = 1
+        batch = fetch_add(search.next_batch, 0, 1)
+
+
+def sssp(adjacency):
+    """Prepare a search from many sources.
+
+    Parameters
+    ----------
+    adjacency : edgewise.paths.csr.Adjacency
+        Weights of zero or more (or none), on the CPU.
+
+    Returns
+    -------
+    solve : function
+        ``solve(sources, result)`` writes the distances from each of the (k,) ``sources`` to the flat (k n,)
+        array ``result``, row after row, and returns whether a distance was too large for its type.
+    """
+    weights, order = {}, BallOrder(adjacency.outgoing)
+
+    def solve(sources, result):
+        batches = order.batches(sources, result, lanes_of(result.dtype))
+        heaviest = heaviest_of(adjacency.weights)
+        for kind in lane_types(result.dtype, heaviest):
+            if kind not in weights:
+                weights[kind] = _weights_as(kind, adjacency.incoming)
+            incoming = adjacency.incoming._replace(weights=weights[kind])
+            undone = _solve_in(kind, adjacency.outgoing, incoming, heaviest, batches)
+            if not len(undone):
+                return False
+            batches = batches._replace(sources=batches.sources[undone], lines=batches.lines[undone])
+        return True
+
+    return solve
+
+
+def lane_types(dtype, heaviest):
+    """Types of lanes that are worth trying for distances of ``dtype``, the narrowest first."""
+    if dtype == np.int32 and heaviest < ceiling_of(np.int16) // 64:
+        return [np.dtype(np.int16), np.dtype(np.int32)]
+    return [np.dtype(dtype)]
+
+
+def _weights_as(kind, incoming):
+    if not len(incoming.weights):
+        return np.ones(len(incoming.neighbours), kind)
+    return incoming.weights.astype(kind, copy=False)
+
+
+def _solve_in(kind, outgoing, incoming, heaviest, batches):
+    """Search in lanes of one type; return the positions of the sources that are not done."""
+    lanes, n, ceiling = lanes_of(kind), outgoing.n_vertices, ceiling_of(kind)
+    n_sources = len(batches.sources)
+    if heaviest >= ceiling:
+        return np.arange(n_sources)
+    next_batch, too_narrow = np.zeros((2, 1), np.int64)
+    done = np.zeros(-(-n_sources // lanes), np.uint8)
+    limits = kind.type(ceiling), kind.type(heaviest)
+    search = LaneSearch(outgoing, incoming, lanes, *limits, next_batch, too_narrow, done)
+    pool = ThreadPool(len(done), n * lanes * kind.itemsize)
+    scratch = [Scratch(np.empty(n * lanes, kind), np.zeros(n, np.uint8)) for _ in range(pool.n_workers)]
+    pool.starmap(search_batches, [(search, batches, own) for own in scratch])
+    return np.flatnonzero(np.repeat(done, lanes)[:n_sources] == 0)
