@@ -8,7 +8,7 @@ Johnson, "Efficient algorithms for shortest paths in sparse networks" (J. ACM 24
 
 Potentials are the distances from an imagined source with an edge of weight zero to every vertex.  They exist
 if and only if no cycle is negative.  Bellman-Ford-Moore finds them on one core, or names a negative cycle
-(:mod:`edgewise.paths.sssp.negative_cycle`).
+(:mod:`edgewise.paths.sssp.bellman_ford`).
 
 Integers are shifted exactly, in 64 bits.  Shifting floats rounds, in float64: a distance is then as exact as
 the largest distance in the graph allows, not as its own size.
@@ -22,7 +22,7 @@ from edgewise.device import arrays, each, fetch_max
 from edgewise.paths.apsp.limits import always_fits, end_of, heaviest_of, least_of
 from edgewise.paths.csr import CSR, Adjacency
 from edgewise.paths.result import unreached
-from edgewise.paths.sssp.negative_cycle import finish
+from edgewise.paths.sssp.bellman_ford import finish
 
 #: Bytes of shifted distances that are held at a time.
 BLOCK_BYTES = 1 << 28
@@ -129,7 +129,7 @@ def johnson(adjacency, search):
 
     Raises
     ------
-    edgewise.paths.sssp.negative_cycle.NegativeCycle
+    edgewise.paths.sssp.bellman_ford.NegativeCycle
     """
     device, n = arrays.device_of(adjacency.offsets), adjacency.n_vertices
     signed, heaviest = least_of(adjacency.weights) < 0, heaviest_of(adjacency.weights)

@@ -131,10 +131,10 @@ class Search:
                 f"method {self.name} counts every edge as one, but the graph has weights; use sssp"
             )
         if self.method.weights == "not negative" and self.signed:
-            weights = self.graph.csr_weights
+            weights, instead = self.graph.csr_weights, argument("method", "johnson")
             raise OptionError(
                 f"the edge {edge_at(self.graph, int(weights.argmin()))} weighs {weights.min()}, and "
-                f"{self.name} needs weights of 0 or more; use {argument('method', 'johnson')} or 'floyd-warshall'"
+                f"{self.name} needs weights of 0 or more; use {instead} or 'floyd-warshall'"
             )
         check_device(self.name, self.graph.device, self.methods)
 
