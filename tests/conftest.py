@@ -6,6 +6,7 @@ engine          chosen by                   runs
 CPU JIT         nothing                     every test; ``gpu`` needs a GPU, ``ptx`` a compiler
 interpreter     ``NUMBA_DISABLE_JIT=1``     tests marked ``interpreter``
 CUDA simulator  ``NUMBA_ENABLE_CUDASIM=1``  tests marked ``simulator``
+fallbacks       ``EDGEWISE_PUBLIC_ONLY=1``  as the CPU JIT, without ``ptx``, by public interfaces of Numba
 ==============  ==========================  ==================================================
 """
 
@@ -55,6 +56,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if gpu and item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.skip(reason=f"needs a GPU: {gpu}"))
+        if item.get_closest_marker("ptx") and os.environ.get("EDGEWISE_PUBLIC_ONLY", "0") not in ("", "0"):
+            item.add_marker(pytest.mark.skip(reason="public interfaces compile for the current GPU only"))
         if item.get_closest_marker("ptx") and find_spec("numba_cuda") is None:
             item.add_marker(pytest.mark.skip(reason="needs the CUDA compiler: numba-cuda is not installed"))
 

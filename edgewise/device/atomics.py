@@ -1,8 +1,8 @@
-"""Atomic operations on one array element: one name on every target.
+"""Atomic operations on one array element, under one name on every target.
 
-The Python bodies below are the semantics.  They run as they stand in the interpreter and in the CUDA
-simulator (under one lock); the CPU compiler replaces them by LLVM's atomic instructions, the CUDA compiler
-by the hardware's.  Each returns the value held before.
+The Python bodies below define the semantics.  The interpreter and the CUDA simulator run them under one lock.
+The CPU compiler replaces them by LLVM's atomic instructions, and the CUDA compiler by the hardware's.  Each
+operation returns the previous value.
 """
 
 from threading import Lock
@@ -10,16 +10,16 @@ from threading import Lock
 import numpy as np
 from numba import types
 from numba.extending import intrinsic, overload
-from numba.np.arrayobj import make_array
 
+from edgewise.device.numba_internals import element_pointer
 from edgewise.device.target import PART, SIMULATED, on_cuda
 
-_one_at_a_time = Lock()
+_lock = Lock()
 
 
 def cas(array, index, expected, value):
-    """Compare and swap: if ``array[index] == expected`` write ``value``; return what was there."""
-    with _one_at_a_time:
+    """Compare and swap: if ``array[index] == expected``, write ``value``; return the previous value."""
+    with _lock:
         held = array[index]
         if held == expected:
             array[index] = value
@@ -27,8 +27,8 @@ def cas(array, index, expected, value):
 
 
 def fetch_min(array, index, value):
-    """Lower ``array[index]`` to ``value`` if that is smaller; return what was there."""
-    with _one_at_a_time:
+    """Lower ``array[index]`` to ``value`` if that is smaller; return the previous value."""
+    with _lock:
         held = array[index]
         if value < held:
             array[index] = value
@@ -36,8 +36,8 @@ def fetch_min(array, index, value):
 
 
 def fetch_max(array, index, value):
-    """Raise ``array[index]`` to ``value`` if that is larger; return what was there."""
-    with _one_at_a_time:
+    """Raise ``array[index]`` to ``value`` if that is larger; return the previous value."""
+    with _lock:
         held = array[index]
         if value > held:
             array[index] = value
@@ -45,15 +45,15 @@ def fetch_max(array, index, value):
 
 
 def fetch_add(array, index, value):
-    """Add ``value`` to ``array[index]``; return what was there."""
-    with _one_at_a_time:
+    """Add ``value`` to ``array[index]``; return the previous value."""
+    with _lock:
         held = array[index]
         array[index] = held + array.dtype.type(value)
         return held
 
 
 def load(array, index):
-    """Read ``array[index]`` afresh from memory, never from a register."""
+    """Read ``array[index]`` from memory, never from a register."""
     return array[index]
 
 
@@ -62,16 +62,10 @@ def store(array, index, value):
     array[index] = value
 
 
-def element_pointer(context, builder, array_type, array, index):
-    """Address of one element; arrays are contiguous (:func:`edgewise.device.arrays.device_of` sees to it)."""
-    data = make_array(array_type)(context, builder, array).data
-    return builder.gep(data, [index])
-
-
 @intrinsic
 def _cpu_cas(_, array, index, expected, value):
     def emit(context, builder, signature, arguments):
-        pointer = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        pointer, _ = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
         pair = builder.cmpxchg(pointer, arguments[2], arguments[3], "acq_rel", "acquire")
         return builder.extract_value(pair, 0)
 
@@ -85,7 +79,7 @@ def _read_modify_write(signed, unsigned, real):
         name = real if isinstance(array.dtype, types.Float) else whole
 
         def emit(context, builder, signature, arguments):
-            pointer = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+            pointer, _ = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
             return builder.atomic_rmw(name, pointer, arguments[2], "acq_rel")
 
         return array.dtype(array, types.intp, array.dtype), emit
@@ -101,9 +95,8 @@ _cpu_fetch_add = _read_modify_write("add", "add", "fadd")
 @intrinsic
 def _cpu_load(_, array, index):
     def emit(context, builder, signature, arguments):
-        pointer = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
-        align = context.get_abi_sizeof(pointer.type.pointee)
-        return builder.load_atomic(pointer, "acquire", align)
+        pointer, kind = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        return builder.load_atomic(pointer, "acquire", context.get_abi_sizeof(kind), typ=kind)
 
     return array.dtype(array, types.intp), emit
 
@@ -111,9 +104,8 @@ def _cpu_load(_, array, index):
 @intrinsic
 def _cpu_store(_, array, index, value):
     def emit(context, builder, signature, arguments):
-        pointer = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
-        align = context.get_abi_sizeof(pointer.type.pointee)
-        builder.store_atomic(arguments[2], pointer, "release", align)
+        pointer, kind = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        builder.store_atomic(arguments[2], pointer, "release", context.get_abi_sizeof(kind))
         return context.get_dummy_value()
 
     return types.void(array, types.intp, array.dtype), emit
@@ -153,7 +145,7 @@ def _store_on_cpu(array, index, value):
 
 
 def _register_on_cuda():
-    """Map each name to the instruction Numba's CUDA target offers for it."""
+    """Map each name to an instruction of Numba's CUDA target."""
     if SIMULATED:
         return
     from numba import cuda
@@ -201,7 +193,7 @@ def _register_on_cuda():
 
 
 def _load_past_l1():
-    """An intrinsic that reads what other multiprocessors have written, however often it is asked."""
+    """An intrinsic that reads past the first cache, and so sees what other multiprocessors have written."""
     from llvmlite import ir
     from numba.cuda.extending import intrinsic as intrinsic_on_cuda
 
@@ -214,8 +206,8 @@ def _load_past_l1():
 
         def emit(context, builder, signature, arguments):
             at = context.cast(builder, arguments[1], signature.args[1], types.intp)
-            pointer = element_pointer(context, builder, signature.args[0], arguments[0], at)
-            shape = ir.FunctionType(pointer.type.pointee, [pointer.type])
+            pointer, held = element_pointer(context, builder, signature.args[0], arguments[0], at)
+            shape = ir.FunctionType(held, [pointer.type])
             text = f"ld.relaxed.gpu.global.{letter}{kind.bitwidth} $0, [$1];"
             output = f"={registers[letter, kind.bitwidth]},l,~{{memory}}"
             return builder.call(ir.InlineAsm(shape, text, output, side_effect=True), [pointer])

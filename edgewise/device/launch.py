@@ -1,32 +1,31 @@
 """CUDA kernels: compiled to PTX by Numba, loaded and launched through CuPy's driver calls.
 
-Numba compiles a kernel without a GPU, so the same text is checked in CI and run on the device, and it is
-kept on disk as text.  Launching goes straight to ``cuLaunchKernel`` with a parameter block filled in place,
-since a solver on a GPU lasts tenths of a millisecond and runs several kernels.
+Numba compiles a kernel without a GPU, so CI checks the text that runs on the device, and the text is kept on
+disk.  A launch calls ``cuLaunchKernel`` directly with a parameter block that is filled in place, because a
+solver on a GPU takes tenths of a millisecond and launches several kernels.
 """
 
 import ctypes
 import hashlib
 import re
-from contextlib import contextmanager
 from functools import cache as memoize
 from threading import Lock, local
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
 from edgewise.device import arrays, cache
+from edgewise.device import numba_internals as internals
 from edgewise.device.target import SIMULATED, cuda_compiler, one_compiler
 from edgewise.errors import DeviceError
 
-#: Threads a block (the simulator starts a Python thread for each).
+#: Threads per block (the simulator starts a Python thread for each).
 BLOCK = 64 if SIMULATED else 256
-#: Indices a thread serves where their reads are prefetched; written out in :mod:`edgewise.device.grid`.
+#: Indices per thread of loops with a fetch; unrolled by hand in :mod:`edgewise.device.grid`.
 ITEMS_PER_THREAD = 4
 #: Threads that share a row of width "warp".
 WARP = 32
-#: Blocks a launch may have in the first dimension.
+#: Upper limit of blocks in the first dimension.
 MAX_BLOCKS = 2**31 - 1
 
 
@@ -69,7 +68,7 @@ class Kernel:
     name : str
         Unique name, under which the PTX is cached.
     source : callable
-        Returns the Python function to compile; called when first needed.
+        Returns the Python function to compile; called on first use.
     grid : Grid
     """
 
@@ -90,17 +89,20 @@ class Kernel:
             _take_context()
         words, kinds = _flatten(count, arguments)
         device_id = int(device[5:])
-        if device_id != _ask_device()():
+        if device_id != _current_device()():
             with arrays.on(device):
                 self(count, arguments, device)
             return
         ready = self.loaded.get((device_id, kinds)) or self._load(device_id, kinds, arguments)
-        ready.launch(ready.max_blocks if grid.cooperative else blocks, grid.threads, words)
+        if grid.cooperative:
+            blocks = ready.max_blocks
+        ready.launch(blocks, grid.threads, words, (count, arguments))
 
     def _load(self, device_id, kinds, arguments):
-        with one_compiler:  # several GPUs may want it at the same time
+        with one_compiler:  # several GPUs may need it at the same time
             if (device_id, kinds) not in self.loaded:
-                self.loaded[device_id, kinds] = _Loaded(self, arguments, device_id)
+                load = _Loaded if internals.PASSES_WORDS else _LoadedByNumba
+                self.loaded[device_id, kinds] = load(self, arguments, device_id)
             return self.loaded[device_id, kinds]
 
     def _simulate(self, blocks, count, arguments):
@@ -122,7 +124,7 @@ class Kernel:
 
 
 class _Loaded:
-    """A kernel in one device's memory, with a parameter block of its own."""
+    """A kernel in the memory of one device, with its own parameter block."""
 
     def __init__(self, kernel, arguments, device_id):
         import cupy
@@ -132,11 +134,16 @@ class _Loaded:
         self.module.load(text.encode())
         self.function = self.module.get_function(entry_name(text)).ptr
         words = len(_flatten(0, arguments)[0])
+        if n_parameters(text) != words:
+            raise DeviceError(
+                f"{kernel.name} takes {n_parameters(text)} words where {words} are passed: this version of "
+                "numba-cuda passes arguments differently; set EDGEWISE_PUBLIC_ONLY=1"
+            )
         self.block = (ctypes.c_int64 * words)()
         first = ctypes.addressof(self.block)
         self.pointers = (ctypes.c_int64 * words)(*range(first, first + 8 * words, 8))
         self.address = ctypes.addressof(self.pointers)
-        self.alone = Lock()
+        self.lock = Lock()
         self.launch_kernel = cupy.cuda.driver.launchKernel
         self.stream = cupy.cuda.get_current_stream
         if kernel.grid.cooperative:
@@ -152,15 +159,35 @@ class _Loaded:
             per_processor = min(fitting, kernel.grid.max_blocks_per_sm or fitting)
             self.max_blocks = per_processor * processors(f"cuda:{device_id}")
 
-    def launch(self, blocks, threads, words):
+    def launch(self, blocks, threads, words, _):
+        """Launch on the current stream with the words of the arguments."""
         stream = self.stream().ptr
-        with self.alone:  # the driver copies the block before it returns
+        with self.lock:  # the driver copies the block before it returns
             self.block[:] = words
             self.launch_kernel(self.function, blocks, 1, 1, threads, 1, 1, 0, stream, self.address, 0)
 
 
+class _LoadedByNumba:
+    """A kernel that Numba compiles and launches, for versions that pass arguments in another way.
+
+    A cooperative grid has one block per multiprocessor, which always fits.
+    """
+
+    def __init__(self, kernel, arguments, device_id):
+        self.function = cuda_compiler().jit(kernel.source())
+        self.max_blocks = processors(f"cuda:{device_id}")
+
+    def launch(self, blocks, threads, _, arguments):
+        """Launch on the current stream of CuPy with the arguments themselves."""
+        import cupy
+        from numba import cuda
+
+        stream = cuda.external_stream(cupy.cuda.get_current_stream().ptr)
+        self.function[blocks, threads, stream](*arguments)
+
+
 def _flatten(count, arguments):
-    """The 8-byte words by which Numba passes the arguments, and a cheap key of their types."""
+    """The 8-byte words by which Numba passes the arguments, and a key of their types."""
     words = [count]
     return words, _append_words(words, arguments)
 
@@ -203,14 +230,14 @@ def _plain_arrays(arguments):
 def _launch_cooperatively(*arguments):
     from cupy.cuda import driver
 
-    driver.launchCooperativeKernel(*arguments[:-1])  # the last one is for other launches only
+    driver.launchCooperativeKernel(*arguments[:-1])  # other launches have one argument more
 
 
 _thread = local()
 
 
 def _take_context():
-    """Give this thread the GPU's context, which the driver's calls want and the runtime's calls make."""
+    """Create the GPU's context for this thread, which calls of the driver need."""
     import cupy
 
     cupy.cuda.runtime.free(0)
@@ -218,8 +245,8 @@ def _take_context():
 
 
 @memoize
-def _ask_device():
-    """CuPy's function that tells the current device; imported once, since launches are in the hot path."""
+def _current_device():
+    """CuPy's function that returns the current device, imported once because launches are hot."""
     from cupy.cuda.device import get_device_id
 
     return get_device_id
@@ -249,28 +276,15 @@ def _compile(function, kinds, capability):
 
     cuda = cuda_compiler()
     signature = (types.int64, types.Tuple([_numba_type(kind) for kind in kinds]))
-    with _compiling_for(capability):
+    with internals.compiling_for(capability):
         text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=capability, output="ptx")
     return text
 
 
 def _with_bounds(text, grid):
-    """``text`` with the sizes that tell the driver's compiler how many registers a thread may have."""
+    """``text`` with the limits from which the driver's compiler derives the registers of a thread."""
     bounds = f"\n.maxntid {grid.threads}, 1, 1\n.minnctapersm {grid.min_blocks_per_sm}\n"
     return re.sub(r"(\.entry[^{]*?\))\s*(?=\{)", rf"\1{bounds}", text, count=1)
-
-
-@contextmanager
-def _compiling_for(capability):
-    """Let Numba take ``capability`` for the current device's: it asks one for device functions."""
-    from numba.cuda import dispatcher
-
-    asked = dispatcher.get_current_device
-    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
-    try:
-        yield
-    finally:
-        dispatcher.get_current_device = asked
 
 
 def _numba_type(kind):
@@ -286,6 +300,11 @@ def _numba_type(kind):
 def entry_name(text):
     """Name of the one kernel in a PTX text."""
     return re.search(r"\.entry\s+([\w$]+)", text).group(1)
+
+
+def n_parameters(text):
+    """Number of parameters of the one kernel in a PTX text."""
+    return re.search(r"\.entry[^{]*?\(([^)]*)\)", text).group(1).count(".param")
 
 
 @memoize
@@ -307,9 +326,9 @@ def processors(device):
 
 
 def _for_driver(text):
-    """``text`` with a PTX version that the driver reads: it may be older than the compiler.
+    """``text`` with a PTX version that the driver accepts, which may be older than the compiler.
 
-    The kernels use no instruction younger than PTX 7.0, so a lower version holds.
+    The kernels use no instruction newer than PTX 7.0, so a lower version is valid.
     """
     import cupy
 

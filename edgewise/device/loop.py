@@ -6,17 +6,17 @@
 
     scale(len(values), values, 2.0)     # NumPy array: all cores; CuPy array: its GPU
 
-The arrays travel as one tuple, because CUDA kernels take no ``*args``.  On the CPU the cores take chunks
-from a shared counter, so that uneven bodies and busy neighbours even out.
+The arguments are passed as one tuple, because CUDA kernels take no ``*args``.  On the CPU the threads take
+chunks from a shared counter, which balances uneven bodies and cores that other programs use.
 
-On a GPU there is one thread for each index.  A body that mostly waits for a few reads can name them:
+On a GPU there is one thread per index.  A body that mostly waits for a few reads can declare them:
 
     @each.prefetch(lambda v, parent: parent[v])
     def jump(v, above, parent):
         parent[v] = parent[above]
 
 Then a thread serves ``launch.ITEMS_PER_THREAD`` indices and starts all their reads before the first body,
-since four bytes a thread in flight fill only a quarter of an H200's memory bandwidth.
+because four bytes in flight per thread use only a quarter of an H200's memory bandwidth.
 """
 
 from functools import partial, update_wrapper
@@ -30,7 +30,7 @@ from edgewise.device.atomics import fetch_add
 from edgewise.device.target import device
 from edgewise.device.thread_region import entry
 
-#: Chunks a core takes on the average, and the fewest indices worth a trip to the counter.
+#: Average number of chunks per core, and the smallest chunk that is worth an access of the counter.
 CHUNKS_PER_CORE = 4
 LEAST_CHUNK = 512
 
@@ -47,27 +47,27 @@ class each:
         Arguments are one-dimensional contiguous arrays on one device, integers, floats, and named tuples of
         these (nested ones as well).
     fetch : function, optional
-        ``fetch(index, *arguments)`` reads what the body will need; the body then takes its value second.
-        It must tolerate that other bodies write meanwhile.
+        ``fetch(index, *arguments)`` reads what the body will need; its value is the second argument of the
+        body.  Other bodies may write at the same time.
     least_chunk : int
-        Fewest indices a core takes at a time; less for bodies that last microseconds.
+        Smallest number of indices that a core takes at a time; smaller for bodies that last microseconds.
     threads : int
-        Threads a block on a GPU.
+        Threads per block on a GPU.
     """
 
     def __init__(self, body, fetch=None, least_chunk=LEAST_CHUNK, threads=launch.BLOCK):
         self.body, self.fetch, self.least_chunk = device(body), fetch, least_chunk
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
-        whole = body if fetch is None else _in_one(body, device(fetch))
-        self.cpu = _cpu_loop(whole, self.name)
+        body_with_fetch = body if fetch is None else _combine(body, device(fetch))
+        self.cpu = _cpu_loop(body_with_fetch, self.name)
         items = 1 if fetch is None else launch.ITEMS_PER_THREAD
         grid = launch.Grid(threads=threads, items_per_thread=items)
         self.cuda = launch.Kernel(self.name, self._cuda_source, grid)
 
     @classmethod
     def prefetch(cls, fetch):
-        """Decorator for a body that takes what ``fetch`` has read as its second argument."""
+        """Decorator for a body whose second argument is the value of ``fetch``."""
         return partial(cls, fetch=fetch)
 
     def __call__(self, count, *arguments):
@@ -80,9 +80,9 @@ class each:
         workers = get_num_threads()
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
-        with loop_lock:  # not every threading layer of Numba bears two loops at once
-            shared = int(count), chunk, np.zeros(1, np.int64)
-            thread_region.run(self.cpu, workers, *shared, arguments)
+        with loop_lock:  # not every threading layer of Numba allows two loops at once
+            counter = np.zeros(1, np.int64)
+            thread_region.run(self.cpu, workers, int(count), chunk, counter, arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid
@@ -92,7 +92,7 @@ class each:
         return grid.thread_some_indices(self.body, self.fetch)
 
 
-def _in_one(body, fetch):
+def _combine(body, fetch):
     @device
     def fetch_and_run(index, *arguments):
         body(index, fetch(index, *arguments), *arguments)
@@ -106,9 +106,9 @@ def _cpu_loop(body, name):
         for index in range(start, stop):
             body(index, *arguments)
 
-    def loop(worker, saved, count, chunk, counter, arguments):
-        if worker < 0:
-            return entry(saved, (saved, count, chunk, counter, arguments))
+    def loop(worker_id, memory, count, chunk, counter, arguments):
+        if worker_id < 0:
+            return entry(memory, (memory, count, chunk, counter, arguments))
         start = fetch_add(counter, 0, chunk)
         while start < count:
             run_chunk(start, min(start + chunk, count), arguments)

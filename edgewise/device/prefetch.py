@@ -1,7 +1,7 @@
-"""``prefetch``: start reading an array element early, so that a later read need not wait for memory.
+"""``prefetch``: start to read an array element early, so that a later read does not wait for memory.
 
-A search reads rows in an order that no processor foresees.  Its loops first ask for the rows of some dozens
-of vertices and then work on them, so that many reads are under way at once instead of one.  It is a hint: it
+A graph search reads rows in an order that no processor predicts.  Its loops prefetch the rows of some dozens
+of vertices before they process them, so that many reads are in flight at once.  A prefetch is a hint: it
 changes no value, and an index beyond the array is harmless.
 """
 
@@ -10,24 +10,24 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from edgewise.device.atomics import element_pointer
+from edgewise.device.numba_internals import element_pointer, pointer_to
 from edgewise.device.target import PART, SIMULATED, on_cuda
 
-#: Arguments of LLVM's intrinsic: for reading, wanted soon and often, data and not instructions.
+#: Arguments of LLVM's intrinsic: for reading, keep in all caches, data and not instructions.
 TO_READ, KEEP, DATA = 0, 3, 1
 
 
 def prefetch(array, index):
-    """Start to read ``array[index]``, where the processor can."""
+    """Start to read ``array[index]`` if the processor supports that."""
 
 
 @intrinsic
 def _cpu_prefetch(_, array, index):
     def emit(context, builder, signature, arguments):
-        at, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        at, number = pointer_to(ir.IntType(8)), ir.IntType(32)
         shape = ir.FunctionType(ir.VoidType(), [at, number, number, number])
         hint = builder.module.declare_intrinsic("llvm.prefetch", [at], shape)
-        pointer = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+        pointer, _ = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
         builder.call(hint, [builder.bitcast(pointer, at), number(TO_READ), number(KEEP), number(DATA)])
         return context.get_dummy_value()
 
@@ -40,7 +40,7 @@ def _prefetch_on_cpu(array, index):
 
 
 def _register_on_cuda():
-    """A GPU hides the wait by other warps."""
+    """On a GPU other warps hide the latency."""
     if SIMULATED:
         return
     from numba.cuda.extending import overload as overload_on_cuda

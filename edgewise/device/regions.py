@@ -1,8 +1,8 @@
 """``@parallel_region``: one region that all workers run, with barriers; ``@compiled``: one compiled call.
 
-A search over a graph makes many small rounds.  A parallel loop a round would cost a region's launch on the
-CPU, and a kernel's launch and a question by the host on a GPU.  Here all workers enter once and meet
-between rounds:
+A graph search has many small rounds.  A parallel loop per round would cost the start of a region on the CPU,
+and on a GPU a kernel launch and a round trip to the host.  Here all workers enter once and synchronise at
+barriers between the rounds:
 
     @parallel_region
     def fill(worker, first, second):
@@ -14,10 +14,12 @@ between rounds:
 
     fill(first, second)
 
-On the CPU a worker is a thread of Numba's, on a GPU a thread of a cooperative launch, which holds no more
-blocks than the GPU can run at once.  The simulator has one block, the interpreter one worker.
+A worker is one of Numba's threads on the CPU, and a thread of a cooperative launch, which has no more blocks
+than the GPU runs at once, on a GPU.  The simulator has one block, the interpreter one worker.  There is also
+one worker where the threading layer runs workers one after the other, as TBB can.
 
-Where the threading layer would run the workers one after the other, as TBB may, there is one worker.
+When a worker of the CPU raises an exception, the workers that wait at a barrier fail as well, and the
+exception is raised by the call of the region.
 """
 
 import os
@@ -32,34 +34,38 @@ from numba.extending import overload
 from edgewise.device import arrays, cache, launch, thread_region
 from edgewise.device.atomics import fetch_add, load, store
 from edgewise.device.loop import loop_lock
+from edgewise.device.numba_internals import external
 from edgewise.device.target import INTERPRETED, PART, SIMULATED, WHOLE, device, on_cuda
 from edgewise.device.thread_region import entry
 
-#: Words of a barrier: who has arrived stands in the first, the turn in another cache line.
-BARRIER, TURN = 32, 16
-#: Looks at the turn before a waiting thread offers its core to others, and before it sleeps: where other
-#: programs want the cores too, the thread that all wait for may be one without a core.
-PATIENCE, DROWSY = 2000, 2050
-#: Microseconds of such a sleep; looks of a probe of the first use, and how many probes may fail.
-NAP, PROBE_LOOKS, TRIES = 50, 20_000, 3
+#: Words of a barrier.  The first counts the workers that have arrived; the number of the phase, and whether a
+#: worker has failed, are in another cache line.
+BARRIER, PHASE, FAILED = 32, 16, 17
+#: Reads of the phase before a waiting thread yields its core, and before it sleeps: if other programs use the
+#: cores, the last worker may be a thread without a core.
+SPINS_BEFORE_YIELD, SPINS_BEFORE_SLEEP = 2000, 2050
+#: Microseconds of a sleep.
+SLEEP = 50
+#: Reads of a probe whether workers run at the same time, and how many probes may fail.
+PROBE_SPINS, PROBES = 20_000, 3
 
 
-def rest(looks):
-    """Offer the core to another thread, or sleep for a moment after many ``looks`` in vain."""
+def pause(spins):
+    """Yield the core to another thread, or sleep for a moment after many ``spins``."""
 
 
-_sched_yield = types.ExternalFunction("sched_yield", types.int32())
-_usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
+_sched_yield = external("sched_yield", types.int32())
+_usleep = external("usleep", types.int32(types.uint32))
 
 
-@overload(rest, jit_options=PART)
-def _rest_on_cpu(looks):
-    if sys.platform == "win32":
-        return lambda looks: None
+@overload(pause, jit_options=PART)
+def _pause_on_cpu(spins):
+    if sys.platform == "win32" or _usleep is None:
+        return lambda spins: None
 
-    def yield_or_sleep(looks):
-        if looks > DROWSY:
-            _usleep(np.uint32(NAP))
+    def yield_or_sleep(spins):
+        if spins > SPINS_BEFORE_SLEEP:
+            _usleep(np.uint32(SLEEP))
         else:
             _sched_yield()
 
@@ -85,15 +91,15 @@ class Worker(NamedTuple):
 
 
 class BlockWorker(NamedTuple):
-    """A worker of a region with shared memory; the first attributes are those of :class:`Worker`.
+    """A worker of a region with shared memory.
 
     Attributes
     ----------
     id, count, barrier
         As in :class:`Worker`.
-    shared : (shared_words,) int64 array
-        Fast memory that the workers of a block share, holding anything at first: a block's shared memory on
-        a GPU, each thread's own part of an array on the CPU.
+    shared : (shared_words,) int64 array, uninitialised
+        Memory that the workers of a block share: a block's shared memory on a GPU, a part of an array for
+        each thread on the CPU.
     """
 
     id: int
@@ -104,7 +110,7 @@ class BlockWorker(NamedTuple):
 
 @device
 def barrier_wait(worker):
-    """Wait until all workers are here; what they wrote before is seen by all behind it."""
+    """Wait until all workers have arrived; what they wrote before is visible to all of them afterwards."""
     _wait(worker.barrier, worker.count)
 
 
@@ -117,22 +123,24 @@ def _wait(barrier, n_workers):
 def _wait_on_cpu(barrier, n_workers):
     def wait_for_threads(barrier, n_workers):
         if n_workers > 1:
-            turn = load(barrier, TURN)
+            phase = load(barrier, PHASE)
             if fetch_add(barrier, 0, 1) == n_workers - 1:
                 store(barrier, 0, 0)
-                store(barrier, TURN, turn + 1)
+                store(barrier, PHASE, phase + 1)
             else:
-                looks = 0
-                while load(barrier, TURN) == turn:
-                    looks += 1
-                    if looks > PATIENCE:
-                        rest(looks)
+                spins = 0
+                while load(barrier, PHASE) == phase:
+                    spins += 1
+                    if spins > SPINS_BEFORE_YIELD:
+                        if load(barrier, FAILED) != 0:
+                            raise RuntimeError("another worker of the region has failed")
+                        pause(spins)
 
     return wait_for_threads
 
 
 def _register_on_cuda():
-    """Blocks wait at one counter; the threads of a block, before and after, at its own barrier."""
+    """Blocks wait at one counter, after and before the threads of each block wait at its own barrier."""
     if SIMULATED:
         return
     from numba import cuda
@@ -144,13 +152,13 @@ def _register_on_cuda():
             cuda.syncthreads()
             if cuda.threadIdx.x == 0:
                 cuda.threadfence()
-                turn = load(barrier, TURN)
+                phase = load(barrier, PHASE)
                 if cuda.atomic.add(barrier, 0, 1) == cuda.gridDim.x - 1:
                     barrier[0] = 0
                     cuda.threadfence()
-                    cuda.atomic.add(barrier, TURN, 1)
+                    cuda.atomic.add(barrier, PHASE, 1)
                 else:
-                    while load(barrier, TURN) == turn:
+                    while load(barrier, PHASE) == phase:
                         pass
                 cuda.threadfence()
             cuda.syncthreads()
@@ -173,7 +181,7 @@ class parallel_region:
     Parameters
     ----------
     body : function
-        Run by every worker at the same time; all must come to the same barriers.  ``worker`` is a
+        Run by all workers at the same time; all must reach the same barriers.  ``worker`` is a
         :class:`Worker`, or a :class:`BlockWorker` in a region with shared memory.
     threads : int
         Threads per block on a GPU.
@@ -182,7 +190,7 @@ class parallel_region:
     min_blocks_per_sm : int, optional
         Blocks that a multiprocessor must be able to run at once, which limits the registers of a thread.
     shared_words : int
-        Words (int64) of fast memory that the workers of a block share.
+        Words (int64) of memory that the workers of a block share.
     """
 
     def __init__(
@@ -207,7 +215,7 @@ class parallel_region:
 
     @classmethod
     def by(cls, **sizes):
-        """Decorator for a body whose grid has these sizes, named as in the class."""
+        """Decorator for a body with launch parameters, named as in the class."""
         return partial(cls, **sizes)
 
     def __call__(self, *arguments):
@@ -221,7 +229,8 @@ class parallel_region:
             arguments = (np.empty(n_workers * self.shared_words, np.int64), *arguments)
         with loop_lock:
             barrier = np.zeros(BARRIER, np.int32)
-            thread_region.run(self.cpu, n_workers, n_workers, barrier, arguments)
+            flag = barrier[FAILED : FAILED + 1]
+            thread_region.run(self.cpu, n_workers, n_workers, barrier, arguments, flag=flag)
 
     def _cuda_source(self):
         from edgewise.device import grid
@@ -232,38 +241,38 @@ class parallel_region:
 
 
 def workers() -> int:
-    """Workers that a region has on the CPU."""
+    """Number of workers that a region has on the CPU."""
     return _concurrent(get_num_threads())
 
 
 def _cpu_region(body, name):
-    def region(worker, saved, n_workers, barrier, arguments):
-        if worker < 0:
-            return entry(saved, (saved, n_workers, barrier, arguments))
-        body(Worker(worker, n_workers, barrier), *arguments)
+    def region(worker_id, memory, n_workers, barrier, arguments):
+        if worker_id < 0:
+            return entry(memory, (memory, n_workers, barrier, arguments))
+        body(Worker(worker_id, n_workers, barrier), *arguments)
         return 0
 
     return thread_region.compiled(region, name)
 
 
 def _cpu_region_with_shared_memory(body, name):
-    def region(worker, saved, n_workers, barrier, arguments):
-        if worker < 0:
-            return entry(saved, (saved, n_workers, barrier, arguments))
+    def region(worker_id, memory, n_workers, barrier, arguments):
+        if worker_id < 0:
+            return entry(memory, (memory, n_workers, barrier, arguments))
         words = len(arguments[0]) // n_workers
-        shared = arguments[0][worker * words : (worker + 1) * words]
-        body(BlockWorker(worker, n_workers, barrier, shared), *arguments[1:])
+        shared = arguments[0][worker_id * words : (worker_id + 1) * words]
+        body(BlockWorker(worker_id, n_workers, barrier, shared), *arguments[1:])
         return 0
 
     return thread_region.compiled(region, name)
 
 
 def _concurrent(threads):
-    """``threads``, if the threading layer really runs so many iterations at once, else 1; found out once."""
-    with loop_lock:  # also so that all who ask hear the same
+    """``threads`` if the threading layer runs so many iterations at the same time, else 1; probed once."""
+    with loop_lock:  # concurrent callers must get the same answer
         if threads not in _known:
             _known[threads] = 1 if INTERPRETED else threads
-            if threads > 1 and not INTERPRETED and not any(_all_run(threads) for _ in range(TRIES)):
+            if threads > 1 and not INTERPRETED and not any(_all_run(threads) for _ in range(PROBES)):
                 _known[threads] = 1
         return _known[threads]
 
@@ -280,23 +289,23 @@ def _all_run(threads):
     return bool((seen == threads).all())
 
 
-def _arrive(worker, saved, threads, arrived, seen):
-    if worker < 0:
-        return entry(saved, (saved, threads, arrived, seen))
+def _probe_body(worker_id, memory, threads, arrived, seen):
+    if worker_id < 0:
+        return entry(memory, (memory, threads, arrived, seen))
     fetch_add(arrived, 0, 1)
-    looks = 0
-    while load(arrived, 0) < threads and looks < PROBE_LOOKS:
-        looks += 1
-        rest(0)
-    seen[worker] = load(arrived, 0)
+    spins = 0
+    while load(arrived, 0) < threads and spins < PROBE_SPINS:
+        spins += 1
+        pause(0)
+    seen[worker_id] = load(arrived, 0)
     return 0
 
 
-_probe = thread_region.compiled(_arrive, f"{__name__}._arrive")
+_probe = thread_region.compiled(_probe_body, f"{__name__}._probe_body")
 
 
 class compiled:
-    """Turn a plain function over arrays into one compiled call on the CPU, cheap to make.
+    """Turn a plain function over arrays into one compiled call on the CPU that releases the GIL.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 The Python bodies below are the semantics; the simulator runs them as they stand.
 """
 
+from edgewise.device.numba_internals import element_pointer, pointer_to
 from edgewise.device.target import SIMULATED, on_cuda
 
 
@@ -32,25 +33,21 @@ def _register_on_cuda():
         _register_copies()
 
 
-def _pointer(context, builder, kind, array, index):
-    from numba.cuda.np.arrayobj import make_array
-
-    return builder.gep(make_array(kind)(context, builder, array).data, [index])
-
-
 def _register_reads_and_writes():
     from llvmlite import ir
     from numba import types
     from numba.cuda.extending import intrinsic, overload
 
     def quad_at(context, builder, *where):
-        pointer = _pointer(context, builder, *where)
-        return builder.bitcast(pointer, ir.VectorType(pointer.type.pointee, 4).as_pointer())
+        pointer, kind = element_pointer(context, builder, *where)
+        kind = ir.VectorType(kind, 4)
+        return builder.bitcast(pointer, pointer_to(kind)), kind
 
     @intrinsic
     def load(_, array, index):
         def emit(context, builder, signature, arguments):
-            quad = builder.load(quad_at(context, builder, signature.args[0], *arguments), align=16)
+            pointer, kind = quad_at(context, builder, signature.args[0], *arguments)
+            quad = builder.load(pointer, align=16, typ=kind)
             items = [builder.extract_element(quad, ir.IntType(32)(item)) for item in range(4)]
             return context.make_tuple(builder, signature.return_type, items)
 
@@ -59,8 +56,8 @@ def _register_reads_and_writes():
     @intrinsic
     def store(_, array, index, first, second, third, fourth):
         def emit(context, builder, signature, arguments):
-            pointer = quad_at(context, builder, signature.args[0], *arguments[:2])
-            quad = ir.Constant(pointer.type.pointee, ir.Undefined)
+            pointer, kind = quad_at(context, builder, signature.args[0], *arguments[:2])
+            quad = ir.Constant(kind, ir.Undefined)
             for item, value in enumerate(arguments[2:]):
                 quad = builder.insert_element(quad, value, ir.IntType(32)(item))
             builder.store(quad, pointer, align=16)
@@ -93,9 +90,9 @@ def _register_copies():
     @intrinsic
     def fetch(_, shared, device, array, index):
         def emit(context, builder, signature, arguments):
-            to = _pointer(context, builder, signature.args[0], *arguments[:2])
-            to = builder.ptrtoint(builder.addrspacecast(to, ir.PointerType(to.type.pointee, 3)), word)
-            origin = _pointer(context, builder, signature.args[2], *arguments[2:])
+            to, kind = element_pointer(context, builder, signature.args[0], *arguments[:2])
+            to = builder.ptrtoint(builder.addrspacecast(to, pointer_to(kind, 3)), word)
+            origin, _ = element_pointer(context, builder, signature.args[2], *arguments[2:])
             origin = builder.ptrtoint(origin, address)
             for byte in range(0, 4 * signature.args[2].dtype.bitwidth // 8, 16):
                 text = f"cp.async.cg.shared.global [$0+{byte}], [$1+{byte}], 16;"

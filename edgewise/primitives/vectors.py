@@ -20,8 +20,8 @@ from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.extending import intrinsic, models, overload, register_model
-from numba.np.arrayobj import make_array
 
+from edgewise.device.numba_internals import element_pointer, pointer_to
 from edgewise.device.target import PART
 
 #: Bytes that all vector registers together hold: 32 of 64 bytes with AVX-512, else 16 of 32 (AVX2).
@@ -67,8 +67,8 @@ def of_bytes(size):
         kind = Vector(array.dtype, size * 8 // array.dtype.bitwidth)
 
         def emit(context, builder, signature, arguments):
-            pointer = _pointer(context, builder, signature.args[0], *arguments, kind)
-            return builder.load(pointer, align=array.dtype.bitwidth // 8)
+            pointer, vector = _vector_pointer(context, builder, signature.args[0], *arguments, kind)
+            return builder.load(pointer, align=array.dtype.bitwidth // 8, typ=vector)
 
         return kind(array, types.intp), emit
 
@@ -104,10 +104,11 @@ def any_less(left, right):
     return bool((left < right).any())
 
 
-def _pointer(context, builder, array_type, array, at, kind):
-    """Address of ``array[at]`` as one of a vector."""
-    data = make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [at]), context.get_value_type(kind).as_pointer())
+def _vector_pointer(context, builder, array_type, array, at, kind):
+    """Address of ``array[at]`` as that of a vector, and LLVM's type of the vector."""
+    pointer, _ = element_pointer(context, builder, array_type, array, at)
+    vector = context.get_value_type(kind)
+    return builder.bitcast(pointer, pointer_to(vector)), vector
 
 
 def _is_less(builder, kind, left, right):
@@ -119,8 +120,8 @@ def _is_less(builder, kind, left, right):
 @intrinsic
 def _item(_, array, at):
     def emit(context, builder, signature, arguments):
-        data = make_array(signature.args[0])(context, builder, arguments[0]).data
-        return builder.load(builder.gep(data, [arguments[1]]))
+        pointer, kind = element_pointer(context, builder, signature.args[0], *arguments)
+        return builder.load(pointer, typ=kind)
 
     return array.dtype(array, types.intp), emit
 
@@ -128,7 +129,7 @@ def _item(_, array, at):
 @intrinsic
 def _write(_, array, at, vector):
     def emit(context, builder, signature, arguments):
-        pointer = _pointer(context, builder, signature.args[0], *arguments[:2], vector)
+        pointer, _ = _vector_pointer(context, builder, signature.args[0], *arguments[:2], vector)
         builder.store(arguments[2], pointer, align=vector.dtype.bitwidth // 8)
         return context.get_dummy_value()
 

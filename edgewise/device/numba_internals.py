@@ -1,0 +1,405 @@
+"""The only page that uses private or undocumented names of Numba, llvmlite and numba-cuda.
+
+Each of them makes something faster, and each has a fallback that uses public interfaces only.  A fallback is
+chosen where a name is missing, for example in a later release, and everywhere if the environment variable
+``EDGEWISE_PUBLIC_ONLY`` is ``1``.
+
+==========================  =====================================  ==========================================
+purpose                     private names                          fallback
+==========================  =====================================  ==========================================
+compile device functions    code generator, names of environments  Numba compiles them as ordinary functions
+without machine code        and wrappers, options ``_nrt``,
+                            ``no_cfunc_wrapper``
+run one function on         calling convention, calls of a         the function runs on Python threads
+Numba's threads             function at an address
+yield and sleep             ``types.ExternalFunction``             threads spin
+keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_caching()`` in the process that
+                            rebuilding of compiled functions       holds a lock of the folder
+pointer types               typed pointers of llvmlite             opaque pointers
+PTX for other GPUs          the module's ``get_current_device``    PTX for the current GPU
+launch through the driver   the words that pass an array           Numba's own launch
+==========================  =====================================  ==========================================
+
+Public caching alone is not enough, because Numba numbers the files of a function's signatures: when two
+processes compile two signatures at the same time, the index can name the other process's file, which then
+runs with arguments of wrong types.
+"""
+
+import os
+import pickle
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import numba
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core.errors import LoweringError, UnsupportedError
+from numba.core.untyped_passes import IRProcessing
+from numba.extending import intrinsic
+
+#: Whether every fallback is forced.
+PUBLIC_ONLY = os.environ.get("EDGEWISE_PUBLIC_ONLY", "0") not in ("", "0")
+
+
+def _private(module, *names):
+    """Return attributes of a module, given by its name; ``None`` for each that is missing or not wanted."""
+    try:
+        found = __import__(module, fromlist=["*"])
+    except ImportError:
+        found = None
+    return [None if PUBLIC_ONLY else getattr(found, name, None) for name in names]
+
+
+# -- device functions without machine code of their own -----------------------------------------------------
+#
+# Numba optimises every function that it compiles, makes machine code of it, and links it into its callers,
+# where it is optimised and compiled again: a function ten calls deep is optimised ten times.  Device
+# functions are called by compiled functions only, so their unoptimised text is linked into the function that
+# Python calls, which is optimised once.  A level-synchronous search of 74 functions compiles in 6 s instead
+# of 11 s.
+#
+# Numba gives every function an environment that holds Python objects and fills it in after the machine code
+# is loaded.  A function without machine code has none, so a device function that prints values is refused.
+
+(_Library,) = _private("numba.core.codegen", "JITCodeLibrary")
+(_Options,) = _private("numba.core.cpu", "CPUTargetOptions")
+_REPLACED = (
+    "_finalize_dynamic_globals",
+    "_finalize_final_module",
+    "_finalized",
+    "_optimize_final_module",
+    "add_ir_module",
+    "codegen",
+    "get_pointer_to_function",
+)
+#: Prefixes of Numba's names of environments, and of functions that Python calls.
+_ENVIRONMENT, _WRAPPER = "_ZN08NumbaEnv", "_ZN7cpython"
+HAS_PARTS = all(hasattr(_Library, name) for name in _REPLACED)
+
+
+class _Part(_Library if HAS_PARTS else object):
+    """The unoptimised text of a function, for the functions that link it."""
+
+    def add_ir_module(self, ir_module):
+        """Accept the lowered function unless it needs an environment."""
+        if _needs_environment(ir_module):
+            raise UnsupportedError(
+                f"{self.name}: device functions print fixed texts only, and use no other Python objects"
+            )
+        super().add_ir_module(ir_module)
+
+    def _optimize_final_module(self):
+        """The functions that link this one are optimised instead."""
+
+    def _finalize_final_module(self):
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name):
+        """There is no machine code; Numba makes a Python function of the result, which is never called."""
+        if not name.startswith(_WRAPPER):
+            raise NotImplementedError(f"{self.name} is part of other functions, and {name} has no address")
+        return 0
+
+    @property
+    def codegen(self):
+        """The code generator, which sets no environments here."""
+        return _NoEnvironment(self._codegen)
+
+
+def _needs_environment(module):
+    environments = [value for value in module.global_values if value.name.startswith(_ENVIRONMENT)]
+    return any(
+        operand is environment
+        for function in module.functions
+        for block in function.blocks
+        for instruction in block.instructions
+        for operand in instruction.operands
+        for environment in environments
+    )
+
+
+class _NoEnvironment:
+    def __init__(self, codegen):
+        self.codegen = codegen
+
+    def __getattr__(self, name):
+        return getattr(self.codegen, name)
+
+    def set_env(self, name, environment):
+        """A part has no environment."""
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _MakePart(AnalysisPass):
+    _name = "make_part"
+
+    def __init__(self):
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state):
+        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        return False
+
+
+class _PartCompiler(CompilerBase):
+    """Numba's compiler with a pass that creates a :class:`_Part`."""
+
+    def define_pipelines(self):
+        """Return Numba's passes and the additional one."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_MakePart, IRProcessing)
+        passes.finalize()
+        return [passes]
+
+
+#: Options of all compiled functions.  Kernels own no array, so counting references, which is atomic and takes
+#: longer than most bodies, is switched off; hence they must not allocate.  No C functions are made of them.
+BARE = {
+    name: value for name, value in (("_nrt", False), ("no_cfunc_wrapper", True)) if hasattr(_Options, name)
+}
+#: Options of device functions.
+PART = {**BARE, "pipeline_class": _PartCompiler} if HAS_PARTS else BARE
+
+
+# -- pointers -----------------------------------------------------------------------------------------------
+
+_TYPED_POINTERS = hasattr(ir.PointerType(), "is_opaque") and not PUBLIC_ONLY
+
+
+def pointer_to(kind, address_space=0):
+    """LLVM's type of pointers to ``kind``: a typed one as long as llvmlite distinguishes them."""
+    return ir.PointerType(kind, address_space) if _TYPED_POINTERS else ir.PointerType(addrspace=address_space)
+
+
+def element_pointer(context, builder, array_type, array, index):
+    """Address of one element of a contiguous array, and LLVM's type of the element."""
+    data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
+    kind = context.get_data_type(array_type.dtype)
+    return builder.gep(data, [index], source_etype=kind), kind
+
+
+# -- one function on several threads ------------------------------------------------------------------------
+
+#: Words of the memory of a call: the status of a worker that failed, its exception, the address of an int32
+#: that is then set to 1, room for such an int32, and the arguments.
+FAILED, EXCEPTION, FLAG, OWN_FLAG, ARGUMENTS, WORDS = 0, 1, 2, 3, 4, 1024
+#: Bytes of all arguments together; a one-dimensional array takes 56.
+MAX_BYTES = 8 * (WORDS - ARGUMENTS)
+
+_callconv = SimpleNamespace(
+    **dict(
+        zip(
+            ("Status", "excinfo_ptr_t", "RETCODE_USEREXC"),
+            _private("numba.core.callconv", "Status", "excinfo_ptr_t", "RETCODE_USEREXC"),
+        )
+    )
+)
+HAS_ENTRIES = _TYPED_POINTERS and None not in vars(_callconv).values()
+
+_word = ir.IntType(64)
+_entry_type = ir.FunctionType(ir.VoidType(), [_word, _word])
+
+
+class TooManyArguments(LoweringError):
+    """The arguments do not fit into the memory of a call."""
+
+    def __init__(self, size):
+        super().__init__(f"its arguments take {size} bytes")
+        self.size = size
+
+
+def _at(builder, memory, word, kind):
+    return builder.inttoptr(builder.add(memory, _word(8 * word)), pointer_to(kind))
+
+
+@intrinsic
+def entry(_, memory, arguments):
+    """Store ``arguments``, all except the first of the calling function, in ``memory``.
+
+    Return the address of a function ``(worker_id, memory)`` that calls the calling function with them, and
+    that stores a failure in ``memory``.
+    """
+    if not HAS_ENTRIES:
+        return types.int64(types.int64, arguments), lambda *_: _word(0)
+
+    def emit(context, builder, signature, values):
+        address, packed = values
+        size = context.get_abi_sizeof(packed.type)
+        if size > MAX_BYTES:
+            raise TooManyArguments(size)
+        builder.store(packed, _at(builder, address, ARGUMENTS, packed.type))
+        function = ir.Function(builder.module, _entry_type, f"{builder.function.name}.entry")
+        function.linkage = "internal"
+        inner = ir.IRBuilder(function.append_basic_block())
+        worker_id, memory = function.args
+        stored = inner.load(_at(inner, memory, ARGUMENTS, packed.type), typ=packed.type)
+        kinds = types.int64, *signature.args[1].types
+        passed = worker_id, *cgutils.unpack_tuple(inner, stored)
+        status, _ = context.call_conv.call_function(inner, builder.function, types.int64, kinds, passed)
+        with inner.if_then(status.is_error, likely=False):
+            _store_failure(inner, memory, status)
+        inner.ret_void()
+        return builder.ptrtoint(function, _word)
+
+    return types.int64(types.int64, arguments), emit
+
+
+def _store_failure(builder, memory, status):
+    """Store the first failure; then set the flag, upon which workers that wait for others fail as well."""
+    failed = _at(builder, memory, FAILED, _word)
+    with builder.if_then(builder.icmp_signed("==", builder.load(failed, typ=_word), _word(0))):
+        with builder.if_then(status.is_user_exc):
+            kind = status.excinfoptr.type
+            builder.store(status.excinfoptr, _at(builder, memory, EXCEPTION, kind))
+        builder.store(builder.sext(status.code, _word), failed)
+    flag = builder.load(_at(builder, memory, FLAG, _word), typ=_word)
+    builder.store_atomic(ir.IntType(32)(1), builder.inttoptr(flag, pointer_to(ir.IntType(32))), "release", 4)
+
+
+@intrinsic
+def call_entry(_, function, worker_id, memory):
+    """Call a function whose address :func:`entry` returned."""
+
+    def emit(context, builder, signature, values):
+        function, *passed = values
+        builder.call(builder.inttoptr(function, pointer_to(_entry_type)), passed)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), emit
+
+
+@intrinsic
+def _fail(_, exception):
+    """Fail with the exception that is described at an address."""
+
+    def emit(context, builder, signature, values):
+        described = builder.inttoptr(values[0], _callconv.excinfo_ptr_t)
+        status = dict.fromkeys(_callconv.Status._fields) | {
+            "code": _callconv.RETCODE_USEREXC,
+            "excinfoptr": described,
+        }
+        context.call_conv.return_status_propagate(builder, _callconv.Status(**status))
+        return context.get_dummy_value()
+
+    return types.void(types.int64), emit
+
+
+@njit
+def raise_again(exception):
+    """Raise the exception that a worker left behind."""
+    _fail(exception)
+
+
+def external(name, signature):
+    """A function of the C library for compiled functions; one that does nothing if that is not possible."""
+    (ExternalFunction,) = _private("numba.types", "ExternalFunction")
+    return None if ExternalFunction is None else ExternalFunction(name, signature)
+
+
+# -- CPU kernels on disk ------------------------------------------------------------------------------------
+
+_CompileResult, _dumps = (
+    *_private("numba.core.compiler", "CompileResult"),
+    *_private("numba.core.serialize", "dumps"),
+)
+HAS_CACHE = _dumps is not None and hasattr(_CompileResult, "_reduce") and hasattr(_CompileResult, "_rebuild")
+
+
+class KernelCache:
+    """The compiled forms of one function, one file for each signature.
+
+    A fault, such as a full disk, only means that the function is compiled again.
+
+    Parameters
+    ----------
+    read, write : function
+        ``read(key)`` returns the bytes kept under a text, or ``None``; ``write(key, data)`` keeps them.
+    """
+
+    cache_path = None
+
+    def __init__(self, read, write):
+        self.read, self.write = read, write
+
+    def load_overload(self, signature, context):
+        """Return the compiled function for a signature, or ``None``."""
+        context.refresh()
+        data = self.read(repr(signature))
+        try:
+            return None if data is None else _CompileResult._rebuild(context, *pickle.loads(data))
+        except Exception:
+            return None
+
+    def save_overload(self, signature, result):
+        """Keep a compiled function unless it refers to addresses of this process."""
+        try:
+            if not result.library.has_dynamic_globals and not result.lifted:
+                self.write(repr(signature), _dumps(result._reduce()))
+        except Exception:
+            return
+
+    def disable(self):
+        """Part of Numba's interface."""
+
+    enable = flush = disable
+
+
+def keep_compiled(dispatcher, name, folder, read, write):
+    """Keep on disk what ``dispatcher`` compiles."""
+    if HAS_CACHE and hasattr(dispatcher, "_cache"):
+        dispatcher._cache = KernelCache(read, write)
+    elif _owns(folder):
+        dispatcher.py_func.__qualname__ = name
+        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+        try:
+            dispatcher.enable_caching()
+        except RuntimeError:  # the function's source is not in a file
+            pass
+        finally:
+            numba.config.CACHE_DIR = before
+
+
+_locks: dict = {}
+
+
+def _owns(folder):
+    """Whether this process holds the lock of a folder, which it keeps to its end."""
+    if folder not in _locks:
+        try:
+            import fcntl
+
+            _locks[folder] = open(folder / "lock", "w")  # noqa: SIM115, held until the process ends
+            fcntl.flock(_locks[folder], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (ImportError, OSError):
+            _locks[folder] = None
+    return _locks[folder] is not None
+
+
+# -- CUDA ---------------------------------------------------------------------------------------------------
+
+#: Whether arguments are passed as 8-byte words; a one-dimensional array as meminfo, parent, items, item size,
+#: data, shape and stride.
+PASSES_WORDS = not PUBLIC_ONLY
+
+
+@contextmanager
+def compiling_for(capability):
+    """Make Numba compile device functions for ``capability`` instead of that of the current GPU.
+
+    The fallback leaves the current GPU in force, so there must be one, and of this capability.
+    """
+    from numba.cuda import dispatcher
+
+    current = getattr(dispatcher, "get_current_device", None)
+    if current is None or PUBLIC_ONLY:
+        yield
+        return
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = current
