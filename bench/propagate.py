@@ -37,7 +37,7 @@ def measure(names, device, size):
 
 def graph_rows(name, device, size):
     start = time.perf_counter()
-    graph = BALTZAKIS[name].made(size, device)
+    graph = BALTZAKIS[name].generate(size, device)
     rows = symmetric_csr(graph)
     by_length = {width: len(chosen) or graph.n_vertices for width, chosen in rows.by_length}
     arrays.synchronize(device)
@@ -132,7 +132,7 @@ def main():
     options = parser.parse_args()
     device = "cuda:0" if options.where == "gpu" else "cpu"
     for width in WIDTHS:  # every kernel compiled and loaded before a clock starts
-        tiny = BALTZAKIS["Queen_4147"].made("tiny", device)
+        tiny = BALTZAKIS["Queen_4147"].generate("tiny", device)
         propagate_and_count(tiny.n_vertices, symmetric_csr(tiny), width)
     measure(options.graphs, device, options.size)
 

@@ -89,7 +89,7 @@ def measured(
                 only=_names(only),
                 without=_names(without),
                 files=files or (),
-                tell=lambda words: progress(0, None, words),
+                report=lambda words: progress(0, None, words),
             )
         here = {name: fact for name, fact in machine().items() if name != "kernels"}  # a path of this machine
         facts = outcome.as_dict() | {"machine": here, "version": edgewise.__version__}

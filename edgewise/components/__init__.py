@@ -39,13 +39,15 @@ __all__ = ["MERGES", "METHODS", "Components", "Merge", "connected_components"]
 class ComponentsMethod(Method):
     """A method for connected components.
 
-    ``run(n_vertices, sources, targets, **options)`` or ``run(n_vertices, csr, **options)`` returns labels, an
-    (n_vertices,) index array on the device of its arguments.
+    ``run(n_vertices, sources, targets, **options)``, where ``sources`` and ``targets`` are (m,) index arrays,
+    or ``run(n_vertices, csr, **options)``, where ``csr`` is a
+    :class:`~edgewise.components.symmetric_csr.SymmetricCSR`, returns the smallest vertex of each vertex's
+    component: an (n_vertices,) index array on the device of its arguments.
 
     Attributes
     ----------
     reads : {'edges', 'rows'}
-        Whether ``run`` takes the edge list or a :class:`~edgewise.components.symmetric_csr.SymmetricCSR`.
+        The form of the graph that ``run`` takes.
     """
 
     reads: str = field(kw_only=True)

@@ -83,15 +83,8 @@ def afforest(vertices, csr, rounds=ROUNDS):
 
     Parameters
     ----------
-    vertices : int
-    csr : edgewise.components.symmetric_csr.SymmetricCSR
     rounds : int
         Neighbours of each vertex that are joined before the vote.
-
-    Returns
-    -------
-    (vertices,) index array
-        Smallest vertex of each vertex's component.
     """
     offsets, neighbours = csr.offsets, csr.neighbours
     if not len(neighbours):

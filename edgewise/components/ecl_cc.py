@@ -47,18 +47,7 @@ def join_hub(hub, lane, lanes, hubs, parent, offsets, neighbours):
 
 
 def ecl_cc(vertices, csr):
-    """Label the components of symmetric rows.
-
-    Parameters
-    ----------
-    vertices : int
-    csr : edgewise.components.symmetric_csr.SymmetricCSR
-
-    Returns
-    -------
-    (vertices,) index array
-        Smallest vertex of each vertex's component.
-    """
+    """Label the components of symmetric rows."""
     offsets, neighbours, hubs, max_row = csr
     if not len(neighbours):
         return singletons(vertices, neighbours)

@@ -48,15 +48,8 @@ def hook(vertices, sources, targets, iterations=ITERATIONS):
 
     Parameters
     ----------
-    vertices : int
-    sources, targets : (m,) index arrays on one device
     iterations : int
         Rounds of Hook-non-atomic before Hook-atomic.
-
-    Returns
-    -------
-    (vertices,) index array
-        Smallest vertex of each vertex's component.
     """
     n_edges = len(sources)
     parent = singletons(vertices, sources)

@@ -13,16 +13,5 @@ from edgewise.components.rem import rem
 
 
 def hook_rem(vertices, sources, targets):
-    """Label the components of an edge list.
-
-    Parameters
-    ----------
-    vertices : int
-    sources, targets : (m,) index arrays on one device
-
-    Returns
-    -------
-    (vertices,) index array
-        Smallest vertex of each vertex's component.
-    """
+    """Label the components of an edge list."""
     return rem(vertices, sources, targets, iterations=1)

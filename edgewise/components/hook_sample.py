@@ -48,15 +48,8 @@ def hook_sample(vertices, csr, rounds=ROUNDS):
 
     Parameters
     ----------
-    vertices : int
-    csr : edgewise.components.symmetric_csr.SymmetricCSR
     rounds : int
         Rounds of plain hooks.
-
-    Returns
-    -------
-    (vertices,) index array
-        Smallest vertex of each vertex's component.
     """
     if not len(csr.neighbours):
         return singletons(vertices, csr.neighbours)

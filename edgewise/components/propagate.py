@@ -74,15 +74,8 @@ def propagate(vertices, csr, rows="auto"):
 
     Parameters
     ----------
-    vertices : int
-    csr : edgewise.components.symmetric_csr.SymmetricCSR
     rows : {'auto', 'thread', 'warp', 'block'}
         What reads a row on a GPU; ``auto`` selects by its length.  On the CPU it is a thread.
-
-    Returns
-    -------
-    (vertices,) index array
-        Smallest vertex of each vertex's component.
     """
     return propagate_and_count(vertices, csr, rows)[0]
 

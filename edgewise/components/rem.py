@@ -45,19 +45,12 @@ def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0
 
     Parameters
     ----------
-    vertices : int
-    sources, targets : (m,) index arrays on one device
     iterations : int
         Rounds of Hook-non-atomic and Compress before Rem.
     segments : int
         Parts in which the edges are joined, one after the other.
     compress_between : int
         Whether to compress after each segment.
-
-    Returns
-    -------
-    (vertices,) index array
-        Smallest vertex of each vertex's component.
     """
     parent = singletons(vertices, sources)
     edges, segments = len(sources), max(segments, 1)

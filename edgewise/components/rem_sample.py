@@ -31,15 +31,8 @@ def rem_sample(vertices, csr, rounds=ROUNDS):
 
     Parameters
     ----------
-    vertices : int
-    csr : edgewise.components.symmetric_csr.SymmetricCSR
     rounds : int
         Neighbours of each vertex in the sample.
-
-    Returns
-    -------
-    (vertices,) index array
-        Smallest vertex of each vertex's component.
     """
     parent = singletons(vertices, csr.neighbours)
     splice_first(vertices, parent, csr.offsets, csr.neighbours, rounds)

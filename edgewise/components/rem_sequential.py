@@ -32,18 +32,7 @@ def unite_all(_, edges, parent, sources, targets):
 
 
 def rem_sequential(vertices, sources, targets):
-    """Label the components of an edge list on one core; edges and labels of a GPU are copied.
-
-    Parameters
-    ----------
-    vertices : int
-    sources, targets : (m,) index arrays on one device
-
-    Returns
-    -------
-    (vertices,) index array
-        Smallest vertex of each vertex's component.
-    """
+    """Label the components of an edge list on one core; edges and labels of a GPU are copied."""
     device = arrays.device_of(sources)
     sources, targets = arrays.move(sources, "cpu"), arrays.move(targets, "cpu")
     parent = singletons(vertices, sources)

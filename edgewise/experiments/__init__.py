@@ -1,11 +1,10 @@
-"""Published experiments, run again: presets by document, with tables and pictures like theirs.
+"""Published experiments, repeated: presets by document, with tables and pictures like theirs.
 
     from edgewise import experiments
     print(experiments.run("baltzakis", size="small").text())
 
-The graphs are generated stand-ins of the published sizes (``size="paper"``) or a small fraction of them.
-Every result is compared with the first one of its graph, and a wrong one is an error, never a row of a
-table.
+The graphs are generated stand-ins of the published sizes (``size="paper"``) or of a small fraction of them.
+Every result is compared with the first one of its graph; a difference is an error.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 from edgewise.experiments import baltzakis, cs406, harish, harish_pairs, hellas, hellas_scaling
 from edgewise.experiments.graphs import BALTZAKIS, CS406, HELLAS, SIZES
 from edgewise.experiments.measure import Stopwatch
@@ -33,13 +32,13 @@ class Preset:
     ----------
     document : str
     experiments : dict of str to callable
-        By name, a function of a stopwatch that returns a table.
+        By name, a function of a :class:`~edgewise.experiments.measure.Stopwatch` that returns a table.
     graphs : collection of str
         The names of the graphs.
     room : str
         What is measured: ``"components"``, ``"paths"`` or ``"cycles"``.
     takes_files : bool
-        Whether it also measures graphs that are given.
+        Whether it also measures graphs of given files.
     """
 
     document: str
@@ -102,7 +101,7 @@ PRESETS = {
         takes_files=True,
     ),
 }
-#: Timed runs by default: GPUs are quick and quiet, CPUs are not.
+#: Timed runs by default: fewer on CPUs, which are slower.
 RUNS_ON_GPU, RUNS_ON_CPU = 7, 3
 
 
@@ -115,7 +114,7 @@ def run(
     only: Sequence[str] = (),
     without: Sequence[str] = (),
     files: Sequence[str | Path] = (),
-    tell: Callable[[str], object] = lambda words: None,
+    report: Callable[[str], object] = lambda text: None,
 ) -> Report:
     """Run the experiments of a preset.
 
@@ -129,16 +128,16 @@ def run(
         As for :func:`edgewise.connected_components`; scaling is measured on the first, the first two, and so
         on.  By default every GPU, or two workers on the CPU where there is none.
     runs : int, optional
-        Timed runs of which the median is taken; 7 on GPUs, 3 on the CPU.
+        Timed runs, of which the median is reported; by default 7 on GPUs, 3 on the CPU.
     only : sequence of str
         Names of experiments; all by default.
     without : sequence of str
-        Names of graphs to leave out, such as those that take long to make.
+        Names of graphs to leave out, such as those that take long to generate.
     files : sequence of path
-        Graphs to measure beside the preset's own, if it takes any; they are named by the first word of the
-        file's name.
-    tell : callable
-        Told in a few words what is being done.
+        Graphs to measure beside the preset's own, if it takes any; each is named by its file, without
+        suffixes.
+    report : callable
+        Called with a short text before each step.
 
     Returns
     -------
@@ -147,7 +146,7 @@ def run(
     Raises
     ------
     OptionError
-        An unknown preset, size, experiment or graph, files where none are taken, or no runs.
+        An unknown preset, size, experiment or graph, files for a preset that takes none, or no runs.
     DeviceError, OutOfMemoryError
         A device is not there, or too small for the graphs.
     VerificationError
@@ -171,11 +170,11 @@ def run(
     _check("size", size, SIZES)
     runs = (RUNS_ON_GPU if on_gpu else RUNS_ON_CPU) if runs is None else runs
     if runs < 1:
-        raise OptionError(f"runs={runs} is too few; give 1 or more")
+        raise OptionError(f"{argument('runs', runs)} is too few; give 1 or more")
     if files and not PRESETS[preset].takes_files:
-        raise OptionError(f"preset {preset} takes no files; leave out files=")
+        raise OptionError(f"preset {preset} takes no files; leave out {argument('files')}")
     named = {Path(file).name.partition(".")[0]: file for file in files}
-    watch = Stopwatch(team, size, runs, tell, without, named)
+    watch = Stopwatch(team, size, runs, report, without, named)
     with arrays.on(watch.device):
         tables = [make(watch) for name, make in experiments.items() if not only or name in only]
     return Report(preset, size, team.names, runs, watch.made, tables)

@@ -1,8 +1,8 @@
 """Baltzakis, label propagation on GPU: a thread, a warp or a block of 128 threads for each row.
 
 Three graphs, of mean degree 2, 16 and 77.  The document counts the distinct labels by sorting them, as a
-check; so does the table.  Beside the three widths stand the rows sorted by length (``auto``) and, to be plain
-about it, the method that edgewise takes when it is not told to propagate labels.
+check; so does the table.  Beside the three widths, it shows rows sorted by length (``auto``) and the method
+that edgewise selects by itself.
 """
 
 from edgewise.components import connected_components
@@ -13,10 +13,10 @@ from edgewise.experiments.published import WIDER_FASTER
 from edgewise.experiments.report import Figure, Table
 from edgewise.primitives import unique
 
-#: The widest last, since it takes longest where rows are short.
+#: In the order of the table.
 WIDTHS = ("thread", "warp", "block", "auto")
-#: What the library does by itself, in the column of widths.
-OTHERWISE = "not by labels"
+#: The method that the library selects by itself, in the column of widths.
+SELECTED = "not by labels"
 
 assert set(WIDTHS) == set(ROWS)
 
@@ -54,7 +54,7 @@ def widths(watch):
                 "milliseconds",
                 {
                     width: [(row["graph"], row["ms"]) for row in rows if row["rows"] == width]
-                    for width in (*WIDTHS, OTHERWISE)
+                    for width in (*WIDTHS, SELECTED)
                 },
                 steep=True,
             )
@@ -67,30 +67,30 @@ def _widths(watch, name):
     degree = len(graph.neighbours) / graph.n_vertices
     result = connected_components(graph)
     distinct = len(unique(result.labels)[0])
-    otherwise = watch.components(name, graph, method="auto")
+    selected = watch.components(name, graph, method="auto")
     thread = None
     for width in WIDTHS:
         counted = {}
-        found = watch.time(name, f"propagate, rows={width}", watch.clocked(_solver(graph, width, counted)))
-        thread = thread or found["ms"]
+        timing = watch.time(name, f"propagate, rows={width}", watch.clocked(_solver(graph, width, counted)))
+        thread = thread or timing["ms"]
         yield {
             "graph": name,
             "degree": degree,
             "rows": width,
             **counted,
-            **found,
-            "ms_a_round": found["ms"] / counted["rounds"],
-            "speedup": thread / found["ms"],
+            **timing,
+            "ms_a_round": timing["ms"] / counted["rounds"],
+            "speedup": thread / timing["ms"],
             "published": WIDER_FASTER.get(name) if width in ("warp", "block") else None,
             "distinct": distinct,
         }
     yield {
         "graph": name,
         "degree": degree,
-        "rows": OTHERWISE,
+        "rows": SELECTED,
         "method": result.method,
-        **otherwise,
-        "speedup": thread / otherwise["ms"],
+        **selected,
+        "speedup": thread / selected["ms"],
         "distinct": distinct,
     }
 

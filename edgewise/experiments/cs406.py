@@ -160,10 +160,10 @@ def _key(row):
 def _row(watch, case, way, published):
     """A row of a table."""
     key = "dfs on a thread", case.name, case.length
-    if key not in watch.kept:
+    if key not in watch.cache:
         on_cpu = case._replace(graph=case.graph.to("cpu"))
-        watch.kept[key] = _timed(watch, on_cpu, Way(DeviceTeam([CPU]), "dfs", "auto", 1))
-    alone = watch.kept[key]
+        watch.cache[key] = _timed(watch, on_cpu, Way(DeviceTeam([CPU]), "dfs", "auto", 1))
+    alone = watch.cache[key]
     timed = alone if (way.method, way.threads) == ("dfs", 1) else _timed(watch, case, way)
     return {
         "graph": case.name,
@@ -200,10 +200,10 @@ def _timed(watch, case, way):
                 return cycles.counts, cycles.seconds
 
             return {**watch.time(key, what, run), "part": 100.0}
-        if key not in watch.kept:
+        if key not in watch.cache:
             counts = cycle_counts(case.graph, case.length, **options).counts
-            watch.kept[key] = arrays.move(counts, "cpu")
-        part = Part(case, way, watch.kept[key])
+            watch.cache[key] = arrays.move(counts, "cpu")
+        part = Part(case, way, watch.cache[key])
         timed = watch.time(key, what, part.run)
     scaled = {name: timed[name] / part.share for name in ("ms", "least", "largest")}
     return {**timed, **scaled, "part": 100 * part.share}

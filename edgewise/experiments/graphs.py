@@ -1,4 +1,4 @@
-"""Stand-ins for the graphs of the documents: generated, of the same size and kind, by the same name.
+"""Stand-ins for the graphs of the documents: generated, of the same size, kind and name.
 
 Every graph is described by its published number of vertices; at smaller sizes it is that number divided.
 """
@@ -10,18 +10,18 @@ from typing import NamedTuple
 from edgewise import generators
 from edgewise.experiments.streets import street
 
-#: What the published number of vertices is divided by, and the fewest vertices that are left.
+#: By size: the divisor of the published number of vertices, and the minimum number of vertices.
 SIZES = {"paper": (1, 1), "small": (512, 4096), "tiny": (65536, 64)}
 
 
 class StandIn(NamedTuple):
-    """A graph of a document and how its stand-in is made: ``make(n, seed=, device=)``."""
+    """A graph of a document and the generator of its stand-in: ``make(n, seed=, device=)``."""
 
     family: str
     vertices: int
     make: Callable
 
-    def made(self, size, device):
+    def generate(self, size, device):
         """The graph at one of :data:`SIZES`, on ``device``."""
         divisor, fewest = SIZES[size]
         return self.make(max(self.vertices // divisor, fewest), seed=1, device=device)
@@ -72,7 +72,7 @@ def kron(n, **where):
 
 
 def kmers(n, **where):
-    """Paths with branches, numbered at random; short, so that a label reaches their ends in some rounds."""
+    """Paths with branches, numbered at random; short, so that labels propagate in few rounds."""
     return generators.paths(n, mean_length=16, branches=0.1, shuffle=True, **where)
 
 
@@ -121,7 +121,7 @@ def products(n, **where):
     return generators.rgg(n, mean_degree=min(5.54, n), **where)
 
 
-#: The graph of CS406 that is not at hand; its other one, com-DBLP, is given as a file.
+#: The graph of CS406 that is generated; its other one, com-DBLP, is given as a file.
 CS406 = {"amazon": StandIn("co-purchases", 334_863, products)}
 
 #: The graphs of Baltzakis.

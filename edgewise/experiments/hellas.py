@@ -1,7 +1,7 @@
 """Hellås (2018), "Connected Components on Multiple GPUs": plain hooks, Rem against Hook, compressing.
 
 The experiments of sections 6.3.1 to 6.3.3, on stand-ins for the graphs of Table 6.1, and the question that
-they leave open: why do street networks gain from one round of Hook-non-atomic?  Scaling is on the next page,
+they leave open: why do street networks gain from one round of Hook-non-atomic?  Scaling is in
 :mod:`~edgewise.experiments.hellas_scaling`.
 """
 
@@ -14,8 +14,8 @@ ITERATIONS = range(5)
 #: Parts in which edges are joined where compressing between parts is measured.
 SEGMENTS = 8
 #: Share of vertices without a lower neighbour below which a round of plain hooks should pay.
-FEW = 0.1
-#: The merges of the thesis: each method joins the labels of other devices by itself.
+MAX_WITHOUT_LOWER = 0.1
+#: The merges of the thesis: labels of other devices are joined by the method itself.
 MERGES = {"rem": "pairwise-rem", "hook": "pairwise-hook"}
 
 
@@ -121,7 +121,7 @@ def _hook_rem(watch, name):
         method: [watch.components(name, graph, method=method, iterations=count) for count in (0, 1)]
         for method in MERGES
     }
-    better = {method: int(found[1]["ms"] < found[0]["ms"]) for method, found in alone.items()}
+    better = {method: int(one["ms"] < none["ms"]) for method, (none, one) in alone.items()}
     for count in watch.counts():
         split = watch.split(graph, count)
         ms = {
@@ -179,7 +179,7 @@ def compressing(watch):
 
 def _compressing(watch, name):
     graph = watch.stand_in(name, HELLAS)
-    said = {"rgg_n_2_24_s0": {1: 0, 2: 0}, "nlpkkt160": {1: 13, 2: 13}}
+    published = {"rgg_n_2_24_s0": {1: 0, 2: 0}, "nlpkkt160": {1: 13, 2: 13}}
     for count in watch.counts():
         split = watch.split(graph, count)
         ms = [
@@ -194,7 +194,7 @@ def _compressing(watch, name):
             "without": ms[0],
             "with": ms[1],
             "saved": 100 * (1 - ms[0] / ms[1]),
-            "published": said[name].get(count),
+            "published": published[name].get(count),
         }
 
 
@@ -204,7 +204,7 @@ def _merged(count, method):
 
 
 def street_question(watch):
-    """Every family as it is and relabelled at random: do plain hooks like the shape or the numbers."""
+    """Every family as it is and relabelled at random, to tell the shape of a graph from its numbers."""
     rows = []
     for name in watch.wanted(*ONE_A_FAMILY, *STREETS):
         graph = watch.stand_in(name, HELLAS)
@@ -258,5 +258,5 @@ def _one_round(watch, name, labelled, graph, order):
         "without_lower": 100 * share,
         **ms,
         **gains,
-        "foretold": (share < FEW) == (gains["rem_gain"] > 1),
+        "foretold": (share < MAX_WITHOUT_LOWER) == (gains["rem_gain"] > 1),
     }

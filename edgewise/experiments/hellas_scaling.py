@@ -1,12 +1,15 @@
 """Hellås (2018) on several devices: strong and weak scaling, expanded graphs, the link to the host.
 
-The thesis measures from the host's memory: edges are on their way while kernels run.  Here the two are told
-apart: scaling is measured with the edges where they are needed, and what the link costs has a table of its
-own.
+The thesis measures from the host's memory: edges are copied while kernels run.  Here the two are separate:
+scaling is measured with the edges on the devices, and the cost of the link has a table of its own.
 """
+
+from functools import partial
 
 import numpy as np
 
+from edgewise.components.merge import choose_merge
+from edgewise.components.segments import components_by_segments
 from edgewise.device import arrays, streams
 from edgewise.experiments.graphs import HELLAS, ONE_A_FAMILY
 from edgewise.experiments.hellas import MERGES
@@ -35,7 +38,7 @@ def strong(watch):
             f"efficiency about {EFFICIENCY_ON_TWO} % on two GPUs, falling with more",
             "best speed-up 2.6, on five GPUs with rgg_n_2_24_s0; most graphs decline after three",
         ],
-        _pictures("strong", rows),
+        _figures("strong", rows),
     )
 
 
@@ -73,9 +76,7 @@ def _strong(watch, name, graph):
 
 
 def _by_auto(watch, name, graph, count):
-    """Milliseconds where split and merge are chosen by rule, and the merge that was."""
-    from edgewise.components.merge import choose_merge
-
+    """Milliseconds with split and merge selected by ``auto``, and the name of that merge."""
     split = watch.split(graph, count, by="auto")
     return watch.components(name, split, method="rem")["ms"], choose_merge(split)
 
@@ -84,7 +85,7 @@ def _gains(first, ms, count):
     return {"ms": ms, "speedup": first / ms, "efficiency": 100 * first / (count * ms)}
 
 
-def _pictures(name, rows):
+def _figures(name, rows):
     """Speed-up and efficiency over the devices, for both ways of merging."""
     return [
         Figure(
@@ -155,7 +156,7 @@ def weak(watch):
 
 
 def _copies(watch, name, copies):
-    """The stand-in so many times over, and its name."""
+    """The stand-in, replicated, and its name."""
     once = watch.stand_in(name, HELLAS)
     if copies == 1:
         return once, name
@@ -181,7 +182,7 @@ def expanded(watch):
         columns,
         rows,
         ["efficiency 70 to 80 % on two GPUs, falling with more; the best speed-up is reached on seven GPUs"],
-        _pictures("expanded", rows),
+        _figures("expanded", rows),
     )
 
 
@@ -210,7 +211,7 @@ def host_link(watch):
         [
             Figure(
                 "host-link",
-                "Where the edges lie",
+                "Location of the edges",
                 "graph",
                 "milliseconds",
                 {
@@ -226,12 +227,13 @@ def host_link(watch):
 def _host_link(watch, name):
     graph = watch.stand_in(name, HELLAS)
     resident = watch.components(name, graph, method="rem")["ms"]
-    ends = [_page_locked(column, watch.device) for column in (graph.sources, graph.targets)]
-    bytes_sent = sum(column.nbytes for column in ends)
+    columns = [_page_locked(column, watch.device) for column in (graph.sources, graph.targets)]
+    bytes_sent = sum(column.nbytes for column in columns)
     for count in watch.counts():
         team = watch.first(count)
-        solve = watch.clocked(lambda team=team: _from_host(graph.n_vertices, ends, team), team.devices)
-        host = watch.time(name, f"from the host, {count} devices", solve)["ms"]
+        solve = partial(_from_host, graph.n_vertices, columns, team)
+        run = watch.clocked(solve, team.devices)
+        host = watch.time(name, f"from the host, {count} devices", run)["ms"]
         yield {
             "graph": name,
             "devices": count,
@@ -245,12 +247,10 @@ def _host_link(watch, name):
 
 def _page_locked(column, device):
     """A copy on the host from which ``device`` can read at the full rate of the link."""
-    kept = streams.pinned(len(column), column.dtype, device)
-    np.copyto(kept, arrays.move(column, "cpu"))
-    return kept
+    locked = streams.pinned(len(column), column.dtype, device)
+    np.copyto(locked, arrays.move(column, "cpu"))
+    return locked
 
 
-def _from_host(vertices, ends, team):
-    from edgewise.components.segments import components_by_segments
-
-    return components_by_segments(vertices, *ends, team)[0]
+def _from_host(vertices, columns, team):
+    return components_by_segments(vertices, *columns, team)[0]

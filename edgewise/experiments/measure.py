@@ -1,4 +1,4 @@
-"""One stopwatch for all experiments: warm runs, the median, devices settled, results compared."""
+"""The stopwatch of all experiments: a warm run, the median of timed runs, results compared."""
 
 import statistics
 from time import perf_counter
@@ -8,74 +8,74 @@ from edgewise.device import arrays
 from edgewise.errors import VerificationError
 from edgewise.workers import DeviceTeam
 
-#: Runs are fewer where one takes longer than so many seconds: three, and one.
+#: Seconds of a run from which at most three runs, and one run, are timed.
 LONG, VERY_LONG = 1.0, 5.0
-#: Graphs kept at hand, and the seconds of making from which a graph is kept for good.
-KEPT, DEAR = 2, 5.0
+#: Number of graphs that are cached, and the seconds of generation from which a graph is cached for good.
+MAX_CACHED, EXPENSIVE_SECONDS = 2, 5.0
 
 
 class Stopwatch:
-    """Makes graphs and times labellings of them and searches in them.
+    """Generates graphs and times methods on them.
 
     Parameters
     ----------
     team : edgewise.workers.DeviceTeam
-        Graphs lie with its first worker.
+        Graphs are on the device of its first worker.
     size : str
     runs : int
         Timed runs, after a warm one.
-    tell : callable
-        Told in a few words what is being done.
+    report : callable
+        Called with a short text before each step.
     without : sequence of str
         Graphs to leave out.
     files : dict of str to path
-        Files of graphs that were given, by name.
+        Files of graphs, by name.
 
     Attributes
     ----------
-    kept : dict
-        What experiments want to know of each other.
+    cache : dict
+        Results that several experiments need.
     made : dict
-        Vertices and edges of every graph that was made.
+        Vertices and edges of every graph that was generated.
     """
 
-    def __init__(self, team, size, runs, tell=lambda words: None, without=(), files=None):
-        self.team, self.size, self.runs, self.tell, self.without = team, size, runs, tell, without
-        self.files, self.kept = files or {}, {}
+    def __init__(self, team, size, runs, report=lambda text: None, without=(), files=None):
+        self.team, self.size, self.runs, self.report, self.without = team, size, runs, report, without
+        self.files, self.cache = files or {}, {}
         self.device = team[0].device
         self.made = {}
-        self._graphs, self._dear, self._first = {}, set(), {}
+        self._graphs, self._expensive, self._first = {}, set(), {}
 
     def graph(self, name, make):
-        """The graph of that name, made by ``make()`` unless at hand."""
+        """The graph of that name, from the cache or ``make()``."""
         if name not in self._graphs:
-            self.tell(f"making {name}")
+            self.report(f"generating {name}")
             start = perf_counter()
             with arrays.guard(self.device):
                 graph = make()
-            if perf_counter() - start > DEAR:
-                self._dear.add(name)
+            if perf_counter() - start > EXPENSIVE_SECONDS:
+                self._expensive.add(name)
             self._graphs[name] = graph
             self.made[name] = {"vertices": graph.n_vertices, "edges": graph.n_edges}
-            self._make_room()
+            self._shrink_cache()
         return self._graphs[name]
 
     def wanted(self, *names):
-        """The names, each once, less those of graphs to leave out."""
+        """The names, each once, without those of graphs to leave out."""
         return [name for name in dict.fromkeys(names) if name not in self.without]
 
     def stand_in(self, name, table):
         """The stand-in for a graph of a document."""
-        return self.graph(name, lambda: table[name].made(self.size, self.device))
+        return self.graph(name, lambda: table[name].generate(self.size, self.device))
 
-    def _make_room(self):
-        cheap = [name for name in self._graphs if name not in self._dear]
-        for name in cheap[:-KEPT]:
+    def _shrink_cache(self):
+        cheap = [name for name in self._graphs if name not in self._expensive]
+        for name in cheap[:-MAX_CACHED]:
             del self._graphs[name]
             self._first.pop(name, None)
 
     def split(self, graph, count, by="edges"):
-        """``graph`` over the first ``count`` workers; itself for one."""
+        """``graph`` split over the first ``count`` workers; itself for one."""
         return graph if count == 1 else graph.split(self.first(count), by=by)
 
     def first(self, count):
@@ -88,21 +88,21 @@ class Stopwatch:
 
     def components(self, name, graph, **options):
         """Time :func:`edgewise.connected_components` with these options; see :meth:`time`."""
-        said = " ".join(f"{key}={value}" for key, value in options.items())
+        shown = " ".join(f"{key}={value}" for key, value in options.items())
 
         def run():
             result = connected_components(graph, **options)
             return result.labels, result.seconds
 
-        return self.time(name, f"connected_components({said})", run)
+        return self.time(name, f"connected_components({shown})", run)
 
     def time(self, name, what, run):
-        """Time ``run()``, which returns an array, such as labels, and the seconds it took.
+        """Time ``run()``, which returns an array, such as labels, and its seconds.
 
         Parameters
         ----------
         name : str
-            Name of the graph, or of a search in it, to compare results by.
+            Results under the same name are compared.
         what : str
         run : callable
 
@@ -114,17 +114,17 @@ class Stopwatch:
         Raises
         ------
         VerificationError
-            The array is not that of the first run under this name.
+            The array differs from that of the first run under this name.
         """
-        self.tell(f"{name}: {what}")
-        self._checked(name, what, run)
-        first = self._checked(name, what, run)
+        self.report(f"{name}: {what}")
+        self._check(name, what, run)
+        first = self._check(name, what, run)
         runs = 1 if first > VERY_LONG else min(self.runs, 3) if first > LONG else self.runs
-        times = [1e3 * first, *(1e3 * self._checked(name, what, run) for _ in range(runs - 1))]
+        times = [1e3 * first, *(1e3 * self._check(name, what, run) for _ in range(runs - 1))]
         return {"ms": statistics.median(times), "least": min(times), "largest": max(times), "runs": runs}
 
-    def _checked(self, name, what, run):
-        """Seconds of a run whose result is right."""
+    def _check(self, name, what, run):
+        """Seconds of a run, after its result was compared."""
         labels, seconds = run()
         first, expected = self._first.setdefault(name, (what, labels))
         expected = arrays.move(expected, arrays.device_of(labels))
@@ -133,17 +133,17 @@ class Stopwatch:
         return seconds
 
     def clocked(self, solve, devices=None):
-        """``run`` for :meth:`time` out of ``solve()``, which returns labels, timed from outside."""
+        """``run`` for :meth:`time` from ``solve()``, which returns labels; devices are synchronised."""
 
         def run():
-            self._settle(devices)
+            self._synchronize(devices)
             start = perf_counter()
             labels = solve()
-            self._settle(devices)
+            self._synchronize(devices)
             return labels, perf_counter() - start
 
         return run
 
-    def _settle(self, devices):
+    def _synchronize(self, devices):
         for device in set(devices or (self.device,)):
             arrays.synchronize(device)

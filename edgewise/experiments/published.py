@@ -40,7 +40,8 @@ REM_FASTER = {"nlpkkt240": 3.85, "nlpkkt240exp4": 16.75}
 SLOWER_BY_HOST = (20, 27, 32)
 #: Baltzakis: how many times faster warp and block are than thread per row.
 WIDER_FASTER = {"rgg_n_2_24_s0": 2.5, "Queen_4147": 50}
-#: Harish and Narayanan (2007), as told by Fusi: how many times faster a search is on the GPU than on the CPU.
+#: Harish and Narayanan (2007), as cited by Fusi: how many times faster a search is on the GPU than on the
+#: CPU.
 HARISH_ON_GPU = {"BFS": "20-50", "SSSP": "70"}
 #: The same for all pairs, against 22 minutes on one core for 100,000 vertices of degree 6.
 HARISH_PAIRS = {"floyd-warshall-simple": "3", "harish in turn": "17"}

@@ -1,4 +1,4 @@
-"""What an experiment yields: tables of figures, and the pictures that go with them."""
+"""The result of an experiment: tables of figures, and their pictures."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -13,11 +13,11 @@ class Figure:
     name : str
         Of the file.
     title, across, up : str
-        What it shows and what its axes are.
+        What it shows, and the labels of its axes.
     series : dict
-        By label, a list of ``(x, y)``; with names for ``x`` bars are drawn.
+        By label, a list of ``(x, y)``; if ``x`` are names, bars are drawn.
     steep, wide : bool
-        The vertical axis is logarithmic, and the horizontal one.
+        Whether the vertical and the horizontal axis are logarithmic.
     """
 
     name: str
@@ -36,13 +36,13 @@ class Table:
     Attributes
     ----------
     name, title, source : str
-        ``source`` is the place in the document.
+        ``source`` is the section of the document.
     columns : dict
         Heading of each column, by its key in the rows.
     rows : list of dict
-        They may hold more than is shown.
+        They may hold more columns than are shown.
     published : list of str
-        What the document reports.
+        The results that the document reports.
     figures : list of Figure
     """
 
@@ -55,7 +55,7 @@ class Table:
     figures: list[Figure] = field(default_factory=list)
 
     def text(self):
-        """The table as aligned lines with its title, and what was published under it."""
+        """The table as aligned lines, with its title above and the published results below."""
         cells = [
             [*self.columns.values()],
             *([shown(row.get(key)) for key in self.columns] for row in self.rows),
@@ -77,7 +77,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything a preset has measured.
+    """All measurements of a preset.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Report:
 
 
 def shown(value):
-    """A cell: numbers with three or four digits that matter."""
+    """A cell: numbers with three or four significant digits."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -123,10 +123,10 @@ def shown(value):
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def curves(rows, across, up, by):
-    """Series of a :class:`Figure`: by label ``by(row)``, the points ``(row[across], row[up])``."""
+def curves(rows, x, y, by):
+    """Series of a :class:`Figure`: by label ``by(row)``, the points ``(row[x], row[y])``."""
     series = {}
     for row in rows:
-        if row.get(up) is not None:
-            series.setdefault(by(row), []).append((row[across], row[up]))
+        if row.get(y) is not None:
+            series.setdefault(by(row), []).append((row[x], row[y]))
     return series

@@ -49,13 +49,9 @@ def device_team(devices) -> DeviceTeam:
 
     Parameters
     ----------
-    devices : str or sequence of str
+    devices : str, sequence of str or DeviceTeam
         ``"all"`` (every GPU), ``"cpu+cuda"`` (every GPU and a CPU worker), or devices such as ``"cuda:0"``,
         ``"cpu:1"``, as a list or separated by commas.
-
-    Returns
-    -------
-    DeviceTeam
 
     Raises
     ------

@@ -16,17 +16,7 @@ SHARE, FIRST_SHARE = 0.5, 0.125
 
 
 class WorkQueue:
-    """The indices below ``total``, handed out once each in runs.
-
-    Parameters
-    ----------
-    total : int
-    chunk : int
-        Maximum number of indices in a run.
-    least : int, optional
-        Minimum number of indices in a run (except the last); by default ``chunk``.
-    workers : int
-        A shrinking run is the remaining work divided by twice this number.
+    """The indices below ``total``, handed out once each in runs of ``chunk``.
 
     Examples
     --------
@@ -36,29 +26,19 @@ class WorkQueue:
     [(0, 4), (4, 8), (8, 10)]
     """
 
-    def __init__(self, total: int, chunk: int, *, least: int | None = None, workers: int = 1):
-        self.least = chunk if least is None else least
-        if total < 0 or not 0 < self.least <= chunk or workers < 1:
-            raise OptionError(f"a queue of {total} in chunks of {self.least} to {chunk} makes no sense")
-        self.total, self.chunk, self.workers = total, chunk, workers
-        self.next = 0
+    def __init__(self, total: int, chunk: int):
+        if total < 0 or chunk < 1:
+            raise OptionError(f"a queue of {total} in chunks of {chunk} makes no sense")
+        self.total, self.chunk, self.next = total, chunk, 0
         self._lock = Lock()
 
     def take(self, chunks: int = 1) -> tuple[int, int] | None:
-        """Start and stop of the next run, or ``None`` if nothing is left; thread-safe.
-
-        Parameters
-        ----------
-        chunks : int
-            Number of chunks in the run.
-        """
+        """Start and stop of the next run, of so many chunks; ``None`` if nothing is left; thread-safe."""
         with self._lock:
             start = self.next
             if start >= self.total:
                 return None
-            share = (self.total - start) // (2 * self.workers)
-            size = self.chunk if self.least == self.chunk else max(self.least, min(self.chunk, share))
-            self.next = min(start + size * chunks, self.total)
+            self.next = min(start + self.chunk * chunks, self.total)
             return start, self.next
 
     def close(self):
@@ -110,13 +90,7 @@ class LoadQueue:
         self._lock = Lock()
 
     def take(self, worker: int) -> tuple[int, int] | None:
-        """Start and stop of the worker's next run, or ``None`` if there is none; thread-safe.
-
-        Parameters
-        ----------
-        worker : int
-            Number of the worker.
-        """
+        """Start and stop of the worker's next run, or ``None`` if there is none; thread-safe."""
         with self._lock:
             if self.first >= self.last:
                 return None
@@ -159,14 +133,7 @@ class LoadQueue:
         ]
 
     def report(self, worker: int, run: tuple[int, int], seconds: float) -> float:
-        """Report the time of a run; return its load.
-
-        Parameters
-        ----------
-        worker : int
-        run : (int, int)
-        seconds : float
-        """
+        """Report the time of a run; return its load."""
         load = float(self.prefix[run[1]] - self.prefix[run[0]])
         with self._lock:
             total_load, total_seconds = self.measured[worker]

@@ -233,7 +233,7 @@ def test_few_graphs_are_kept():
     ],
 )
 def test_stand_ins_have_the_published_degree(name, degree, tolerance):
-    graph = HELLAS[name].made("small", "cpu")
+    graph = HELLAS[name].generate("small", "cpu")
     assert 2 * graph.n_edges / graph.n_vertices == pytest.approx(degree, rel=tolerance)
 
 
@@ -247,7 +247,7 @@ def test_streets_have_ways_numbered_in_a_row():
 
 
 def test_relabelling_keeps_the_shape_and_scatters_the_ids():
-    graph = graphs.HELLAS["europe_osm"].made("tiny", "cpu")
+    graph = graphs.HELLAS["europe_osm"].generate("tiny", "cpu")
     other = streets.relabelled(graph)
     assert sorted(other.degrees().tolist()) == sorted(graph.degrees().tolist())
     sizes = [sorted(ew.connected_components(g).sizes().tolist()) for g in (graph, other)]

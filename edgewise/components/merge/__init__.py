@@ -19,8 +19,9 @@ class Merge(Method):
     """One way to merge labels.
 
     ``run(team, labels)`` merges labels that all workers have computed for all vertices (split by edges);
-    ``run(split, labels)`` merges those of vertex ranges.  Both return (n,) labels on the first worker's
-    device.
+    ``run(split, labels)`` merges those of vertex ranges.  ``labels`` is a list of compressed labels, one
+    index array per worker on its device, which may be overwritten.  Both return the compressed labels of the
+    whole graph, an (n,) index array on the first worker's device.
 
     Attributes
     ----------

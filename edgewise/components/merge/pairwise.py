@@ -46,21 +46,7 @@ def pairwise_hook(team, labels):
 
 
 def pairwise(team, labels, unite):
-    """Merge labels round by round.
-
-    Parameters
-    ----------
-    team : DeviceTeam
-    labels : list of (n,) index arrays
-        Compressed, one array per worker, on its device.  They are overwritten.
-    unite : loop
-        Joins a chunk of received labels.
-
-    Returns
-    -------
-    (n,) index array
-        Compressed labels on the first worker's device.
-    """
+    """Merge labels round by round; ``unite`` is the loop that joins a chunk of received labels."""
     max_pairs = int(MAX_PAIRS * len(labels[0]))
     for meetings in rounds(team.devices):
         short_lists = [label_pairs(labels[sender], max_pairs) for _, sender in meetings]

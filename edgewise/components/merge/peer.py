@@ -12,24 +12,7 @@ from edgewise.workers.topology import check_access, rounds
 
 
 def peer(team, labels):
-    """Merge labels round by round, reading them over the link.
-
-    Parameters
-    ----------
-    team : DeviceTeam
-    labels : list of (n,) index arrays
-        Compressed, one array per worker, on its device.  They are overwritten.
-
-    Returns
-    -------
-    (n,) index array
-        Compressed labels on the first worker's device.
-
-    Raises
-    ------
-    DeviceError
-        A receiver has no access to the memory of its sender.
-    """
+    """Merge labels round by round; DeviceError if a receiver has no access to its sender's memory."""
     vertices = len(labels[0])
     for pairs in rounds(team.devices):
         for receiver, sender in pairs:

@@ -25,19 +25,7 @@ def look_up(index, labels, endpoints, first, roots):
 
 
 def ranges(split, labels):
-    """Label the components of a graph split by ranges.
-
-    Parameters
-    ----------
-    split : SplitGraph
-    labels : list of index arrays
-        Compressed labels of every part's own graph, on its device.
-
-    Returns
-    -------
-    (n,) index array
-        Compressed labels on the first worker's device.
-    """
+    """Merge the labels of every part's own graph."""
     merged = arrays.empty(split.n_vertices, labels[0].dtype, split.device)
     copy_stream = streams.Stream(split.device)
     copy_stream.wait(streams.current(split.device).record())
