@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from edgewise.errors import OptionError
-from edgewise.files.atomic_write import whole
+from edgewise.files.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from edgewise.components.result import Components
@@ -113,7 +113,7 @@ def _label_and_save(figure, axes, path, labels):
 
 
 def _save(figure, path):
-    with whole(path) as part:
+    with atomic_write(path) as part:
         figure.savefig(part, format=Path(path).suffix.lstrip(".").lower(), dpi=150)
 
 

@@ -15,7 +15,7 @@ from edgewise.command import options, report
 from edgewise.command.info import machine
 from edgewise.command.stages import seconds, stages
 from edgewise.errors import FileError
-from edgewise.files.atomic_write import whole
+from edgewise.files.atomic_write import atomic_write
 
 Size = StrEnum("Size", {name: name for name in experiments.SIZES})
 
@@ -118,9 +118,9 @@ def _check_folder(output):
 
 def _write(found, facts, output):
     output.mkdir(exist_ok=True)
-    with whole(output / f"{found.preset}.json") as part:
+    with atomic_write(output / f"{found.preset}.json") as part:
         Path(part).write_text(json_text.dumps(facts, indent=1))
-    with whole(output / f"{found.preset}.md") as part:
+    with atomic_write(output / f"{found.preset}.md") as part:
         Path(part).write_text("\n\n".join(f"## {t.title}\n\n{t.markdown()}" for t in found.tables) + "\n")
     for figure in found.figures:
         plots.experiment(figure, output / f"{figure.name}{PICTURE}")

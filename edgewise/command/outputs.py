@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from edgewise.errors import FileError
-from edgewise.files.pairs import PARTS
+from edgewise.files.pair_tables import PARTS
 
 
 def check_output(path: Path, *, sources: Iterable[Path] = (), table: bool = False):

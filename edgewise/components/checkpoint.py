@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from edgewise.errors import EdgewiseError, FileError
-from edgewise.files.atomic_write import whole, writing
+from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.streams import reading
 
 FORMAT = 2
@@ -79,7 +79,7 @@ class Checkpoint:
     def save(self, facts, arrays):
         """Write the checkpoint, whole or not at all."""
         text = json.dumps({**facts, "inputs": self.inputs, "format": FORMAT}).encode()
-        with whole(self.path) as part, writing(self.path), open(part, "wb") as file:
+        with atomic_write(self.path) as part, writing(self.path), open(part, "wb") as file:
             np.savez(file, facts=np.frombuffer(text, np.uint8), **arrays)
 
     def remove(self):

@@ -25,10 +25,10 @@ from edgewise.components.stream_workers import StreamWorkers
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, threads
 from edgewise.errors import OptionError, argument
-from edgewise.files.pairs import parts_of
-from edgewise.files.shards import Shards
+from edgewise.files.pair_tables import parts_of
+from edgewise.files.row_groups import PairFiles
 from edgewise.files.streams import reading
-from edgewise.files.textpairs import Mismatch
+from edgewise.files.text import Mismatch
 from edgewise.ingest.arrow import is_text
 from edgewise.ingest.pair_columns import PairBatches
 from edgewise.ingest.schema import integer_type
@@ -65,7 +65,7 @@ class FileStream:
         self.columns = {"where": None, "null": "error"} | columns
         self.team, self.every = team, _check_seconds(every)
         self.merge = choose_label_merge(team) if merge == "auto" else merge
-        self.shards = Shards(parts_of(_check_path(path)), **columns)
+        self.shards = PairFiles(parts_of(_check_path(path)), **columns)
         if self._has_vertex_numbers():
             self.n_vertices = self.shards.facts["vertices"]
         self.resumed, self.saved, self.edges, self.position = 0, None, 0, (0, 0)
@@ -79,7 +79,7 @@ class FileStream:
     def _inputs(self):
         return {
             "files": self.shards.stamps,
-            "columns": self.shards.ends,
+            "columns": self.shards.id_columns,
             "where": self.columns["where"],
             "null": self.columns["null"],
             "n_vertices": self.n_vertices,
@@ -111,7 +111,7 @@ class FileStream:
     def _run(self, patient, saved, progress):
         self.edges, self.position, self.resumed = 0, (0, 0), 0
         with reading(self.shards.paths[0], passing=Mismatch):
-            pairs = StreamedPairs(self.shards.schema(patient), self.shards.ends, self)
+            pairs = StreamedPairs(self.shards.schema(patient), self.shards.id_columns, self)
         n_rows = self._prepare(pairs)
         workers = self.workers
         try:

@@ -1,6 +1,6 @@
 """Graph files: reading any format by its content, writing by suffix, whole or not at all.
 
-A page a format; :mod:`edgewise.files.formats` lists them.
+:mod:`edgewise.files.formats` lists the formats and their pages.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from edgewise.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from os import PathLike
 
     from edgewise.graph import Graph
@@ -25,20 +24,14 @@ def read(
     target: str | int | None = None,
     weight: str | int | bool | None = None,
     where: str | None = None,
-    null: str = "error",
     format: str | None = None,
     directed: bool | None = None,
-    one_based: bool | None = None,
-    header: bool | None = None,
-    ids: str | None = None,
-    self_loops: str = "keep",
-    repeated: str = "keep",
-    progress: Callable | None = None,
+    **options: Any,
 ) -> Graph:
     r"""Read a graph from a file.
 
-    The format, and whether the file is compressed (gzip, bzip2, xz, Zstandard), is told by the content; the
-    suffix decides only between formats that can look the same.
+    The format, and whether the file is compressed (gzip, bzip2, xz, Zstandard), is detected by the content;
+    the suffix decides only between formats that can look the same.
 
     Parameters
     ----------
@@ -47,31 +40,34 @@ def read(
         GraphML, TNTP or one of a few more; the docs list them.  Several tables with the same columns: a
         folder, a pattern such as ``"pairs/*.parquet"``, or a list.
     source, target : str or int, optional
-        Columns with the ends of each edge: names in tables, positions from 0 on in rows without names.  By
-        default the first two, if there are no more than three columns.
+        Edge lists and tables only: columns with the ids of each edge; names in tables, positions from 0 on in
+        rows without names.  By default the first two, if there are no more than three columns.
     weight : str, int or False, optional
         Column, or attribute, with the weights; ``False`` for none.  By default a third column of numbers, or
         the weights that the format has.
     where : str, optional
         Tables only: a condition such as ``"score >= 0.9"``; other rows are left out.
-    null : {'error', 'drop'}
-        What to do with rows that lack an end.
     format : str, optional
-        Name of the format, if the content misleads.
+        Name of the format, where the content does not decide.
     directed : bool, optional
-        By default what the format, or the file, says; edge lists and tables are undirected.
-    one_based : bool, optional
-        Edge lists only: the ids are vertex numbers from 1 on (or from 0 on, if ``False``) up to the largest,
-        and numbers that do not occur are isolated vertices.  By default only the ids that occur are vertices.
-    header : bool, optional
-        Whether the first row of an edge list or CSV file names the columns.  By default this is looked at.
-    ids : {'string', 'integer'}, optional
-        Edge lists only: what the ids are.  By default the first row tells.
-    self_loops : {'keep', 'drop'}
-    repeated : {'keep', 'first', 'sum', 'min', 'max'}
-        What becomes of several edges between the same ends: kept, or merged into one with that weight.
-    progress : callable, optional
-        Passed to the reader of tables.
+        By default as in the format, or the file; edge lists and tables are undirected.
+    **options
+        ``null`` : {'error', 'drop'}
+            Edge lists and tables: what to do with rows whose source, target or weight is missing.
+        ``one_based`` : bool
+            Edge lists: the ids are vertex numbers from 1 on (or from 0 on, if ``False``) up to the largest,
+            and numbers that do not occur are isolated vertices.  By default only the ids that occur are
+            vertices.
+        ``header`` : bool
+            Edge lists and CSV: whether the first row names the columns.  By default the rows decide.
+        ``ids`` : {'string', 'integer'}
+            Edge lists and NCOL: type of the ids.  By default the first row decides.
+        ``self_loops`` : {'keep', 'drop'}
+        ``repeated`` : {'keep', 'first', 'sum', 'min', 'max'}
+            What to do with several edges between two vertices: keep them, or merge them into one with that
+            weight.
+        ``progress`` : callable
+            Tables: called with the number of rows read and of all rows (``None`` if unknown).
 
     Returns
     -------
@@ -82,7 +78,7 @@ def read(
     FileError
         The file cannot be read or does not hold what its format promises; the message names the line.
     OptionError
-        An option means nothing for this kind of file.
+        An option is unknown, or means nothing for this kind of file.
 
     Examples
     --------
@@ -95,51 +91,40 @@ def read(
     (3, 2, [10, 20, 30], [0.5, 1.5])
     """
     from edgewise.files import formats
-    from edgewise.files.options import Options
+    from edgewise.files.read_options import options_of
 
-    options = Options(source, target, weight, where, null, format, directed, one_based, header, ids, progress)
-    graph = formats.read(path, options)
-    return graph if (self_loops, repeated) == ("keep", "keep") else _simplified(graph, self_loops, repeated)
-
-
-def _simplified(graph, self_loops, repeated):
-    """Drop self-loops and merge repeated edges, keeping ids."""
-    simple = type(graph).from_edges(
-        graph.sources,
-        graph.targets,
-        weights=graph.weights,
-        n_vertices=graph.n_vertices,
-        directed=graph.directed,
-        self_loops=self_loops,
-        repeated=repeated,
-    )
-    simple.ids, simple.vertex_weights = graph.ids, graph.vertex_weights
-    return simple
+    merging = {name: options.pop(name) for name in ("self_loops", "repeated") if name in options}
+    columns = {"source": source, "target": target, "weight": weight}
+    chosen = options_of({**columns, "where": where, "format": format, "directed": directed, **options})
+    graph = formats.read(path, chosen)
+    if {"keep"} >= set(merging.values()):
+        return graph
+    return graph.simplified(**{"self_loops": "keep", "repeated": "keep", **merging})
 
 
 def write(graph_or_table: Any, path: str | PathLike, *, format: str | None = None) -> None:
     """Write a graph, a result or a table to a file, whole or not at all.
 
-    The content goes to a temporary name in the same folder and takes its name when it is complete; an error
-    or Ctrl-C leaves nothing behind.
+    The content is written to a temporary name in the same folder, which is renamed when it is complete; an
+    error or Ctrl-C leaves nothing behind.
 
     Parameters
     ----------
     graph_or_table : Graph, Components, or table
         A table is anything with ``__arrow_c_stream__`` (pyarrow, pandas, polars ...).
     path : path-like
-        The suffix tells the format: ``.parquet``, ``.arrow``, ``.csv``, ``.tsv`` for anything; ``.txt``,
+        The suffix decides the format: ``.parquet``, ``.arrow``, ``.csv``, ``.tsv`` for anything; ``.txt``,
         ``.el``, ``.mtx``, ``.graph``, ``.gr``, ``.sg``, ``.wsg``, ``.npz`` for graphs.  A further ``.gz``,
         ``.bz2``, ``.xz`` or ``.zst`` compresses it.
     format : str, optional
-        Name of the format, whatever the suffix.
+        Name of the format, for any suffix.
 
     Raises
     ------
     FileError
-        The system refuses (full disk, permissions ...), or the format cannot hold this graph.
+        The file cannot be written (full disk, permissions ...), or the format cannot hold this graph.
     OptionError
-        The format is unknown or holds no such thing.
+        The format is unknown or cannot hold this.
     """
     from edgewise.files import formats
 

@@ -1,8 +1,8 @@
 """Writing a file whole or not at all.
 
-The content goes to a temporary name in the same folder (the same file system, so that the last step cannot
-fail half-way) and takes the final name when it is complete.  Whatever interrupts it, Ctrl-C included, leaves
-the folder as it was.
+The content is written to a temporary name in the same folder (the same file system, so that the last step
+cannot fail half-way), which is renamed when it is complete.  Any interruption, Ctrl-C included, leaves the
+folder unchanged.
 """
 
 import errno
@@ -29,14 +29,14 @@ REMEDIES = {
 
 
 @contextmanager
-def whole(path):
+def atomic_write(path):
     """Give a temporary path to write to; it becomes ``path`` when the block ends without an error.
 
     Parameters
     ----------
     path : path-like
-        An existing file is replaced (through a symbolic link too) and lends its permissions.  A device or a
-        pipe such as ``/dev/stdout`` is written directly.
+        An existing file is replaced (through a symbolic link too), and its permissions are kept.  A device or
+        a pipe such as ``/dev/stdout`` is written directly.
 
     Yields
     ------
@@ -51,9 +51,9 @@ def whole(path):
     Examples
     --------
     >>> import tempfile
-    >>> from edgewise.files.atomic_write import whole
+    >>> from edgewise.files.atomic_write import atomic_write
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with whole(folder + "/a.txt") as part:
+    ...     with atomic_write(folder + "/a.txt") as part:
     ...         _ = part.write_text("all of it")
     ...     Path(folder, "a.txt").read_text()
     'all of it'
@@ -79,7 +79,7 @@ def whole(path):
 
 @contextmanager
 def writing(path):
-    """Turn what the system refuses while ``path`` is written into a :class:`FileError` of one line."""
+    """Turn errors of the system while ``path`` is written into a :class:`FileError` of one line."""
     try:
         yield
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Writing clusters: one row a vertex, with its id as it came in and its component."""
+"""Writing clusters: one row per vertex, with its external id and its component."""
 
 from edgewise.files import formats
-from edgewise.files.atomic_write import whole, writing
+from edgewise.files.atomic_write import atomic_write, writing
 
 #: Rows of a row group.
 GROUP = 1 << 20
@@ -36,24 +36,24 @@ def write_clusters(path, result, *, format: str | None = None, representative: b
     suffix, compression = formats.suffixes_of(path)
     parquet = formats.FORMATS["parquet"].suffixes
     if compression is None and (format == "parquet" or (format is None and suffix in parquet)):
-        with whole(path) as part, writing(path):
+        with atomic_write(path) as part, writing(path):
             _write_parquet(table, part)
     else:
         formats.write(table, path, format)
 
 
 def _write_parquet(table, path):
-    """Write the main job's result; a row group at a time is all that it takes in memory."""
+    """Write Parquet; the memory needed is that of a row group."""
     import pyarrow.parquet as parquet
 
-    # Ids do not repeat: a dictionary would be built in vain.
+    # Ids do not repeat, so a dictionary would not pay.
     options = {"use_dictionary": False, "compression": "zstd", "compression_level": 1}
     with parquet.ParquetWriter(path, table.schema, **options) as writer:
         writer.write_table(table, row_group_size=GROUP)
 
 
 def _in_batches(result):
-    """The table of a result that makes its ids as they are asked for, a row group at a time."""
+    """The table of a result that makes its ids on request, a row group at a time."""
     import pyarrow as pa
 
     from edgewise.device import arrays

@@ -1,7 +1,7 @@
 """DIMACS: ``.gr`` of the 9th challenge (shortest paths), ``.max`` (maximum flow), ``.col`` (colouring).
 
-Lines that begin with ``c`` are comments, ``p kind n m`` announces ``n`` vertices and ``m`` edges, and each of
-these is ``a source target weight`` (arcs) or ``e source target`` (edges), counted from one.  See
+Lines that begin with ``c`` are comments, ``p kind n m`` announces ``n`` vertices and ``m`` edges, and an edge
+is a line ``a source target weight`` (arcs) or ``e source target`` (edges), counted from one.  See
 http://www.diag.uniroma1.it/challenge9/format.shtml.
 """
 
@@ -10,39 +10,38 @@ from dataclasses import replace
 import numpy as np
 
 from edgewise.errors import FileError
-from edgewise.files.columns import read_columns
-from edgewise.files.header_counts import check_count, matrix_edges
+from edgewise.files.contents import Edges, check_count, counted_from_one, matrix_edges
 from edgewise.files.layout import Layout
-from edgewise.files.lines import Columns, numbers_from_one, whole_weights, write_columns
-from edgewise.files.record import Edges, numbered_from_one
+from edgewise.files.text import read_columns
+from edgewise.files.write_text import Columns, integer_weights, numbers_from_one, write_columns
 
 #: Letter and number of fields of the edge lines of each kind of problem.
 KINDS = {"sp": ("a", 4), "max": ("a", 4), "edge": ("e", 3), "col": ("e", 3)}
 
 
 def read(source, options) -> Edges:
-    """Read a DIMACS graph; arcs are directed unless all of them stand in both directions, edges are not."""
+    """Read a DIMACS graph; arcs are directed unless all are there in both directions, edges are not."""
     options.only("DIMACS", "weight")
     number, kind, vertices, edges = _problem(source)
     letter, columns = KINDS[kind]
     layout = Layout(
         columns=columns,
-        ends=(1, 2),
+        endpoints=(1, 2),
         weight=3 if columns == 4 else None,
-        letter=letter,
+        first_field=letter,
         skip=number,
         comments=b"cn",
-        least=1,
-        most=vertices,
+        min_id=1,
+        max_id=vertices,
     )
-    sources, targets, weights = read_columns(source, replace(layout, clean=kind != "sp"))
+    sources, targets, weights = read_columns(source, replace(layout, normalised=kind != "sp"))
     check_count(source, edges, len(sources), number)
     if options.weight is False:
         weights = None
-    one, ids = np.int64(1), numbered_from_one(vertices)
+    edges = counted_from_one((sources, targets, weights), vertices)
     if letter == "e":
-        return Edges(sources - one, targets - one, weights, vertices, False, ids)
-    return matrix_edges(sources - one, targets - one, weights, vertices, ids, options.directed)
+        return edges
+    return matrix_edges((edges.sources, edges.targets, weights), vertices, edges.ids, options.directed)
 
 
 def _problem(source):
@@ -67,7 +66,7 @@ def write(graph, stream) -> None:
     """Write a shortest-path problem; of an undirected graph both arcs, without weights all 1."""
     import pyarrow as pa
 
-    weights = whole_weights(stream.path, graph.weights, "DIMACS .gr")
+    weights = integer_weights(stream.path, graph.weights, "DIMACS .gr")
 
     def make(part):
         sources, targets = numbers_from_one(graph.sources[part]), numbers_from_one(graph.targets[part])

@@ -1,4 +1,4 @@
-"""The formats: one line each, and the way from a path to the page that knows its format."""
+"""The formats, one line each, and the way from a path to the page of its format."""
 
 import io
 import os
@@ -6,43 +6,43 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 
-from edgewise.errors import FileError, OptionError
-from edgewise.files.atomic_write import whole, writing
-from edgewise.files.record import Edges, Rows
+from edgewise.errors import FileError, OptionError, argument
+from edgewise.files.atomic_write import atomic_write, writing
+from edgewise.files.contents import Edges, Rows
 from edgewise.files.streams import SUFFIXES, Source, reading
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format: page and functions that read and write it, and the suffixes it is written under."""
+    """A format: its page, the functions there that read and write it, and its suffixes when written."""
 
     page: str
-    reader: str | None = "read"
+    reader: str = "read"
     writer: str | None = None
     suffixes: tuple[str, ...] = ()
     graphs_only: bool = True
 
 
 FORMATS = {
-    "arrow": Format("tables", "read", "tables_out.write_arrow", (".arrow", ".feather", ".ipc"), False),
-    "csv": Format("tables", "read_csv", "tables_out.write_csv", (".csv",), False),
-    "dimacs": Format("dimacs", "read", "dimacs.write", (".gr",)),
-    "el": Format("edgelist", "read", "edgelist.write", (".el", ".wel", ".txt", ".edges", ".edgelist")),
+    "arrow": Format("tables", "read", "write_arrow", (".arrow", ".feather", ".ipc"), False),
+    "csv": Format("tables", "read_csv", "write_csv", (".csv",), False),
+    "dimacs": Format("dimacs", "read", "write", (".gr",)),
+    "el": Format("edgelist", "read", "write", (".el", ".wel", ".txt", ".edges", ".edgelist")),
     "el1": Format("edgelist"),
-    "gap": Format("gap", "read", "gap.write", (".sg", ".wsg")),
+    "gap": Format("gap", "read", "write", (".sg", ".wsg")),
     "gml": Format("markup", "read_gml"),
     "graphml": Format("markup", "read_graphml"),
-    "jlg": Format("julia"),
-    "ldbc": Format("ldbc"),
-    "metis": Format("metis", "read", "metis_out.write", (".graph", ".metis")),
-    "mtx": Format("matrixmarket", "read", "matrixmarket.write", (".mtx",)),
-    "ncol": Format("ncol"),
-    "npz": Format("npz", "read", "npz.write", (".npz",)),
-    "parquet": Format("tables", "read", "tables_out.write_parquet", (".parquet", ".pq"), False),
+    "jlg": Format("rare_formats", "read_jlg"),
+    "ldbc": Format("rare_formats", "read_ldbc"),
+    "metis": Format("metis", "read", "write", (".graph", ".metis")),
+    "mtx": Format("matrixmarket", "read", "write", (".mtx",)),
+    "ncol": Format("rare_formats", "read_ncol"),
+    "npz": Format("npz", "read", "write", (".npz",)),
+    "parquet": Format("tables", "read", "write_parquet", (".parquet", ".pq"), False),
     "smat": Format("header_counts", "read_smat"),
-    "tntp": Format("tntp"),
-    "tsv": Format("tables", "read_csv", "tables_out.write_tsv", (".tsv",), False),
-    "vlg": Format("labelled"),
+    "tntp": Format("rare_formats", "read_tntp"),
+    "tsv": Format("tables", "read_csv", "write_tsv", (".tsv",), False),
+    "vlg": Format("rare_formats", "read_labelled"),
 }
 #: Other names for the same.
 ALIASES = {
@@ -65,7 +65,7 @@ def named(name: str) -> str:
     """
     name = ALIASES.get(name.lower().lstrip("."), name.lower().lstrip("."))
     if name not in FORMATS:
-        raise OptionError(f"format {name!r} is unknown; use one of {', '.join(FORMATS)}")
+        raise OptionError(f"{argument('format', name)} is unknown; use one of {', '.join(FORMATS)}")
     return name
 
 
@@ -73,21 +73,25 @@ def read(path, options):
     """Read a graph from a file, or from several tables; see :func:`edgewise.read`."""
     from edgewise.files.sniff import sniff
 
-    if _means_several(path):
+    if _is_several(path):
         from edgewise.files.tables import read_several
 
         return _redirected(read_several(path, options), options.directed)
     source = Source(path)
     name = named(options.format) if options.format else sniff(source, options)
-    reader = getattr(import_module(f"edgewise.files.{FORMATS[name].page}"), FORMATS[name].reader)
     with reading(source.path):
-        found = reader(source, options)
-        if isinstance(found, Edges | Rows):
-            return found.graph(options.directed)
-        return _redirected(found, options.directed)
+        content = function_of(name, FORMATS[name].reader)(source, options)
+        if isinstance(content, Edges | Rows):
+            return content.graph(options.directed)
+        return _redirected(content, options.directed)
 
 
-def _means_several(path) -> bool:
+def function_of(name: str, function: str):
+    """A function of the page of a format."""
+    return getattr(import_module(f"edgewise.files.{FORMATS[name].page}"), function)
+
+
+def _is_several(path) -> bool:
     """Whether a path is a list of paths, a folder, or a pattern."""
     if isinstance(path, list | tuple) or os.path.isdir(path):
         return True
@@ -95,7 +99,7 @@ def _means_several(path) -> bool:
 
 
 def _redirected(graph, directed):
-    """The graph with its direction overruled."""
+    """The graph, directed or not as given."""
     if directed is None or directed == graph.directed:
         return graph
     edges = graph.sources, graph.targets, graph.weights
@@ -112,17 +116,15 @@ def write(thing, path, name=None) -> None:
     form = FORMATS[name]
     if form.writer is None:
         writable = ", ".join(name for name, form in FORMATS.items() if form.writer)
-        raise OptionError(f"format {name!r} is read only; use one of {writable}")
+        raise OptionError(f"{argument('format', name)} is read only; use one of {writable}")
     if form.graphs_only and not isinstance(thing, Graph):
-        raise OptionError(
-            f"format {name!r} holds graphs, not a {type(thing).__name__}; use parquet, arrow, csv or tsv"
-        )
-    page, function = form.writer.split(".")
-    writer = getattr(import_module(f"edgewise.files.{page}"), function)
+        problem = f"{argument('format', name)} holds graphs, not a {type(thing).__name__}"
+        raise OptionError(f"{problem}; use parquet, arrow, csv or tsv")
+    writer = function_of(name, form.writer)
     thing = thing.to("cpu") if isinstance(thing, Graph) else thing
     if name in ("parquet", "arrow") and suffixes_of(path)[1]:
         raise FileError(path, f"{name} is compressed inside; leave the last ending out")
-    with whole(path) as part, writing(path), sink(part, path) as stream:
+    with atomic_write(path) as part, writing(path), sink(part, path) as stream:
         writer(thing, stream)
 
 
@@ -137,13 +139,12 @@ def suffixes_of(path) -> tuple[str, str | None]:
 
 def _by_suffix(path):
     suffix, _ = suffixes_of(path)
-    found = next((name for name, form in FORMATS.items() if suffix in form.suffixes), None)
-    if found is None:
+    name = next((name for name, form in FORMATS.items() if suffix in form.suffixes), None)
+    if name is None:
         known = " ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
-        raise FileError(
-            path, f"the ending {suffix or 'is missing and'} says no format; use one of {known}, or format="
-        )
-    return found
+        problem = f"the ending {suffix or 'is missing and'} says no format"
+        raise FileError(path, f"{problem}; use one of {known}, or {argument('format')}")
+    return name
 
 
 class Sink(io.RawIOBase):
@@ -152,7 +153,7 @@ class Sink(io.RawIOBase):
     Attributes
     ----------
     path : str
-        Where the content will be.
+        The final path of the content.
     suffix : str
         Lower-case suffix of it, before one that names a compression.
     """

@@ -1,4 +1,4 @@
-"""GAP benchmark suite ``.sg`` and ``.wsg``: compressed sparse rows as they lie in memory.
+"""GAP benchmark suite ``.sg`` and ``.wsg``: compressed sparse rows as in memory.
 
 All numbers are little-endian: one byte that is 1 if the graph is directed, the number of entries and of
 vertices (64 bits each), the offsets (64 bits), and the entries: 32-bit vertex numbers, in ``.wsg`` each
@@ -11,11 +11,11 @@ import struct
 import numpy as np
 
 from edgewise.errors import FileError
-from edgewise.files.record import Rows
+from edgewise.files.contents import Rows
 from edgewise.files.streams import read_fully, reading
 
 HEADER = struct.Struct("<?qq")
-MOST = 2**31 - 1
+MAX_VERTICES = 2**31 - 1
 
 
 def read(source, options) -> Rows:
@@ -39,7 +39,7 @@ def _header(source, start):
         raise FileError(source.path, "the header of a GAP graph is damaged; convert the graph again")
     directed, entries, vertices = HEADER.unpack(start)
     fits = source.compression is not None or sizes(False, vertices, 0)[0] <= source.size
-    if not (0 <= vertices <= MOST and entries >= 0 and fits):
+    if not (0 <= vertices <= MAX_VERTICES and entries >= 0 and fits):
         raise FileError(
             source.path, f"a header with {vertices} vertices and {entries} entries cannot be right"
         )
@@ -58,7 +58,7 @@ def _array(source, stream, count, kind):
 
 
 def _entries(source, offsets, promised):
-    """Number of entries; GAP rounds an odd number down when self-loops stand in undirected rows."""
+    """Number of entries; GAP rounds an odd number down when undirected rows have self-loops."""
     rising = bool((offsets[1:] >= offsets[:-1]).all()) and offsets[0] == 0
     if not rising or int(offsets[-1]) - promised not in (0, 1):
         raise FileError(source.path, "the offsets do not fit the header; the file is damaged")
@@ -66,7 +66,7 @@ def _entries(source, offsets, promised):
 
 
 def _width(source, directed, vertices, entries):
-    """Numbers an entry: two if the file has weights, which its length tells, or else its name."""
+    """Numbers per entry: two if the file has weights, by its length, or else by its name."""
     lengths = sizes(directed, vertices, entries)
     length = _length(source)
     if length in lengths:
@@ -96,17 +96,17 @@ def _length(source) -> int:
 
 def write(graph, stream) -> None:
     """Write ``.sg``, or ``.wsg`` if the path says so."""
-    if graph.n_vertices > MOST:
-        raise FileError(stream.path, f"GAP graphs have at most {MOST} vertices; write .npz")
+    if graph.n_vertices > MAX_VERTICES:
+        raise FileError(stream.path, f"GAP graphs have at most {MAX_VERTICES} vertices; write .npz")
     weighted = stream.suffix == ".wsg"
     if weighted and graph.weights is None:
         raise FileError(stream.path, "a .wsg file needs weights; write .sg")
     stream.write(HEADER.pack(graph.directed, len(graph.neighbours), graph.n_vertices))
     _write_rows(graph, stream, weighted)
     if graph.directed:
-        from edgewise.graph import Graph
-
-        back = Graph(graph.n_vertices, edges=(graph.targets, graph.sources, graph.weights), directed=True)
+        back = type(graph)(
+            graph.n_vertices, edges=(graph.targets, graph.sources, graph.weights), directed=True
+        )
         _write_rows(back, stream, weighted)
 
 

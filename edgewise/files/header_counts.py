@@ -1,7 +1,7 @@
 """Edge lists and matrices whose first row counts: ``n m``, or ``rows columns entries`` (``.smat``).
 
 Such a row looks like an edge.  It is taken for a count only if it fits exactly; where it could still be an
-edge the file is refused until ``format=`` says which, because a wrong guess would go unnoticed.
+edge the file is refused until ``format=`` decides, because nobody would notice a wrong guess.
 """
 
 import re
@@ -9,86 +9,68 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgewise.errors import FileError
-from edgewise.files.record import Edges, numbered_from_one
-from edgewise.files.symmetry import is_symmetric
+from edgewise.errors import FileError, argument
+from edgewise.files.contents import Edges, check_count, matrix_edges, numbered_from_one
+from edgewise.files.layout import Sample, are_integers, lay_out, look
+from edgewise.files.text import read_columns
 
 #: In shorter lists a first edge looks like a count too easily.
-FEWEST = 16
+MIN_EDGES = 16
 #: A comment that counts edges, as SNAP writes them: then no row does.
 DECLARED = re.compile(rb"^[#%].*Edges:\s*(\d+)", re.MULTILINE | re.IGNORECASE)
 
 
-def read_el1(source, options) -> Edges:
-    """Read a list known to begin with ``n m``."""
-    from edgewise.files import edgelist
-
-    return edgelist.read(source, options)
-
-
 def read_smat(source, options) -> Edges:
     """Read a matrix known to begin with ``rows columns entries``, then ``row column [value]`` from 0 on."""
-    from edgewise.files.columns import read_columns
-    from edgewise.files.edgelist import lay_out, look
-
     options.only("a matrix", "weight", "null")
     sample = look(source)
     fields = sample.rows[0] if sample.rows else []
+    line = sample.skip + 1
     if len(fields) != 3 or not all(field.isdecimal() for field in fields) or fields[0] != fields[1]:
-        raise FileError(
-            source.path, "the first row must be 'n n m': a square matrix and its entries", sample.skip + 1
-        )
+        raise FileError(source.path, "the first row must be 'n n m': a square matrix and its entries", line)
     vertices, _, count = (int(field) for field in fields)
     if count == 0:
         return Edges(np.empty(0, np.int64), np.empty(0, np.int64), None, vertices)
-    layout = replace(lay_out(source, sample, options, first=1), least=0, most=vertices - 1)
-    sources, targets, weights = read_columns(source, layout)
-    check_count(source, count, len(sources), sample.skip + 1)
-    return matrix_edges(sources, targets, weights, vertices, directed=options.directed)
+    layout = replace(lay_out(source, sample, options, first=1), min_id=0, max_id=vertices - 1)
+    entries = read_columns(source, layout)
+    check_count(source, count, len(entries[0]), line)
+    return matrix_edges(entries, vertices, directed=options.directed)
 
 
-def matrix_edges(sources, targets, weights, vertices, ids=None, directed=None) -> Edges:
-    """Entries of a square matrix, or arcs, as edges.
-
-    If every one stands in both directions with the same weight, and the caller did not ask for ``directed``,
-    the graph is undirected and has each edge once.
-    """
-    if directed or not is_symmetric(sources, targets, weights):
-        return Edges(sources, targets, weights, vertices, True, ids)
-    lower = sources >= targets
-    weights = None if weights is None else weights[lower]
-    return Edges(sources[lower], targets[lower], weights, vertices, False, ids)
+def has_count(sample: Sample) -> bool:
+    """Whether the first row has two numbers where all others have three fields: it can only be a count."""
+    first, rest = sample.rows[0], sample.rows[1:]
+    single = len(rest) == 1 and first[1:] != ["1"]
+    return (
+        are_integers(first) and len(first) == 2 and len(rest) > 0 and not single and {*map(len, rest)} == {3}
+    )
 
 
-def check_count(source, promised: int, found: int, line: int) -> None:
-    """Raise unless the file holds as many edges as its header promises."""
-    if promised != found:
-        problem = f"{promised} edges promised, but {found} found; the file is cut off or the header is wrong"
-        raise FileError(source.path, problem, line)
-
-
-def without_count(source, sources, targets, weights, form, header=None) -> Edges | None:
+def without_count(source, columns, form, header=None) -> Edges | None:
     """Take the first row away if it counts vertices and edges.
 
     Parameters
     ----------
+    columns : tuple
+        Sources, targets and weights (or ``None``).
     form : {'el', 'el1', None}
-        What the caller says about the first row.
+        The caller's word on the first row.
     header : list of two str, optional
-        The first row, if it is not among the arrays because it alone has two fields.
+        The first row, if it is not among the columns because it alone has two fields.
 
     Returns
     -------
     Edges or None
         ``None`` if the first row is an edge.
     """
+    sources, targets, weights = columns
     if header is not None:
-        counts, rest = [int(field) for field in header], (sources, targets, weights)
+        counts, rest = [int(field) for field in header], columns
     elif form == "el" or len(sources) == 0:
         return None
     else:
         counts = [int(sources[0]), int(targets[0])]
-        rest = sources[1:], targets[1:], None if weights is None else weights[1:]
+        rest = [None if column is None else column[1:] for column in columns]
     if form == "el1" or header is not None:
         check_count(source, counts[1], len(rest[0]), 1)
     elif weights is not None:
@@ -98,33 +80,38 @@ def without_count(source, sources, targets, weights, form, header=None) -> Edges
     return _numbered(source, counts[0], *rest)
 
 
-def _refuse_smat(source, ends, weights):
+def _refuse_smat(source, endpoints, weights):
     """Refuse to guess whether a self-loop in the first row is the ``n n m`` of a matrix."""
     if (
-        ends[0] == ends[1]
+        endpoints[0] == endpoints[1]
         and len(weights) > 1
         and weights[0] == len(weights) - 1
         and not DECLARED.search(source.head)
     ):
-        problem = f"the row '{ends[0]} {ends[1]} {weights[0]:.0f}' may count entries or be an edge"
-        raise FileError(source.path, f"{problem}; say which with format='smat' or format='el'", 1)
+        row = f"{endpoints[0]} {endpoints[1]} {weights[0]:.0f}"
+        raise _ambiguous(source, f"the row '{row}' may count entries or be an edge", "smat")
 
 
 def _looks_counted(source, vertices, edges, sources, targets):
     """Whether the first row fits as a count; refuses to guess where it fits as an edge too."""
     if edges != len(sources) or edges == 0 or DECLARED.search(source.head):
         return False
-    short = len(sources) < FEWEST
-    if _numbering(vertices, sources, targets, external=not short) is None:
+    short = len(sources) < MIN_EDGES
+    if _first_number(vertices, sources, targets, external=not short) is None:
         return False
     if short or (sources == edges).any() or (targets == edges).any():
-        problem = f"the row '{vertices} {edges}' may count vertices and edges or be an edge"
-        raise FileError(source.path, f"{problem}; say which with format='el1' or format='el'", 1)
+        row = f"{vertices} {edges}"
+        raise _ambiguous(source, f"the row '{row}' may count vertices and edges or be an edge", "el1")
     return True
 
 
-def _numbering(vertices, sources, targets, external=True):
-    """First vertex number if the ends are vertex numbers, -1 if they are ``vertices`` ids, else ``None``."""
+def _ambiguous(source, problem, form):
+    choice = f"{argument('format', form)} or {argument('format', 'el')}"
+    return FileError(source.path, f"{problem}; say which with {choice}", 1)
+
+
+def _first_number(vertices, sources, targets, external=True):
+    """First vertex number if the endpoints are numbers, -1 if they are ``vertices`` ids, else ``None``."""
     if len(sources) == 0:
         return 0
     least, most = min(sources.min(), targets.min()), max(sources.max(), targets.max())
@@ -136,9 +123,9 @@ def _numbering(vertices, sources, targets, external=True):
 
 
 def _numbered(source, vertices, sources, targets, weights):
-    first = _numbering(vertices, sources, targets)
+    first = _first_number(vertices, sources, targets)
     if first is None:
-        problem = f"{vertices} vertices promised, but the ends are neither numbers up to that nor so many ids"
+        problem = f"{vertices} vertices promised, but the ids are neither numbers up to that nor so many ids"
         raise FileError(source.path, f"{problem}; correct the header or take it out", 1)
     if first < 0:
         return Edges(sources, targets, weights)

@@ -1,20 +1,27 @@
-"""How the rows of a text look: what the parser, and the search for a bad line, go by."""
+"""How the rows of a text look: a sample of the first rows, and the layout that the reader follows."""
 
+import re
 from dataclasses import dataclass, replace
 
+from edgewise.errors import FileError, OptionError, argument
+
 BLANKS = b" \t\r"
+COMMENTS = b"#%"
+DELIMITERS = ",\t|;"
+INTEGER = re.compile(r"-?\d+")
+NUMBER = re.compile(r"-?[\d.]+(e[-+]?\d+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns of a text with one edge a row.
+    """Columns of a text with one edge per row.
 
     Attributes
     ----------
     columns : int
         Fields in every row.
-    ends : (int, int)
-        Positions of the two ends.
+    endpoints : (int, int)
+        Positions of the two ids.
     weight : int or None
         Position of the weight.
     delimiter : str
@@ -26,57 +33,160 @@ class Layout:
         First characters of lines that are no rows.
     blanks : bytes
         Characters whose runs separate fields, if the delimiter is a space.
-    clean : bool
-        Whether the text is made tidy on its way to the parser.
+    normalised : bool
+        Whether the text is normalised on its way to the parser.
     quoted : bool
-        Whether fields may stand in double quotes.
-    letter : str or None
+        Whether fields may be in double quotes.
+    first_field : str or None
         What the first field of every row must be.
-    least, most : int or None
-        Range of the ends.
+    min_id, max_id : int or None
+        Range of the ids.
     null : {'error', 'drop'}
-        What to do with rows that lack an end or the weight.
+        What to do with rows without one of the ids or the weight.
     """
 
     columns: int = 2
-    ends: tuple[int, int] = (0, 1)
+    endpoints: tuple[int, int] = (0, 1)
     weight: int | None = None
     delimiter: str = " "
     skip: int = 0
     ids: str = "int64"
     weights: str = "int64"
-    comments: bytes = b"#%"
+    comments: bytes = COMMENTS
     blanks: bytes = BLANKS
-    clean: bool = False
+    normalised: bool = False
     quoted: bool = False
-    letter: str | None = None
-    least: int | None = None
-    most: int | None = None
+    first_field: str | None = None
+    min_id: int | None = None
+    max_id: int | None = None
     null: str = "error"
 
-    def patient(self) -> "Layout":
-        """The same layout for text that is made tidy first."""
+    def tolerant(self) -> "Layout":
+        """The same layout for text that is normalised first."""
         blank = self.delimiter in " \t" and not self.quoted
-        return replace(self, clean=True, delimiter=" " if blank else self.delimiter)
+        return replace(self, normalised=True, delimiter=" " if blank else self.delimiter)
 
     @property
-    def types(self) -> dict[int, str]:
-        """Position and type of the columns that are read: the ends, then the weight, then the letter."""
-        types = dict.fromkeys(self.ends, self.ids)
+    def types(self) -> dict[str, str]:
+        """Position and type of the columns that are read: the ids, the weight, the first field."""
+        types = {str(position): self.ids for position in self.endpoints}
         if self.weight is not None:
-            types[self.weight] = self.weights
-        if self.letter:
-            types[0] = "bool"
+            types[str(self.weight)] = self.weights
+        if self.first_field:
+            types["0"] = "bool"
         return types
 
     def allows(self, number: int) -> bool:
-        """Whether an end may have this number."""
-        return (self.least is None or number >= self.least) and (self.most is None or number <= self.most)
+        """Whether an id may have this value."""
+        return (self.min_id is None or number >= self.min_id) and (
+            self.max_id is None or number <= self.max_id
+        )
+
+
+@dataclass
+class Sample:
+    """First rows of a text: the number of lines before them, and their fields."""
+
+    skip: int
+    rows: list[list[str]]
+    delimiter: str
+
+
+def look(source, comments: bytes = COMMENTS) -> Sample:
+    """Split the first rows of a text into fields."""
+    lines, skip = source.lines(comments), 0
+    marks = [comments[i : i + 1] for i in range(len(comments))]
+    while skip < len(lines) and (not lines[skip].strip() or lines[skip][:1] in marks):
+        skip += 1
+    rows = [line for line in lines[skip:] if line.strip() and line[:1] not in marks]
+    delimiter = delimiter_of(rows[0].strip()) if rows else " "
+    if delimiter == "\t" and are_integers(fields_of(rows[0], " ")[:2]):
+        delimiter = " "
+    return Sample(skip, [fields_of(row, delimiter) for row in rows], delimiter)
+
+
+def delimiter_of(line: bytes) -> str:
+    """The delimiter that a line has most often; a space if it has none."""
+    mark = max(DELIMITERS, key=lambda mark: line.count(mark.encode()))
+    return mark if mark.encode() in line else " "
 
 
 def fields_of(line: bytes, delimiter: str, blanks: bytes = BLANKS) -> list[str]:
-    """Fields of one line, for looking at samples and for messages."""
+    """Fields of one line, for samples and messages."""
     text = line.decode("utf-8", "replace")
     if delimiter == " ":
         return text.translate(str.maketrans(dict.fromkeys(blanks.decode(), " "))).split()
     return [field.strip().strip('"') for field in text.rstrip("\r\n").split(delimiter)]
+
+
+def are_integers(fields) -> bool:
+    """Whether there are fields, and all are integers."""
+    return len(fields) > 0 and all(INTEGER.fullmatch(field) for field in fields)
+
+
+def has_names(sample: Sample, suffix: str) -> bool:
+    """Whether the first row names the columns.
+
+    It does if it has no number where the second row has one (between blanks: where all other rows have two).
+    If all rows hold names only the suffix decides: ``.csv`` and ``.tsv`` files start with a row of names.
+    """
+    first, rest = sample.rows[0], sample.rows[1:]
+    if _has_number(first):
+        return False
+    if sample.delimiter == " ":
+        return (
+            len(first) > 1 and len(rest) > 0 and all(len(row) > 1 and are_integers(row[:2]) for row in rest)
+        )
+    return (len(rest) > 0 and _has_number(rest[0])) or suffix in (".csv", ".tsv")
+
+
+def _has_number(fields):
+    return any(NUMBER.fullmatch(field) for field in fields)
+
+
+def lay_out(source, sample: Sample, options, first: int = 0) -> Layout:
+    """Decide which columns to read, and as what; rows before number ``first`` are no edges."""
+    rows = sample.rows[first:] or sample.rows
+    count = len(rows[0])
+    endpoints, weight = _positions(source, options, count, sample.skip + 1)
+    strings = options.ids == "string" or (
+        options.ids is None and not are_integers([rows[0][position] for position in endpoints])
+    )
+    if strings and options.one_based is not None:
+        raise OptionError(f"{argument('one_based')} means nothing for ids that are names; leave it out")
+    whole = weight is not None and are_integers([row[weight] for row in rows if len(row) > weight])
+    tabs = sample.delimiter == " " and any(b"\t" in line for line in source.lines()[sample.skip :][:1])
+    return Layout(
+        columns=count,
+        endpoints=endpoints,
+        weight=weight,
+        delimiter="\t" if tabs else sample.delimiter,
+        skip=sample.skip + first,
+        ids="string" if strings else "int64",
+        weights="int64" if whole else "float64",
+        normalised=strings or options.null == "drop",
+        quoted=sample.delimiter != " ",
+        min_id=None if options.one_based is None else int(options.one_based),
+        null=options.null,
+    )
+
+
+def _positions(source, options, count, line):
+    """Columns of the ids and of the weight."""
+    chosen = f"{argument('source')}, {argument('target')} and {argument('weight')}"
+    if options.names_columns:
+        raise OptionError(f"{chosen} are names, but the rows have none; give positions from 0 on")
+    if count < 2:
+        raise FileError(source.path, "only one column found; an edge list needs two ids in every row", line)
+    if count > 3 and options.source is None and options.weight is None:
+        problem = f"{count} columns found; choose with {chosen} (positions from 0 on)"
+        raise FileError(source.path, problem, line)
+    endpoints = (0, 1) if options.source is None else (int(options.source), int(options.target))
+    weight = options.weight
+    if weight is None and count == 3 and options.source is None:
+        weight = 2
+    weight = None if weight is None or weight is False else int(weight)
+    if max(*endpoints, weight or 0) >= count or min(*endpoints, weight or 0) < 0:
+        problem = f"the rows have {count} columns; positions run from 0 to {count - 1}"
+        raise FileError(source.path, problem, line)
+    return endpoints, weight

@@ -1,82 +1,168 @@
-"""GML and GraphML, read through NetworkX: formats for exchange, not for size."""
+"""GML and GraphML: formats for exchange, not for size.
 
-import warnings
-from importlib import import_module
+See Himsolt, "GML: a portable graph file format" (1997), and http://graphml.graphdrawing.org.  Of the
+attributes only the weight of edges is read; a GML file is undirected unless it says ``directed 1``.
+"""
+
+import re
 
 import numpy as np
 
-from edgewise.errors import FileError
-from edgewise.files.record import Edges
-from edgewise.files.streams import one_line, reading
+from edgewise.errors import FileError, argument
+from edgewise.files.contents import Edges
+from edgewise.files.streams import reading
 
 #: Attributes taken as weight, the first that every edge has.
 WEIGHTS = ("weight", "value")
+#: A comment, a bracket, a string or a word of GML.
+TOKEN = re.compile(r'#[^\n]*|[\[\]]|"[^"]*"|[^\s\[\]"]+|"')
+REAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+#: Types of GraphML's attributes that are numbers.
+NUMBERS = {"int": int, "long": int, "float": float, "double": float}
 
 
 def read_gml(source, options) -> Edges:
     """Read GML; the ids are the ``id`` of the nodes."""
-    return _read(source, options, lambda nx, stream: nx.read_gml(stream, label="id"))
+    options.only("GML and GraphML", "weight")
+    with reading(source.path), source.open() as stream:
+        text = stream.read().decode("utf-8", "replace")
+
+    def refusal(problem, position):
+        return FileError(source.path, f"{problem}; correct the file", text.count("\n", 0, position) + 1)
+
+    graph = [value for key, value, _ in _gml_items(text, refusal) if key == "graph"]
+    if not graph or not isinstance(graph[0], list):
+        raise FileError(source.path, "there is no 'graph [ ... ]' in it; is this GML?")
+    nodes, edges, directed = {}, [], False
+    for key, value, position in graph[0]:
+        if key == "directed":
+            directed = value == 1
+        elif key in ("node", "edge") and isinstance(value, list):
+            record = {name: content for name, content, _ in value}
+            names = ("id",) if key == "node" else ("source", "target")
+            if any(isinstance(record.get(name), list | None) for name in names):
+                raise refusal(f"this {key} has no {' or no '.join(names)}", position)
+            if key == "edge":
+                edges.append((record["source"], record["target"], record, position))
+            elif nodes.setdefault(record["id"], position) != position:
+                raise refusal(f"node {record['id']!r} is there twice", position)
+    for first, second, _, position in edges:
+        for end in (first, second):
+            if end not in nodes:
+                raise refusal(f"this edge has the node {end!r}, which is undefined", position)
+    return _edges(source, list(nodes), [edge[:3] for edge in edges], directed, options.weight)
+
+
+def _gml_items(text, refusal):
+    """Items of GML text as nested lists of key, value and position."""
+    items, enclosing, key = [], [], None
+    for token in TOKEN.finditer(text):
+        word = token[0]
+        if word[0] == "#":
+            continue
+        if key is None and word == "]" and enclosing:
+            items = enclosing.pop()
+        elif key is None:
+            if not word[0].isalpha():
+                raise refusal(f"a name expected, but found {word[:60]!r}", token.start())
+            key, start = word, token.start()
+        elif word == "]" or word == '"':
+            raise refusal(f"the value of {key!r} is missing or not complete", token.start())
+        else:
+            value = [] if word == "[" else _gml_value(word)
+            items.append((key, value, start))
+            if word == "[":
+                enclosing.append(items)
+                items = value
+            key = None
+    if enclosing or key is not None:
+        raise refusal("the file ends within an item", len(text))
+    return items
+
+
+def _gml_value(word):
+    if word[0] == '"':
+        return word[1:-1]
+    try:
+        return int(word)
+    except ValueError:
+        return float(word) if REAL.fullmatch(word) else word
 
 
 def read_graphml(source, options) -> Edges:
     """Read GraphML; the ids are the ``id`` of the nodes."""
-    return _read(source, options, lambda nx, stream: nx.read_graphml(stream))
+    from xml.etree import ElementTree
 
-
-def _read(source, options, parse):
     options.only("GML and GraphML", "weight")
     try:
-        nx = import_module("networkx")
-    except ImportError as error:
-        problem = "GML and GraphML are read through NetworkX, which is not installed; pip install networkx"
-        raise FileError(source.path, problem) from error
-    with reading(source.path), source.seekable() as stream:
-        graph = _parsed(source.path, lambda: parse(nx, stream))
-    return _edges(source, graph, options.weight)
+        with reading(source.path, passing=ElementTree.ParseError), source.open() as stream:
+            root = ElementTree.parse(stream).getroot()
+    except ElementTree.ParseError as error:
+        raise FileError(source.path, f"{error}; correct the file", error.position[0]) from error
+    graph = root.find("{*}graph")
+    if graph is None:
+        raise FileError(source.path, "there is no <graph> in it; is this GraphML?")
+    if graph.find("{*}hyperedge") is not None:
+        raise FileError(source.path, "hyperedges are no edges between two vertices; remove them")
+    directed = graph.get("edgedefault") == "directed"
+    keys = {
+        key.get("id"): (key.get("attr.name"), NUMBERS.get(key.get("attr.type"), str))
+        for key in root.iterfind("{*}key")
+    }
+    nodes = {_attribute(source, node, "id"): None for node in graph.iterfind("{*}node")}
+    edges = []
+    for edge in graph.iterfind("{*}edge"):
+        if edge.get("directed", str(directed).lower()) != str(directed).lower():
+            raise FileError(source.path, "directed and undirected edges are mixed; make them one kind")
+        ends = [_attribute(source, edge, name) for name in ("source", "target")]
+        nodes.update(dict.fromkeys(ends))
+        edges.append((*ends, _graphml_record(source, edge, keys)))
+    return _edges(source, list(nodes), edges, directed, options.weight)
 
 
-def _parsed(path, parse):
-    """What NetworkX makes of the file; a malformed one makes it raise almost anything."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # about attributes, which are not read
-            return parse()
-    except (OSError, EOFError, MemoryError):
-        raise
-    except Exception as error:
-        line = getattr(error, "position", (None,))[0]
-        raise FileError(path, f"not read by NetworkX ({one_line(error)}); correct the file", line) from error
+def _attribute(source, element, name):
+    value = element.get(name)
+    if value is None:
+        kind = element.tag.rpartition("}")[2]
+        raise FileError(source.path, f"a <{kind}> has no attribute {name}=; correct the file")
+    return value
 
 
-def _edges(source, graph, wanted):
-    number = {node: position for position, node in enumerate(_ordered(graph))}
-    ends = np.array([(number[a], number[b]) for a, b in graph.edges()], np.int64).reshape(-1, 2)
-    weights = _weights(source, graph, wanted)
-    return Edges(ends[:, 0], ends[:, 1], weights, len(number), graph.is_directed(), _ids(list(number)))
+def _graphml_record(source, edge, keys):
+    """Attributes of an edge by name."""
+    record = {}
+    for data in edge.iterfind("{*}data"):
+        name, kind = keys.get(data.get("key"), (None, str))
+        try:
+            record[name] = kind(data.text or "")
+        except ValueError:
+            problem = f"attribute {name!r} is {data.text!r}, which is no number"
+            raise FileError(source.path, f"{problem}; correct the file") from None
+    return record
 
 
-def _ordered(graph):
-    """Nodes, integers in ascending order and names in that of the file."""
-    nodes = list(graph)
-    return sorted(nodes) if all(isinstance(node, int) for node in nodes) else nodes
-
-
-def _ids(nodes):
+def _edges(source, nodes, edges, directed, wanted):
+    """Edges of nodes, which are numbered in ascending order if all are integers, else in that of the file."""
     import pyarrow as pa
 
-    if all(isinstance(node, int) for node in nodes):
-        return np.array(nodes, np.int64)
-    return pa.array([str(node) for node in nodes], pa.string())
+    integers = all(isinstance(node, int) for node in nodes)
+    nodes = sorted(nodes) if integers else nodes
+    number = {node: position for position, node in enumerate(nodes)}
+    ends = np.array([(number[first], number[second]) for first, second, _ in edges], np.int64).reshape(-1, 2)
+    weights = _weights(source, [record for *_, record in edges], wanted)
+    ids = np.array(nodes, np.int64) if integers else pa.array([str(node) for node in nodes], pa.string())
+    return Edges(ends[:, 0], ends[:, 1], weights, len(nodes), directed, ids)
 
 
-def _weights(source, graph, wanted):
-    """Weights out of the attribute that is asked for, or one that every edge has as a number."""
-    if wanted is False or graph.number_of_edges() == 0:
+def _weights(source, records, wanted):
+    """Weights from the attribute that is wanted, or from one that every edge has as a number."""
+    if wanted is False or not records:
         return None
     for name in (wanted,) if wanted else WEIGHTS:
-        values = [value for _, _, value in graph.edges(data=name)]
-        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        values = [record.get(name) for record in records]
+        if all(isinstance(value, int | float) for value in values):
             return np.array(values)
     if wanted:
-        raise FileError(source.path, f"not every edge has a number {wanted!r}; choose another weight=")
+        choice = argument("weight")
+        raise FileError(source.path, f"not every edge has a number {wanted!r}; choose another {choice}")
     return None

@@ -1,8 +1,8 @@
 """Matrix Market ``.mtx``, read by SciPy's parallel reader.
 
-Row ``i`` and column ``j`` of an entry are the ends of an edge.  A file that declares its matrix symmetric,
-or whose entries turn out to be, is an undirected graph.  See Boisvert, Pozo, Remington, "The Matrix Market
-exchange formats", NISTIR 5935 (1996).
+Row ``i`` and column ``j`` of an entry are the endpoints of an edge.  If the matrix is symmetric, declared
+or not, the graph is undirected.  See Boisvert, Pozo, Remington, "The Matrix Market exchange formats", NISTIR
+5935 (1996).
 """
 
 import re
@@ -10,10 +10,9 @@ import re
 import numpy as np
 
 from edgewise.errors import FileError
-from edgewise.files.header_counts import matrix_edges
-from edgewise.files.lines import Columns, numbers_from_one, write_columns
-from edgewise.files.record import Edges, numbered_from_one
+from edgewise.files.contents import Edges, matrix_edges, numbered_from_one
 from edgewise.files.streams import one_line, reading
+from edgewise.files.write_text import Columns, numbers_from_one, write_columns
 
 LOCATED = re.compile(r"^Line (\d+): (.*)$", re.DOTALL)
 
@@ -29,7 +28,7 @@ def read(source, options) -> Edges:
     if field == "pattern" or options.weight is False:
         weights = None
     ids = numbered_from_one(matrix.shape[0])
-    return matrix_edges(sources, targets, weights, matrix.shape[0], ids, options.directed)
+    return matrix_edges((sources, targets, weights), matrix.shape[0], ids, options.directed)
 
 
 def _matrix(source):
@@ -48,8 +47,8 @@ def _matrix(source):
 class Readable:
     """A stream as SciPy's reader needs it.
 
-    It ends in a line end, for without one a blank behind the last value makes SciPy 1.17 run past its buffer;
-    and once closed it reads as ended, because the reader looks again when it is destroyed.
+    It ends in a line end, for without one a blank after the last value makes SciPy 1.17 read past its buffer;
+    and once closed it is at its end, because the reader reads again when it is destroyed.
     """
 
     def __init__(self, stream):
@@ -64,11 +63,11 @@ class Readable:
 
 
 def _located(path, error):
-    """SciPy's message with its line number where ours stands."""
-    found = LOCATED.match(str(error))
-    text = one_line(found[2] if found else error).rstrip(".")
+    """The error with SciPy's message and line number."""
+    located = LOCATED.match(str(error))
+    text = one_line(located[2] if located else error).rstrip(".")
     remedy = "only a square matrix is a graph" if "Vector" in text else "correct the file or fetch it again"
-    return FileError(path, f"{text}; {remedy}", int(found[1]) if found else None)
+    return FileError(path, f"{text}; {remedy}", int(located[1]) if located else None)
 
 
 def entries_of(path, matrix):

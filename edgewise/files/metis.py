@@ -1,26 +1,32 @@
 """METIS and Chaco ``.graph`` (also the format of the 10th DIMACS challenge).
 
 Line ``v`` lists the neighbours of vertex ``v``, counted from one, after a header ``n m [fmt [ncon]]``.  The
-digits of ``fmt`` say, from the left, whether each line begins with a vertex size (read over), then ``ncon``
+digits of ``fmt`` say, from the left, whether each line begins with a vertex size (ignored), then ``ncon``
 vertex weights, and whether every neighbour is followed by the weight of its edge.  See Karypis, "METIS, a
 software package for partitioning unstructured graphs", version 5.1, section 4.1.
 """
 
+import io
 from dataclasses import dataclass
 
 import numpy as np
 
-from edgewise.errors import FileError
-from edgewise.files.record import Rows, numbered_from_one
-from edgewise.files.rows import line_of_row, read_rows
-from edgewise.files.symmetry import first_lonely, is_symmetric
+from edgewise.errors import FileError, argument
+from edgewise.files.contents import Rows, numbered_from_one
+from edgewise.files.error_location import locate_error, shorten
+from edgewise.files.normalise_text import RowCounter
+from edgewise.files.symmetry import first_unmatched, is_symmetric
+from edgewise.files.text import line_of_row, parse_fields, read_fields
+from edgewise.files.write_text import integer_weights, numbers_from_one
 
 COMMENTS = b"%"
+#: Vertices whose rows are written at a time.
+BLOCK = 1 << 16
 
 
 @dataclass
 class Header:
-    """First row of the file: ``skip`` lines lie before the rows of the vertices."""
+    """First row of the file; ``skip`` lines precede the rows of the vertices."""
 
     vertices: int
     edges: int
@@ -33,8 +39,8 @@ class Header:
 def read(source, options) -> Rows:
     """Read a METIS graph.
 
-    A file with ``m`` entries in place of ``2 m``, each edge in one row only, is read as directed (some tools
-    write such); a size digit that the rows contradict is ignored, as the challenge's own files need.
+    A file with ``m`` entries instead of ``2 m``, each edge in one row only, is read as directed (some tools
+    write such files); a size digit that the rows contradict is ignored, as the challenge's own files require.
     """
     options.only("METIS", "weight")
     header = _header(source)
@@ -44,9 +50,9 @@ def read(source, options) -> Rows:
         header.sizes = sizes
         entries, starts, vertex_weights = _without_prefix(source, header, fields, lengths)
         if entries is not None and len(entries) in _promised(header):
-            return _rows(source, header, options, entries, starts, vertex_weights)
-    found = len(entries) // (1 + header.edge_weights)
-    problem = f"{header.edges} edges need {2 * header.edges} entries, but {found} found"
+            return _rows(source, header, options, (entries, starts, vertex_weights))
+    count = len(entries) // (1 + header.edge_weights)
+    problem = f"{header.edges} edges need {2 * header.edges} entries, but {count} found"
     raise FileError(source.path, f"{problem}; the file is cut off or the header is wrong", header.skip)
 
 
@@ -73,30 +79,15 @@ def _fields(source, header):
     import pyarrow as pa
 
     try:
-        return read_rows(source, header.skip, COMMENTS, "int64")
+        return read_fields(source, header.skip, COMMENTS, "int64")
     except pa.ArrowInvalid as error:
-        raise _not_numeric(source, header, error) from error
-
-
-def _not_numeric(source, header, error):
-    import io
-
-    import pyarrow as pa
-
-    from edgewise.files.error_location import first_failing_line, shorten
-    from edgewise.files.rows import Counter, parse_fields
-
-    def fails(block):
-        try:
-            parse_fields(io.BytesIO(Counter(COMMENTS)(block)), "int64")
-        except pa.ArrowInvalid:
-            return True
-        return False
-
-    number, line = first_failing_line(source, fails, header.skip) or (header.skip, b"")
-    return FileError(
-        source.path, f"a field is not an integer: {shorten(line)}; METIS has whole numbers only", number
-    )
+        raise locate_error(
+            source,
+            lambda block: parse_fields(io.BytesIO(RowCounter(COMMENTS)(block)), "int64"),
+            lambda line: f"a field is not an integer: {shorten(line)}; METIS has whole numbers only",
+            header.skip,
+            error,
+        ) from error
 
 
 def _one_row_each(source, header, lengths):
@@ -127,13 +118,13 @@ def _without_prefix(source, header, fields, lengths):
     if len(short):
         line = line_of_row(source, header.skip, COMMENTS, int(short[0]))
         raise FileError(source.path, f"{prefix} vertex weights expected at the start of the row", line)
-    devices = starts[:-1, None] + np.arange(prefix)
-    entry = np.ones(len(fields), bool)
-    entry[devices] = False
-    weights = fields[devices[:, header.sizes :]] if header.vertex_weights else None
+    prefixes = starts[:-1, None] + np.arange(prefix)
+    is_entry = np.ones(len(fields), bool)
+    is_entry[prefixes] = False
+    weights = fields[prefixes[:, header.sizes :]] if header.vertex_weights else None
     if weights is not None and header.vertex_weights == 1:
         weights = weights[:, 0]
-    return fields[entry], starts - prefix * np.arange(len(starts)), weights
+    return fields[is_entry], starts - prefix * np.arange(len(starts)), weights
 
 
 def _promised(header):
@@ -142,7 +133,8 @@ def _promised(header):
     return 2 * header.edges * each, header.edges * each
 
 
-def _rows(source, header, options, entries, starts, vertex_weights):
+def _rows(source, header, options, parts):
+    entries, starts, vertex_weights = parts
     weights = None
     if header.edge_weights:
         odd = np.flatnonzero(np.diff(starts) % 2)
@@ -173,8 +165,51 @@ def _check_symmetric(source, header, rows):
     sources = np.repeat(np.arange(header.vertices), np.diff(rows.offsets))
     if is_symmetric(sources, rows.neighbours, rows.weights):
         return
-    row, neighbour = first_lonely(sources, rows.neighbours, rows.weights)
+    row, neighbour = first_unmatched(sources, rows.neighbours, rows.weights)
     line = line_of_row(source, header.skip, COMMENTS, row)
     alike = "" if rows.weights is None else " with the same weight"
     problem = f"vertex {row + 1} lists {neighbour + 1}, but not the other way round{alike}"
-    raise FileError(source.path, f"{problem}; correct it, or pass directed=True", line)
+    raise FileError(source.path, f"{problem}; correct it, or pass {argument('directed', True)}", line)
+
+
+def write(graph, stream) -> None:
+    """Write a METIS graph, which is undirected and has no self-loops."""
+    if graph.directed:
+        raise FileError(
+            stream.path, f"METIS graphs are undirected; read the graph with {argument('directed', False)}"
+        )
+    if bool((graph.sources == graph.targets).any()):
+        raise FileError(
+            stream.path, f"METIS has no self-loops; read the graph with {argument('self_loops', 'drop')}"
+        )
+    weights = integer_weights(stream.path, graph.csr_weights, "METIS")
+    vertex_weights = integer_weights(stream.path, graph.vertex_weights, "METIS")
+    ncon = 0 if vertex_weights is None else 1 if vertex_weights.ndim == 1 else vertex_weights.shape[1]
+    kind = f" 0{int(ncon > 0)}{int(weights is not None)}" if ncon or weights is not None else ""
+    ending = f" {ncon}" if ncon > 1 else ""
+    stream.write(f"{graph.n_vertices} {graph.n_edges}{kind}{ending}\n".encode())
+    for first in range(0, graph.n_vertices, BLOCK):
+        part = slice(first, min(first + BLOCK, graph.n_vertices))
+        stream.write(_text(graph, part, weights, vertex_weights))
+
+
+def _text(graph, part, weights, vertex_weights) -> bytes:
+    """Rows of some vertices as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    offsets = graph.offsets[part.start : part.stop + 1]
+    entries = slice(int(offsets[0]), int(offsets[-1]))
+    fields = numbers_from_one(graph.neighbours[entries])
+    if weights is not None:
+        fields = np.column_stack([fields, weights[entries]]).ravel()
+    row_ends = (offsets - offsets[0]) * (1 if weights is None else 2)
+    if vertex_weights is not None:
+        prefix = vertex_weights[part].reshape(part.stop - part.start, -1)
+        fields = np.insert(fields, np.repeat(row_ends[:-1], prefix.shape[1]), prefix.ravel())
+        row_ends = row_ends + prefix.shape[1] * np.arange(len(row_ends))
+    words = pa.array(fields).cast(pa.string())
+    rows = pc.binary_join(
+        pa.LargeListArray.from_arrays(pa.array(row_ends), words).cast(pa.list_(pa.string())), " "
+    )
+    return ("\n".join(rows.to_pylist()) + "\n").encode()

@@ -1,7 +1,7 @@
-"""Making untidy text regular while it streams: runs of blanks become one, comments disappear.
+"""Making irregular text regular while it streams: runs of blanks become one, comments are removed.
 
-Table readers want exactly one separator between fields and no comments.  Here both are put right with a few
-array operations a block, so that the parallel reader can take even ragged columns.
+Table parsers need exactly one separator between fields and no comments.  A few array operations per block
+achieve both, so that the parallel parser can read even ragged columns.
 """
 
 import io
@@ -13,7 +13,7 @@ NEWLINE = 10
 SPACE = 32
 
 
-def tidy(text: bytes, blanks: bytes, comments: bytes) -> bytes:
+def normalise(text: bytes, blanks: bytes, comments: bytes) -> bytes:
     """Return whole lines with each run of ``blanks`` as one space, none at the ends, and no comment lines.
 
     Parameters
@@ -21,13 +21,13 @@ def tidy(text: bytes, blanks: bytes, comments: bytes) -> bytes:
     text : bytes
         Whole lines.
     blanks : bytes
-        The characters that count as blank; none leaves blanks alone.
+        The characters that count as blank; if there are none, blanks are not changed.
     comments : bytes
-        Lines whose first character is one of these are dropped.
+        Lines whose first character is one of these are removed.
     """
-    foreign = blanks.replace(b" ", b"")
-    if any(text.find(foreign[i : i + 1]) >= 0 for i in range(len(foreign))):
-        text = text.translate(bytes.maketrans(foreign, b" " * len(foreign)))
+    others = blanks.replace(b" ", b"")
+    if any(text.find(others[i : i + 1]) >= 0 for i in range(len(others))):
+        text = text.translate(bytes.maketrans(others, b" " * len(others)))
     letters = np.frombuffer(text, np.uint8)
     if blanks:
         letters = _squeezed(letters)
@@ -37,7 +37,7 @@ def tidy(text: bytes, blanks: bytes, comments: bytes) -> bytes:
 
 
 def _squeezed(letters):
-    """Drop every space after a space or a line end, then those before a line end."""
+    """Remove every space after a space or a line end, then those before a line end."""
     space = letters == SPACE
     gap = space | (letters == NEWLINE)
     space[1:] &= gap[:-1]
@@ -48,6 +48,29 @@ def _squeezed(letters):
     return letters[~space] if space.any() else letters
 
 
+class RowCounter:
+    """Puts every field on a line of its own and counts the fields of each line."""
+
+    def __init__(self, comments: bytes):
+        self.comments, self.parts, self.ended = comments, [], True
+
+    def __call__(self, text: bytes) -> bytes:
+        letters = without_comments(np.frombuffer(text, np.uint8), self.comments)
+        apart = letters <= SPACE
+        begins = ~apart
+        begins[1:] &= apart[:-1]
+        line_ends = np.flatnonzero(letters == NEWLINE)
+        self.ended = len(letters) == 0 or letters[-1] == NEWLINE
+        if not self.ended:
+            line_ends = np.append(line_ends, len(letters) - 1)
+        self.parts.append(np.diff(np.cumsum(begins, dtype=np.int32)[line_ends], prepend=0))
+        return np.where(apart, np.uint8(NEWLINE), letters).tobytes()
+
+    def lengths(self) -> np.ndarray:
+        """Number of fields of each row so far."""
+        return np.concatenate([*self.parts, [0] if self.ended else []]).astype(np.int64)
+
+
 def members(characters: bytes) -> np.ndarray:
     """Table of 256 booleans: which bytes are among ``characters``."""
     table = np.zeros(256, bool)
@@ -56,18 +79,13 @@ def members(characters: bytes) -> np.ndarray:
 
 
 def without_comments(letters: np.ndarray, comments: bytes) -> np.ndarray:
-    """Drop the lines that begin with one of ``comments``."""
-    starts = line_starts(letters)
-    dropped = members(comments)[letters[starts]]
-    if not dropped.any():
-        return letters
-    return letters[np.repeat(~dropped, np.diff(starts, append=len(letters)))]
-
-
-def line_starts(letters: np.ndarray) -> np.ndarray:
-    """Position of the first byte of each line."""
+    """Remove the lines that begin with one of ``comments``."""
     starts = np.concatenate([[0], np.flatnonzero(letters == NEWLINE) + 1])
-    return starts[: np.searchsorted(starts, len(letters))]
+    starts = starts[: np.searchsorted(starts, len(letters))]
+    removed = members(comments)[letters[starts]]
+    if not removed.any():
+        return letters
+    return letters[np.repeat(~removed, np.diff(starts, append=len(letters)))]
 
 
 class Lines(io.RawIOBase):
@@ -79,7 +97,7 @@ class Lines(io.RawIOBase):
     change : callable
         Takes and returns bytes: whole lines, and at the end of the file perhaps one without its end.
     skip : int
-        So many lines at the beginning are left out.
+        Lines at the beginning that are left out.
     """
 
     def __init__(self, stream, change, skip=0):
@@ -104,7 +122,7 @@ def whole_lines(stream, skip: int = 0):
     Yields
     ------
     first : int
-        Lines before the block, those skipped included.
+        Lines before the block, including those skipped.
     block : bytes
         About 4 MiB of lines; the last may lack its end.
     """
@@ -115,14 +133,14 @@ def whole_lines(stream, skip: int = 0):
             rest.append(part)
             continue
         block, rest = b"".join([*rest, part[:cut]]), [part[cut:]]
-        if left := after_lines(block, skip - first):
+        if left := _after_lines(block, skip - first):
             yield max(first, skip), left
         first += block.count(b"\n")
     if (last := b"".join(rest)) and first >= skip:
         yield first, last
 
 
-def after_lines(block: bytes, count: int) -> bytes:
+def _after_lines(block: bytes, count: int) -> bytes:
     """What follows the first ``count`` lines of a block."""
     position = 0
     for _ in range(count):
@@ -130,3 +148,10 @@ def after_lines(block: bytes, count: int) -> bytes:
         if not position:
             return b""
     return block[position:]
+
+
+def lines_of(stream):
+    """Yield the lines of a stream."""
+    for _, block in whole_lines(stream):
+        lines = block.split(b"\n")
+        yield from lines[:-1] if block.endswith(b"\n") else lines

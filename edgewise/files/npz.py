@@ -9,9 +9,8 @@ whether directed.
 import numpy as np
 
 from edgewise.errors import FileError
-from edgewise.files.header_counts import matrix_edges
+from edgewise.files.contents import matrix_edges, with_ids
 from edgewise.files.matrixmarket import entries_of
-from edgewise.files.record import with_ids
 from edgewise.files.streams import reading
 from edgewise.graph import Graph
 
@@ -27,7 +26,7 @@ def read(source, options):
         try:
             with np.load(file, allow_pickle=False) as archive:
                 return _from_archive(source, options, archive, file)
-        except (BadZipFile, RuntimeError) as error:  # RuntimeError: encrypted, or packed in a way unknown
+        except (BadZipFile, RuntimeError) as error:  # RuntimeError: encrypted, or of an unknown compression
             raise FileError(
                 source.path, f"the archive is cut off or damaged ({error}); copy it again"
             ) from error
@@ -35,16 +34,15 @@ def read(source, options):
 
 def _from_archive(source, options, archive, file):
     names = set(archive.files)
-    ours = ({"sources", "targets"} <= names or {"offsets", "neighbours"} <= names) and "shape" in names
-    if ours:
-        return _ours(archive, names, options)
+    if ({"sources", "targets"} <= names or {"offsets", "neighbours"} <= names) and "shape" in names:
+        return _of_edgewise(archive, names, options)
     if {"format", "shape", "data"} <= names:
         return _scipy(source, options, file)
-    found = ", ".join(sorted(names)) or "nothing"
-    raise FileError(source.path, f"holds {found}, no graph; use edgewise.write or scipy.sparse.save_npz")
+    content = ", ".join(sorted(names)) or "nothing"
+    raise FileError(source.path, f"holds {content}, no graph; use edgewise.write or scipy.sparse.save_npz")
 
 
-def _ours(archive, names, options):
+def _of_edgewise(archive, names, options):
     vertices, directed = (int(number) for number in archive["shape"])
     weights = archive["weights"] if "weights" in names and options.weight is not False else None
     vertex_weights = archive["vertex_weights"] if "vertex_weights" in names else None
@@ -69,7 +67,7 @@ def _scipy(source, options, file):
     sources, targets, weights = entries_of(source.path, matrix)
     if options.weight is False or matrix.dtype.kind == "b":
         weights = None
-    return matrix_edges(sources, targets, weights, matrix.shape[0], directed=options.directed)
+    return matrix_edges((sources, targets, weights), matrix.shape[0], directed=options.directed)
 
 
 def _stored_ids(archive, names):

@@ -1,13 +1,14 @@
-"""Telling the format of a file by its content; the suffix only breaks ties."""
+"""Detecting the format of a file by its content; the suffix only breaks ties."""
 
 import re
 
-from edgewise.errors import FileError
-from edgewise.files import edgelist, ldbc
+from edgewise.errors import FileError, argument
+from edgewise.files.layout import has_names, look
+from edgewise.files.rare_formats import sibling
 
 #: First bytes of binary formats.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
-#: First bytes of what people try by mistake, and what to do.
+#: First bytes of files that are no graphs, and what to do with them.
 FOREIGN = {
     b"FEA1": "is a Feather file of version 1; write it again with pyarrow.feather.write_feather",
     b"\x89HDF": "is HDF5; write the edges to Parquet or CSV",
@@ -41,16 +42,16 @@ def sniff(source, options) -> str:
         The content is of no format that edgewise reads.
     """
     head = source.head
-    found = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
-    if found:
-        return found
+    binary = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
+    if binary:
+        return binary
     for magic, problem in FOREIGN.items():
         if head.startswith(magic):
             raise FileError(source.path, problem)
     if b"\0" in head:
         return _binary(source)
     if not head.strip():
-        source.lines()  # looks further
+        source.lines()  # lengthens the head
         head = source.head
     if not head.strip():
         raise FileError(
@@ -62,25 +63,27 @@ def sniff(source, options) -> str:
 def _binary(source):
     if source.head[0] <= 1 and (len(source.head) >= 25 or source.suffix in (".sg", ".wsg")):
         return "gap"
-    raise FileError(source.path, "is binary, but of no format known here; see format= for those that are")
+    raise FileError(
+        source.path, f"is binary, but of no known format; see {argument('format')} for those that are"
+    )
 
 
 def _rows(source, options):
-    """Tell apart what consists of rows of numbers or names."""
+    """Distinguish the formats that consist of rows of numbers or names."""
     if source.suffix in TIES:
         return TIES[source.suffix]
-    if source.suffix in (".v", ".e") and all(ldbc.sibling(source, suffix) for suffix in (".v", ".e")):
+    if source.suffix in (".v", ".e") and all(sibling(source, suffix) for suffix in (".v", ".e")):
         return "ldbc"
     if options.names_columns or options.where:
         return "csv"
     if source.head.lstrip()[:1] == b"<":
         raise FileError(source.path, "is XML or HTML, but not GraphML; check the download")
-    sample = edgelist.look(source)
+    sample = look(source)
     if not sample.rows or options.header is False:
         return "el"
     if sample.delimiter == " " and _is_metis(source):
         return "metis"
-    return "csv" if sample.delimiter != " " and edgelist.has_names(sample, source.suffix) else "el"
+    return "csv" if sample.delimiter != " " and has_names(sample, source.suffix) else "el"
 
 
 def _is_metis(source):

@@ -1,7 +1,7 @@
-"""Opening files, compressed or not, and turning every way it can fail into one line.
+"""Opening files, compressed or not, reading them ahead, and turning every failure into an error of one line.
 
-The compression is told by the first bytes, never by the name.  Everything is read as a stream, so that a
-compressed file is at no time in memory as a whole.
+The compression is detected by the first bytes, never by the name.  Everything is read as a stream, so that a
+compressed file is never in memory as a whole.
 """
 
 import io
@@ -10,15 +10,19 @@ import stat
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
+from queue import Empty, Queue
+from threading import Thread
 
-from edgewise.errors import EdgewiseError, FileError, GraphError
+from edgewise.errors import EdgewiseError, FileError, GraphError, argument
 
 #: First bytes of what each compressor writes.
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
-#: So many bytes are looked at to tell the format.
+#: Number of bytes that are examined to detect the format.
 HEAD = 1 << 16
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: Items that are made ahead, besides the one in the making.
+AHEAD = 1
 
 
 class Source:
@@ -78,8 +82,8 @@ class Source:
         while True:
             lines = self.head.replace(b"\r\n", b"\n").split(b"\n")
             lines = lines if self.whole and lines[-1] else lines[:-1]
-            told = (line for line in lines if line.strip() and line[0] not in comments)
-            if self.whole or len(list(islice(told, 2))) == 2:
+            rows = (line for line in lines if line.strip() and line[0] not in comments)
+            if self.whole or len(list(islice(rows, 2))) == 2:
                 return lines
             self.reach *= 16
             del self._start
@@ -130,13 +134,15 @@ def reading(path, passing=()):
     except passing:
         raise
     except GraphError as error:
-        raise FileError(path, str(error)) from error
+        raise FileError(path, error.message) from error
     except EdgewiseError:
         raise
     except (OSError, EOFError, ZlibError) as error:
         raise FileError(path, _unreadable(error)) from error
     except UnicodeDecodeError as error:
-        raise FileError(path, "is not UTF-8 text; convert it, or name the format with format=") from error
+        raise FileError(
+            path, f"is not UTF-8 text; convert it, or name the format with {argument('format')}"
+        ) from error
     except ValueError as error:
         raise FileError(path, one_line(error)) from error
     except Exception as error:
@@ -161,3 +167,40 @@ def _unreadable(error):
 def one_line(error) -> str:
     """Text of an error, on one line."""
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def read_ahead(items):
+    """Yield the items of an iterable that a thread makes while the caller uses the last one.
+
+    An error of the iterable is raised here.  When the caller stops early, the thread stops after its current
+    item, and this function waits for it.
+    """
+    made, stopped = Queue(AHEAD), []
+    thread = Thread(target=_make, args=(items, made, stopped), name="edgewise-ahead", daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = made.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+    finally:
+        stopped.append(True)
+        while thread.is_alive():
+            try:
+                made.get_nowait()
+            except Empty:
+                thread.join(0.01)
+
+
+def _make(items, made, stopped):
+    try:
+        for item in items:
+            made.put((item, None))
+            if stopped:
+                return
+        made.put((None, None))
+    except BaseException as error:
+        made.put((None, error))

@@ -1,7 +1,7 @@
 """Whether a list of arcs holds every arc in both directions, in one pass and without sorting.
 
-Each arc adds a 64-bit hash of its (smaller end, larger end, weight), positive if it runs upwards and negative
-if it runs downwards.  The sum of a symmetric list is zero; that of an unsymmetric one is zero only by a
+Each arc adds a 64-bit hash of its (smaller endpoint, larger endpoint, weight), positive if its target is the
+larger one, else negative.  The sum of a symmetric list is zero; that of an unsymmetric one is zero only by a
 collision, with probability about 2**-64.
 """
 
@@ -43,8 +43,8 @@ def _mix(value):
     return value ^ (value >> np.uint64(31))
 
 
-def first_lonely(sources, targets, weights=None) -> tuple[int, int] | None:
-    """Ends (i, j) of the first arc that has no arc (j, i) of the same weight beside it."""
+def first_unmatched(sources, targets, weights=None) -> tuple[int, int] | None:
+    """Endpoints (i, j) of the first arc without a matching arc (j, i) of the same weight."""
     low, high = np.minimum(sources, targets), np.maximum(sources, targets)
     keys = [high, low] if weights is None else [weights, high, low]
     order = np.lexsort(keys)
@@ -55,5 +55,5 @@ def first_lonely(sources, targets, weights=None) -> tuple[int, int] | None:
     group = np.empty(len(order), np.int64)
     group[order] = np.cumsum(changed) - 1
     balance = np.bincount(group, np.sign(targets.astype(np.int64) - sources.astype(np.int64)))
-    lonely = np.flatnonzero(balance[group] != 0)
-    return (int(sources[lonely[0]]), int(targets[lonely[0]])) if len(lonely) else None
+    unmatched = np.flatnonzero(balance[group] != 0)
+    return (int(sources[unmatched[0]]), int(targets[unmatched[0]])) if len(unmatched) else None

@@ -1,17 +1,22 @@
 """Tables with one edge a row: Parquet, Arrow IPC (Feather), and CSV with a row of names.
 
-Tables of others go to the streaming reader of :mod:`edgewise.files.pairs`, which numbers ids as they come.
-A graph that edgewise wrote carries what its edges do not say in the metadata of the schema (CSV cannot), so
-that isolated vertices and directions come back.
+Tables are read by :mod:`edgewise.files.pair_tables`, which numbers ids batch by batch, and written block by
+block.  A graph that edgewise wrote has, in the metadata of the schema (CSV has none), what its edges do not
+say, so that isolated vertices and directions are read again.
 """
 
 import json
 from dataclasses import replace
+from itertools import chain
 
-from edgewise.errors import FileError, OptionError
+from edgewise.errors import FileError, OptionError, argument
 from edgewise.files import edgelist
-from edgewise.files.record import Edges, settings
-from edgewise.files.streams import reading
+from edgewise.files.contents import Edges, settings
+from edgewise.files.layout import are_integers, delimiter_of, look
+from edgewise.files.pair_tables import parts_of, read_pairs
+from edgewise.files.streams import Source, reading
+from edgewise.files.write_text import edge_columns, formatted
+from edgewise.graph import Graph
 
 ALLOWED = ("source", "target", "weight", "where", "null")
 MARK = b"edgewise"
@@ -21,18 +26,17 @@ BLOCK = 1 << 20
 
 
 def read_several(path, options):
-    """Read a folder, a pattern or a list of tables with the same columns, the first of which tells how."""
-    from edgewise.files.pairs import parts_of
+    """Read a folder, a pattern or a list of tables with the same columns, as the first of them is read."""
     from edgewise.files.sniff import sniff
-    from edgewise.files.streams import Source
 
     parts = parts_of(path)
     first = Source(parts[0])
     kind = sniff(first, options)
     if len(parts) > 1 and kind not in ("parquet", "arrow", "csv"):
         raise FileError(first.path, "of several files each must be a table; join the others into one file")
-    found = (read_csv if kind == "csv" else read)(first, options, parts)
-    return found.graph(options.directed) if isinstance(found, Edges) else found
+    read_table = read_csv if kind == "csv" else read
+    content = read_table(first, options, parts)
+    return content.graph(options.directed) if isinstance(content, Edges) else content
 
 
 def read(source, options, parts=None):
@@ -44,9 +48,9 @@ def read(source, options, parts=None):
         )
     with reading(source.path):
         schema = _schema(source)
-    asked = options.source or options.where or options.weight or options.null != "error"
-    if not asked and len(parts or [source]) == 1 and MARK in (schema.metadata or {}):
-        return _ours(source, facts_of(source, schema.metadata))
+    chosen = options.source or options.where or options.weight or options.null != "error"
+    if not chosen and len(parts or [source]) == 1 and MARK in (schema.metadata or {}):
+        return _of_edgewise(source, facts_of(source, schema.metadata))
     import pyarrow.types as kinds
 
     numeric = [kinds.is_integer(field.type) or kinds.is_floating(field.type) for field in schema]
@@ -55,11 +59,13 @@ def read(source, options, parts=None):
 
 def read_csv(source, options, parts=None):
     """Read a text table; one of plain integers, or with ``ids=`` given, takes the way of edge lists."""
-    sample = edgelist.look(source)
+    sample = look(source)
     if not (parts or options.names_columns or options.where) and sample.rows and not _first_names(sample):
         return edgelist.read(source, options)
     if options.header is False:
-        raise OptionError("columns have names only if there is a header; leave header= out or give positions")
+        raise OptionError(
+            f"columns have names only if there is a header; leave {argument('header')} out or give positions"
+        )
     names = _header(source)
     if options.ids is not None and not (parts or options.where):
         return edgelist.read(source, _by_position(source, options, names))
@@ -75,22 +81,21 @@ def _header(source) -> list[str]:
     line = next((line for line in source.lines() if line.strip()), None)
     if line is None:
         raise FileError(source.path, "the row of names is missing; a table needs one")
-    mark = next((mark for mark in edgelist.DELIMITERS if mark.encode() in line), " ")
-    return [name.strip() for name in next(csv.reader([line.decode("utf-8")], delimiter=mark))]
+    return [name.strip() for name in next(csv.reader([line.decode("utf-8")], delimiter=delimiter_of(line)))]
 
 
 def _by_position(source, options, names):
     """The options with columns given by position."""
-    ends, weight = _chosen(source, options, names)
+    id_columns, weight = _chosen(source, options, names)
     weight = False if weight is None else names.index(weight)
-    first, second = (names.index(name) for name in ends)
+    first, second = (names.index(name) for name in id_columns)
     return replace(options, source=first, target=second, weight=weight, header=True)
 
 
 def _first_names(sample):
     """Whether the ids of the first row under the header are names."""
     rows = sample.rows[1:2] or sample.rows
-    return not all(edgelist.INTEGER.fullmatch(field) for field in rows[0][:2])
+    return not are_integers(rows[0][:2])
 
 
 def _is_number(text):
@@ -102,13 +107,11 @@ def _is_number(text):
 
 
 def _pairs(path, source, options, names, numeric):
-    """Hand the chosen columns to the streaming reader."""
-    from edgewise.files.pairs import read_pairs
-
-    ends, weight = _chosen(source, options, names, len(numeric) > 2 and numeric[2])
+    """Read the chosen columns of a table."""
+    id_columns, weight = _chosen(source, options, names, len(numeric) > 2 and numeric[2])
     return read_pairs(
         path,
-        *ends,
+        *id_columns,
         weight=weight,
         where=options.where,
         null=options.null,
@@ -117,20 +120,21 @@ def _pairs(path, source, options, names, numeric):
 
 
 def _chosen(source, options, names, third=False):
-    """Names of the ends and of the weight; ``third`` tells whether a third column can be one."""
-    ends = ends_of(source, options, names)
+    """Names of the columns of the ids and of the weight; ``third`` tells whether a third column can be it."""
+    id_columns = id_columns_of(source, options, names)
     weight = None if options.weight is False else _name(options.weight, names)
     if third and options.weight is None and options.source is None and len(names) == 3:
         weight = names[2]
-    for name in (*ends, weight):
+    for name in (*id_columns, weight):
         if name is not None and name not in names:
             problem = f"no column {name!r}; there are {', '.join(names)}"
-            raise FileError(source.path, f"{problem}: choose with source=, target= and weight=")
-    return ends, weight
+            choice = f"{argument('source')}, {argument('target')} and {argument('weight')}"
+            raise FileError(source.path, f"{problem}: choose with {choice}")
+    return id_columns, weight
 
 
-def ends_of(source, options, names):
-    """Names of the columns with the ends: as asked for, or the usual ones, or the first two of a few."""
+def id_columns_of(source, options, names):
+    """Names of the columns of the ids: those given, or the usual ones, or the first two of at most three."""
     if options.source is not None:
         return _name(options.source, names), _name(options.target, names)
     if set(NAMES[:2]) <= set(names):
@@ -141,7 +145,8 @@ def ends_of(source, options, names):
         )
     if len(names) > 3:
         problem = f"{len(names)} columns: {', '.join(names[:12])}"
-        raise FileError(source.path, f"{problem}; choose the ends with source= and target=")
+        choice = f"{argument('source')} and {argument('target')}"
+        raise FileError(source.path, f"{problem}; choose the columns of the ids with {choice}")
     return names[0], names[1]
 
 
@@ -168,7 +173,7 @@ def _arrow_reader(source, stream):
     return ipc.open_file(stream) if source.head.startswith(b"ARROW1") else ipc.open_stream(stream)
 
 
-def _ours(source, facts) -> Edges:
+def _of_edgewise(source, facts) -> Edges:
     """A graph that edgewise wrote."""
     with reading(source.path):
         table = _whole_table(source)
@@ -186,7 +191,8 @@ def facts_of(source, metadata) -> dict:
         facts = json.loads(metadata[MARK])
         return {name: int(facts[name]) for name in ("vertices", "directed", "numbered")}
     except (ValueError, KeyError, TypeError) as error:
-        problem = "the metadata of edgewise are damaged; name the columns with source= and target="
+        choice = f"{argument('source')} and {argument('target')}"
+        problem = f"the metadata of edgewise are damaged; name the columns with {choice}"
         raise FileError(source.path, problem) from error
 
 
@@ -203,8 +209,6 @@ def edge_table(graph, part):
     """Table of some edges of a graph."""
     import pyarrow as pa
 
-    from edgewise.files.lines import edge_columns
-
     arrays = edge_columns(graph)(part)
     table = pa.table(dict(zip(NAMES, arrays, strict=False)))
     return table.replace_schema_metadata({MARK: json.dumps(settings(graph)).encode()})
@@ -214,3 +218,89 @@ def edge_tables(graph):
     """Tables of the edges of a graph, a block at a time, at least one."""
     for start in range(0, max(graph.n_edges, 1), BLOCK):
         yield edge_table(graph, slice(start, min(start + BLOCK, graph.n_edges)))
+
+
+def as_tables(thing):
+    """Turn a graph, a result or a table into Arrow tables, at least one.
+
+    Parameters
+    ----------
+    thing : Graph, result, or table
+        A result has ``to_frame``; a table has ``__arrow_c_stream__`` (pyarrow, pandas, polars, DuckDB ...).
+
+    Raises
+    ------
+    OptionError
+        It is none of these.
+    """
+    import pyarrow as pa
+
+    if isinstance(thing, Graph):
+        yield from edge_tables(thing.to("cpu"))
+        return
+    thing = (
+        thing.to_frame() if hasattr(thing, "to_frame") and not hasattr(thing, "__arrow_c_stream__") else thing
+    )
+    if not hasattr(thing, "__arrow_c_stream__"):
+        raise OptionError(f"a graph, a result or a table is needed, not {type(thing).__name__}")
+    if isinstance(thing, pa.RecordBatchReader):  # batches are made on request
+        yield from (pa.Table.from_batches([batch]) for batch in thing)
+        return
+    table = pa.table(thing)
+    for start in range(0, max(table.num_rows, 1), BLOCK):
+        yield table.slice(start, BLOCK)
+
+
+def write_parquet(thing, stream) -> None:
+    """Write Parquet, one row group a block."""
+    import pyarrow.parquet as parquet
+
+    first, tables = _first(thing)
+    # Ids hardly ever repeat, so a dictionary would not pay.
+    options = {"use_dictionary": False, "compression": "zstd", "compression_level": 1}
+    with parquet.ParquetWriter(stream, first.schema, **options) as writer:
+        for table in tables:
+            writer.write_table(table)
+
+
+def write_arrow(thing, stream) -> None:
+    """Write an Arrow IPC file."""
+    import pyarrow.ipc as ipc
+
+    first, tables = _first(thing)
+    with ipc.new_file(stream, first.schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+
+
+def write_csv(thing, stream) -> None:
+    """Write comma-separated text with a row of names."""
+    _text(thing, stream, ",")
+
+
+def write_tsv(thing, stream) -> None:
+    """Write tab-separated text with a row of names."""
+    _text(thing, stream, "\t")
+
+
+def _text(thing, stream, delimiter):
+    import pyarrow as pa
+
+    first, tables = _first(thing)
+    stream.write((delimiter.join(_quoted(name, delimiter) for name in first.column_names) + "\n").encode())
+    try:
+        for table in tables:
+            stream.write(formatted(table, delimiter))
+    except pa.ArrowInvalid as error:
+        raise FileError(stream.path, f"text cannot hold such a column ({error}); write .parquet") from error
+
+
+def _quoted(name, delimiter):
+    needs = any(mark in name for mark in (delimiter, '"', "\n"))
+    return '"' + name.replace('"', '""') + '"' if needs else name
+
+
+def _first(thing):
+    tables = as_tables(thing)
+    first = next(tables)
+    return first, chain([first], tables)

@@ -17,7 +17,7 @@ from edgewise.components import id_mapping
 from edgewise.components.file_stream import FileStream
 from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError
-from edgewise.files import shards as files
+from edgewise.files import row_groups as files
 from edgewise.workers import device_team
 
 TEAMS = ["cuda:0"] if SIMULATED else ["cpu:0", "cpu:0,cpu:1"]
@@ -366,7 +366,7 @@ def test_a_shard_that_vanishes(tmp_path, monkeypatch):
     monkeypatch.setattr(
         streams.StreamedPairs, "add", lambda *given: (add(*given), (folder / "2.csv").unlink(missing_ok=True))
     )
-    monkeypatch.setattr(files.Shards, "survey", lambda *_: (None, None, None))
+    monkeypatch.setattr(files.PairFiles, "survey", lambda *_: (None, None, None))
     job = FileStream(folder, COLUMNS, team=device_team("cpu:0"))
     (folder / "2.csv").unlink()
     with pytest.raises(FileError, match=r"2\.csv: no such file"):

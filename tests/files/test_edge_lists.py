@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.errors import FileError, OptionError
-from edgewise.files.normalise_text import tidy
+from edgewise.files.normalise_text import normalise
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_the_line_is_named_in_a_large_file(path):
         ew.read(path)
 
 
-def test_rows_that_lack_an_end_can_be_dropped(path):
+def test_incomplete_rows_can_be_dropped(path):
     path.write_text("1,2\n,3\n4\n5,\n6,7\n")
     assert edges(ew.read(path, null="drop")) == [(1, 2), (6, 7)]
     path.write_text("1 2\n4\n6 7\n")
@@ -255,9 +255,9 @@ rows = st.lists(st.tuples(blanks, st.lists(st.text("12ab-.", min_size=1, max_siz
 
 
 @given(rows, st.sampled_from(["\n", "\r\n"]), st.booleans())
-def test_tidy_is_split_and_join(rows, end, ended):
+def test_normalising_is_split_and_join(rows, end, ended):
     text = end.join(before + gap.join(fields) + before for before, fields, gap in rows) + (
         end if ended else ""
     )
     expected = "\n".join(" ".join(line.split()) for line in text.split("\n"))
-    assert tidy(text.encode(), b" \t\r", b"#%").decode() == expected
+    assert normalise(text.encode(), b" \t\r", b"#%").decode() == expected

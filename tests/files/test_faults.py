@@ -89,7 +89,7 @@ def test_not_allowed(tmp_path, monkeypatch):
 
 def test_vanished_between_two_looks(tmp_path):
     from edgewise.files import edgelist
-    from edgewise.files.options import Options
+    from edgewise.files.read_options import Options
     from edgewise.files.streams import Source, reading
 
     path = tmp_path / "a.txt"
@@ -179,7 +179,14 @@ FAULTY = {
         "<NUMBER OF NODES> 2\n<END OF METADATA>\n": (None, "NUMBER OF LINKS"),
         "<NUMBER OF NODES> 2\n": (None, "END OF METADATA"),
     },
-    "a.gml": {"graph [ node [ id 0 ] edge [ source 0 target 5 ] ]": (None, "NetworkX")},
+    "a.gml": {
+        "graph [ node [ id 0 ]\n edge [ source 0 target 5 ] ]": (2, "the node 5, which is undefined"),
+        "graph [ node [ id 0 ]\n node [ id 0 ] ]": (2, "node 0 is there twice"),
+        "graph [ node [ label 0 ] ]": (1, "this node has no id"),
+        "graph [\n node [ id 0 ]\n": (3, "the file ends within an item"),
+        "graph [ node [ id ] ]": (1, "the value of 'id' is missing"),
+        "graph [ 5 6 ]": (1, "a name expected, but found '5'"),
+    },
     "a.graphml": {
         '<?xml version="1.0"?>\n<graphml><graph edgedefault="directed">\n<node id="a">\n': (
             4,

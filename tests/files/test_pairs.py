@@ -15,10 +15,10 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError, GraphError, OptionError
-from edgewise.files import pairs as page
+from edgewise.files import pair_tables as page
 from edgewise.files.clusters import clusters_table, write_clusters
-from edgewise.files.pairs import read_pairs
-from edgewise.files.read_ahead import ahead
+from edgewise.files.pair_tables import read_pairs
+from edgewise.files.streams import read_ahead
 
 TABLE = pa.table(
     {
@@ -340,7 +340,7 @@ def test_working_ahead_stops_when_the_caller_does():
             made.append(item)
             yield item
 
-    for item in ahead(items()):
+    for item in read_ahead(items()):
         if item == 3:
             break
     assert len(made) < 10
@@ -353,8 +353,8 @@ def test_working_ahead_hands_errors_on():
         raise KeyError("lost")
 
     with pytest.raises(KeyError, match="lost"):
-        list(ahead(items()))
-    assert list(ahead(iter([]))) == []
+        list(read_ahead(items()))
+    assert list(read_ahead(iter([]))) == []
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow", ".tsv"])

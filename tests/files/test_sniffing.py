@@ -3,7 +3,7 @@
 import pytest
 
 import edgewise as ew
-from edgewise.files.options import Options
+from edgewise.files.read_options import Options
 from edgewise.files.sniff import sniff
 from edgewise.files.streams import Source
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgewise.files.symmetry import first_lonely, is_symmetric
+from edgewise.files.symmetry import first_unmatched, is_symmetric
 
 end = st.integers(0, 4)
 arcs = st.lists(st.tuples(end, end, st.sampled_from([0, 1, -2, 2**40])), max_size=10)
@@ -21,7 +21,7 @@ def test_symmetry(arcs, both, weighted):
     symmetric = all(keys[v, u, w] == count for (u, v, w), count in keys.items())
     assert is_symmetric(sources, targets, values) == symmetric
     assert is_symmetric(sources.astype(np.uint32), targets.astype(np.uint32), values) == symmetric
-    lonely = first_lonely(sources, targets, values)
+    lonely = first_unmatched(sources, targets, values)
     assert (lonely is None) == symmetric
     if lonely:
         assert any(keys[lonely[::-1] + (w,)] != keys[lonely + (w,)] for w in weights.tolist() + [0])

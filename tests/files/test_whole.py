@@ -10,13 +10,13 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError
-from edgewise.files.atomic_write import whole
+from edgewise.files.atomic_write import atomic_write
 
 
 def test_the_old_file_stays_until_the_new_one_is_complete(tmp_path):
     goal = tmp_path / "a.txt"
     goal.write_text("old")
-    with whole(goal) as part:
+    with atomic_write(goal) as part:
         part.write_text("new")
         assert goal.read_text() == "old"
         assert part.parent == tmp_path
@@ -27,7 +27,7 @@ def test_the_old_file_stays_until_the_new_one_is_complete(tmp_path):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, SystemExit, MemoryError])
 def test_an_interruption_leaves_nothing(tmp_path, error):
-    with pytest.raises(error), whole(tmp_path / "a.txt") as part:
+    with pytest.raises(error), atomic_write(tmp_path / "a.txt") as part:
         part.write_text("half")
         raise error
     assert list(tmp_path.iterdir()) == []
@@ -40,7 +40,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("edgewise.files.lines.formatted", interrupted)
+    monkeypatch.setattr("edgewise.files.write_text.formatted", interrupted)
     for name in ("a.mtx", "b.txt.gz", "c.gr"):
         with pytest.raises(KeyboardInterrupt):
             ew.write(graph, tmp_path / name)
@@ -50,7 +50,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EIO])
 def test_what_the_system_refuses_is_one_line(tmp_path, number):
-    with pytest.raises(FileError) as caught, whole(tmp_path / "a.txt") as part:
+    with pytest.raises(FileError) as caught, atomic_write(tmp_path / "a.txt") as part:
         part.write_text("half")
         raise OSError(number, os.strerror(number))
     assert str(caught.value).startswith(str(tmp_path / "a.txt"))
@@ -68,10 +68,10 @@ def test_full_disk(form):
 
 def test_wrong_places(tmp_path):
     for path, part in ((tmp_path, "is a directory"), (tmp_path / "no" / "a.txt", "folder does not exist")):
-        with pytest.raises(FileError, match=part), whole(path):
+        with pytest.raises(FileError, match=part), atomic_write(path):
             pass
     (tmp_path / "file").write_text("")
-    with pytest.raises(FileError, match="folder is a file"), whole(tmp_path / "file" / "a.txt"):
+    with pytest.raises(FileError, match="folder is a file"), atomic_write(tmp_path / "file" / "a.txt"):
         pass
 
 
@@ -80,7 +80,7 @@ def test_permissions_and_links_stay(tmp_path):
     goal.write_text("old")
     goal.chmod(0o640)
     link.symlink_to(goal)
-    with whole(link) as part:
+    with atomic_write(link) as part:
         part.write_text("new")
     assert link.is_symlink()
     assert goal.read_text() == "new"

@@ -1,4 +1,4 @@
-"""Writing columns of numbers or names as text, a block at a time and with pyarrow's formatter."""
+"""Writing columns of numbers or names as text, block by block, with pyarrow's formatter."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def write_columns(stream, columns, delimiter: str) -> None:
 
 
 def formatted(table, delimiter: str):
-    """Text of a table without its names; names stand in quotes only where one of the block needs them.
+    """Text of a table without its row of names; strings are in quotes only where one of the block needs it.
 
     Raises
     ------
@@ -37,23 +37,20 @@ def formatted(table, delimiter: str):
     import pyarrow as pa
     import pyarrow.csv as csv
 
+    def in_style(quoting):
+        sink = pa.BufferOutputStream()
+        options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quoting)
+        csv.write_csv(table, sink, options)
+        return sink.getvalue()
+
     try:
-        return _formatted(csv, table, delimiter, "none")
+        return in_style("none")
     except pa.ArrowInvalid:
-        return _formatted(csv, table, delimiter, "needed")
-
-
-def _formatted(csv, table, delimiter, quoting):
-    import pyarrow as pa
-
-    sink = pa.BufferOutputStream()
-    options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quoting)
-    csv.write_csv(table, sink, options)
-    return sink.getvalue()
+        return in_style("needed")
 
 
 class Columns:
-    """Columns made a slice at a time, and how many rows they have."""
+    """Columns that are made slice by slice, and their number of rows."""
 
     def __init__(self, count, make):
         self.count, self.make = count, make
@@ -63,21 +60,21 @@ class Columns:
 
 
 def edge_columns(graph) -> Columns:
-    """Ids of both ends, and the weight if there is one, of every edge."""
+    """Ids of both endpoints, and the weight if there is one, of every edge."""
 
     def make(part):
-        ends = [graph.ids_of(graph.sources[part]), graph.ids_of(graph.targets[part])]
-        return ends if graph.weights is None else [*ends, graph.weights[part]]
+        ids = [graph.ids_of(graph.sources[part]), graph.ids_of(graph.targets[part])]
+        return ids if graph.weights is None else [*ids, graph.weights[part]]
 
     return Columns(graph.n_edges, make)
 
 
 def numbers_from_one(vertices) -> np.ndarray:
-    """Vertex numbers as files write them that count from one."""
+    """Vertex numbers counted from one."""
     return vertices.astype(np.int64) + 1
 
 
-def whole_weights(path, weights, what: str):
+def integer_weights(path, weights, what: str):
     """Weights as int64, for formats without fractions.
 
     Raises

@@ -1,8 +1,8 @@
 """Files of pairs read once and in order, several row groups at a time.
 
-A Parquet file says at its end what its row groups hold, so each can be decoded on its own: a few are decoded
-at once, in threads, and handed over in order.  Other tables, and row groups too large to be held as a whole,
-are decoded ahead by one thread.  Opening the next file does not wait for the last one to be done with.
+The footer of a Parquet file describes its row groups, so that each can be decoded on its own: threads decode
+a few at once, and their batches are yielded in order.  Other tables, and row groups too large to be in memory
+as a whole, are decoded ahead by one thread.  A file is opened while the one before is still being decoded.
 """
 
 import os
@@ -13,16 +13,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from edgewise.errors import FileError
-from edgewise.files import edgelist
-from edgewise.files.options import Options
-from edgewise.files.pairs import BATCH_ROWS, BUFFER, ParquetTable, table_of
-from edgewise.files.read_ahead import ahead
+from edgewise.files.layout import has_names, look
+from edgewise.files.pair_tables import BATCH_ROWS, BUFFER, ParquetTable, table_of
+from edgewise.files.read_options import Options
 from edgewise.files.sniff import sniff
-from edgewise.files.streams import Source, reading
-from edgewise.files.tables import MARK, ends_of, facts_of
-from edgewise.files.textpairs import Mismatch
+from edgewise.files.streams import Source, read_ahead, reading
+from edgewise.files.tables import MARK, facts_of, id_columns_of
+from edgewise.files.text import Mismatch
 
-#: Rows of a row group that is decoded as a whole, at most.
+#: Largest number of rows of a row group that is decoded as a whole.
 WHOLE_ROWS = 1 << 21
 
 
@@ -36,7 +35,7 @@ class Piece(NamedTuple):
     start : int
         Row of the file at which the piece starts.
     read : callable
-        Gives the record batches: a list if ``whole``, else an iterable to be gone through by a thread.
+        Returns the record batches: a list if ``whole``, else an iterable for a thread to run through.
     whole : bool
     schema : pyarrow.Schema or None
         Of the file that begins with this piece.
@@ -49,24 +48,24 @@ class Piece(NamedTuple):
     schema: Any
 
 
-class Shards:
+class PairFiles:
     """Files of pairs with the same columns.
 
     Parameters
     ----------
     paths : list of path-like
     source, target : str or int, optional
-        Columns with the ends, as in :func:`edgewise.read`.
+        Columns with the ids, as in :func:`edgewise.read`.
     where, null
         Likewise.
 
     Attributes
     ----------
-    ends : tuple of str
+    id_columns : tuple of str
     stamps : list of (str, int, int)
         Path, bytes and time of the last change of each file.
     facts : dict or None
-        What edgewise wrote into the one file that is its own.
+        What edgewise wrote into the metadata, if it wrote the only file.
 
     Raises
     ------
@@ -85,7 +84,7 @@ class Shards:
             schema = table_of(first).schema
             if not (source or where or null != "error") and len(paths) == 1 and kind != "csv":
                 self.facts = facts_of(first, schema.metadata) if MARK in (schema.metadata or {}) else None
-            self.ends = ends_of(first, options, schema.names)
+            self.id_columns = id_columns_of(first, options, schema.names)
 
     @staticmethod
     def _stamp(path):
@@ -103,17 +102,17 @@ class Shards:
             )
         if source.compression is not None and kind != "csv":
             raise FileError(source.path, f"is a table inside {source.compression}; decompress it")
-        if kind == "csv" and not edgelist.has_names(edgelist.look(source), source.suffix):
+        if kind == "csv" and not has_names(look(source), source.suffix):
             raise FileError(source.path, "has no row of names, so it cannot be streamed; add one")
         return kind
 
     def survey(self, begin):
-        """Rows of all files and the range of their ids, as far as the files say, without reading any row.
+        """Rows of all files and the range of their ids, as far as footers state them, without reading rows.
 
         Parameters
         ----------
         begin : callable
-            Called with the schema of every Parquet file, to raise where it does not go with the first.
+            Called with the schema of every Parquet file; raises where it does not agree with the first.
 
         Returns
         -------
@@ -130,7 +129,7 @@ class Shards:
                 table = table_of(source)
                 begin(table.schema)
                 rows += table.rows
-                ranges.append(_range(table.file.metadata, self.ends))
+                ranges.append(_range(table.file.metadata, self.id_columns))
         if None in ranges:
             return rows, None, None
         ranges = [one for one in ranges if one]
@@ -143,7 +142,7 @@ class Shards:
             return self._settled(table_of(first, patient)).schema
 
     def _settled(self, table):
-        table.settle(self.ends)
+        table.settle(self.id_columns)
         return table
 
     def batches(self, pairs, workers, *, patient=False, after=(0, 0)):
@@ -152,32 +151,32 @@ class Shards:
         Parameters
         ----------
         pairs : PairBatches
-            Told when a file begins; says which columns are needed.
+            Its ``begin`` is called at each file, and its ``columns`` are read.
         workers : int
-            Row groups that are decoded at once.
+            Number of row groups that are decoded at once.
         patient : bool
-            See :class:`~edgewise.files.textpairs.TextTable`.
+            See :class:`~edgewise.files.text.TextTable`.
         after : (int, int)
-            Number of the first file, and rows of it that are left out.
+            Number of the first file, and the rows of it that are skipped.
         """
         pool, waiting = ThreadPoolExecutor(workers, "edgewise-decode"), deque()
         try:
             for piece in self._pieces(pairs.columns, patient, after):
                 waiting.append((piece, pool.submit(piece.read) if piece.whole else None))
                 if len(waiting) > workers + 1:
-                    yield from self._handed_over(*waiting.popleft(), pairs)
+                    yield from self._batches_of(*waiting.popleft(), pairs)
             while waiting:
-                yield from self._handed_over(*waiting.popleft(), pairs)
+                yield from self._batches_of(*waiting.popleft(), pairs)
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _handed_over(self, piece, made, pairs):
-        """The batches of a piece, made or in the making."""
+    def _batches_of(self, piece, made, pairs):
+        """The batches of a piece, decoded or being decoded."""
         with reading(self.paths[piece.part], passing=Mismatch):
             if piece.schema is not None:
                 pairs.begin(piece.schema, piece.start)
             row = piece.start
-            for batch in made.result() if made else ahead(piece.read()):
+            for batch in made.result() if made else read_ahead(piece.read()):
                 if batch.num_rows:
                     yield piece.part, row, batch
                 row += batch.num_rows
@@ -190,8 +189,8 @@ class Shards:
                 table = self._settled(table_of(Source(self.paths[part]), patient, schema))
                 schema = schema or table.schema
                 pieces = _row_groups if isinstance(table, ParquetTable) else _rows
-                found = pieces(self.paths[part], table, columns, after[1] if part == after[0] else 0)
-                for number, (start, whole, read) in enumerate(found):
+                skip = after[1] if part == after[0] else 0
+                for number, (start, whole, read) in enumerate(pieces(self.paths[part], table, columns, skip)):
                     yield Piece(part, start, read, whole, None if number else table.schema)
 
 
@@ -224,7 +223,7 @@ def _long_group(path, metadata, columns, group, skip):
 
 
 def _rows(path, table, columns, skip):
-    """All rows of a table but the first ``skip``."""
+    """All rows of a table except the first ``skip``."""
     yield skip, False, lambda: _without(table.batches(columns), skip)
 
 
@@ -236,17 +235,17 @@ def _without(batches, skip):
         yield batch.slice(left_out)
 
 
-def _range(metadata, ends):
+def _range(metadata, id_columns):
     """Least and largest value of two columns of integers: ``()`` if there is no row, ``None`` if unknown."""
-    found = []
+    limits = []
     for group in range(metadata.num_row_groups):
         columns = metadata.row_group(group)
         if columns.num_rows == 0:
             continue
         for column in map(columns.column, range(columns.num_columns)):
-            if column.path_in_schema in ends:
+            if column.path_in_schema in id_columns:
                 facts = column.statistics
                 if facts is None or not facts.has_min_max or not isinstance(facts.max, int):
                     return None
-                found += [facts.min, facts.max]
-    return (min(found), max(found)) if found else ()
+                limits += [facts.min, facts.max]
+    return (min(limits), max(limits)) if limits else ()

@@ -1,7 +1,7 @@
-"""Tables with one pair a row, read batch by batch: Parquet, Arrow, and text with a row of names.
+"""Tables with one pair per row, read batch by batch: Parquet, Arrow, and text with a row of names.
 
-A thread reads and decodes ahead while the ids of the batch before are numbered on all cores, so that memory
-holds a few batches, the distinct ids and the numbers, and never the table.
+A thread reads and decodes the next batch while the ids of the current one are numbered on all cores.  Memory
+therefore holds a few batches, the distinct ids and the numbers, and never the table.
 """
 
 import os
@@ -9,9 +9,8 @@ from glob import glob
 from pathlib import Path
 
 from edgewise.errors import FileError
-from edgewise.files.read_ahead import ahead
-from edgewise.files.streams import Source, reading
-from edgewise.files.textpairs import Mismatch, TextTable
+from edgewise.files.streams import Source, read_ahead, reading
+from edgewise.files.text import Mismatch, TextTable
 from edgewise.graph import Graph
 from edgewise.ingest.pair_columns import Pairs
 from edgewise.ingest.schema import choose_id_columns
@@ -27,7 +26,7 @@ PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv")
 def read_pairs(
     path, source=None, target=None, weight=None, where=None, null="error", progress=None, *, directed=False
 ) -> Graph:
-    """Read a table with one pair a row into a graph.
+    """Read a table with one pair per row into a graph.
 
     Parameters
     ----------
@@ -35,14 +34,14 @@ def read_pairs(
         Parquet, Arrow IPC (Feather), or text with a row of names, compressed or not.  Several files with the
         same columns can be given as a list, a pattern such as ``"pairs/*.parquet"``, or a folder of them.
     source, target : str, optional
-        Columns with the ids of the ends.  By default the only two columns, the two columns of strings if
+        Columns with the ids.  By default the only two columns, the two columns of strings if
         there are exactly two, or the first two columns if these hold integers and no column strings.
     weight : str, optional
         Column with the weights.
     where : str, optional
         Condition on the columns, such as ``'score >= 0.9 and kind == "x"'``; other rows are left out.
     null : {'error', 'drop'}
-        What to do with rows that lack an end or a weight.
+        What to do with rows whose source, target or weight is null.
     progress : callable, optional
         Called with the number of rows read and of all rows (``None`` where unknown) after each batch.
     directed : bool
@@ -63,24 +62,24 @@ def read_pairs(
     parts = parts_of(path)
     for patient in False, True:
         try:
-            found = _gather(parts, patient, progress, (source, target, weight, where, null))
+            edges = _gather(parts, patient, progress, (source, target, weight, where, null))
             break
         except Mismatch:
             continue
-    _give_back_memory()
-    sources, targets, weights, ids, count = found
+    release_memory()
+    sources, targets, weights, ids, count = edges
     return Graph(count, edges=(sources, targets, weights), directed=directed, ids=ids)
 
 
-def _give_back_memory():
-    """Return to the system what decoding has left behind in Arrow's pool."""
+def release_memory():
+    """Return the memory that decoding has left in Arrow's pool to the system."""
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
 
 
 def parts_of(path):
-    """Files that a path, a list of paths, a pattern or a folder stands for.
+    """Files of a path, a list of paths, a pattern or a folder.
 
     Raises
     ------
@@ -118,7 +117,7 @@ def _gather(parts, patient, progress, wanted):
 
 
 def _take_all(pairs, table, progress):
-    batches = ahead(table.batches(pairs.columns))
+    batches = read_ahead(table.batches(pairs.columns))
     while True:
         with timer("decode"):
             batch = next(batches, None)
@@ -130,7 +129,7 @@ def _take_all(pairs, table, progress):
 
 
 def _rows_in(parts, first):
-    """Number of rows in all parts, if that of the first is known; a guess if they differ in size."""
+    """Estimated number of rows in all parts, from that of the first; 0 if it is unknown."""
     return (first.rows or 0) * len(parts)
 
 
@@ -144,12 +143,12 @@ def table_of(source, patient=False, schema=None):
 
 
 class TypedTable:
-    """A file that says the types of its columns, which is all there is to settle."""
+    """A file that states the types of its columns."""
 
     rows = None
 
-    def settle(self, ends):
-        """Leave the types as they are."""
+    def settle(self, id_columns):
+        """Keep the types."""
 
 
 class ParquetTable(TypedTable):
@@ -167,7 +166,7 @@ class ParquetTable(TypedTable):
 
 
 class ArrowTable(TypedTable):
-    """An Arrow IPC file or stream as a table; what is not compressed is not copied either."""
+    """An Arrow IPC file or stream as a table; it is copied only if compressed."""
 
     def __init__(self, source):
         self.source = source
@@ -178,9 +177,9 @@ class ArrowTable(TypedTable):
         import pyarrow.ipc as ipc
 
         file = pa.memory_map(self.source.path)
-        devices = None if columns is None else [self.schema.get_field_index(name) for name in columns]
+        positions = None if columns is None else [self.schema.get_field_index(name) for name in columns]
         opened = ipc.open_file if self.source.head.startswith(b"ARROW1") else ipc.open_stream
-        return opened(file, options=ipc.IpcReadOptions(included_fields=devices))
+        return opened(file, options=ipc.IpcReadOptions(included_fields=positions))
 
     def batches(self, columns):
         """Yield batches of the needed columns."""

@@ -1,0 +1,129 @@
+"""What the readers of formats return: edges or rows as the file holds them, ready to become a graph."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from edgewise.errors import FileError
+from edgewise.files.symmetry import is_symmetric
+from edgewise.graph import Graph
+from edgewise.index_type import index_type
+
+
+@dataclass
+class Edges:
+    """An edge list.
+
+    Attributes
+    ----------
+    sources, targets : (m,) integer or Arrow string arrays
+        External ids; vertex numbers where ``n_vertices`` is given.
+    weights : (m,) array or None
+    n_vertices : int or None
+    directed : bool
+        By the file; the caller may override it.
+    ids : (n_vertices,) array or None
+        External ids of the vertex numbers.
+    """
+
+    sources: Any
+    targets: Any
+    weights: Any = None
+    n_vertices: int | None = None
+    directed: bool = False
+    ids: Any = None
+
+    def graph(self, directed: bool | None = None) -> Graph:
+        """Make the graph; ``directed`` overrides the file."""
+        graph = Graph.from_edges(
+            self.sources,
+            self.targets,
+            weights=writable(self.weights),
+            n_vertices=self.n_vertices,
+            directed=self.directed if directed is None else directed,
+        )
+        return with_ids(graph, self.ids)
+
+
+@dataclass
+class Rows:
+    """Compressed sparse rows; of an undirected graph symmetric, with every self-loop once."""
+
+    offsets: np.ndarray
+    neighbours: np.ndarray
+    weights: np.ndarray | None = None
+    directed: bool = False
+    ids: Any = None
+    vertex_weights: np.ndarray | None = None
+
+    def graph(self, directed: bool | None = None) -> Graph:
+        """Make the graph; ``directed`` overrides the file."""
+        count = len(self.offsets) - 1
+        neighbours = self.neighbours.astype(index_type(count), copy=False)
+        rows = tuple(writable(array) for array in (self.offsets, neighbours, self.weights))
+        vertex_weights = writable(self.vertex_weights)
+        arcs = self.directed or bool(directed)
+        graph = Graph(count, rows=rows, directed=arcs, vertex_weights=vertex_weights)
+        if self.directed and directed is False:
+            edges = graph.sources, graph.targets, graph.weights
+            graph = Graph(count, edges=edges, vertex_weights=vertex_weights)
+        return with_ids(graph, self.ids)
+
+
+def matrix_edges(entries, vertices, ids=None, directed=None) -> Edges:
+    """Entries of a square matrix, or arcs, as edges.
+
+    If every entry is there in both directions with the same weight, and the caller does not require
+    ``directed``, the graph is undirected and has each edge once.
+
+    Parameters
+    ----------
+    entries : tuple
+        Sources, targets and weights (or ``None``).
+    """
+    if directed or not is_symmetric(*entries):
+        return Edges(*entries, vertices, True, ids)
+    lower = entries[0] >= entries[1]
+    return Edges(*(None if column is None else column[lower] for column in entries), vertices, False, ids)
+
+
+def counted_from_one(entries, vertices, directed: bool = False) -> Edges:
+    """Edges whose endpoints are vertex numbers from 1 on, which are the external ids."""
+    sources, targets, weights = entries
+    one = np.int64(1)
+    return Edges(sources - one, targets - one, weights, vertices, directed, numbered_from_one(vertices))
+
+
+def check_count(source, promised: int, count: int, line: int) -> None:
+    """Raise unless the file holds as many edges as its header, at ``line``, promises."""
+    if promised != count:
+        problem = f"{promised} edges promised, but {count} found; the file is cut off or the header is wrong"
+        raise FileError(source.path, problem, line)
+
+
+def writable(array):
+    """The array in one piece and writable, as kernels are compiled for; copied if it is not."""
+    if array is None:
+        return None
+    array = np.ascontiguousarray(array)
+    return array if array.flags.writeable else array.copy()
+
+
+def with_ids(graph: Graph, ids) -> Graph:
+    """Give the graph external ids, unless they are the vertex numbers themselves."""
+    if isinstance(ids, np.ndarray) and bool((ids == np.arange(len(ids), dtype=ids.dtype)).all()):
+        return graph
+    if ids is not None:
+        graph.ids = ids
+    return graph
+
+
+def numbered_from_one(count: int) -> np.ndarray:
+    """External ids ``1 .. count``: the vertices of files that number them from one."""
+    return np.arange(1, count + 1, dtype=np.int64)
+
+
+def settings(graph: Graph) -> dict:
+    """What an edge list alone does not say, to be stored beside it."""
+    return {"vertices": graph.n_vertices, "directed": int(graph.directed), "numbered": int(graph.ids is None)}

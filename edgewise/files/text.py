@@ -1,0 +1,353 @@
+"""The reader of all text formats, in parallel by pyarrow: rows of edges, rows of any length, and tables.
+
+Rows of edges have the same columns in every row.  The quick way trusts the file: one separator between
+fields, no comments among the rows.  Where that fails the text is normalised on its way to the parser, and
+where that fails too :mod:`edgewise.files.error_location` finds the line.
+
+Of rows of different lengths, blanks become line ends on the way to the parser, which then reads one field per
+line; the lengths of the rows are counted while they pass.
+
+Tables have a row of names and are read block by block.  The types of the columns are inferred from the
+beginning of the file; numbers with needless zeros or signs, such as ``007``, are strings.  Where a later row
+does not fit, the file is read once more, with strings for ids and floats for other numbers; where that fails
+too, the error names the line.
+"""
+
+import io
+from dataclasses import replace
+
+from edgewise.errors import FileError
+from edgewise.files.error_location import complaint, locate_error, shorten
+from edgewise.files.layout import Layout, delimiter_of
+from edgewise.files.normalise_text import BLOCK, Lines, RowCounter, lines_of, members, normalise
+from edgewise.files.streams import reading
+
+#: An integer as a program would write it, small enough for 64 bits.
+PLAIN_INTEGER = "^(0|-?[1-9][0-9]{0,17})?$"
+
+
+def csv_options(
+    types,
+    delimiter: str,
+    *,
+    names=None,
+    skip: int = 0,
+    quoted: bool = True,
+    quoted_nulls: bool = True,
+    invalid_rows=None,
+    first_field: str | None = None,
+) -> tuple:
+    """Options of pyarrow's parsers.
+
+    Parameters
+    ----------
+    types : dict
+        Columns that are read, and their types.
+    delimiter : str
+    names : list of str, optional
+        All columns, where the text has no row of names.
+    skip : int
+        Lines before the rows.
+    quoted, quoted_nulls : bool
+        Whether fields may be in quotes, and whether such an empty field is null.
+    invalid_rows : callable, optional
+        Decides about rows with another number of fields.
+    first_field : str, optional
+        The only true value of columns of booleans.
+    """
+    import pyarrow.csv as csv
+
+    booleans = {"true_values": [first_field], "false_values": []} if first_field else {}
+    return (
+        csv.ReadOptions(column_names=names, skip_rows=skip, block_size=BLOCK),
+        csv.ParseOptions(
+            delimiter=delimiter, quote_char='"' if quoted else False, invalid_row_handler=invalid_rows
+        ),
+        csv.ConvertOptions(
+            include_columns=list(types),
+            column_types=types,
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=quoted_nulls,
+            **booleans,
+        ),
+    )
+
+
+def read_columns(source, layout: Layout):
+    """Read the ids and weights of every row.
+
+    Parameters
+    ----------
+    source : Source
+    layout : Layout
+
+    Returns
+    -------
+    sources, targets : (m,) integer arrays, or Arrow string arrays
+    weights : (m,) array or None
+
+    Raises
+    ------
+    FileError
+        With the number of the first line that does not fit the layout.
+    """
+    import pyarrow as pa
+
+    for attempt in _attempts(layout):
+        try:
+            with reading(source.path, passing=pa.ArrowInvalid), source.open() as stream:
+                return _parsed(stream, attempt, attempt.skip)
+        except pa.ArrowInvalid as error:
+            failure = error
+    layout = replace(layout.tolerant(), weights="float64")
+    raise locate_error(
+        source,
+        lambda block: _parsed(io.BytesIO(block), layout),
+        lambda line: complaint(line, layout),
+        layout.skip,
+        failure,
+    )
+
+
+def _attempts(layout):
+    """The layout, then ever more tolerant readings of the same text."""
+    if not layout.normalised:
+        yield layout
+    layout = layout.tolerant()
+    yield layout
+    if layout.weight is not None and layout.weights == "int64":
+        layout = replace(layout, weights="float64")
+        yield layout
+    if layout.ids == "int64":
+        yield replace(layout, ids="uint64")
+
+
+def _parsed(stream, layout: Layout, skip: int = 0):
+    """Ids and weights of a stream of rows.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        Anything does not fit; the parallel parser cannot name the line.
+    """
+    import pyarrow as pa
+
+    if layout.normalised:
+        blanks = layout.blanks if layout.delimiter == " " else b""
+        lines = Lines(stream, lambda text: normalise(text, blanks, layout.comments), skip)
+        stream, skip = pa.PythonFile(lines, mode="r"), 0
+    options = csv_options(
+        layout.types,
+        layout.delimiter,
+        names=[str(position) for position in range(layout.columns)],
+        skip=skip,
+        quoted=layout.quoted,
+        invalid_rows=None if layout.null == "error" else _skip_short,
+        first_field=layout.first_field,
+    )
+    table = _table(stream, layout.types, options)
+    if any(column.null_count for column in table.columns):
+        if layout.null == "error" or layout.first_field:
+            raise pa.ArrowInvalid("a field is empty")
+        table = table.drop_null()
+    ids = [table.column(str(position)) for position in layout.endpoints]
+    if layout.ids != "string":
+        ids = [column.to_numpy() for column in ids]
+        limits = [limit for column in ids if len(column) for limit in (int(column.min()), int(column.max()))]
+        if not all(map(layout.allows, limits)):
+            raise pa.ArrowInvalid("a number is out of range")
+    return *ids, None if layout.weight is None else table.column(str(layout.weight)).to_numpy()
+
+
+def _skip_short(row):
+    """Drop a row that ends before its columns do."""
+    return "skip" if row.actual_columns < row.expected_columns else "error"
+
+
+def _table(stream, types, options):
+    """The columns of a text, parsed on all cores; without rows if there are none."""
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    try:
+        return csv.read_csv(stream, *options)
+    except pa.ArrowInvalid as error:
+        if "Empty CSV file" not in str(error):
+            raise
+        return pa.table({name: pa.array([], kind) for name, kind in types.items()})
+
+
+def read_fields(source, skip: int, comments: bytes, kind: str):
+    """Read all fields of a text whose rows have different lengths.
+
+    Parameters
+    ----------
+    source : Source
+    skip : int
+        Lines before the first row.
+    comments : bytes
+        Lines whose first character is one of these are no rows.
+    kind : {'int64', 'string'}
+
+    Returns
+    -------
+    fields : (total,) int64 array or Arrow string array
+    lengths : (rows,) int64 array
+        Empty lines are rows of length 0; so is what follows the last line end.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        A field is no integer.
+    """
+    import pyarrow as pa
+
+    counter = RowCounter(comments)
+    with reading(source.path, passing=pa.ArrowInvalid), source.open() as stream:
+        fields = parse_fields(pa.PythonFile(Lines(stream, counter, skip), mode="r"), kind)
+    return fields, counter.lengths()
+
+
+def parse_fields(stream, kind: str):
+    """Parse one field per line."""
+    types = {"field": kind}
+    column = _table(stream, types, csv_options(types, "\x1f", names=["field"], quoted=False)).column(0)
+    return column if kind == "string" else column.to_numpy()
+
+
+def line_of_row(source, skip: int, comments: bytes, row: int) -> int:
+    """One-based number of the line of a row; comments count as lines."""
+    is_comment = members(comments)
+    with source.open() as stream:
+        for number, line in enumerate(lines_of(stream)):
+            if number < skip or (line and is_comment[line[0]]):
+                continue
+            if row == 0:
+                break
+            row -= 1
+    return number + 1
+
+
+class Mismatch(Exception):
+    """A row does not fit the types inferred from the beginning of the file."""
+
+
+class TextTable:
+    """A text file with a row of names, as a table.
+
+    Parameters
+    ----------
+    source : Source
+    patient : bool
+        Expect strings in columns that begin with integers, and fractions.
+    like : pyarrow.Schema, optional
+        Types of columns of the same names in the file before.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+    rows : None
+        The number of rows is not known.
+    """
+
+    rows = None
+
+    def __init__(self, source, patient=False, like=None):
+        self.source, self.patient = source, patient
+        lines = [line for line in source.lines() if line.strip()]
+        if not lines:
+            raise FileError(source.path, "the row of names is missing; a table needs one")
+        text = b"".join(line + b"\n" for line in lines)
+        text.decode()  # raises where this is no UTF-8
+        self.delimiter = delimiter_of(lines[0]).replace(" ", ",")
+        self.schema = _inferred_schema(text, self.delimiter, like)
+
+    def settle(self, id_columns):
+        """Settle the types of the columns, now that the columns of the ids are known.
+
+        Raises
+        ------
+        Mismatch
+            The beginning of the file does not show the type of the ids.
+        """
+        import pyarrow as pa
+        from pyarrow import types
+
+        kinds = {field.name: field.type for field in self.schema}
+        of_ids = [kinds.get(name, pa.int64()) for name in id_columns]
+        if not self.patient and any(map(types.is_null, of_ids)):
+            raise Mismatch
+        integers = all(map(types.is_integer, of_ids)) and not self.patient
+        for name, kind in kinds.items():
+            if name in id_columns and not integers:
+                kinds[name] = pa.string()
+            elif types.is_null(kind) or (self.patient and types.is_integer(kind)):
+                kinds[name] = pa.float64()
+        self.schema = pa.schema([(field.name, kinds[field.name]) for field in self.schema])
+
+    def batches(self, columns):
+        """Yield the needed columns block by block.
+
+        Raises
+        ------
+        Mismatch
+            A row does not fit, and the table is not patient.
+        FileError
+            A row does not fit in any case; names the line.
+        """
+        import pyarrow as pa
+
+        types = {name: self.schema.field(name).type for name in columns}
+        try:
+            with self.source.open() as stream:
+                yield from self._reader(stream, types)
+        except pa.ArrowInvalid as error:
+            if "Empty CSV file" in str(error):
+                return
+            if not self.patient:
+                raise Mismatch from error
+            raise self._located(types, error) from error
+
+    def _reader(self, stream, types, names=None):
+        """Reader of the columns in ``types``; ``names`` where the stream has no row of them."""
+        import pyarrow.csv as csv
+
+        return csv.open_csv(stream, *csv_options(types, self.delimiter, names=names, quoted_nulls=False))
+
+    def _located(self, types, error):
+        """The error that names the first line that does not parse."""
+        names, kinds = self.schema.names, ", ".join(f"{name} ({kind})" for name, kind in types.items())
+        return locate_error(
+            self.source,
+            lambda block: list(self._reader(io.BytesIO(block + b"\n"), types, names)),
+            lambda line: f"{len(names)} columns expected, with {kinds}, but found: {shorten(line)}",
+            1,
+            error,
+        )
+
+
+def _inferred_schema(text, delimiter, like):
+    """Schema of a table that begins with these lines; columns in ``like`` have its types."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.csv as csv
+
+    def parsed(types):
+        skipping = csv.ParseOptions(delimiter=delimiter, invalid_row_handler=lambda row: "skip")
+        options = csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
+        return csv.read_csv(io.BytesIO(text), parse_options=skipping, convert_options=options)
+
+    inferred = parsed(None).schema
+    strings = parsed(dict.fromkeys(inferred.names, pa.string()))
+    known = {} if like is None else dict(zip(like.names, like.types))
+
+    def kind_of(field, column):
+        if field.name in known:
+            return known[field.name]
+        plain = pc.all(pc.match_substring_regex(column, PLAIN_INTEGER)).as_py()
+        return pa.string() if pa.types.is_integer(field.type) and plain is False else field.type
+
+    return pa.schema(
+        [(field.name, kind_of(field, column)) for field, column in zip(inferred, strings.columns)]
+    )
