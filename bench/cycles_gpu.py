@@ -45,7 +45,7 @@ def measure(name, graph):
 
 
 def timed(name, graph, ranked, ranking, wedges, length):
-    method = choose(METHODS, length, ("cuda:0",))["cuda"]
+    method = choose(METHODS, length, ("cuda:0",))
     found = METHODS[method]
 
     def ready():

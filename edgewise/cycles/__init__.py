@@ -23,7 +23,7 @@ from edgewise.cycles.result import Cycles
 from edgewise.device import arrays, each
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
-from edgewise.method import check_device, check_method, check_one_or_several, is_number, kind_of
+from edgewise.method import check_device, check_method, check_one_or_several, is_number
 from edgewise.timer import timer
 from edgewise.workers import DeviceTeam, device_team
 
@@ -158,7 +158,7 @@ def _count_whole(graph, request):
     """Count the whole graph in one call if the method has a way to do so, and that is worthwhile."""
     team, name = request.team, request.method
     if name == "auto":
-        name = choose(METHODS, request.length, team.devices)[kind_of(graph.device)]
+        name = choose(METHODS, request.length, team.devices)
     whole = METHODS[name].whole
     if whole is None or len(team) > 1 or request.schedule[0] != "auto" or graph.device != "cpu":
         return None
@@ -180,12 +180,9 @@ def _count_by_tasks(graph, request):
         ranked = ranked_of(graph)
         arrays.synchronize(graph.device)
     with timer("plan"):
-        names = {kind_of(device): request.method for device in team.devices}
-        if request.method == "auto":
-            names = choose(METHODS, length, team.devices)
-        if not all(METHODS[name].enumerates for name in names.values()):
+        name = choose(METHODS, length, team.devices) if request.method == "auto" else request.method
+        if not METHODS[name].enumerates:
             check_fits(ranked, length)
-        name = names[kind_of(graph.device)]
         tasks = tasks_of(graph, ranked, name, METHODS[name], length, how.by_work)
         if not request.force:
             check_seconds(tasks.total, team.devices, name, length)
@@ -196,22 +193,20 @@ def _count_by_tasks(graph, request):
         dealer = how.deal(Plan(tasks, seconds, team.devices, number))
     with timer("count"):
         start = perf_counter()
-        job = Job(_starter(names, request), ranked, tasks, dealer, seconds, request.progress)
+        job = Job(_starter(METHODS[name], request), ranked, tasks, dealer, seconds, request.progress)
         by_rank = arrays.move(count_tasks(job, team.devices), graph.device)
         counts = arrays.empty(len(by_rank), np.int64, graph.device)
         take_by_rank(len(counts), by_rank, ranked.rank, counts)
         arrays.synchronize(graph.device)
         seconds = perf_counter() - start
-    name = " and ".join(dict.fromkeys(names[kind_of(device)] for device in team.devices))
-    return _Counted(name, seconds, counts, ranked.loops, ranked.repeats, team.names)
+    return _Counted(name, seconds, counts, ranked.n_self_loops, ranked.n_duplicates, team.names)
 
 
-def _starter(names, request):
+def _starter(method, request):
     """Function that starts a solver on the device of a ranked graph."""
+    endless = {"cap": 2**63 - 1} if request.force and "cap" in method.options else {}
 
     def start(ranked, order):
-        method = METHODS[names[kind_of(ranked.device)]]
-        endless = {"cap": 2**63 - 1} if request.force and "cap" in method.options else {}
         return method.run(ranked, order, length=request.length, **endless | request.options)
 
     return start

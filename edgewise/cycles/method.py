@@ -35,9 +35,6 @@ class Solver:
         """Do the tasks ``order[first:end]``; on a GPU it may return before they are done."""
         raise NotImplementedError
 
-    def settle(self) -> None:
-        """Add what belongs to no task; called once, on one of the solvers.  By default nothing."""
-
 
 @dataclass(frozen=True)
 class CycleMethod(Method):
@@ -56,8 +53,6 @@ class CycleMethod(Method):
     whole : callable or None
         ``whole(graph) -> (counts by vertex, n_self_loops, n_duplicates)`` counts on the host in one call,
         perhaps without ranking the graph; the counts are ``None`` where tasks are faster.
-    shares_with : str or None
-        Name of a method for GPUs whose tasks mean the same, so that both can share one count.
     cost : float
         Operations, in the unit of :mod:`~edgewise.cycles.planning.cost_model`, of a unit of its work.
     enumerates : bool
@@ -67,7 +62,6 @@ class CycleMethod(Method):
     work: Callable[..., Any] = field(kw_only=True)
     lengths: tuple[int, ...] | None = field(default=None, kw_only=True)
     whole: Callable[..., Any] | None = field(default=None, kw_only=True)
-    shares_with: str | None = field(default=None, kw_only=True)
     cost: float = field(default=1.0, kw_only=True)
     enumerates: bool = field(default=False, kw_only=True)
 

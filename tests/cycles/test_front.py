@@ -82,8 +82,7 @@ def test_auto_gives_gpus_and_the_cpu_methods_that_share_tasks(length, monkeypatc
     monkeypatch.setattr(schedules, "LEAST_RUN", 0.0)
     graph = made("two cliques and a bridge")
     found = ew.cycle_counts(graph, length, devices="cuda:0,cpu:0")
-    names = choose(METHODS, length, ("cuda:0", "cpu"))
-    assert found.method == f"{names['cuda']} and {names['cpu']}" and names["cuda"] != names["cpu"]
+    assert found.method == choose(METHODS, length, ("cuda:0", "cpu"))
     assert arrays.move(found.counts, "cpu").tolist() == by_hand(graph, length)
 
 
@@ -217,9 +216,6 @@ class Failing(Solver):
 
     def count(self, first, end):
         raise KeyboardInterrupt
-
-    def settle(self):
-        raise AssertionError("it goes on")
 
 
 @pytest.mark.parametrize("devices", (None, "cpu:0,cpu:1"))

@@ -46,7 +46,7 @@ def test_schedules_and_the_cpu_beside(schedule, length, expected):
 
 @pytest.mark.parametrize("length", [3, 4, 5])
 def test_hubs(length):
-    """Few vertices joined with everything: tops with more wedges than fast memory has slots."""
+    """Few vertices joined with everything: vertices with more wedges than shared memory has slots."""
     draw = np.random.default_rng(4)
     hubs, n = 8, 40_000
     sources = np.concatenate([np.repeat(np.arange(hubs), n), draw.integers(0, n, 3 * n)])
@@ -58,8 +58,8 @@ def test_hubs(length):
 
 @pytest.mark.parametrize("length", [4, 5])
 def test_all_parts_at_once(length, expected):
-    """Tops counted by everyone, by teams with tables outside and in fast memory, and by warps."""
-    name = {4: "squares-tables", 5: "pentagons-tables"}[length]
+    """Vertices counted by the grid, by blocks with tables outside and in shared memory, and by warps."""
+    name = {4: "squares", 5: "pentagons"}[length]
     graph = graph_of(LENGTHS[length]).to("cuda")
     for sizes in ({"small": 20, "large": 60, "all_from": 400}, {"small": 1, "large": 1, "all_from": 1}):
         found = ew.cycle_counts(graph, length, method=name, **sizes)

@@ -28,8 +28,8 @@ def check(ranked, n, sources, targets):
     assert ranked.neighbours.tolist() == [u for row in rows for u in row]
     lower = [sum(u < v for u in row) for v, row in enumerate(rows)]
     assert (ranked.split - ranked.offsets[:-1]).tolist() == lower
-    assert ranked.loops == sum(u == v for u, v in edges)
-    assert ranked.repeats == len(edges) - ranked.loops - len(simple)
+    assert ranked.n_self_loops == sum(u == v for u, v in edges)
+    assert ranked.n_duplicates == len(edges) - ranked.n_self_loops - len(simple)
     assert ranked.neighbours.dtype == ranked.rank.dtype == np.uint32
     assert ranked.offsets.dtype == ranked.split.dtype == np.int64
 

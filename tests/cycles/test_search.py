@@ -180,8 +180,6 @@ def test_shares_of_the_tasks_add_up():
         solvers = [page.start(graph, order, 4) for _ in range(2)]
         for number, first in enumerate(range(0, len(order), 3)):
             solvers[number % 2].count(first, min(first + 3, len(order)))
-        for solver in (whole, *solvers):
-            solver.settle()
         assert (solvers[0].counts + solvers[1].counts).tolist() == whole.counts.tolist()
         assert whole.counts.sum() == 120
 

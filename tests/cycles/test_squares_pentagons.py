@@ -5,7 +5,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles.check import count_by_hand
-from edgewise.cycles.counting import pentagons, squares, wedges
+from edgewise.cycles.counting import pentagons, squares, vertex_queue
 from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.device import threads
 from edgewise.primitives import thread_pool
@@ -27,7 +27,6 @@ def counted(graph, length, order=None, pieces=1):
     solver = page.start(ranked, order.astype(np.int64), length)
     for piece in range(pieces):
         solver.count(len(order) * piece // pieces, len(order) * (piece + 1) // pieces)
-    solver.settle()
     counts = solver.counts.copy()
     assert np.array_equal(solver.counts, counts)
     return counts[ranked.rank]
@@ -88,14 +87,14 @@ def test_workers_share_and_numbers_widen(length, monkeypatch):
         assert np.array_equal(counted(graph, length), expected)
     finally:
         threads.use(before)
-    monkeypatch.setattr(pentagons, "FEW", 300)  # then numbers are 32 bits wide
+    monkeypatch.setattr(pentagons, "MAX_NARROW", 300)  # then numbers are 32 bits wide
     monkeypatch.setattr(thread_pool, "MAX_CHUNK", 2)
     assert np.array_equal(counted(graph, length), expected)
 
 
 def test_bounds_of_wedges():
     ranked = ranked_of(ew.generate.rmat(10, edge_factor=8, seed=5))
-    steps = wedges.steps_below(ranked)
+    steps = vertex_queue.wedge_bounds(ranked)
     below = [
         sum(int((ranked.neighbours[ranked.offsets[a] : ranked.offsets[a + 1]] < v).sum()) for a in row)
         for v, row in enumerate(
@@ -105,8 +104,8 @@ def test_bounds_of_wedges():
     ]
     assert (steps >= below).all()
     for enough in (0, 1_000, 10**9):
-        assert wedges.most_steps(ranked, enough) >= steps.max()
-    assert wedges.most_steps(ranked, 0) == steps.max()
+        assert vertex_queue.max_wedge_bound(ranked, enough) >= steps.max()
+    assert vertex_queue.max_wedge_bound(ranked, 0) == steps.max()
 
 
 def test_published_totals(data):

@@ -7,8 +7,9 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles.counting import triangles
+from edgewise.cycles.counting.on_edges import edge_triangles
 from edgewise.cycles.counting.ranked import ranked_of
-from edgewise.cycles.counting.triangles import count_rows, edge_triangles, triangle_counts, whole
+from edgewise.cycles.counting.triangles import count_rows, count_whole, triangle_counts
 from edgewise.cycles.method import heaviest_first
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
@@ -57,7 +58,6 @@ def test_tasks_in_any_order(shape, by_work):
     solver = triangles.start(ranked, order, 3)
     for first, end in ((0, len(order) // 3), (len(order) // 3, len(order))):
         solver.count(first, end)
-    solver.settle()
     assert (solver.counts == triangle_counts(ranked)).all()
 
 
@@ -65,12 +65,12 @@ def test_tasks_in_any_order(shape, by_work):
 @pytest.mark.parametrize("shape", ZOO)
 def test_rows_are_counted_as_they_are(shape, apart, monkeypatch):
     monkeypatch.setattr(triangles, "FAR", -1 if apart else len(ZOO[shape]))
-    monkeypatch.setattr(triangles, "STEPS", 10**6)
+    monkeypatch.setattr(triangles, "MAX_STEPS", 10**6)
     vertices, sources, targets = ZOO[shape]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
     graph.offsets  # noqa: B018
     check_whole(count_rows(graph.offsets, graph.neighbours), graph, shape)
-    check_whole(whole(graph), graph, shape)
+    check_whole(count_whole(graph), graph, shape)
 
 
 def check_whole(found, graph, shape):
@@ -78,7 +78,7 @@ def check_whole(found, graph, shape):
     assert counts.dtype == np.int64
     assert (counts == supports_of(*ZOO[shape]).sum(axis=1) // 2).all()
     ranked = ranked_of(ew.Graph.from_edges(graph.sources, graph.targets, n_vertices=graph.n_vertices))
-    assert (loops, repeats) == (ranked.loops, ranked.repeats)
+    assert (loops, repeats) == (ranked.n_self_loops, ranked.n_duplicates)
 
 
 @pytest.mark.parametrize("shape", ["dense", "repeated edges"])
@@ -89,19 +89,19 @@ def test_edge_lists_and_directed_graphs_are_ranked(shape):
         if directed:
             graph.offsets  # noqa: B018
         for _ in range(2):
-            check_whole(whole(graph), graph, shape)
+            check_whole(count_whole(graph), graph, shape)
 
 
 def test_rows_that_are_not_sorted_are_ranked():
     assert count_rows(np.array([0, 2, 4, 6]), np.array([2, 1, 2, 0, 1, 0], np.uint32)) is None
     graph = ew.Graph.from_csr([0, 2, 4, 6], [2, 1, 2, 0, 1, 0])
-    assert whole(graph)[0].tolist() == [1, 1, 1]
+    assert count_whole(graph)[0].tolist() == [1, 1, 1]
 
 
 def test_hubs_are_ranked(monkeypatch):
     low, middle = np.repeat(np.arange(40), 40), np.tile(np.arange(40, 80), 40)
     graph = ew.Graph.from_edges(np.r_[low, low + 80], np.r_[middle, middle], n_vertices=120)
     assert count_rows(graph.offsets, graph.neighbours) is None
-    assert not whole(graph)[0].any()
-    monkeypatch.setattr(triangles, "MANY", -1)
-    assert whole(graph)[0] is None
+    assert not count_whole(graph)[0].any()
+    monkeypatch.setattr(triangles, "MIN_SHARED_STEPS", -1)
+    assert count_whole(graph)[0] is None

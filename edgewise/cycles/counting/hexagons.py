@@ -1,7 +1,7 @@
 """Cycles of six edges as closed walks of six, less those that meet themselves.
 
-A closed walk that meets itself is a walk round a smaller graph, of which there are 17, and each of these
-again contains smaller ones; Moebius inversion over all of them leaves one coefficient for each.  With
+A closed walk that meets itself is a walk round a smaller graph.  There are 17 of these, and each contains
+smaller ones again; Moebius inversion over all of them leaves one coefficient for each.  With
 
 * ``p(u)`` and ``q(u)`` walks of two and of three edges from ``v`` to ``u``,
 * ``w`` closed walks of four edges, ``d`` the degree, ``s`` the sum of the neighbours' degrees,
@@ -11,180 +11,318 @@ again contains smaller ones; Moebius inversion over all of them leaves one coeff
 twice the cycles of six edges through ``v`` are
 
     sum q(u)^2 - sum p(u)^2 d(u)                                 over all vertices u
-    - sum 2 q(u) d(u)                                            over the neighbours u, and so on
+    - sum 2 q(u) d(u)                                            over the neighbours u, as in the next line
     - sum (w(u) + 4 t(uv) t(u) - 6 t(uv)^2 - 2 d(u)^2 - s(u))
     - 4 t^2 - 2 d w + 6 z + 6 w + 2 d^3 + 2 d s - 8 t - 6 d^2 - 6 s + 4 d
 
 where ``w = 2 c + d^2 + s - d`` comes from the squares ``c``.  Such formulas are found in Movarraei and
 Boxwala, "On the number of cycles in a graph" (Open Journal of Discrete Mathematics 6:41, 2016).
 
-All but the first two lines is known before the walks are counted, so that every vertex can halve its own.
-The terms may pass 64 bits; what is left at the end does not (see :mod:`~edgewise.cycles.planning.bounds`).
+All but the first two lines is known before the walks are counted, so that every vertex can halve its own sum.
+The terms may exceed 64 bits; the result does not (see :mod:`~edgewise.cycles.planning.bounds`).
+
+A *group*, a thread of the CPU or a block of a GPU, takes one start vertex after the other.  It counts walks
+by endpoint in arrays over all vertices, which are zero between two starts, and lists the endpoints, so that
+only these are read and reset.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from edgewise.cycles.counting.ends import (
-    AHEAD,
-    FAR,
-    MAX_BLOCKS_PER_SM,
-    NEAR,
-    SUM,
-    THREADS,
-    WORDS,
-    Squares,
-    Walks,
-    add_up,
-    next_start,
-    place_in_team,
-    step_on,
-    walk_twice,
-)
+from edgewise.cycles.counting import squares
+from edgewise.cycles.counting.apex import block_group
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles
 from edgewise.cycles.counting.ranked import Ranked
+from edgewise.cycles.method import Solver
 from edgewise.device import arrays, device, each, fetch_add, parallel_region
+from edgewise.device.launch import processors
 from edgewise.device.prefetch import prefetch
-from edgewise.device.warps import block_barrier, block_size
+from edgewise.device.regions import workers
+from edgewise.device.warps import block_add, block_barrier, block_size, inclusive_scan, warp_size
+
+#: Threads of a block, and the most blocks of a multiprocessor.
+THREADS, MAX_BLOCKS_PER_SM = 256, 4
+#: Words of a group: its start, the lengths of its lists of endpoints, and a sum.
+START, NEAR, FAR, SUM, WORDS = 0, 1, 2, 3, 4
+#: How many rows ahead one is prefetched.
+AHEAD = 2
+#: Part of the free memory that scratch arrays may take.
+PART = 4
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning.cost_model`.
+COST = 0.4
+
+
+class Starts(NamedTuple):
+    """The start vertices of one launch.
+
+    Attributes
+    ----------
+    counter : (1,) int64 array
+        Number of tasks that were taken.
+    first, end : int
+        The tasks ``order[first:end]``.
+    order : (tasks,) int64 array
+        Vertices.
+    """
+
+    counter: Any
+    first: int
+    end: int
+    order: Any
+
+
+class Walks(NamedTuple):
+    """Walks of one length by endpoint: arrays over all vertices, with room for one more, for each group.
+
+    Attributes
+    ----------
+    counts : (groups * (n + 1),) uint32 or int64 array
+        Number of walks that end in a vertex.
+    endpoints : (groups * (n + 1),) index array
+        The vertices in which walks end.
+    """
+
+    counts: Any
+    endpoints: Any
+
+
+class Graph(NamedTuple):
+    """The rows of all vertices, and ``known``, (n,) int64: their parts of the formula but for two lines."""
+
+    offsets: Any
+    neighbours: Any
+    known: Any
 
 
 @device
-def walk_on(me, own, graph, base, times, ends, often, goals):
-    """Go one edge further from every end; count these walks, and list where they end."""
-    offsets, neighbours = graph
-    _, warp, warps, lane, _ = place_in_team(me)
-    ended = own[NEAR]
-    for slot in range(warp, ended, warps):
-        if slot + AHEAD < ended:
-            prefetch(neighbours, offsets[ends[base + slot + AHEAD]])
-        vertex = np.int64(ends[base + slot])
-        step_on(vertex, times[base + vertex], lane, own, FAR, graph, base, often, goals)
-
-
-@device
-def close(start, me, own, graph, base, times, ends, often, goals):
-    """Sum up what the walks from ``start`` say of its hexagons, and forget them; this worker's share."""
-    offsets, neighbours = graph
-    mine, team, found = me % block_size(), block_size(), np.int64(0)
-    for entry in range(offsets[start] + mine, offsets[start + 1], team):
-        other = np.int64(neighbours[entry])
-        found -= 2 * np.int64(often[base + other]) * (offsets[other + 1] - offsets[other])
-    for slot in range(mine, own[NEAR], team):
-        vertex = np.int64(ends[base + slot])
-        walks = np.int64(times[base + vertex])
-        times[base + vertex] = 0
-        found -= walks * walks * (offsets[vertex + 1] - offsets[vertex])
+def next_start(worker, starts):
+    """Take the group's next start, and empty its lists; -1 if there are none left."""
+    shared = worker.shared
+    block_barrier()  # until then other threads may read what the last start left
+    if worker.id % block_size() == 0:
+        task = starts.first + np.int64(fetch_add(starts.counter, 0, 1))
+        shared[START] = np.int64(starts.order[task]) if task < starts.end else np.int64(-1)
+        shared[NEAR], shared[FAR], shared[SUM] = 0, 0, 0
     block_barrier()
-    for slot in range(mine, own[FAR], team):
-        at = base + np.int64(goals[base + slot])
-        walks = np.int64(often[at])
-        often[at] = 0
-        found += walks * walks
-    return found
+    return shared[START]
+
+
+@device
+def extend_walks(vertex, n_walks, group, at, graph, base, walks):
+    """Extend ``n_walks`` walks to each neighbour of a vertex; list the neighbours that had none.
+
+    ``shared[at]`` is the length of the list.  Where the group is one thread it writes every neighbour to the
+    list, and advances its end if that was new, since the branch could not be predicted.
+    """
+    shared = group.worker.shared
+    alone, count = block_size() == 1, shared[at]
+    for entry in range(graph.offsets[vertex] + group.lane, graph.offsets[vertex + 1], warp_size()):
+        endpoint = np.int64(graph.neighbours[entry])
+        new = block_add(walks.counts, base + endpoint, n_walks) == 0
+        if alone:
+            walks.endpoints[base + count] = endpoint
+            count += new
+        elif new:
+            walks.endpoints[base + block_add(shared, at, 1)] = endpoint
+    if alone:
+        shared[at] = count
+
+
+@device
+def walk_twice(start, group, graph, base, near):
+    """Count the walks of two edges from ``start`` by endpoint."""
+    last = graph.offsets[start + 1]
+    for entry in range(graph.offsets[start] + group.warp, last, group.n_warps):
+        if entry + AHEAD < last:
+            prefetch(graph.neighbours, graph.offsets[graph.neighbours[entry + AHEAD]])
+        extend_walks(np.int64(graph.neighbours[entry]), 1, group, NEAR, graph, base, near)
+
+
+@device
+def walk_on(group, graph, base, near, far):
+    """Extend the walks of two edges by one; count these by endpoint."""
+    n_listed = group.worker.shared[NEAR]
+    for slot in range(group.warp, n_listed, group.n_warps):
+        if slot + AHEAD < n_listed:
+            prefetch(graph.neighbours, graph.offsets[near.endpoints[base + slot + AHEAD]])
+        vertex = np.int64(near.endpoints[base + slot])
+        extend_walks(vertex, near.counts[base + vertex], group, FAR, graph, base, far)
+
+
+@device
+def close(start, worker, graph, base, near, far):
+    """Return this thread's share of the first two lines of the formula; reset the walks."""
+    own, size, total = worker.id % block_size(), block_size(), np.int64(0)
+    offsets, neighbours = graph.offsets, graph.neighbours
+    for entry in range(offsets[start] + own, offsets[start + 1], size):
+        other = np.int64(neighbours[entry])
+        total -= 2 * np.int64(far.counts[base + other]) * (offsets[other + 1] - offsets[other])
+    for slot in range(own, worker.shared[NEAR], size):
+        vertex = np.int64(near.endpoints[base + slot])
+        walks = np.int64(near.counts[base + vertex])
+        near.counts[base + vertex] = 0
+        total -= walks * walks * (offsets[vertex + 1] - offsets[vertex])
+    block_barrier()
+    for slot in range(own, worker.shared[FAR], size):
+        index = base + np.int64(far.endpoints[base + slot])
+        walks = np.int64(far.counts[index])
+        far.counts[index] = 0
+        total += walks * walks
+    return total
 
 
 @parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
-def count_hexagons(worker, teams, first, end, taken, order, offsets, neighbours, known, *scratch):
+def count_hexagons(worker, n_groups, starts, graph, near, far, counts):
     """Count cycles of six edges through the vertices of an order."""
-    times, ends, often, goals, counts = scratch
-    number, _, _, lane, lanes = place_in_team(worker.id)
-    graph, base = (offsets, neighbours), number * len(offsets)
-    start = next_start(worker.id, worker.shared, first, taken, end, order) if number < teams else np.int64(-1)
+    group, number = block_group(worker), worker.id // block_size()
+    base, shared = number * len(graph.offsets), worker.shared
+    start = next_start(worker, starts) if number < n_groups else np.int64(-1)
     while start >= 0:
-        walk_twice(start, worker.id, worker.shared, graph, base, times, ends)
+        walk_twice(start, group, graph, base, near)
         block_barrier()
-        walk_on(worker.id, worker.shared, graph, base, times, ends, often, goals)
+        walk_on(group, graph, base, near, far)
         block_barrier()
-        add_up(
-            close(start, worker.id, worker.shared, graph, base, times, ends, often, goals),
-            lane,
-            lanes,
-            worker.shared,
-        )
+        total = inclusive_scan(np.int64(close(start, worker, graph, base, near, far)), group.lane)
+        if group.lane == group.n_lanes - 1:
+            block_add(shared, SUM, total)
         block_barrier()
         if worker.id % block_size() == 0:
-            counts[start] += (worker.shared[SUM] + known[start]) >> 1
-        start = next_start(worker.id, worker.shared, first, taken, end, order)
+            counts[start] += (shared[SUM] + graph.known[start]) >> 1
+        start = next_start(worker, starts)
+
+
+class Terms(NamedTuple):
+    """What the last three lines of the formula are made of; (n,) int64 arrays but for the first.
+
+    Attributes
+    ----------
+    on_edges : (2 m,) int32 array
+        Triangles through the edge of each entry.
+    triangles, squares : array
+        Triangles and squares through each vertex.
+    sums : array
+        Sum of the neighbours' degrees.
+    opposite : array
+        Sum, over the triangles through a vertex, of the triangles through the opposite edge.
+    """
+
+    on_edges: Any
+    triangles: Any
+    squares: Any
+    sums: Any
+    opposite: Any
 
 
 @each
-def sum_opposite(low, offsets, neighbours, split, on_edges, sums):
+def sum_opposite(low, csr, on_edges, opposite):
     """Give each corner of the triangles above ``low`` the triangles through the edge opposite to it."""
+    offsets, neighbours, split = csr
     for entry in range(split[low], offsets[low + 1]):
         middle = np.int64(neighbours[entry])
-        mine, its = entry + 1, split[middle]
-        while mine < offsets[low + 1] and its < offsets[middle + 1]:
-            one, other = neighbours[mine], neighbours[its]
+        position, other_position = entry + 1, split[middle]
+        while position < offsets[low + 1] and other_position < offsets[middle + 1]:
+            one, other = neighbours[position], neighbours[other_position]
             if one == other:
-                fetch_add(sums, low, np.int64(on_edges[its]))
-                fetch_add(sums, middle, np.int64(on_edges[mine]))
-                fetch_add(sums, np.int64(one), np.int64(on_edges[entry]))
+                fetch_add(opposite, low, np.int64(on_edges[other_position]))
+                fetch_add(opposite, middle, np.int64(on_edges[position]))
+                fetch_add(opposite, np.int64(one), np.int64(on_edges[entry]))
             if one <= other:
-                mine += 1
+                position += 1
             if one >= other:
-                its += 1
-
-
-@each
-def sum_degrees(vertex, offsets, neighbours, sums):
-    """Sum up the degrees of the neighbours."""
-    total = np.int64(0)
-    for entry in range(offsets[vertex], offsets[vertex + 1]):
-        other = np.int64(neighbours[entry])
-        total += offsets[other + 1] - offsets[other]
-    sums[vertex] = total
+                other_position += 1
 
 
 @device
-def closed_by_four(vertex, offsets, squares, sums):
+def closed_by_four(vertex, offsets, terms):
     """Closed walks of four edges."""
     degree = offsets[vertex + 1] - offsets[vertex]
-    return 2 * squares[vertex] + degree * degree + sums[vertex] - degree
+    return 2 * terms.squares[vertex] + degree * degree + terms.sums[vertex] - degree
 
 
 @each
-def add_known(vertex, offsets, neighbours, sums, squares, triangles, on_edges, opposite, known):
-    """Put together what needs no walks of three edges."""
-    d, s, t = offsets[vertex + 1] - offsets[vertex], sums[vertex], triangles[vertex]
-    w = closed_by_four(vertex, offsets, squares, sums)
-    total = 6 * (opposite[vertex] + w - s) - 4 * t * t - 8 * t + 2 * d * (d * d + s - w - 3 * d + 2)
+def add_known(vertex, csr, terms, known):
+    """Add up what needs no walks of three edges."""
+    offsets, neighbours, _ = csr
+    d, s, t = offsets[vertex + 1] - offsets[vertex], terms.sums[vertex], terms.triangles[vertex]
+    w = closed_by_four(vertex, offsets, terms)
+    total = 6 * (terms.opposite[vertex] + w - s) - 4 * t * t - 8 * t + 2 * d * (d * d + s - w - 3 * d + 2)
     for entry in range(offsets[vertex], offsets[vertex + 1]):
-        other, both = np.int64(neighbours[entry]), np.int64(on_edges[entry])
+        other, both = np.int64(neighbours[entry]), np.int64(terms.on_edges[entry])
         degree = offsets[other + 1] - offsets[other]
-        total += 6 * both * both - 4 * both * triangles[other] + 2 * degree * degree + sums[other]
-        total -= closed_by_four(other, offsets, squares, sums)
+        total += 6 * both * both - 4 * both * terms.triangles[other] + 2 * degree * degree
+        total += terms.sums[other] - closed_by_four(other, offsets, terms)
     known[vertex] = total
 
 
+@each
+def sum_rows(vertex, offsets, neighbours, values, sums):
+    """Sum up a value of every neighbour."""
+    total = np.int64(0)
+    for entry in range(offsets[vertex], offsets[vertex + 1]):
+        total += values[np.int64(neighbours[entry])]
+    sums[vertex] = total
+
+
+def beside(ranked: Ranked, values):
+    """Sums of ``values`` over the neighbours of each vertex: (n,) int64 array."""
+    sums = arrays.empty(ranked.n_vertices, np.int64, ranked.device)
+    sum_rows(ranked.n_vertices, ranked.offsets, ranked.neighbours, values, sums)
+    return sums
+
+
 def known_of(ranked: Ranked):
-    """All but the first two lines of the formula: (n,) int64 array, modulo 2**64, beside ``ranked``."""
+    """All but the first two lines of the formula: (n,) int64 array, modulo 2**64."""
     n, device = ranked.n_vertices, ranked.device
-    rows = ranked.offsets, ranked.neighbours
-    squares = Squares(ranked, arrays.move(arrays.namespace(device).arange(n), device))
-    squares.count(0, n)
-    sums, opposite, known = (arrays.zeros(n, np.int64, device) for _ in range(3))
+    solver = squares.start(ranked, arrays.move(arrays.namespace(device).arange(n), device), 4)
+    solver.count(0, n)
     on_edges = edge_triangles(ranked)
-    triangles = at_vertices(ranked, on_edges)
-    sum_opposite(n, *rows, ranked.split, on_edges, opposite)
-    sum_degrees(n, *rows, sums)
-    add_known(n, *rows, sums, squares.counts, triangles, on_edges, opposite, known)
+    opposite, known = arrays.zeros(n, np.int64, device), arrays.empty(n, np.int64, device)
+    sum_opposite(n, ranked.csr, on_edges, opposite)
+    sums = beside(ranked, ranked.offsets[1:] - ranked.offsets[:-1])
+    terms = Terms(on_edges, at_vertices(ranked, on_edges), solver.counts, sums, opposite)
+    add_known(n, ranked.csr, terms, known)
     return known
 
 
-class Hexagons(Walks):
-    """Cycles of six edges through every vertex."""
+class Hexagons(Solver):
+    """A count under way on any device; see :class:`edgewise.cycles.method.Solver`."""
 
     def __init__(self, ranked: Ranked, order):
-        self.known = known_of(ranked)
-        super().__init__(ranked, order)
-
-    def types(self):
-        """Types of the arrays of a team: walks by end, ends, and the same for three edges."""
-        kind = self.ranked.neighbours.dtype
-        return np.uint32, kind, np.uint32 if len(self.ranked.neighbours) < 2**32 else np.int64, kind
+        n, kind, self.device = ranked.n_vertices, ranked.neighbours.dtype, ranked.device
+        self.order, self.graph = order, Graph(ranked.offsets, ranked.neighbours, known_of(ranked))
+        self.counts = arrays.zeros(n, np.int64, self.device)
+        far = np.dtype(np.uint32 if len(ranked.neighbours) < 2**32 else np.int64)
+        size = (n + 1) * (4 + far.itemsize + 2 * kind.itemsize)
+        n_groups = workers() if self.device == "cpu" else MAX_BLOCKS_PER_SM * processors(self.device)
+        if n_groups * size > 1 << 28:
+            n_groups = min(n_groups, arrays.free_memory(self.device) // (PART * size))
+        self.n_groups = max(1, n_groups)
+        self.near, self.far = (
+            Walks(*(arrays.zeros(self.n_groups * (n + 1), one, self.device) for one in (count, kind)))
+            for count in (np.uint32, far)
+        )
 
     def count(self, first: int, end: int) -> None:
         """Count the hexagons through ``order[first:end]``."""
-        rows = self.ranked.offsets, self.ranked.neighbours, self.known
-        self.run(count_hexagons, first, end, self.order, *rows, counts=self.counts)
+        with arrays.on(self.device):
+            starts = Starts(arrays.zeros(1, np.int64, self.device), first, end, self.order)
+            count_hexagons(self.n_groups, starts, self.graph, self.near, self.far, self.counts)
+
+
+def start(ranked: Ranked, order, length: int) -> Hexagons:
+    """Prepare a count of the hexagons through the vertices of ``order``."""
+    return Hexagons(ranked, order)
+
+
+def work(ranked: Ranked, length: int):
+    """Operations of each vertex, at most: (n,) float64 array on the device of ``ranked``.
+
+    These are walks of two edges, and the entries that are read beside their endpoints.
+    """
+    degrees = ranked.offsets[1:] - ranked.offsets[:-1]
+    walks = beside(ranked, degrees)
+    further = beside(ranked, beside(ranked, degrees))
+    return (walks + arrays.namespace(ranked.device).minimum(further, len(ranked.neighbours))) * COST

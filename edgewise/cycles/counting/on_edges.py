@@ -4,11 +4,13 @@ As in :mod:`~edgewise.cycles.counting.triangles`, a triangle is found at its low
 yields the entries of all three edges, so that these are credited without a further look-up.  In the end
 every entry whose neighbour is lower copies the value of the opposite entry.
 
-On the CPU devices of higher neighbours in a long row are marked, and what its entries get is added up before
-it is credited; on a GPU, and where rows are short, rows are merged.
+On the CPU the positions of the higher neighbours in a long row are marked, and the credits of its entries are
+added up before they are written; on a GPU, and where rows are short, rows are merged.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,109 +21,130 @@ from edgewise.errors import GraphError
 from edgewise.primitives.thread_pool import ThreadPool, next_chunk
 
 #: Higher neighbours up to which rows are merged.
-FEW = 3
+MAX_MERGED = 3
+
+
+class Scratch(NamedTuple):
+    """Arrays of a CPU thread, zeros between two vertices.
+
+    Attributes
+    ----------
+    marks : (n,) uint32 array
+        Position in the row of the lowest vertex, from 1 on; 0 for vertices that are not in it.
+    sums : int32 array
+        Triangles by that position.
+    """
+
+    marks: Any
+    sums: Any
 
 
 def edge_triangles(ranked: Ranked):
-    """Triangles through the edge of every entry of ``ranked.neighbours``: (2 m,) int32 array beside it."""
+    """Triangles through the edge of every entry: (2 m,) int32 array on the device of ``ranked``."""
     n, device = ranked.n_vertices, ranked.device
     if n and int(ranked.offsets[-1] - ranked.offsets[-2]) >= 2**31:
         raise GraphError("triangles through an edge may pass 2**31: a vertex has as many neighbours")
-    found = arrays.zeros(len(ranked.neighbours), np.int32, device)
-    rows = ranked.offsets, ranked.neighbours, ranked.split
+    triangles = arrays.zeros(len(ranked.neighbours), np.int32, device)
     if device == "cpu":
         longest = int((ranked.offsets[1:] - ranked.split).max(initial=0))
-        pool = ThreadPool(n, 4 * n)
-        own = [(np.zeros(n, np.uint32), np.zeros(longest + 1, np.int32)) for _ in range(pool.n_workers)]
-        pool.run_queue(credit_lows, 0, n, *rows, found, per_worker=own)
+        pool = ThreadPool(max(1, n), 4 * n)
+        scratch = [
+            (Scratch(np.zeros(n, np.uint32), np.zeros(longest + 1, np.int32)),) for _ in range(pool.n_workers)
+        ]
+        pool.run_queue(credit_rows, 0, n, ranked.csr, triangles, per_worker=scratch)
     else:
-        merge_lows(n, *rows, found)
-    copy_down(n, *rows, found)
-    return found
-
-
-@each
-def merge_lows(low, offsets, neighbours, split, found):
-    """Credit the triangles whose lowest vertex this is to the upward entries of their edges."""
-    merge(low, offsets, neighbours, split, found)
+        merge_row(n, ranked.csr, triangles)
+    copy_down(n, ranked.csr, triangles)
+    return triangles
 
 
 @device
-def merge(low, offsets, neighbours, split, found):
-    """Merge the row of higher neighbours with those of its middles."""
+def merge(low, csr, triangles):
+    """Merge the row of higher neighbours of ``low`` with those of its middles."""
+    offsets, neighbours, split = csr
     end = offsets[low + 1]
     for entry in range(split[low], end - 1):
         middle = np.int64(neighbours[entry])
-        mine, its, its_end, here = entry + 1, split[middle], offsets[middle + 1], np.int32(0)
-        while mine < end and its < its_end:
-            one, other = neighbours[mine], neighbours[its]
+        position, other_position, of_edge = entry + 1, split[middle], np.int32(0)
+        other_end = offsets[middle + 1]
+        while position < end and other_position < other_end:
+            one, other = neighbours[position], neighbours[other_position]
             if one == other:
-                fetch_add(found, mine, 1)
-                fetch_add(found, its, 1)
-                here += np.int32(1)
+                fetch_add(triangles, position, 1)
+                fetch_add(triangles, other_position, 1)
+                of_edge += np.int32(1)
             if one <= other:
-                mine += 1
+                position += 1
             if one >= other:
-                its += 1
-        if here > 0:
-            fetch_add(found, entry, here)
+                other_position += 1
+        if of_edge > 0:
+            fetch_add(triangles, entry, of_edge)
+
+
+@each
+def merge_row(low, csr, triangles):
+    """Credit the triangles whose lowest vertex this is to the upward entries of their edges."""
+    merge(low, csr, triangles)
 
 
 @device
-def mark(low, offsets, neighbours, split, found, devices, sums):
-    """Credit the triangles whose lowest vertex is ``low``; no place is marked before or after."""
+def mark(low, csr, triangles, scratch):
+    """Credit the triangles whose lowest vertex is ``low``; no vertex is marked before or after."""
+    offsets, neighbours, split = csr
+    marks, sums = scratch
     first, end = split[low], offsets[low + 1]
     for entry in range(first, end):
-        devices[neighbours[entry]] = entry - first + 1
+        marks[neighbours[entry]] = entry - first + 1
     for entry in range(first, end):
-        middle, here = np.int64(neighbours[entry]), np.int32(0)
-        for there in range(split[middle], offsets[middle + 1]):
-            position = np.int64(devices[neighbours[there]])
+        middle, of_edge = np.int64(neighbours[entry]), np.int32(0)
+        for other in range(split[middle], offsets[middle + 1]):
+            position = np.int64(marks[neighbours[other]])
             if position > 0:
                 sums[position] += np.int32(1)
-                here += np.int32(1)
-                fetch_add(found, there, 1)
-        sums[entry - first + 1] += here
+                of_edge += np.int32(1)
+                fetch_add(triangles, other, 1)
+        sums[entry - first + 1] += of_edge
     for entry in range(first, end):
-        here = sums[entry - first + 1]
+        of_edge = sums[entry - first + 1]
         sums[entry - first + 1] = 0
-        devices[neighbours[entry]] = 0
-        if here > 0:
-            fetch_add(found, entry, here)
+        marks[neighbours[entry]] = 0
+        if of_edge > 0:
+            fetch_add(triangles, entry, of_edge)
 
 
 @compiled
-def credit_lows(queue, offsets, neighbours, split, found, devices, sums):
-    """One worker credits the triangles above lowest vertices until the queue is empty."""
+def credit_rows(queue, csr, triangles, scratch):
+    """Credit the triangles above the lowest vertices that one thread takes from the queue."""
     start, stop = next_chunk(queue)
     while start < stop:
         for low in range(start, stop):
-            higher = offsets[low + 1] - split[low]
-            if higher > FEW:
-                mark(low, offsets, neighbours, split, found, devices, sums)
-            elif higher > 1:
-                merge(low, offsets, neighbours, split, found)
+            n_higher = csr.offsets[low + 1] - csr.split[low]
+            if n_higher > MAX_MERGED:
+                mark(low, csr, triangles, scratch)
+            elif n_higher > 1:
+                merge(low, csr, triangles)
         start, stop = next_chunk(queue)
 
 
 @each
-def copy_down(vertex, offsets, neighbours, split, found):
-    """Copy to each downward entry what the upward entry of the same edge has."""
+def copy_down(vertex, csr, triangles):
+    """Copy to each downward entry the value of the upward entry of the same edge."""
+    offsets, neighbours, split = csr
     for entry in range(offsets[vertex], split[vertex]):
         lower = np.int64(neighbours[entry])
-        found[entry] = found[first_from(vertex, split[lower], offsets[lower + 1], neighbours)]
+        triangles[entry] = triangles[first_from(vertex, split[lower], offsets[lower + 1], neighbours)]
 
 
 @each
-def _half_of_row(vertex, offsets, found, counts):
+def _half_of_row(vertex, offsets, triangles, counts):
     total = np.int64(0)
     for entry in range(offsets[vertex], offsets[vertex + 1]):
-        total += np.int64(found[entry])
+        total += np.int64(triangles[entry])
     counts[vertex] = total // 2
 
 
-def at_vertices(ranked: Ranked, found):
+def at_vertices(ranked: Ranked, triangles):
     """Triangles through every vertex, each of which has two edges there: (n,) int64 array by rank."""
     counts = arrays.empty(ranked.n_vertices, np.int64, ranked.device)
-    _half_of_row(ranked.n_vertices, ranked.offsets, found, counts)
+    _half_of_row(ranked.n_vertices, ranked.offsets, triangles, counts)
     return counts

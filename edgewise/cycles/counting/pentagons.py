@@ -1,242 +1,469 @@
-"""Pentagons, by edges between the ends of the wedges below their highest vertex, on the cores of a CPU.
+"""Pentagons through every vertex, by edges between the endpoints of the wedges below their highest vertex.
 
-A pentagon whose highest vertex is ``v`` is two wedges ``v, a, u`` and ``v, b, w`` over lower vertices, and
-the edge ``u, w``.  With ``p(u)`` wedges that end in ``u``, and ``S(u)`` the sum of ``p(w)`` over the
-neighbours ``w`` of ``u`` below ``v``, walks ``v, a, u, w, b, v`` are credited:
+A pentagon whose highest vertex is the apex ``v`` consists of two wedges ``v, a, u`` and ``v, b, w`` over
+lower vertices, and the edge ``u, w``.  With ``p(u)`` wedges that end in ``u``, and ``S(u)`` the sum of
+``p(w)`` over the neighbours ``w`` of ``u`` below ``v``, the walks ``v, a, u, w, b, v`` are credited:
 
-* an end ``u`` gets ``p(u) S(u)``, the top half of all these, a middle ``a`` the sum of ``S`` over its ends.
+* an endpoint ``u`` gets ``p(u) S(u)``, the apex half of the sum of these, and a middle ``a`` the sum of ``S``
+  over its endpoints.
 
-Some of the walks meet themselves, and what they gave is taken off.  Let ``q(a)`` be ``p(a)`` of a middle that
-is an end too, which is the number of triangles of ``a`` whose top is ``v``, ``d(a)`` its degree less one, and
-``g`` the neighbours of ``v`` above it.
+Some of the walks meet themselves, and their credits are subtracted.  Let ``q(a)`` be ``p(a)`` of a middle
+that is also an endpoint, which is the number of triangles of ``a`` whose apex is ``v``, ``d(a)`` its degree
+less one, and ``g`` the number of neighbours of ``v`` above it.
 
-* ``a = w`` or ``u = b``, a walk out along an edge and back;  both at once was taken off twice.
-* ``a = b``, from ``v`` along an edge to a corner of a triangle below ``v``.  What the corners lose to edges
-  that rise from the triangle's other corners, or from themselves, is taken off where the triangle's own top
-  is ``v``: that needs the number of such edges only, and together with the first case it comes to degrees:
+* ``a = w`` or ``u = b``, a walk out and back along an edge;  walks with both are subtracted twice.
+* ``a = b``, a walk from ``v`` along an edge to a corner of a triangle below ``v``.  What the corners lose to
+  edges that rise from the triangle's corners is subtracted at the apex of that triangle: this needs only the
+  number of such edges, and together with the first case it comes to degrees:
 
   ``v``: ``- sum q(a) d(a) + sum q(a) / 2 - g sum q(a)``;
-  ``a``: ``- q(a) (2 d(a) - 2 + g) - sum of d(u)`` over its ends ``u`` that are middles;
+  ``a``: ``- q(a) (2 d(a) - 2 + g) - sum of d(u)`` over its endpoints ``u`` that are middles;
   ``u``: ``- sum of q(a)`` over the middles beside it.
 
-  What ``v`` itself loses, the triangles below it at each middle, is known when all tops have been counted:
-  a top leaves ``q(a)`` in a *ladder* at its place in the row of ``a``, and sums along that row are the
-  triangles at ``a`` below each higher neighbour.
+  What ``v`` itself loses, the triangles below it at each middle, is known when every apex has been counted:
+  an apex writes ``q(a)`` to its own entry in the row of ``a``, and the prefix sums along that row are the
+  triangles at ``a`` below each higher neighbour (:class:`TrianglePrefix`).
 
-So no list of triangles is needed.  Only the higher neighbours of an end are read, and each edge between ends
-counts for both.  All wedges are at most the sum over the edges of the smaller degree, and an end has at most
-``sqrt(2 m)`` higher neighbours.  The formulas are those of Kowalik, "Short cycles in planar graphs" (2003),
-split among the vertices.
+No list of triangles is needed.  Only the higher neighbours of an endpoint are read, and each edge between
+endpoints counts for both.  There are at most as many wedges as the sum over the edges of the smaller degree,
+and an endpoint has at most ``sqrt(2 m)`` higher neighbours.  The formulas are those of Kowalik, "Short cycles
+in planar graphs" (2003), divided among the vertices.
 
-The ends of a top get numbers, its middles the lowest, so that all but one array over all vertices are small
-and stay in the first cache.  Number 0 stands for those that are no ends: it has no wedges, and what is given
-to it is forgotten, so that nobody needs to ask.  For GPUs there is
-:mod:`~edgewise.cycles.counting.pentagons_tables`.
+On the CPU the endpoints of an apex are numbered, the middles first, so that all arrays but one over all
+vertices are small and stay in the first-level cache.  Number 0 is for vertices that are no endpoints: it has
+no wedges, and what is added to it is discarded, which saves a branch.
+
+On a GPU the endpoints are in a hash table (:mod:`~edgewise.cycles.counting.wedge_table`) with three words a
+slot: the endpoint and ``p(u)``; ``S(u)``; and what ``u`` loses.  All threads of a group add to them by
+atomics.  A middle that is also an endpoint gives the endpoints beside it less: its ``S`` is lowered by ``d``
+before the middles are credited, and ``p d`` is kept as a negative loss to make up for that.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from edgewise.cycles.counting.apex import (
+    ApexCounter,
+    ApexGraph,
+    apex_regions,
+    group_barrier,
+    wedges_of,
+)
 from edgewise.cycles.counting.ranked import Ranked
-from edgewise.cycles.counting.wedges import look_ahead, most_steps, steps_below
-from edgewise.device import compiled, device
+from edgewise.cycles.counting.vertex_queue import (
+    Rows,
+    VertexCounter,
+    max_wedge_bound,
+    prefetch_lower,
+    vertex_of,
+    wedge_bounds,
+)
+from edgewise.cycles.counting.wedge_table import COUNT_MASK, KEY_SHIFT, find, wedge_shares
+from edgewise.device import arrays, compiled, device, each_row, fetch_add
 from edgewise.device.prefetch import prefetch
-from edgewise.primitives.thread_pool import ThreadPool, next_chunk
+from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
+from edgewise.primitives import exclusive_scan
+from edgewise.primitives.thread_pool import next_chunk
 
-#: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning.cost_model`.
+#: Operations of a wedge, in the unit of :mod:`~edgewise.cycles.planning.cost_model`.
 COST = 3
-#: Ends up to which their numbers are 16 bits wide.
-FEW = 2**16 - 2
+#: Endpoints up to which their numbers are 16 bits wide.
+MAX_NARROW = 2**16 - 2
+
+
+class TrianglePrefix(NamedTuple):
+    """Triangles by corner and apex, from which :func:`subtract_prefix` makes prefix sums.
+
+    Attributes
+    ----------
+    at_corner : (2 m,) uint32 array (int64 on a GPU)
+        At the entry of ``v`` in the row of ``a``: the triangles of ``a`` whose highest vertex is ``v``.
+    at_apex : (n,) int64 array
+        Triangles whose highest vertex is ``v``; twice as many on a GPU.
+    """
+
+    at_corner: Any
+    at_apex: Any
+
+
+class Scratch(NamedTuple):
+    """Arrays of a CPU thread; ``number``, ``wedges`` and ``sums`` are zero between two apex vertices.
+
+    Attributes
+    ----------
+    number : (n,) uint16 or uint32 array
+        Number of each vertex among the endpoints and middles of an apex; 0 if it is none.
+    endpoints : index array
+        The vertex of each number.
+    wedges : uint32 array
+        Wedges that end there: ``p``.
+    row : int64 array
+        Entry of its first higher neighbour.
+    sums : int64 array
+        Sum of the wedges that end beside it: ``S``.
+    credits : int64 array
+        What it gets.
+    counts : (n,) int64 array
+    """
+
+    number: Any
+    endpoints: Any
+    wedges: Any
+    row: Any
+    sums: Any
+    credits: Any
+    counts: Any
 
 
 @device
-def number_ends(top, offsets, neighbours, split, number, ends, wedges):
-    """Number the middles and the ends below ``top``, and count wedges; return the first number not given."""
-    given = np.int64(1)
-    for entry in range(offsets[top], split[top]):
+def number_endpoints(apex, graph, number, endpoints, wedges):
+    """Number the middles and the endpoints below ``apex``, and count wedges; return the next free number."""
+    offsets, neighbours, split = graph
+    end = np.int64(1)
+    for entry in range(offsets[apex], split[apex]):
         middle = neighbours[entry]
-        number[middle] = given
-        ends[given] = middle
-        given += 1
-    for entry in range(offsets[top], split[top]):
+        number[middle] = end
+        endpoints[end] = middle
+        end += 1
+    for entry in range(offsets[apex], split[apex]):
         position = offsets[neighbours[entry]]
-        end = neighbours[position]
-        while end < top:
-            found = np.int64(number[end])
-            mine = given if found == 0 else found
-            number[end] = mine
-            ends[given] = end
-            wedges[mine] += 1
-            given += mine == given
+        endpoint = neighbours[position]
+        while endpoint < apex:
+            known = np.int64(number[endpoint])
+            own = end if known == 0 else known
+            number[endpoint] = own
+            endpoints[end] = endpoint
+            wedges[own] += 1
+            end += own == end
             position += 1
-            end = neighbours[position]
-    return given
+            endpoint = neighbours[position]
+    return end
 
 
 @device
-def join_ends(top, given, offsets, neighbours, split, number, ends, wedges, rows, sums, counts):
-    """Sum up, for every end, the wedges that end beside it."""
-    for mine in range(1, given):
-        end = np.int64(ends[mine])
-        rows[mine] = split[end]
-        prefetch(neighbours, split[end])
-        prefetch(offsets, end + 1)
-        prefetch(counts, end)
-    for mine in range(1, given):
-        position, stop = rows[mine], offsets[np.int64(ends[mine]) + 1]
-        own, total = np.int64(wedges[mine]), np.int64(0)
-        while position < stop and neighbours[position] < top:
+def join_endpoints(apex, end, graph, scratch):
+    """Sum up, for every endpoint, the wedges that end beside it."""
+    offsets, neighbours, split = graph
+    number, endpoints, wedges, row, sums, _, counts = scratch
+    for own in range(1, end):
+        endpoint = np.int64(endpoints[own])
+        row[own] = split[endpoint]
+        prefetch(neighbours, split[endpoint])
+        prefetch(offsets, endpoint + 1)
+        prefetch(counts, endpoint)
+    for own in range(1, end):
+        position, stop = row[own], offsets[np.int64(endpoints[own]) + 1]
+        own_wedges, total = np.int64(wedges[own]), np.int64(0)
+        while position < stop and neighbours[position] < apex:
             other = np.int64(number[neighbours[position]])
             total += np.int64(wedges[other])
-            sums[other] += own
+            sums[other] += own_wedges
             position += 1
-        sums[mine] += total
+        sums[own] += total
 
 
 @device
-def credit_middle(middle, top, first, own, offsets, neighbours, number, sums, credits, ladder):
-    """Return the sum over the ends beside a middle; take off what they lose, and leave it for the rest."""
+def credit_middle(apex, first, triangles, neighbours, scratch, at_corner):
+    """Return the sum over the endpoints beside a middle; subtract what they lose, and keep its triangles.
+
+    ``first`` is the first entry of the middle's row, and ``triangles`` the number of its triangles.
+    """
+    number, _, _, _, sums, credits, _ = scratch
     position, total = first, np.int64(0)
-    end = neighbours[position]
-    if own == 0:
-        while end < top:
-            total += sums[number[end]]
+    endpoint = neighbours[position]
+    if triangles == 0:
+        while endpoint < apex:
+            total += sums[number[endpoint]]
             position += 1
-            end = neighbours[position]
+            endpoint = neighbours[position]
         return total
-    while end < top:
-        mine = number[end]
-        total += sums[mine]
-        credits[mine] -= own
+    while endpoint < apex:
+        own = number[endpoint]
+        total += sums[own]
+        credits[own] -= triangles
         position += 1
-        end = neighbours[position]
-    ladder[position] = own
+        endpoint = neighbours[position]
+    at_corner[position] = triangles
     return total
 
 
 @device
-def credit(top, given, graph, number, ends, wedges, sums, credits, ladder, steps, counts):
-    """Credit everyone below ``top`` and forget its ends."""
+def credit(apex, end, graph, scratch, prefix):
+    """Credit the apex, its middles and its endpoints, and reset the scratch arrays."""
     offsets, neighbours, split = graph
+    number, endpoints, wedges, _, sums, credits, counts = scratch
     walks, triangles, around = np.int64(0), np.int64(0), np.int64(0)
-    for mine in range(1, given):
-        credits[mine] = np.int64(wedges[mine]) * sums[mine]
-        walks += credits[mine]
-    middles, above = split[top] - offsets[top], offsets[top + 1] - split[top]
-    for mine in range(1, middles + 1):
-        middle, own = np.int64(ends[mine]), np.int64(wedges[mine])
+    for own in range(1, end):
+        credits[own] = np.int64(wedges[own]) * sums[own]
+        walks += credits[own]
+    middles, above = split[apex] - offsets[apex], offsets[apex + 1] - split[apex]
+    for own in range(1, middles + 1):
+        middle, own_triangles = np.int64(endpoints[own]), np.int64(wedges[own])
         others = offsets[middle + 1] - offsets[middle] - 1
-        sums[mine] -= others
-        triangles += own
-        around += own * others
-    for mine in range(1, middles + 1):
-        middle, own = np.int64(ends[mine]), np.int64(wedges[mine])
+        sums[own] -= others
+        triangles += own_triangles
+        around += own_triangles * others
+    for own in range(1, middles + 1):
+        middle, own_triangles = np.int64(endpoints[own]), np.int64(wedges[own])
         first = offsets[middle]
-        total = credit_middle(middle, top, first, own, offsets, neighbours, number, sums, credits, ladder)
-        counts[middle] += total - own * (2 * (offsets[middle + 1] - first - 2) + above)
-    counts[top] += (walks + triangles) // 2 - around - above * triangles
-    steps[top] = triangles // 2
-    for mine in range(1, given):
-        end = ends[mine]
-        counts[end] += credits[mine]
-        number[end], wedges[mine], sums[mine] = 0, 0, 0
+        total = credit_middle(apex, first, own_triangles, neighbours, scratch, prefix.at_corner)
+        counts[middle] += total - own_triangles * (2 * (offsets[middle + 1] - first - 2) + above)
+    counts[apex] += (walks + triangles) // 2 - around - above * triangles
+    prefix.at_apex[apex] = triangles // 2
+    for own in range(1, end):
+        endpoint = endpoints[own]
+        counts[endpoint] += credits[own]
+        number[endpoint], wedges[own], sums[own] = 0, 0, 0
     sums[0] = 0
 
 
 @compiled
-def count_tops(
-    queue,
-    order,
-    offsets,
-    neighbours,
-    split,
-    ladder,
-    steps,
-    number,
-    ends,
-    wedges,
-    rows,
-    sums,
-    credits,
-    counts,
-):
-    """One worker counts the pentagons below apex vertices until the queue is empty."""
-    graph = offsets, neighbours, split
-    start, end = next_chunk(queue)
-    while start < end:
-        for position in range(start, end):
-            look_ahead(position, end, order, offsets, neighbours, split, counts)
-            top = np.int64(order[position])
-            if split[top] > offsets[top]:
-                given = number_ends(top, offsets, neighbours, split, number, ends, wedges)
-                join_ends(top, given, offsets, neighbours, split, number, ends, wedges, rows, sums, counts)
-                credit(top, given, graph, number, ends, wedges, sums, credits, ladder, steps, counts)
-        start, end = next_chunk(queue)
+def count_pentagons(queue, order, graph, prefix, scratch):
+    """Count the pentagons below the apex vertices that one thread takes from the queue."""
+    offsets, neighbours, split = graph
+    rows = Rows(offsets, split, neighbours)
+    start, stop = next_chunk(queue)
+    while start < stop:
+        for task in range(start, stop):
+            prefetch_lower(task, stop, order, rows, scratch.counts)
+            apex = vertex_of(task, order)
+            if split[apex] > offsets[apex]:
+                end = number_endpoints(apex, graph, scratch.number, scratch.endpoints, scratch.wedges)
+                join_endpoints(apex, end, graph, scratch)
+                credit(apex, end, graph, scratch, prefix)
+        start, stop = next_chunk(queue)
 
 
 @compiled
-def climb(offsets, neighbours, split, ladder, steps, first, end, counts):
-    """Take off the triangles below each vertex at its lower neighbours; forget them."""
+def subtract_prefix(graph, prefix, first, end, counts):
+    """Subtract the triangles below each vertex at its lower neighbours; reset them."""
+    offsets, neighbours, split = graph
     for corner in range(first, end):
-        triangles = steps[corner]
-        steps[corner] = 0
+        triangles = prefix.at_apex[corner]
+        prefix.at_apex[corner] = 0
         for position in range(split[corner], offsets[corner + 1]):
             counts[neighbours[position]] -= triangles
-            triangles += np.int64(ladder[position])
-            ladder[position] = 0
+            triangles += np.int64(prefix.at_corner[position])
+            prefix.at_corner[position] = 0
 
 
-class Pentagons:
-    """The count under way (:class:`edgewise.cycles.method.Solver`).
-
-    Parameters
-    ----------
-    ranked : Ranked
-        On the host.
-    order : (tasks,) int64 array
-    """
+class ThreadPentagons(VertexCounter):
+    """A count on the threads of the CPU; see :class:`edgewise.cycles.method.Solver`."""
 
     def __init__(self, ranked: Ranked, order):
         n, kind = ranked.n_vertices, ranked.neighbours.dtype
         longest = int(ranked.offsets[-1] - ranked.offsets[-2]) if n else 0
-        most = min(n, longest + most_steps(ranked, FEW - longest)) + 2
-        narrow = np.dtype(np.uint16 if most <= FEW + 2 else np.uint32)
-        self.order, self.graph = order, (ranked.offsets, ranked.neighbours, ranked.split)
-        self.ladder, self.steps = np.zeros(len(ranked.neighbours), np.uint32), np.zeros(n, np.int64)
-        self.pool = ThreadPool(len(order), n * (8 + narrow.itemsize) + most * (28 + kind.itemsize))
-        self.own = [self._scratch(n, most, narrow, kind) for _ in range(self.pool.n_workers)]
+        most = min(n, longest + max_wedge_bound(ranked, MAX_NARROW - longest)) + 2
+        narrow = np.dtype(np.uint16 if most <= MAX_NARROW + 2 else np.uint32)
+        self.prefix = TrianglePrefix(np.zeros(len(ranked.neighbours), np.uint32), np.zeros(n, np.int64))
 
-    @staticmethod
-    def _scratch(n, most, narrow, kind):
-        """Numbers; ends, wedges, rows, sums and credits by number; counts."""
-        by_number = np.empty(most, kind), np.zeros(most, np.uint32)
-        by_number += np.empty(most, np.int64), np.zeros(most, np.int64), np.empty(most, np.int64)
-        return np.zeros(n, narrow), *by_number, np.zeros(n, np.int64)
+        def make_scratch():
+            rows, sums, credits = np.empty(most, np.int64), np.zeros(most, np.int64), np.empty(most, np.int64)
+            by_number = np.empty(most, kind), np.zeros(most, np.uint32), rows, sums, credits
+            return Scratch(np.zeros(n, narrow), *by_number, np.zeros(n, np.int64))
+
+        size = n * (8 + narrow.itemsize) + most * (28 + kind.itemsize)
+        arguments = order, ranked.csr, self.prefix
+        super().__init__(count_pentagons, arguments, len(order), make_scratch, size)
 
     @property
     def counts(self):
-        """What was found so far, by rank: (n,) int64 array."""
-        counts = [counts for *_, counts in self.own]
-        shared = *self.graph, self.ladder, self.steps
-        ranges = self.pool.ranges(len(self.steps))
-        self.pool.starmap(climb, [(*shared, *bounds, mine) for bounds, mine in zip(ranges, counts)])
-        return self.pool.sum(counts)
-
-    def count(self, first: int, end: int) -> None:
-        """Count the pentagons whose highest vertices are ``order[first:end]``."""
-        arrays = self.order, *self.graph, self.ladder, self.steps
-        self.pool.run_queue(count_tops, first, end, *arrays, per_worker=self.own)
-
-    def settle(self) -> None:
-        """Nothing is left over: ``counts`` sees to what tops have left for each other."""
+        """Counts so far, by rank: (n,) int64 array."""
+        _, graph, prefix = self.arguments
+        bounds = self.pool.ranges(len(prefix.at_apex))
+        self.pool.starmap(
+            subtract_prefix, [(graph, prefix, *one, own.counts) for one, own in zip(bounds, self.scratch)]
+        )
+        return super().counts
 
 
-def start(ranked: Ranked, order, length: int) -> Pentagons:
-    """A worker that counts the pentagons below the vertices of ``order``."""
-    return Pentagons(ranked, order)
+class Arrays(NamedTuple):
+    """What the GPU's kernels read and write.
+
+    Attributes
+    ----------
+    graph : ApexGraph
+    counts : (n,) int64 array
+    doubled : (n,) int64 array
+        Twice what an apex gets.
+    prefix : TrianglePrefix
+    """
+
+    graph: ApexGraph
+    counts: Any
+    doubled: Any
+    prefix: TrianglePrefix
+
+
+@device
+def join_table(apex, group, table, csr):
+    """For each edge between two endpoints, add the wedges of each to the sum of the other."""
+    words, base, n_slots = table
+    chunk = group.warp * group.n_lanes
+    while chunk < n_slots:
+        word, length, start = np.int64(0), np.int64(0), np.int64(0)
+        if chunk + group.lane < n_slots:
+            word = words[base + chunk + group.lane]
+        if word != 0:
+            endpoint = (word >> KEY_SHIFT) - 1
+            start = csr.split[endpoint]
+            length = csr.offsets[endpoint + 1] - start
+        last = inclusive_scan(length, group.lane)
+        total, shift, edge = shuffle(last, group.n_lanes - 1), start + length - last, np.int64(group.lane)
+        while edge - group.lane < total:
+            owner = find_segment(edge, last, group.n_lanes)
+            entry, wedges = edge + shuffle(shift, owner), shuffle(word & COUNT_MASK, owner)
+            if edge < total:
+                other = np.int64(csr.neighbours[entry])
+                slot = find(table, other) if other < apex else np.int64(-1)
+                if slot >= 0:
+                    fetch_add(words, base + n_slots + chunk + owner, words[base + slot] & COUNT_MASK)
+                    fetch_add(words, base + n_slots + slot, wedges)
+            edge += group.n_lanes
+        chunk += group.n_warps * group.n_lanes
+
+
+@device
+def lower_middles(apex, group, table, csr):
+    """Lower the sums of the middles that are endpoints, and make up for it at the middles themselves."""
+    words, base, n_slots = table
+    size = group.n_warps * group.n_lanes
+    for entry in range(csr.offsets[apex] + group.warp * group.n_lanes + group.lane, csr.split[apex], size):
+        middle = np.int64(csr.neighbours[entry])
+        slot = find(table, middle)
+        if slot >= 0:
+            others = csr.offsets[middle + 1] - csr.offsets[middle] - 1
+            words[base + n_slots + slot] -= others
+            words[base + 2 * n_slots + slot] = -others * (words[base + slot] & COUNT_MASK)
+
+
+@device
+def sum_beside_middle(group, share, triangles, table, state):
+    """Sum over the endpoints beside the lane's middle; each of them loses the middle's triangles."""
+    words, base, n_slots = table
+    sums, losses = base + n_slots, base + 2 * n_slots
+    total, wedge, credit = shuffle(share.last, group.n_lanes - 1), np.int64(group.lane), np.int64(0)
+    while wedge - group.lane < total:
+        owner, value = find_segment(wedge, share.last, group.n_lanes), np.int64(0)
+        entry, loss = wedge + shuffle(share.shift, owner), shuffle(triangles, owner)
+        if wedge < total:
+            slot = find(table, np.int64(state.graph.csr.neighbours[entry]))
+            value = words[sums + slot]
+            if loss > 0:
+                fetch_add(words, losses + slot, loss)
+        done = wedge - group.lane
+        credit += segment_sum(value, share.last - share.length - done, share.last - done, group.lane)
+        wedge += group.n_lanes
+    return credit
+
+
+@device
+def credit_middles_of_table(apex, group, table, state):
+    """Credit every middle; return twice what the apex gets by them, and twice its triangles."""
+    offsets, neighbours, split = state.graph.csr
+    words, base, _ = table
+    above, chunk, end = offsets[apex + 1] - split[apex], offsets[apex], split[apex]
+    own, around = np.int64(0), np.int64(0)
+    while chunk < end:
+        share, triangles = wedge_shares(chunk, end, group, state.graph), np.int64(0)
+        if share.entry < end:
+            slot = find(table, np.int64(neighbours[share.entry]))
+            if slot >= 0:
+                triangles = words[base + slot] & COUNT_MASK
+        credit = sum_beside_middle(group, share, triangles, table, state)
+        if share.entry < end:
+            middle = np.int64(neighbours[share.entry])
+            others = offsets[middle + 1] - offsets[middle] - 1
+            credit -= triangles * (2 * others - 2 + above)
+            if credit != 0:
+                fetch_add(state.counts, middle, credit)
+            if triangles > 0:
+                state.prefix.at_corner[offsets[middle] + share.length] = triangles
+                own += triangles * (share.length + 1 - 2 * others - 2 * above)
+                around += triangles
+        chunk += group.n_warps * group.n_lanes
+    return own, around
+
+
+@device
+def credit_endpoints_of_table(group, table, counts):
+    """Credit every endpoint; return the sum of this thread's."""
+    words, base, n_slots = table
+    own = np.int64(0)
+    for slot in range(group.warp * group.n_lanes + group.lane, n_slots, group.n_warps * group.n_lanes):
+        word = words[base + slot]
+        if word != 0:
+            credit = (word & COUNT_MASK) * words[base + n_slots + slot] - words[base + 2 * n_slots + slot]
+            own += credit
+            if credit != 0:
+                fetch_add(counts, (word >> KEY_SHIFT) - 1, credit)
+    return own
+
+
+@device
+def count_at_apex(apex, group, table, state):
+    """Credit all pentagons whose highest vertex is ``apex``; the endpoints of its wedges are in the table."""
+    join_table(apex, group, table, state.graph.csr)
+    group_barrier(group)
+    lower_middles(apex, group, table, state.graph.csr)
+    group_barrier(group)
+    own, triangles = credit_middles_of_table(apex, group, table, state)
+    group_barrier(group)
+    own = inclusive_scan(own + credit_endpoints_of_table(group, table, state.counts), group.lane)
+    triangles = inclusive_scan(triangles, group.lane)
+    if group.lane == group.n_lanes - 1 and own != 0:
+        fetch_add(state.doubled, apex, own)
+    if group.lane == group.n_lanes - 1 and triangles > 0:
+        fetch_add(state.prefix.at_apex, apex, triangles)
+
+
+@each_row
+def subtract_scanned_prefix(vertex, lane, n_lanes, graph, prefix, counts):
+    """Subtract the triangles below a vertex at its lower neighbours; ``at_corner`` holds prefix sums here."""
+    offsets, neighbours, split = graph.csr
+    lost = np.int64(0)
+    for entry in range(offsets[vertex] + lane, split[vertex], n_lanes):
+        corner = np.int64(neighbours[entry])
+        below = offsets[corner] + graph.lengths[entry]
+        lost += prefix.at_apex[corner] // 2 + prefix.at_corner[below] - prefix.at_corner[split[corner]]
+    if lost > 0:
+        fetch_add(counts, vertex, -lost)
+
+
+REGIONS = apex_regions(count_at_apex, __name__, words=3 * 1024, fields=3)
+
+
+class TablePentagons(ApexCounter):
+    """A count on a GPU; see :class:`edgewise.cycles.method.Solver`."""
+
+    def __init__(self, ranked, order, **sizes):
+        super().__init__(REGIONS, ranked, order, **sizes)
+        n, entries = ranked.n_vertices, len(ranked.neighbours)
+        at_corner, at_apex, doubled = (arrays.zeros(size, np.int64, self.device) for size in (entries, n, n))
+        self.state = Arrays(self.graph, self.credits, doubled, TrianglePrefix(at_corner, at_apex))
+
+    @property
+    def counts(self):
+        """Counts so far, by rank: (n,) int64 array."""
+        with arrays.on(self.device):
+            counts = self.credits + self.state.doubled // 2
+            prefix = TrianglePrefix(exclusive_scan(self.state.prefix.at_corner), self.state.prefix.at_apex)
+            subtract_scanned_prefix(len(counts), self.graph, prefix, counts, width="warp")
+        return counts
+
+
+def start(ranked: Ranked, order, length: int, **sizes):
+    """Prepare a count of the pentagons below the vertices of ``order``, on the device of ``ranked``."""
+    if ranked.device == "cpu":
+        return ThreadPentagons(ranked, order)
+    return TablePentagons(ranked, order, **sizes)
 
 
 def work(ranked: Ranked, length: int):
-    """Operations of each top, about: (n,) float64 array beside ``ranked``."""
-    return steps_below(ranked) * COST
+    """Operations of each apex, about: (n,) float64 array on the device of ``ranked``."""
+    if ranked.device == "cpu":
+        return wedge_bounds(ranked) * COST
+    return wedges_of(ranked)[1].astype(np.float64)

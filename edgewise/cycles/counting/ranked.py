@@ -1,16 +1,16 @@
-"""The simple graph in order of degree: what every count of cycles reads.
+"""The simple graph in order of degree, which every count of cycles reads.
 
 Self-loops and repeated edges are no part of a simple cycle; they are left out and counted.  Vertices are
 renumbered by *rank*, their position in ascending order of (degree, vertex number).  A vertex has at most
-``sqrt(2 m)`` neighbours of higher rank (Chiba and Nishizeki 1985), so what is found at the highest vertex of
-a cycle, or by way of higher neighbours only, is found cheaply however long the longest row is.
+``sqrt(2 m)`` neighbours of higher rank (Chiba and Nishizeki 1985).  Whatever is found at the highest vertex
+of a cycle, or by way of higher neighbours only, is therefore found cheaply, however long the longest row is.
 
-On CPU cores it is a counting sort, by blocks of edges that keep cursors of their own, because an atomic
-cursor would wait for memory again and again: count the entries of each row, rank the rows by that, and drop
-every edge into its two rows.  Then drop each row, in ascending order, into the rows of its entries: so these
-come out sorted.  Repeated edges now stand side by side.  There are none as a rule; if there are, the rows are
-made again of the edges that are left, since degrees and ranks have changed.  A GPU sorts entries packed into
-64 bits, which is faster there.
+On the CPU this is a counting sort by blocks of edges.  Each block has cursors of its own, because an atomic
+cursor would wait for memory at every edge.  The blocks count the entries of each row, the rows are ranked by
+that, and every edge is appended to its two rows.  Then each row, in ascending order, is appended to the rows
+of its entries, which are sorted as a result.  Repeated edges are now side by side.  Usually there are none;
+otherwise the rows are built again from the distinct edges, since degrees and ranks have changed.  A GPU sorts
+entries packed into 64 bits, which is faster there.
 """
 
 from __future__ import annotations
@@ -19,41 +19,60 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, compiled, device, threads
+from edgewise.device import arrays, compiled, device
 from edgewise.device.prefetch import prefetch
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 from edgewise.index_type import MAX_UINT32, index_type
 from edgewise.primitives import exclusive_scan, histogram
 from edgewise.primitives.thread_pool import ThreadPool
 
-#: Blocks an average degree of two: cursors of all blocks shall not take more memory than the rows.
-MAX_BLOCKS_PER_SM = 4
-#: How many edges ahead a cursor is asked for, and the place that it points at.
+#: Blocks for each edge of a vertex on the average: all cursors shall not take more memory than the rows.
+BLOCKS_PER_EDGE = 4
+#: How many edges ahead a cursor is prefetched, and the entry to which it points.
 FAR, NEAR = 16, 8
 
 
-class Ranked(NamedTuple):
-    """A simple undirected graph whose vertices are ranks, in one place.
+class RankedCSR(NamedTuple):
+    """The rows of a ranked graph, as kernels take them.
 
     Attributes
     ----------
     offsets : (n + 1,) int64 array
     neighbours : (2 m,) index array
-        Ranks; every row ascending, so the lower neighbours come first.
+        Ranks; every row is ascending, so that the lower neighbours come first.
     split : (n,) int64 array
         Entry of each row with its first higher neighbour, or the row's end.
+    """
+
+    offsets: Any
+    neighbours: Any
+    split: Any
+
+
+class Ranked(NamedTuple):
+    """A simple undirected graph whose vertices are ranks, on one device.
+
+    Attributes
+    ----------
+    offsets, neighbours, split : arrays
+        See :class:`RankedCSR`.
     rank : (n,) index array
-        Rank of each vertex of the graph: a count by rank ``c`` is ``c[rank]`` by vertex.
-    loops, repeats : int
-        Edges of the graph that were left out: self-loops, and those whose ends an earlier edge joins.
+        Rank of each vertex of the graph: counts by rank ``c`` are ``c[rank]`` by vertex.
+    n_self_loops, n_duplicates : int
+        Edges of the graph that were left out: self-loops, and those that repeat an earlier edge.
     """
 
     offsets: Any
     neighbours: Any
     split: Any
     rank: Any
-    loops: int
-    repeats: int
+    n_self_loops: int
+    n_duplicates: int
+
+    @property
+    def csr(self) -> RankedCSR:
+        """The rows."""
+        return RankedCSR(self.offsets, self.neighbours, self.split)
 
     @property
     def n_vertices(self) -> int:
@@ -62,57 +81,66 @@ class Ranked(NamedTuple):
 
     @property
     def device(self) -> str:
-        """Where the arrays lie."""
+        """The device of the arrays."""
         return arrays.device_of(self.offsets)
 
 
 def ranked_of(graph) -> Ranked:
-    """The simple graph behind ``graph``, ranked, where it lies; made once and kept with it."""
-    if "ranked" not in graph.kept:
+    """The simple graph of ``graph``, ranked, on the same device; it is cached with the graph."""
+
+    def rank():
         with arrays.guard(graph.device):
             by = by_counting if graph.device == "cpu" else by_sorting
-            graph.kept["ranked"] = by(graph.n_vertices, graph.sources, graph.targets)
-    return graph.kept["ranked"]
+            return by(graph.n_vertices, graph.sources, graph.targets)
+
+    return graph.cached("ranked", rank)
+
+
+class Block(NamedTuple):
+    """The share of one thread: elements ``first`` to ``end - 1``, and cursors from ``base`` on."""
+
+    first: int
+    end: int
+    base: int
 
 
 @compiled
-def _tally(first, end, values, own, cursors):
-    """Count values; ``own`` is where the counts of this block begin."""
-    for at in range(first, end):
-        cursors[own + np.int64(values[at])] += 1
+def _count_values(values, cursors, block):
+    for index in range(block.first, block.end):
+        cursors[block.base + np.int64(values[index])] += 1
 
 
 @compiled
-def _spread(first, end, blocks, n, cursors, totals):
-    """Turn the counts of the blocks into devices within each row, and sum them up."""
-    for row in range(first, end):
+def _scan_blocks(n_blocks, n, cursors, totals, block):
+    """Turn the counts of all blocks into positions within each row, and sum them up."""
+    for row in range(block.first, block.end):
         position = np.int64(0)
-        for block in range(blocks):
-            count = np.int64(cursors[block * n + row])
-            cursors[block * n + row] = position
+        for number in range(n_blocks):
+            count = np.int64(cursors[number * n + row])
+            cursors[number * n + row] = position
             position += count
         totals[row] = position
 
 
 @compiled
-def _rank(counts, starts, rank, offsets):
-    """Sort the vertices by their counts; ``starts`` are zeros, two more than the largest count."""
-    for vertex in range(len(counts)):
-        starts[counts[vertex] + 1] += 1
-    for count in range(1, len(starts)):
-        starts[count] += starts[count - 1]
-    for vertex in range(len(counts)):
-        position = starts[counts[vertex]]
-        starts[counts[vertex]] = position + 1
+def _rank_by_degree(degrees, starts, rank, offsets):
+    """Sort the vertices by degree; ``starts`` are zeros, two more than the largest degree."""
+    for vertex in range(len(degrees)):
+        starts[degrees[vertex] + 1] += 1
+    for degree in range(1, len(starts)):
+        starts[degree] += starts[degree - 1]
+    for vertex in range(len(degrees)):
+        position = starts[degrees[vertex]]
+        starts[degrees[vertex]] = position + 1
         rank[vertex] = position
-        offsets[position + 1] = counts[vertex]
-    for row in range(len(counts)):
+        offsets[position + 1] = degrees[vertex]
+    for row in range(len(degrees)):
         offsets[row + 1] += offsets[row]
 
 
 @device
-def _drop(value, row, cursors, entries):
-    """Enter a value at a row's cursor; where."""
+def _append(value, row, cursors, entries):
+    """Write a value at the cursor of a row; return its position."""
     position = np.int64(cursors[row])
     entries[position] = value
     cursors[row] = position + 1
@@ -120,100 +148,88 @@ def _drop(value, row, cursors, entries):
 
 
 @compiled
-def _enter_edges(first, end, sources, targets, rank, own, cursors, entries):
-    """Drop both ends of edges into the rows of the other, in any order."""
-    for edge in range(first, end):
-        if edge + FAR < end:
-            prefetch(cursors, own + np.int64(targets[edge + FAR]))
+def _append_edges(sources, targets, rank, cursors, entries, block):
+    """Append both endpoints of edges to the row of the other, in any order."""
+    base = block.base
+    for edge in range(block.first, block.end):
+        if edge + FAR < block.end:
+            prefetch(cursors, base + np.int64(targets[edge + FAR]))
             prefetch(rank, np.int64(targets[edge + FAR]))
-            prefetch(entries, np.int64(cursors[own + np.int64(targets[edge + NEAR])]))
+            prefetch(entries, np.int64(cursors[base + np.int64(targets[edge + NEAR])]))
         source, target = np.int64(sources[edge]), np.int64(targets[edge])
-        _drop(rank[target], own + source, cursors, entries)
-        _drop(rank[source], own + target, cursors, entries)
+        _append(rank[target], base + source, cursors, entries)
+        _append(rank[source], base + target, cursors, entries)
 
 
 @compiled
-def _enter_rows(first, end, offsets, entries, own, cursors, neighbours, split):
-    """Drop rows, one after the other, into the rows of their entries; return how many repeat one before.
+def _append_rows(offsets, entries, cursors, neighbours, split, block):
+    """Append rows, in ascending order, to the rows of their entries; return how many repeat the one before.
 
-    When its turn comes, all lower neighbours of a row have been dropped into it, by this block or in places
-    before this block's.
+    When a row is reached, all its lower neighbours are in it, appended by this block or by earlier ones at
+    positions before this block's.
     """
-    again, last = 0, offsets[end]
-    for row in range(first, end):
-        split[row] = cursors[own + row]
+    n_repeated, last, base = 0, offsets[block.end], block.base
+    for row in range(block.first, block.end):
+        split[row] = cursors[base + row]
         for entry in range(offsets[row], offsets[row + 1]):
             if entry + FAR < last:
-                prefetch(cursors, own + np.int64(entries[entry + FAR]))
-                prefetch(neighbours, np.int64(cursors[own + np.int64(entries[entry + NEAR])]))
+                prefetch(cursors, base + np.int64(entries[entry + FAR]))
+                prefetch(neighbours, np.int64(cursors[base + np.int64(entries[entry + NEAR])]))
             other = np.int64(entries[entry])
-            position = _drop(row, own + other, cursors, neighbours)
+            position = _append(row, base + other, cursors, neighbours)
             if position > 0 and neighbours[position - 1] == row and position > offsets[other]:
-                again += 1
-    return again
+                n_repeated += 1
+    return n_repeated
 
 
 @compiled
-def _keep_once(offsets, split, neighbours, vertices, sources, targets):
+def _list_distinct_edges(offsets, split, neighbours, vertices, sources, targets):
     """List every edge once, by vertex."""
-    into = 0
+    n_edges = 0
     for row in range(len(split)):
         for entry in range(split[row], offsets[row + 1]):
             if entry == split[row] or neighbours[entry] != neighbours[entry - 1]:
-                sources[into], targets[into] = vertices[row], vertices[neighbours[entry]]
-                into += 1
+                sources[n_edges], targets[n_edges] = vertices[row], vertices[neighbours[entry]]
+                n_edges += 1
 
 
 def by_counting(n, sources, targets):
     """The ranked graph of an edge list on the host."""
-    given = len(sources)
-    proper = sources != targets
+    n_given, proper = len(sources), sources != targets
     if not proper.all():
         sources, targets = sources[proper], targets[proper]
     m, kind = len(sources), index_type(n)
-    blocks = max(1, min(threads.count(), MAX_BLOCKS_PER_SM * m // max(n, 1)))
-    cursors = np.zeros((blocks, n), np.uint32 if 2 * m < 2**32 else np.int64)
-    flat, counts, rank, split = cursors.reshape(-1), *(np.empty(n, k) for k in (np.int64, kind, np.int64))
+    pool = ThreadPool(max(1, BLOCKS_PER_EDGE * m // max(n, 1)))
+    n_blocks = pool.n_workers
+    cursors = np.zeros((n_blocks, n), np.uint32 if 2 * m < 2**32 else np.int64)
+    flat, degrees, rank, split = cursors.reshape(-1), *(np.empty(n, k) for k in (np.int64, kind, np.int64))
     offsets, entries = np.zeros(n + 1, np.int64), np.empty(2 * m, kind)
-    neighbours = np.zeros(2 * m, kind)  # what a block before has not written yet is no row of a later block
-    rows, edges = _even(n, blocks), _even(m, blocks)
-    run = _Blocks(blocks, n)
-    run(_tally, edges, sources, run.own, flat)
-    run(_tally, edges, targets, run.own, flat)
-    run(_spread, rows, blocks, n, flat, counts)
-    _rank(counts, np.zeros(int(counts.max(initial=0)) + 2, np.int64), rank, offsets)
+    neighbours = np.zeros(2 * m, kind)  # no row of a later block equals an entry that is not yet written
+
+    def run(function, bounds, *arguments):
+        blocks = [Block(int(bounds[i]), int(bounds[i + 1]), i * n) for i in range(n_blocks)]
+        return pool.starmap(function, [(*arguments, block) for block in blocks])
+
+    rows, edges = _even(n, n_blocks), _even(m, n_blocks)
+    run(_count_values, edges, sources, flat)
+    run(_count_values, edges, targets, flat)
+    run(_scan_blocks, rows, n_blocks, n, flat, degrees)
+    _rank_by_degree(degrees, np.zeros(int(degrees.max(initial=0)) + 2, np.int64), rank, offsets)
     cursors += offsets[rank].astype(cursors.dtype)
-    run(_enter_edges, edges, sources, targets, rank, run.own, flat, entries)
-    rows = np.searchsorted(offsets, _even(2 * m, blocks))
-    rows[0], rows[-1] = 0, n
+    run(_append_edges, edges, sources, targets, rank, flat, entries)
+    stretches = np.searchsorted(offsets, _even(2 * m, n_blocks))
+    stretches[0], stretches[-1] = 0, n
     cursors.fill(0)
-    run(_tally, offsets[rows], entries, run.own, flat)
-    run(_spread, _even(n, blocks), blocks, n, flat, counts)
+    run(_count_values, offsets[stretches], entries, flat)
+    run(_scan_blocks, rows, n_blocks, n, flat, degrees)
     cursors += offsets[:-1].astype(cursors.dtype)
-    repeats = sum(run(_enter_rows, rows, offsets, entries, run.own, flat, neighbours, split)) // 2
-    if repeats == 0:
-        return Ranked(offsets, neighbours, split, rank, given - m, 0)
-    vertices, ends = np.empty_like(rank), np.empty((2, m - repeats), kind)
+    n_duplicates = sum(run(_append_rows, stretches, offsets, entries, flat, neighbours, split)) // 2
+    if n_duplicates == 0:
+        return Ranked(offsets, neighbours, split, rank, n_given - m, 0)
+    vertices, distinct = np.empty_like(rank), np.empty((2, m - n_duplicates), kind)
     vertices[rank] = np.arange(n, dtype=kind)
-    _keep_once(offsets, split, neighbours, vertices, *ends)
-    return by_counting(n, *ends)._replace(loops=given - m, repeats=repeats)
-
-
-class _Blocks:
-    """One worker per block; ``run.own`` is a placeholder for the position where a block's cursors begin."""
-
-    own = object()
-
-    def __init__(self, blocks, n):
-        self.blocks, self.n, self.pool = blocks, n, ThreadPool(blocks)
-
-    def __call__(self, phase, bounds, *arguments):
-        """Call ``phase(first, end, *arguments)`` for every block; return the list of results."""
-        calls = []
-        for block in range(self.blocks):
-            own = (block * self.n if argument is self.own else argument for argument in arguments)
-            calls.append((bounds[block], bounds[block + 1], *own))
-        return self.pool.starmap(phase, calls)
+    _list_distinct_edges(offsets, split, neighbours, vertices, *distinct)
+    return by_counting(n, *distinct)._replace(n_self_loops=n_given - m, n_duplicates=n_duplicates)
 
 
 def _even(count, blocks):
@@ -224,23 +240,24 @@ def _even(count, blocks):
 def by_sorting(n, sources, targets):
     """The ranked graph of an edge list on a GPU."""
     if n > MAX_UINT32:
-        raise OptionError(f"ranking on a GPU needs fewer than {MAX_UINT32 + 1:,} vertices; use device='cpu'")
-    where, m = arrays.device_of(sources), len(sources)
-    xp = arrays.namespace(where)
-    ends = [end.astype(np.uint64) for end in (sources, targets)]
-    proper = ends[0] != ends[1]
-    low, high = xp.minimum(*ends)[proper], xp.maximum(*ends)[proper]
+        raise OptionError(
+            f"ranking on a GPU needs fewer than {MAX_UINT32 + 1:,} vertices; use {argument('device', 'cpu')}"
+        )
+    device, m = arrays.device_of(sources), len(sources)
+    xp = arrays.namespace(device)
+    edges = [one.astype(np.uint64) for one in (sources, targets)]
+    proper = edges[0] != edges[1]
+    low, high = xp.minimum(*edges)[proper], xp.maximum(*edges)[proper]
     joined = xp.unique(low << np.uint64(32) | high)
     low, high = (joined >> np.uint64(32)).astype(np.int64), (joined & np.uint64(2**32 - 1)).astype(np.int64)
-    degree = histogram(low, n) + histogram(high, n)
+    degrees = histogram(low, n) + histogram(high, n)
     rank = xp.empty(n, np.int64)
-    rank[xp.argsort(degree, kind="stable")] = xp.arange(n)
-    ends = xp.concatenate([rank[low], rank[high]]), xp.concatenate([rank[high], rank[low]])
-    keys = xp.sort(ends[0].astype(np.uint64) << np.uint64(32) | ends[1].astype(np.uint64))
+    rank[xp.argsort(degrees, kind="stable")] = xp.arange(n)
+    both = xp.concatenate([rank[low], rank[high]]), xp.concatenate([rank[high], rank[low]])
+    keys = xp.sort(both[0].astype(np.uint64) << np.uint64(32) | both[1].astype(np.uint64))
     row, neighbour = (keys >> np.uint64(32)).astype(np.int64), (keys & np.uint64(2**32 - 1)).astype(np.int64)
     offsets = exclusive_scan(histogram(row, n))
     split = offsets[:-1] + histogram(row[neighbour < row], n)
-    loops, kind = m - int(proper.sum()), index_type(n)
-    moved = (offsets, neighbour.astype(kind), split, rank.astype(kind))
-    offsets, neighbours, split, rank = (arrays.move(array, where) for array in moved)
-    return Ranked(offsets, neighbours, split, rank, loops, m - loops - len(joined))
+    n_self_loops, kind = m - int(proper.sum()), index_type(n)
+    result = (offsets, neighbour.astype(kind), split, rank.astype(kind))
+    return Ranked(*(arrays.move(one, device) for one in result), n_self_loops, m - n_self_loops - len(joined))

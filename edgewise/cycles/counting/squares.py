@@ -1,148 +1,232 @@
-"""Squares, by the ends of the wedges below their highest vertex, on the cores of a CPU.
+"""Squares through every vertex, by the endpoints of the wedges below their highest vertex.
 
-A *wedge* of a top ``v`` is a path ``v, a, u`` whose middle ``a`` and end ``u`` are lower than ``v``.  Two
-wedges of one end make a square whose highest vertex is ``v``, so with ``L(u)`` wedges that end in ``u``
+A *wedge* of an apex ``v`` is a path ``v, a, u`` whose middle ``a`` and endpoint ``u`` are lower than ``v``.
+Two wedges with the same endpoint make a square whose highest vertex is ``v``.  With ``L(u)`` wedges that end
+in ``u``,
 
 * ``u`` is on ``L(u) (L(u) - 1) / 2`` of these squares,
-* ``a`` is on ``L(u) - 1`` of them for every end ``u`` of its wedges,
-* ``v`` on half of what its middles are on.
+* ``a`` is on ``L(u) - 1`` of them for every endpoint ``u`` of its wedges,
+* ``v`` is on half as many as all its middles together.
 
-A row is ascending, so the ends beside a middle are what stands before ``v`` in its row.  Ranks go by degree,
-so all wedges are at most the sum over the edges of the smaller degree: 8.4 million for com-DBLP, and two
-steps for each.  See Burkhardt and Harris, "Simple and efficient four-cycle counting on sparse graphs" (2023),
-after Chiba and Nishizeki (1985).
+Rows are ascending, so the endpoints beside a middle are the entries of its row before ``v``.  Ranks are
+ordered by degree, so that there are at most as many wedges as the sum over the edges of the smaller degree:
+8.4 million for com-DBLP, and every wedge is read twice.  See Chiba and Nishizeki (1985), and for counts per
+vertex Burkhardt and Harris, "Simple and efficient four-cycle counting on sparse graphs" (2023, arXiv
+2303.06090).
 
-A worker's ``L`` is an array over all vertices, of 16 bits where rows are short enough, so it stays in the
-second cache.  Lists are filled without branches: an entry is written always, and kept by moving the end on.
-For graphs on GPUs there is :mod:`~edgewise.cycles.counting.squares_tables`.
+On the CPU a thread keeps ``L`` in an array over all vertices, of 16 bits where the rows are short enough, so
+that it stays in the second-level cache.  Lists are filled without branches: an entry is always written, and
+kept by advancing the end of the list.  On a GPU ``L`` is a hash table of a warp, a block or the grid
+(:mod:`~edgewise.cycles.counting.wedge_table`).
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from edgewise.cycles.counting.apex import ApexCounter, ApexGraph, apex_regions, wedges_of
 from edgewise.cycles.counting.ranked import Ranked
-from edgewise.cycles.counting.wedges import look_ahead, steps_below
-from edgewise.device import compiled, device
+from edgewise.cycles.counting.vertex_queue import (
+    Rows,
+    VertexCounter,
+    prefetch_lower,
+    vertex_of,
+    wedge_bounds,
+)
+from edgewise.cycles.counting.wedge_table import COUNT_MASK, KEY_SHIFT, find, wedge_shares
+from edgewise.device import compiled, device, fetch_add
 from edgewise.device.prefetch import prefetch
-from edgewise.primitives.thread_pool import ThreadPool, next_chunk
+from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
+from edgewise.primitives.thread_pool import next_chunk
 
-#: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning.cost_model`: a few nanoseconds.
+#: Operations of a wedge, in the unit of :mod:`~edgewise.cycles.planning.cost_model`: a few nanoseconds.
 COST = 0.25
 
 
+class Scratch(NamedTuple):
+    """Arrays of a CPU thread; the first is zero between two apex vertices.
+
+    Attributes
+    ----------
+    wedges : (n,) uint16 or uint32 array
+        Number of wedges that end in each vertex.
+    endpoints : (n + 1,) index array
+        The vertices in which wedges end.
+    multiplicities : (n + 1,) array, as ``wedges``
+        Wedges of those endpoints that have several.
+    counts : (n,) int64 array
+    """
+
+    wedges: Any
+    endpoints: Any
+    multiplicities: Any
+    counts: Any
+
+
 @device
-def list_ends(top, offsets, neighbours, split, wedges, ends):
-    """Count the wedges of ``top`` by their ends; return how many ends there are, and how many wedges."""
-    found, total = 0, 0
-    for entry in range(offsets[top], split[top]):
+def list_endpoints(apex, graph, wedges, endpoints):
+    """Count the wedges of ``apex`` by endpoint; return the number of endpoints and the number of wedges."""
+    offsets, neighbours, split = graph
+    n_endpoints, total = 0, 0
+    for entry in range(offsets[apex], split[apex]):
         position = offsets[neighbours[entry]]
         total -= position
-        end = neighbours[position]
-        while end < top:
-            before = wedges[end]
-            wedges[end] = before + 1
-            ends[found] = end
-            found += before == 0
+        endpoint = neighbours[position]
+        while endpoint < apex:
+            before = wedges[endpoint]
+            wedges[endpoint] = before + 1
+            endpoints[n_endpoints] = endpoint
+            n_endpoints += before == 0
             position += 1
-            end = neighbours[position]
+            endpoint = neighbours[position]
         total += position
-    return found, total
+    return n_endpoints, total
 
 
 @device
-def credit_middles(top, offsets, neighbours, split, wedges, counts):
-    """Credit a top and the middles of its wedges."""
+def credit_middles(apex, graph, wedges, counts):
+    """Credit the squares of an apex to itself and to the middles of its wedges."""
+    offsets, neighbours, split = graph
     twice = np.int64(0)
-    for entry in range(offsets[top], split[top]):
+    for entry in range(offsets[apex], split[apex]):
         middle = np.int64(neighbours[entry])
         position = begin = offsets[middle]
-        squares, end = np.int64(0), neighbours[position]
-        while end < top:
-            squares += np.int64(wedges[end])
+        squares, endpoint = np.int64(0), neighbours[position]
+        while endpoint < apex:
+            squares += np.int64(wedges[endpoint])
             position += 1
-            end = neighbours[position]
+            endpoint = neighbours[position]
         squares -= position - begin
         counts[middle] += squares
         twice += squares
-    counts[top] += twice // 2
+    counts[apex] += twice // 2
 
 
 @device
-def credit_ends(found, wedges, ends, often, counts):
-    """Credit the ends of more than one wedge; forget all wedges."""
-    some = 0
-    for slot in range(found):
-        end = ends[slot]
-        number = wedges[end]
-        wedges[end] = 0
-        ends[some] = end
-        often[some] = number
-        some += number > 1
-        prefetch(counts, np.int64(end))
-    for slot in range(some):
-        number = np.int64(often[slot])
-        counts[ends[slot]] += number * (number - 1) // 2
+def credit_endpoints(n_endpoints, scratch):
+    """Credit the squares to the endpoints of several wedges; reset all wedges to zero."""
+    wedges, endpoints, multiplicities, counts = scratch
+    n_several = 0
+    for slot in range(n_endpoints):
+        endpoint = endpoints[slot]
+        number = wedges[endpoint]
+        wedges[endpoint] = 0
+        endpoints[n_several] = endpoint
+        multiplicities[n_several] = number
+        n_several += number > 1
+        prefetch(counts, np.int64(endpoint))
+    for slot in range(n_several):
+        number = np.int64(multiplicities[slot])
+        counts[endpoints[slot]] += number * (number - 1) // 2
 
 
 @compiled
-def count_tops(queue, order, offsets, neighbours, split, wedges, ends, often, counts):
-    """One worker counts the squares below apex vertices until the queue is empty."""
+def count_squares(queue, order, graph, scratch):
+    """Count the squares below the apex vertices that one thread takes from the queue."""
+    offsets, neighbours, split = graph
+    wedges, endpoints, _, counts = scratch
     start, stop = next_chunk(queue)
     while start < stop:
-        for position in range(start, stop):
-            look_ahead(position, stop, order, offsets, neighbours, split, counts)
-            top = np.int64(order[position])
-            if split[top] - offsets[top] > 1:
-                found, total = list_ends(top, offsets, neighbours, split, wedges, ends)
-                if found < total:
-                    credit_middles(top, offsets, neighbours, split, wedges, counts)
-                    credit_ends(found, wedges, ends, often, counts)
+        for task in range(start, stop):
+            prefetch_lower(task, stop, order, Rows(offsets, split, neighbours), counts)
+            apex = vertex_of(task, order)
+            if split[apex] - offsets[apex] > 1:
+                n_endpoints, total = list_endpoints(apex, graph, wedges, endpoints)
+                if n_endpoints < total:
+                    credit_middles(apex, graph, wedges, counts)
+                    credit_endpoints(n_endpoints, scratch)
                 else:
-                    for slot in range(found):
-                        wedges[ends[slot]] = 0
+                    for slot in range(n_endpoints):
+                        wedges[endpoints[slot]] = 0
         start, stop = next_chunk(queue)
 
 
-class Squares:
-    """The count under way (:class:`edgewise.cycles.method.Solver`).
+def on_threads(ranked: Ranked, order) -> VertexCounter:
+    """Prepare a count on the threads of the CPU."""
+    n, kind = ranked.n_vertices, ranked.neighbours.dtype
+    longest = int(ranked.offsets[-1] - ranked.offsets[-2]) if n else 0
+    narrow = np.dtype(np.uint16 if longest < 2**16 else np.uint32)
 
-    Parameters
+    def make_scratch():
+        lists = np.empty(n + 1, kind), np.empty(n + 1, narrow)
+        return Scratch(np.zeros(n, narrow), *lists, np.zeros(n, np.int64))
+
+    size = n * (8 + kind.itemsize + 2 * narrow.itemsize)
+    return VertexCounter(count_squares, (order, ranked.csr), len(order), make_scratch, size)
+
+
+class Arrays(NamedTuple):
+    """What the GPU's kernels read and write.
+
+    Attributes
     ----------
-    ranked : Ranked
-        On the host.
-    order : (tasks,) int64 array
+    graph : ApexGraph
+    counts : (n,) int64 array
     """
 
-    def __init__(self, ranked: Ranked, order):
-        n, kind = ranked.n_vertices, ranked.neighbours.dtype
-        longest = int(ranked.offsets[-1] - ranked.offsets[-2]) if n else 0
-        narrow = np.dtype(np.uint16 if longest < 2**16 else np.uint32)
-        self.order, self.graph = order, (ranked.offsets, ranked.neighbours, ranked.split)
-        self.pool = ThreadPool(len(order), n * (8 + kind.itemsize + 2 * narrow.itemsize))
-        self.own = [
-            (np.zeros(n, narrow), np.empty(n + 1, kind), np.empty(n + 1, narrow), np.zeros(n, np.int64))
-            for _ in range(self.pool.n_workers)
-        ]
-
-    @property
-    def counts(self):
-        """What was found so far, by rank: (n,) int64 array."""
-        return self.pool.sum([counts for *_, counts in self.own])
-
-    def count(self, first: int, end: int) -> None:
-        """Count the squares whose highest vertices are ``order[first:end]``."""
-        self.pool.run_queue(count_tops, first, end, self.order, *self.graph, per_worker=self.own)
-
-    def settle(self) -> None:
-        """Nothing is left over."""
+    graph: ApexGraph
+    counts: Any
 
 
-def start(ranked: Ranked, order, length: int) -> Squares:
-    """A worker that counts the squares below the vertices of ``order``."""
-    return Squares(ranked, order)
+@device
+def credit_middles_of_table(apex, group, table, state):
+    """Credit the squares of an apex to the middles of its wedges."""
+    csr = state.graph.csr
+    chunk, end = csr.offsets[apex], csr.split[apex]
+    while chunk < end:
+        share = wedge_shares(chunk, end, group, state.graph)
+        total, wedge, squares = shuffle(share.last, group.n_lanes - 1), np.int64(group.lane), np.int64(0)
+        while wedge - group.lane < total:
+            entry = wedge + shuffle(share.shift, find_segment(wedge, share.last, group.n_lanes))
+            others = np.int64(0)
+            if wedge < total:
+                slot = find(table, np.int64(csr.neighbours[entry]))
+                others = (table.words[table.base + slot] & COUNT_MASK) - 1
+            done = wedge - group.lane
+            squares += segment_sum(others, share.last - share.length - done, share.last - done, group.lane)
+            wedge += group.n_lanes
+        if squares > 0:
+            fetch_add(state.counts, csr.neighbours[share.entry], squares)
+        chunk += group.n_warps * group.n_lanes
+
+
+@device
+def count_at_apex(apex, group, table, state):
+    """Credit all squares whose highest vertex is ``apex``; the endpoints of its wedges are in the table."""
+    credit_middles_of_table(apex, group, table, state)
+    own, size = np.int64(0), group.n_warps * group.n_lanes
+    for slot in range(group.warp * group.n_lanes + group.lane, table.n_slots, size):
+        word = table.words[table.base + slot]
+        wedges = word & COUNT_MASK
+        if wedges > 1:
+            squares = wedges * (wedges - 1) // 2
+            fetch_add(state.counts, (word >> KEY_SHIFT) - 1, squares)
+            own += squares
+    own = inclusive_scan(own, group.lane)
+    if group.lane == group.n_lanes - 1 and own > 0:
+        fetch_add(state.counts, apex, own)
+
+
+REGIONS = apex_regions(count_at_apex, __name__, words=4096, fields=1)
+
+
+class TableSquares(ApexCounter):
+    """A count on a GPU; see :class:`edgewise.cycles.method.Solver`."""
+
+    def __init__(self, ranked, order, **sizes):
+        super().__init__(REGIONS, ranked, order, **sizes)
+        self.state = Arrays(self.graph, self.credits)
+
+
+def start(ranked: Ranked, order, length: int, **sizes):
+    """Prepare a count of the squares below the vertices of ``order``, on the device of ``ranked``."""
+    return on_threads(ranked, order) if ranked.device == "cpu" else TableSquares(ranked, order, **sizes)
 
 
 def work(ranked: Ranked, length: int):
-    """Operations of each top, about: (n,) float64 array beside ``ranked``."""
-    return steps_below(ranked) * COST
+    """Operations of each apex, about: (n,) float64 array on the device of ``ranked``."""
+    if ranked.device == "cpu":
+        return wedge_bounds(ranked) * COST
+    return wedges_of(ranked)[1].astype(np.float64)

@@ -1,183 +1,172 @@
 """Triangles through every vertex, by intersecting rows of higher neighbours.
 
-A triangle is found once, at its lowest vertex ``x`` and the edge to its middle ``y``: what stands both in the
-row of higher neighbours of ``x`` and in that of ``y`` is the top.  *Higher* may be any order of the vertices.
+A triangle is found once, at its lowest vertex ``x`` and the edge to its middle ``y``: its highest vertices
+``z`` are those in both the row of higher neighbours of ``x`` and that of ``y``.  *Higher* may be any order of
+the vertices.
 
-* By rank, that is by degree, a vertex has at most ``sqrt(2 m)`` higher neighbours, so that all takes
-  ``O(m**1.5)`` steps on any graph (Chiba and Nishizeki 1985; Latapy 2008).
-* By number the steps are ``sum lower(y) higher(y)``, known after a look at the rows.  Where that is little,
-  as on meshes, roads and all graphs without hubs, the rows are read as they are (:func:`count_rows`): ranking
-  would take longer than counting, and would tear apart what lies side by side.
+* By rank, that is by degree, a vertex has at most ``sqrt(2 m)`` higher neighbours, so that the whole count
+  takes ``O(m**1.5)`` steps on any graph (Chiba and Nishizeki 1985; Latapy 2008).
+* By number the steps are ``sum lower(y) higher(y)``, which is known after one pass over the rows.  Where that
+  is small, as on meshes, roads and all graphs without hubs, the rows are used as they are
+  (:func:`count_rows`): ranking would take longer than counting, and would move neighbours apart in memory.
 
-Rows of up to three higher neighbours are merged with those of their neighbours.  For longer ones the higher
-neighbours of ``x`` are *marked*: a mark is one more than what was found so far for the vertex that it stands
-at, as a middle or a top.  The rows of the middles then add to marks what they find there, without a branch,
-and in the end marks are credited and wiped off.  Each thread has marks and counts of its own.
+On the CPU, rows of up to three higher neighbours are merged with those of their neighbours.  For longer ones
+the higher neighbours of ``x`` are *marked*: a mark is one more than the number of triangles found so far for
+that vertex.  The rows of the middles then increment the marks that they find, without a branch, and in the
+end the marks are credited and reset.  Each thread has marks and counts of its own.
 
-For GPUs there is :mod:`~edgewise.cycles.counting.triangles_warps`; triangles through edges are counted by
-:mod:`~edgewise.cycles.counting.on_edges` in any place.
+On a GPU a warp takes as many edges as it has lanes.  What follows ``y`` among the higher neighbours of ``x``
+is looked up among those of ``y``, or the other way round, whichever is shorter.  The lanes take an edge each,
+and then even shares of all entries to be looked up, so that no lane is idle where rows are short or long
+(Merrill, Garland and Grimshaw 2012).  A hit is credited to ``z`` at once, and to ``x`` and ``y`` by the
+ballot of the lanes.
+
+Triangles through edges are counted by :mod:`~edgewise.cycles.counting.on_edges` on both.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from edgewise.cycles.counting.lookup import first_from
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles
-from edgewise.cycles.counting.ranked import Ranked, ranked_of
-from edgewise.device import arrays, compiled, device, each
-from edgewise.device.prefetch import prefetch
-from edgewise.primitives.thread_pool import ThreadPool, next_chunk
+from edgewise.cycles.counting.ranked import Ranked, RankedCSR, ranked_of
+from edgewise.cycles.counting.vertex_queue import (
+    Distances,
+    Rows,
+    VertexCounter,
+    task_prefetcher,
+    vertex_of,
+)
+from edgewise.cycles.method import Solver
+from edgewise.device import arrays, compiled, device, each, each_row, fetch_add, parallel_region
+from edgewise.device.warps import ballot, find_segment, inclusive_scan, popcount, shuffle, warp_size
+from edgewise.primitives import exclusive_scan
+from edgewise.primitives.thread_pool import next_chunk
 
 #: Higher neighbours up to which rows are merged.
-FEW = 3
-#: How many vertices ahead a row is asked for, where its neighbours' rows begin, and these.
-THIRD, SECOND, NEXT = 12, 8, 4
-#: Steps by number for each entry up to which ranking is not worth its while.
-STEPS = 8
-#: Steps by rank, seconds of work, from which on tasks are better dealt out in pieces.
-MANY = 1 << 30
-#: Entries that are looked at to see whether neighbours lie side by side, and how far apart that is.
+MAX_MERGED = 3
+#: Steps by number for each entry up to which ranking takes longer than it saves.
+MAX_STEPS = 8
+#: Steps by rank, seconds of work, from which on the tasks are rather distributed in pieces.
+MIN_SHARED_STEPS = 1 << 30
+#: Entries of a sample that tells whether neighbours are close in memory, and the least distance that is not.
 SAMPLE, FAR = 4096, 8192
-#: Rows of which one thread makes a survey at a time.
+#: Rows that a thread surveys at a time.
 STRETCH = 4096
 #: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning.cost_model`.
 COST = 0.2
 NO_ORDER = np.empty(0, np.int64)
+#: Key under which a graph remembers that :func:`count_rows` declined it.
+RANK_FIRST = "rank before triangles"
+#: Threads of a block.
+THREADS = 256
+
+prefetch_higher = task_prefetcher(Distances(16, 12, 8, 4), shortest=2)
+
+
+class Scratch(NamedTuple):
+    """Arrays of a CPU thread: ``marks``, (n,) uint32, zeros between two vertices; ``counts``, (n,) int64."""
+
+    marks: Any
+    counts: Any
 
 
 @device
-def merge_few(low, starts, ends, entries, counts):
+def merge_rows(low, rows, counts):
     """Credit the triangles whose lowest vertex has few higher neighbours."""
-    found, end = np.int64(0), ends[low]
+    starts, ends, neighbours = rows
+    triangles, end = np.int64(0), ends[low]
     for entry in range(starts[low], end - 1):
-        middle = np.int64(entries[entry])
-        mine, its, its_end = entry + 1, starts[middle], ends[middle]
-        here = np.int64(0)
-        while mine < end and its < its_end:
-            one, other = entries[mine], entries[its]
+        middle = np.int64(neighbours[entry])
+        position, other_position, other_end = entry + 1, starts[middle], ends[middle]
+        of_edge = np.int64(0)
+        while position < end and other_position < other_end:
+            one, other = neighbours[position], neighbours[other_position]
             if one == other:
                 counts[one] += 1
-                here += 1
-            mine += one <= other
-            its += other <= one
-        if here > 0:
-            counts[middle] += here
-            found += here
-    if found > 0:
-        counts[low] += found
+                of_edge += 1
+            position += one <= other
+            other_position += other <= one
+        if of_edge > 0:
+            counts[middle] += of_edge
+            triangles += of_edge
+    if triangles > 0:
+        counts[low] += triangles
 
 
 @device
-def mark_many(low, starts, ends, entries, marks, counts):
-    """Credit the triangles whose lowest vertex is ``low``; no mark stands before or after."""
+def mark_row(low, rows, marks, counts):
+    """Credit the triangles whose lowest vertex is ``low``; all marks are zero before and after."""
+    starts, ends, neighbours = rows
     first, end = starts[low], ends[low]
     for entry in range(first, end):
-        marks[entries[entry]] = 1
-    found = np.int64(0)
+        marks[neighbours[entry]] = 1
+    triangles = np.int64(0)
     for entry in range(first, end):
-        middle = np.int64(entries[entry])
-        here = np.int64(0)
+        middle = np.int64(neighbours[entry])
+        of_edge = np.int64(0)
         for position in range(starts[middle], ends[middle]):
-            top = entries[position]
-            mark = np.int64(marks[top])
+            high = neighbours[position]
+            mark = np.int64(marks[high])
             hit = np.int64(mark > 0)
-            marks[top] = mark + hit
-            here += hit
-        marks[middle] += here
-        found += here
+            marks[high] = mark + hit
+            of_edge += hit
+        marks[middle] += of_edge
+        triangles += of_edge
     for entry in range(first, end):
-        vertex = entries[entry]
+        vertex = neighbours[entry]
         credit = np.int64(marks[vertex]) - 1
         marks[vertex] = 0
         if credit > 0:
             counts[vertex] += credit
-    counts[low] += found
-
-
-@device
-def vertex_of(position, order):
-    """Vertex of a task; without an order tasks are vertices."""
-    return np.int64(order[position]) if len(order) > 0 else np.int64(position)
-
-
-@device
-def look_ahead(position, stop, order, starts, ends, entries):
-    """Start to read what the tasks after ``position`` will need."""
-    if position + THIRD < stop:
-        prefetch(entries, starts[vertex_of(position + THIRD, order)])
-    if position + SECOND < stop:
-        low = vertex_of(position + SECOND, order)
-        if ends[low] - starts[low] > 1:
-            for entry in range(starts[low], ends[low]):
-                prefetch(starts, np.int64(entries[entry]))
-                prefetch(ends, np.int64(entries[entry]))
-    if position + NEXT < stop:
-        low = vertex_of(position + NEXT, order)
-        if ends[low] - starts[low] > 1:
-            for entry in range(starts[low], ends[low]):
-                prefetch(entries, starts[np.int64(entries[entry])])
+    counts[low] += triangles
 
 
 @compiled
-def count_lows(queue, order, ahead, starts, ends, entries, marks, counts):
-    """One worker counts the triangles above lowest vertices until the queue is empty."""
+def count_triangles(queue, order, far_apart, rows, scratch):
+    """Count the triangles above the lowest vertices that one thread takes from the queue."""
     start, stop = next_chunk(queue)
     while start < stop:
-        for position in range(start, stop):
-            if ahead:
-                look_ahead(position, stop, order, starts, ends, entries)
-            low = vertex_of(position, order)
-            higher = ends[low] - starts[low]
-            if higher > FEW:
-                mark_many(low, starts, ends, entries, marks, counts)
-            elif higher > 1:
-                merge_few(low, starts, ends, entries, counts)
+        for task in range(start, stop):
+            if far_apart:
+                prefetch_higher(task, stop, order, rows, rows.ends)
+            low = vertex_of(task, order)
+            n_higher = rows.ends[low] - rows.starts[low]
+            if n_higher > MAX_MERGED:
+                mark_row(low, rows, scratch.marks, scratch.counts)
+            elif n_higher > 1:
+                merge_rows(low, rows, scratch.counts)
         start, stop = next_chunk(queue)
 
 
-class Triangles:
-    """The count under way (:class:`edgewise.cycles.method.Solver`).
+def on_threads(rows: Rows, order=NO_ORDER, far_apart=True) -> VertexCounter:
+    """Prepare a count on the threads of the CPU.
 
     Parameters
     ----------
-    starts, ends : (n,) int64 array
-        Where the higher neighbours of each vertex begin and end.
-    entries : index array
-        Vertices, ascending from a row's start to its end, on the host.
+    rows : Rows
+        The higher neighbours of each vertex, ascending.
     order : (tasks,) int64 array
         Vertices; if it is empty, tasks are all vertices.
-    ahead : bool
-        Ask for rows before they are needed: neighbours lie far apart.
+    far_apart : bool
+        Prefetch rows: neighbours are far apart in memory.
     """
+    n = len(rows.starts)
 
-    def __init__(self, starts, ends, entries, order=NO_ORDER, ahead=True):
-        n = len(starts)
-        self.order, self.ahead, self.rows = order, ahead, (starts, ends, entries)
-        self.pool = ThreadPool(len(order) or n, 12 * n)
-        self.own = [(np.zeros(n, np.uint32), np.zeros(n, np.int64)) for _ in range(self.pool.n_workers)]
+    def make_scratch():
+        return Scratch(np.zeros(n, np.uint32), np.zeros(n, np.int64))
 
-    @property
-    def counts(self):
-        """What was found so far: (n,) int64 array."""
-        return self.pool.sum([counts for _, counts in self.own])
-
-    def count(self, first: int, end: int) -> None:
-        """Count the triangles whose lowest vertices are ``order[first:end]``."""
-        arguments = self.order, self.ahead, *self.rows
-        self.pool.run_queue(count_lows, first, end, *arguments, per_worker=self.own)
-
-    def settle(self) -> None:
-        """Nothing is left over."""
-
-
-def start(ranked: Ranked, order, length: int) -> Triangles:
-    """A worker that counts the triangles above the vertices of ``order``."""
-    return Triangles(ranked.split, ranked.offsets[1:], ranked.neighbours, order)
+    arguments = order, far_apart, rows
+    return VertexCounter(count_triangles, arguments, len(order) or n, make_scratch, 12 * n)
 
 
 @each
-def count_steps(vertex, offsets, neighbours, split, steps):
-    """Sum up the lengths of the rows that a lowest vertex has to read."""
+def count_steps(vertex, csr, steps):
+    """Sum up the lengths of the rows that a lowest vertex reads."""
+    offsets, neighbours, split = csr
     total = np.int64(0)
     if offsets[vertex + 1] - split[vertex] > 1:
         for entry in range(split[vertex], offsets[vertex + 1]):
@@ -186,23 +175,21 @@ def count_steps(vertex, offsets, neighbours, split, steps):
     steps[vertex] = total
 
 
-def work(ranked: Ranked, length: int):
-    """Operations of each lowest vertex: (n,) float64 array beside ``ranked``."""
-    steps = arrays.empty(ranked.n_vertices, np.int64, ranked.device)
-    count_steps(ranked.n_vertices, ranked.offsets, ranked.neighbours, ranked.split, steps)
-    return steps * COST
+def higher_rows(ranked: Ranked) -> Rows:
+    """The higher neighbours of every vertex."""
+    return Rows(ranked.split, ranked.offsets[1:], ranked.neighbours)
 
 
 def triangle_counts(ranked: Ranked):
-    """Triangles through every vertex: (n,) int64 array by rank, in the place of ``ranked``."""
+    """Triangles through every vertex: (n,) int64 array by rank, on the device of ``ranked``."""
     if ranked.device == "cpu":
-        solver = start(ranked, NO_ORDER, 3)
+        solver = on_threads(higher_rows(ranked))
         solver.count(0, ranked.n_vertices)
         return solver.counts
     return at_vertices(ranked, edge_triangles(ranked))
 
 
-def whole(graph):
+def count_whole(graph):
     """Count the triangles of a graph on the host at once, unless there is work for many seconds.
 
     Parameters
@@ -212,19 +199,37 @@ def whole(graph):
     Returns
     -------
     counts : (n,) int64 array, or None
-        By vertex; ``None`` if the graph should rather be dealt out in pieces.
-    loops, repeats : int
-        Edges that were ignored: self-loops, and those whose ends an earlier edge joins.
+        By vertex; ``None`` if the work should rather be distributed in pieces.
+    n_self_loops, n_duplicates : int
+        Edges that were ignored: self-loops, and those that repeat an earlier edge.
     """
-    if graph.has_rows and not graph.directed and "ranked" not in graph.kept:
-        found = count_rows(graph.offsets, graph.neighbours)
-        if found is not None:
-            return found
+    if graph.has_rows and not graph.directed and not graph.has_cached(RANK_FIRST):
+        result = count_rows(graph.offsets, graph.neighbours)
+        if result is not None:
+            return result
+        graph.cached(RANK_FIRST, lambda: True)
     ranked = ranked_of(graph)
-    lower, higher = ranked.split - ranked.offsets[:-1], ranked.offsets[1:] - ranked.split
-    if int(lower @ higher) > MANY:
-        return None, ranked.loops, ranked.repeats
-    return triangle_counts(ranked)[ranked.rank], ranked.loops, ranked.repeats
+    n_lower, n_higher = ranked.split - ranked.offsets[:-1], ranked.offsets[1:] - ranked.split
+    if int(n_lower @ n_higher) > MIN_SHARED_STEPS:
+        return None, ranked.n_self_loops, ranked.n_duplicates
+    return triangle_counts(ranked)[ranked.rank], ranked.n_self_loops, ranked.n_duplicates
+
+
+class Survey(NamedTuple):
+    """Sums over the rows of each stretch, (stretches,) int64 arrays.
+
+    Attributes
+    ----------
+    unsorted : array
+        Entries that are not larger than the entry before.
+    steps : array
+        Steps of a count by number.
+    self_loops : array
+    """
+
+    unsorted: Any
+    steps: Any
+    self_loops: Any
 
 
 def count_rows(offsets, neighbours):
@@ -238,73 +243,195 @@ def count_rows(offsets, neighbours):
     Returns
     -------
     tuple or None
-        As :func:`whole`; ``None`` if the rows are not sorted, or are better ranked.
+        As :func:`count_whole`; ``None`` if the rows are not sorted, or should be ranked.
     """
     n = len(offsets) - 1
     split, stretches = np.empty(n, np.int64), -(-n // STRETCH)
-    found = [np.zeros(stretches, np.int64) for _ in range(3)]
-    survey(stretches, offsets, neighbours, split, *found)
-    stops, steps, loops = (int(of_stretches.sum()) for of_stretches in found)
-    if steps > STEPS * len(neighbours):
+    csr, survey = RankedCSR(offsets, neighbours, split), Survey(*np.zeros((3, stretches), np.int64))
+    survey_rows(stretches, csr, survey)
+    unsorted, steps, n_self_loops = (int(sums.sum()) for sums in survey)
+    if steps > MAX_STEPS * len(neighbours):
         return None
-    ends, entries, repeats = offsets[1:], neighbours, 0
-    if stops:
-        look_again(stretches, offsets, neighbours, split, *found[:2])
-        falls, repeats = (int(of_stretches.sum()) for of_stretches in found[:2])
-        if falls:
+    rows, n_duplicates = Rows(split, offsets[1:], neighbours), 0
+    if unsorted:
+        duplicates = np.zeros(stretches, np.int64)
+        find_duplicates(stretches, csr, survey.unsorted, duplicates)
+        if survey.unsorted.any():
             return None
-        ends, entries = ends.copy(), np.empty_like(neighbours)
-        keep_once(n, neighbours, split, ends, entries)
-    solver = Triangles(split, ends, entries, ahead=_lie_apart(offsets, neighbours))
+        n_duplicates = int(duplicates.sum())
+        rows = Rows(split, rows.ends.copy(), np.empty_like(neighbours))
+        copy_distinct(n, neighbours, rows)
+    solver = on_threads(rows, far_apart=_are_far_apart(offsets, neighbours))
     solver.count(0, n)
-    return solver.counts, loops, repeats
+    return solver.counts, n_self_loops, n_duplicates
 
 
-def _survey(stretch, offsets, neighbours, split, stops, steps, loops):
+def _survey_rows(stretch, csr, survey):
     """Find the higher neighbours of a stretch of rows, and how many steps they take."""
-    down, total, itself = np.int64(0), np.int64(0), np.int64(0)
+    offsets, neighbours, split = csr
+    unsorted, steps, self_loops = np.int64(0), np.int64(0), np.int64(0)
     for vertex in range(stretch * STRETCH, min((stretch + 1) * STRETCH, len(split))):
-        first, end, higher, before = offsets[vertex], offsets[vertex + 1], np.int64(0), np.int64(-1)
+        first, end, n_higher, before = offsets[vertex], offsets[vertex + 1], np.int64(0), np.int64(-1)
         for entry in range(first, end):
             neighbour = np.int64(neighbours[entry])
-            down += neighbour <= before
-            itself += neighbour == vertex
-            higher += neighbour > vertex
+            unsorted += neighbour <= before
+            self_loops += neighbour == vertex
+            n_higher += neighbour > vertex
             before = neighbour
-        split[vertex] = end - higher
-        total += higher * (end - higher - first)
-    stops[stretch], steps[stretch], loops[stretch] = down, total, itself
+        split[vertex] = end - n_higher
+        steps += n_higher * (end - n_higher - first)
+    survey.unsorted[stretch], survey.steps[stretch] = unsorted, steps
+    survey.self_loops[stretch] = self_loops
 
 
-def _look_again(stretch, offsets, neighbours, split, falls, repeats):
-    """Tell rows that are not sorted from those that hold an edge twice."""
-    down, again = np.int64(0), np.int64(0)
+def _find_duplicates(stretch, csr, descents, duplicates):
+    """Distinguish rows that are not sorted from those that hold an edge twice."""
+    offsets, neighbours, split = csr
+    n_descents, n_duplicates = np.int64(0), np.int64(0)
     for vertex in range(stretch * STRETCH, min((stretch + 1) * STRETCH, len(split))):
         for entry in range(offsets[vertex] + 1, offsets[vertex + 1]):
-            down += neighbours[entry] < neighbours[entry - 1]
-            again += entry > split[vertex] and neighbours[entry] == neighbours[entry - 1]
-    falls[stretch], repeats[stretch] = down, again
+            n_descents += neighbours[entry] < neighbours[entry - 1]
+            n_duplicates += entry > split[vertex] and neighbours[entry] == neighbours[entry - 1]
+    descents[stretch], duplicates[stretch] = n_descents, n_duplicates
 
 
-survey, look_again = each(_survey, least_chunk=1), each(_look_again, least_chunk=1)
+survey_rows, find_duplicates = each(_survey_rows, least_chunk=1), each(_find_duplicates, least_chunk=1)
 
 
 @each
-def keep_once(vertex, neighbours, split, ends, entries):
+def copy_distinct(vertex, neighbours, rows):
     """Copy the higher neighbours of a row, each once, and move the row's end."""
-    into, before = split[vertex], np.int64(-1)
-    for entry in range(split[vertex], ends[vertex]):
+    end, before = rows.starts[vertex], np.int64(-1)
+    for entry in range(rows.starts[vertex], rows.ends[vertex]):
         neighbour = np.int64(neighbours[entry])
-        entries[into] = neighbour
-        into += neighbour != before
+        rows.neighbours[end] = neighbour
+        end += neighbour != before
         before = neighbour
-    ends[vertex] = into
+    rows.ends[vertex] = end
 
 
-def _lie_apart(offsets, neighbours):
-    """Whether most neighbours have numbers far from each other's, by a sample."""
+def _are_far_apart(offsets, neighbours):
+    """Whether most vertices are far from their neighbours in memory, by a sample."""
     if len(neighbours) == 0:
         return False
     entries = np.linspace(0, len(neighbours) - 1, SAMPLE).astype(np.int64)
     vertices = np.searchsorted(offsets, entries, side="right") - 1
     return bool((np.abs(neighbours[entries].astype(np.int64) - vertices) > FAR).mean() > 0.5)
+
+
+class Edges(NamedTuple):
+    """Edges from lower to higher vertices, by their lowest vertex in an order of tasks.
+
+    Attributes
+    ----------
+    lows : (m,) index array
+        The lower vertex.
+    entries : (m,) int64 array
+        Entry of the higher vertex in its row.
+    """
+
+    lows: Any
+    entries: Any
+
+
+class Lookup(NamedTuple):
+    """Entries of one row that a lane looks up in another: ``start`` on, and between ``other`` and ``end``."""
+
+    start: int
+    length: int
+    other: int
+    end: int
+
+
+@device
+def lookup_of(low, entry, csr):
+    """What to look up for an edge: the shorter of two rows in the longer one."""
+    middle = np.int64(csr.neighbours[entry])
+    start, length = entry + 1, csr.offsets[low + 1] - entry - 1
+    other, end = csr.split[middle], csr.offsets[middle + 1]
+    if end - other < length:
+        return Lookup(other, end - other, start, start + length)
+    return Lookup(start, length, other, end)
+
+
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=8)
+def find_triangles(worker, first, end, edges, csr, counts):
+    """Find the triangles of the edges ``first`` to ``end - 1``."""
+    lanes = warp_size()
+    lane = worker.id % lanes
+    for base in range(first + worker.id - lane, end, worker.count):
+        low, middle, edge = (
+            np.int64(0),
+            np.int64(0),
+            Lookup(np.int64(0), np.int64(0), np.int64(0), np.int64(0)),
+        )
+        if base + lane < end:
+            low, entry = np.int64(edges.lows[base + lane]), np.int64(edges.entries[base + lane])
+            middle, edge = np.int64(csr.neighbours[entry]), lookup_of(low, entry, csr)
+        last = inclusive_scan(edge.length, lane)
+        total, shift, triangles = shuffle(last, lanes - 1), edge.start + edge.length - last, 0
+        share = np.int64(lane)
+        while share - lane < total:
+            owner = find_segment(share, last, lanes)
+            position = share + shuffle(shift, owner)
+            other, other_end = shuffle(edge.other, owner), shuffle(edge.end, owner)
+            closes = False
+            if share < total:
+                high = np.int64(csr.neighbours[position])
+                there = first_from(high, other, other_end, csr.neighbours)
+                closes = there < other_end and np.int64(csr.neighbours[there]) == high
+                if closes:
+                    fetch_add(counts, high, 1)
+            hits, done = ballot(closes), share - lane
+            from_lane, to_lane = max(last - edge.length - done, 0), min(last - done, np.int64(lanes))
+            if from_lane < to_lane:
+                triangles += popcount(hits >> from_lane & ((1 << (to_lane - from_lane)) - 1))
+            share += lanes
+        if triangles > 0:
+            fetch_add(counts, low, triangles)
+            fetch_add(counts, middle, triangles)
+
+
+@each_row
+def list_upward(task, lane, n_lanes, order, starts, csr, edges):
+    """List the upward entries of the rows of an order."""
+    low = np.int64(order[task])
+    first = csr.split[low]
+    for entry in range(first + lane, csr.offsets[low + 1], n_lanes):
+        edges.lows[starts[task] + entry - first] = low
+        edges.entries[starts[task] + entry - first] = entry
+
+
+class WarpTriangles(Solver):
+    """A count under way on a GPU; see :class:`edgewise.cycles.method.Solver`."""
+
+    def __init__(self, ranked: Ranked, order):
+        device = ranked.device
+        self.counts = arrays.zeros(ranked.n_vertices, np.int64, device)
+        starts = arrays.move(exclusive_scan((ranked.offsets[1:] - ranked.split)[order]), device)
+        self.starts, self.csr = arrays.move(starts, "cpu"), ranked.csr
+        n_edges = int(self.starts[-1])
+        lows = arrays.empty(n_edges, ranked.neighbours.dtype, device)
+        self.edges = Edges(lows, arrays.empty(n_edges, np.int64, device))
+        list_upward(len(order), order, starts, self.csr, self.edges, width="warp")
+
+    def count(self, first: int, end: int) -> None:
+        """Count the triangles whose lowest vertices are ``order[first:end]``."""
+        low, high = int(self.starts[first]), int(self.starts[end])
+        if low < high:
+            find_triangles(low, high, self.edges, self.csr, self.counts)
+
+
+def start(ranked: Ranked, order, length: int):
+    """Prepare a count of the triangles above the vertices of ``order``, on the device of ``ranked``."""
+    return on_threads(higher_rows(ranked), order) if ranked.device == "cpu" else WarpTriangles(ranked, order)
+
+
+def work(ranked: Ranked, length: int):
+    """Operations of each lowest vertex: (n,) float64 array on the device of ``ranked``."""
+    if ranked.device == "cpu":
+        steps = arrays.empty(ranked.n_vertices, np.int64, ranked.device)
+        count_steps(ranked.n_vertices, ranked.csr, steps)
+        return steps * COST
+    n_higher = ranked.offsets[1:] - ranked.split
+    return (n_higher * (n_higher - 1)).astype(np.float64)

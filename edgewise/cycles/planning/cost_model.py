@@ -47,33 +47,21 @@ UNITS = (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes"
 MAX_COUNT = 2.0**62
 #: Factor that allows for the rounding errors of sums of positive floats, however long.
 ROUNDING = 1 + 1e-6
-#: Methods in the order of preference, by kind of device; the first that can do the length is chosen.  Cycles
-#: of up to five edges are counted at their highest vertex, which is faster than closed walks on nearly every
-#: graph that was measured, and far faster where there are hubs.  Longer ones than six are enumerated.
-PREFERRED = {
-    "cpu": ("triangles", "squares", "pentagons", "walks", "enumerate", "dfs"),
-    "cuda": ("triangles-warps", "squares-tables", "pentagons-tables", "walks", "enumerate", "dfs"),
-}
 
 
-def choose(methods, length: int, devices) -> dict[str, str]:
-    """Name of a method for cycles of this length, for each kind of the devices.
+def choose(methods, length: int, devices) -> str:
+    """Name of the first method of a table that counts cycles of this length on all of the devices.
 
-    Where there are both kinds, the two methods share their tasks, or are the same.
+    Cycles of up to five edges are counted at their highest vertex, which is faster than closed walks on
+    nearly every graph that was measured, and far faster where there are hubs.  Longer ones than six are
+    enumerated.
     """
-    kinds = sorted({kind_of(device) for device in devices}, reverse=True)
-    named = {kind: _preferred(methods, length, [kind]) for kind in kinds}
-    if len(kinds) == 1 or methods[named["cpu"]].shares_with == named["cuda"]:
-        return named
-    return dict.fromkeys(kinds, _preferred(methods, length, kinds))
-
-
-def _preferred(methods, length, kinds):
-    for name in PREFERRED[kinds[0]]:
-        if name in methods and methods[name].can(length) and set(kinds) <= set(methods[name].devices):
+    kinds = {kind_of(device) for device in devices}
+    for name, method in methods.items():
+        if method.can(length) and kinds <= set(method.devices):
             return name
     raise OptionError(
-        f"no method counts cycles of length {length} on {' and '.join(kinds)}; "
+        f"no method counts cycles of length {length} on {' and '.join(sorted(kinds))}; "
         f"use {argument('device', 'cpu')}"
     )
 

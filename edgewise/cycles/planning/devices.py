@@ -142,8 +142,6 @@ class _Count:
                 since = self._finish(worker, *queued.popleft(), since)
         while queued:
             since = self._finish(worker, *queued.popleft(), since)
-        if worker == 0 and not self.stopped:
-            solver.settle()
         counts = solver.counts
         arrays.synchronize(device)
         return counts

@@ -1,0 +1,167 @@
+"""Vertices distributed to CPU threads, each of which has scratch arrays and counts of its own.
+
+Every thread has its own counts because atomic additions to shared ones would take as long as everything else.
+The threads take vertices from a queue (:class:`~edgewise.primitives.thread_pool.WorkQueue`), heaviest first.
+
+Most vertices have a dozen wedges, and the rows that these need are scattered over the memory.  A thread
+therefore prefetches for the vertices that follow while it counts: their offsets, their rows, the offsets of
+their neighbours, and the neighbours' rows.  This halves the time on graphs that are larger than the caches.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.cycles.counting.ranked import Ranked
+from edgewise.cycles.method import Solver
+from edgewise.device import arrays, device, each
+from edgewise.device.prefetch import prefetch
+from edgewise.primitives.thread_pool import ThreadPool
+
+
+class Rows(NamedTuple):
+    """A part of each vertex's row: its lower neighbours, or its higher ones.
+
+    Attributes
+    ----------
+    starts, ends : (n,) int64 array
+        Entries of vertex ``v``: ``starts[v] <= entry < ends[v]``.
+    neighbours : index array
+    """
+
+    starts: Any
+    ends: Any
+    neighbours: Any
+
+
+class Distances(NamedTuple):
+    """How many tasks ahead the data of a task are prefetched.
+
+    Attributes
+    ----------
+    offsets : int
+        Its offsets.
+    row : int
+        Its row, once the offsets are there.
+    bounds : int
+        The offsets of its neighbours, once the row is there.
+    rows : int
+        The rows of its neighbours.
+    """
+
+    offsets: int
+    row: int
+    bounds: int
+    rows: int
+
+
+@device
+def vertex_of(task, order):
+    """Vertex of a task; without an order, tasks are vertices."""
+    return np.int64(order[task]) if len(order) > 0 else np.int64(task)
+
+
+def task_prefetcher(distances: Distances, shortest: int):
+    """Make the function that prefetches for the tasks after the current one.
+
+    Parameters
+    ----------
+    distances : Distances
+    shortest : int
+        Length of a row from which on its neighbours' rows will be read.
+
+    Returns
+    -------
+    device function
+        ``prefetch_tasks(task, stop, order, rows, beside)``; ``beside`` is an (n,) array of which the elements
+        of the neighbours will be needed.
+    """
+    offsets_ahead, row_ahead, bounds_ahead, rows_ahead = distances
+
+    @device
+    def prefetch_tasks(task, stop, order, rows, beside):
+        if task + offsets_ahead < stop:
+            vertex = vertex_of(task + offsets_ahead, order)
+            prefetch(rows.starts, vertex)
+            prefetch(rows.ends, vertex)
+        if task + row_ahead < stop:
+            prefetch(rows.neighbours, rows.starts[vertex_of(task + row_ahead, order)])
+        if task + bounds_ahead < stop:
+            vertex = vertex_of(task + bounds_ahead, order)
+            if rows.ends[vertex] - rows.starts[vertex] >= shortest:
+                for entry in range(rows.starts[vertex], rows.ends[vertex]):
+                    prefetch(rows.starts, np.int64(rows.neighbours[entry]))
+                    prefetch(beside, np.int64(rows.neighbours[entry]))
+        if task + rows_ahead < stop:
+            vertex = vertex_of(task + rows_ahead, order)
+            if rows.ends[vertex] - rows.starts[vertex] >= shortest:
+                for entry in range(rows.starts[vertex], rows.ends[vertex]):
+                    prefetch(rows.neighbours, rows.starts[np.int64(rows.neighbours[entry])])
+
+    return prefetch_tasks
+
+
+#: For kernels that read the wedges below a vertex.
+prefetch_lower = task_prefetcher(Distances(8, 5, 3, 1), shortest=1)
+
+
+class VertexCounter(Solver):
+    """A count under way on CPU threads; see :class:`edgewise.cycles.method.Solver`.
+
+    Parameters
+    ----------
+    kernel : compiled function
+        ``kernel(queue, *arguments, scratch)``.
+    arguments : tuple
+    n_tasks : int
+    make_scratch : callable
+        Returns the scratch record of one thread, with a field ``counts``: (n,) int64 array, zeros.
+    bytes_per_worker : int
+    """
+
+    def __init__(self, kernel, arguments, n_tasks, make_scratch, bytes_per_worker):
+        self.kernel, self.arguments = kernel, arguments
+        self.pool = ThreadPool(max(1, n_tasks), bytes_per_worker)
+        self.scratch = [make_scratch() for _ in range(self.pool.n_workers)]
+
+    @property
+    def counts(self):
+        """Counts so far: (n,) int64 array."""
+        return self.pool.sum([scratch.counts for scratch in self.scratch])
+
+    def count(self, first: int, end: int) -> None:
+        """Do the tasks ``first`` to ``end - 1``."""
+        own = [(scratch,) for scratch in self.scratch]
+        self.pool.run_queue(self.kernel, first, end, *self.arguments, per_worker=own)
+
+
+@each
+def _bound_wedges(task, vertices, csr, bounds):
+    """Sum up the lengths of the rows of a vertex's lower neighbours."""
+    vertex, total = np.int64(vertices[task]), np.int64(0)
+    for entry in range(csr.offsets[vertex], csr.split[vertex]):
+        middle = np.int64(csr.neighbours[entry])
+        total += csr.offsets[middle + 1] - csr.offsets[middle]
+    bounds[task] = total
+
+
+def wedge_bounds(ranked: Ranked, vertices=None):
+    """Upper bounds of the wedges below some vertices or all: (tasks,) int64 array on ``ranked.device``."""
+    device, xp = ranked.device, arrays.namespace(ranked.device)
+    if vertices is None:
+        vertices = arrays.move(xp.arange(ranked.n_vertices), device)
+    bounds = arrays.empty(len(vertices), np.int64, device)
+    _bound_wedges(len(vertices), vertices, ranked.csr, bounds)
+    return bounds
+
+
+def max_wedge_bound(ranked: Ranked, enough: int) -> int:
+    """Return an upper bound of the wedges below any vertex; a closer one where it is above ``enough``."""
+    # Ranks are ordered by degree: no lower neighbour's row is longer than the vertex's own.
+    bounds = (ranked.split - ranked.offsets[:-1]) * (ranked.offsets[1:] - ranked.offsets[:-1])
+    largest = int(bounds.max(initial=0))
+    if largest > enough:
+        largest = max(enough, int(wedge_bounds(ranked, np.flatnonzero(bounds > enough)).max()))
+    return largest
