@@ -1,9 +1,35 @@
-"""Kept kernels are those of this version, and of these settings."""
+"""Kernels on disk depend on settings, survive concurrent processes, and need no writable folder."""
+
+import os
+import subprocess
+import sys
 
 import pytest
 from numba.core import config
 
-from edgewise.device import cache
+from edgewise.device import cache, numba_internals
+from edgewise.device.target import INTERPRETED, SIMULATED
+
+#: Runs some kernels, and prints how many files of kernels there are, hits, misses, and a result.
+USE = """
+import numpy as np
+from edgewise.device import cache, each
+from edgewise.components.rem import unite_edge
+from edgewise.components.trees import make_singletons
+
+results = []
+for kind in (np.uint32, np.int64):
+    parent = np.empty(5000, kind)
+    make_singletons(5000, parent)
+    results.append(int(parent.max()))
+unite_edge(4999, parent, np.arange(4999), np.arange(1, 5000))
+results.append(int(parent.max()))
+stats = [loop.cpu.function.stats for loop in (make_singletons, unite_edge)]
+hits, misses = (sum(sum(counts.values()) for counts in both) for both in zip(*(one[1:] for one in stats)))
+print(len(list(cache.root().rglob("*.nbc"))), hits, misses, *results)
+"""
+
+pytestmark = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that keeps kernels")
 
 
 @pytest.mark.parametrize("setting, value", [("BOUNDSCHECK", 1), ("OPT", 1), ("DEBUGINFO_DEFAULT", 1)])
@@ -13,3 +39,82 @@ def test_settings_of_the_compiler_have_kernels_of_their_own(monkeypatch, setting
     assert cache._digest() != before
     monkeypatch.undo()
     assert cache._digest() == before
+
+
+def process(folder, **settings):
+    settings = {"EDGEWISE_CACHE_DIR": str(folder), "NUMBA_NUM_THREADS": "1", **settings}
+    return subprocess.Popen(
+        [sys.executable, "-c", USE],
+        env={**os.environ, **settings},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def numbers(running):
+    out, error = running.communicate(timeout=300)
+    assert running.returncode == 0, error
+    return [int(word) for word in out.split()]
+
+
+@pytest.mark.parametrize("public_only", ["0", "1"])
+def test_processes_that_compile_at_once(tmp_path, public_only):
+    settings = {"EDGEWISE_PUBLIC_ONLY": public_only, "EDGEWISE_QUIET": "1"}
+    for one in [process(tmp_path, **settings) for _ in range(2)]:
+        assert numbers(one)[3:] == [4999, 4999, 0]
+    files, hits, misses, *results = numbers(process(tmp_path, **settings))
+    assert (files, hits, misses, results) == (3, 3, 0, [4999, 4999, 0])
+    assert not list(tmp_path.rglob("*.draft"))
+
+
+@pytest.mark.skipif(not numba_internals.HAS_CACHE, reason="Numba's own cache writes the files")
+def test_a_read_only_folder_serves_what_it_has(tmp_path, monkeypatch):
+    assert numbers(process(tmp_path / "full"))[1:3] == [0, 3]
+    (folder,) = (tmp_path / "full" / "kernels").iterdir()
+    shown = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    for path in [*tmp_path.rglob("*"), tmp_path]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        assert numbers(process(tmp_path / "full"))[1:3] == [3, 0]
+        assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == shown
+        if os.geteuid() != 0:  # nobody forbids root to write
+            assert numbers(process(tmp_path / "new"))[1:] == [0, 0, 4999, 4999, 0]
+    finally:
+        for path in [tmp_path, *tmp_path.rglob("*")]:
+            path.chmod(0o755)
+
+
+def test_a_folder_that_cannot_be_made_is_no_fault(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    files, hits, _, *results = numbers(process(tmp_path / "file"))
+    assert (files, hits, results) == (0, 0, [4999, 4999, 0])
+
+
+@pytest.mark.skipif(not numba_internals.HAS_CACHE, reason="Numba's own cache writes the files")
+@pytest.mark.parametrize("damage", [b"", b"no kernel"])
+def test_damaged_files_are_compiled_again(tmp_path, damage):
+    assert numbers(process(tmp_path))[1:3] == [0, 3]
+    for path in tmp_path.rglob("*.nbc"):
+        path.write_bytes(damage)
+    assert numbers(process(tmp_path))[1:] == [0, 3, 4999, 4999, 0]
+    assert numbers(process(tmp_path))[1:] == [3, 0, 4999, 4999, 0]
+
+
+def test_the_folder_of_the_users_own_functions_is_left_alone(tmp_path):
+    text = (
+        USE
+        + """
+import numba
+assert numba.config.CACHE_DIR.endswith("users"), numba.config.CACHE_DIR
+"""
+    )
+    for public_only in "01":
+        settings = {"NUMBA_CACHE_DIR": str(tmp_path / "users"), "EDGEWISE_CACHE_DIR": str(tmp_path / "ours")}
+        subprocess.run(
+            [sys.executable, "-c", text],
+            env={**os.environ, **settings, "EDGEWISE_PUBLIC_ONLY": public_only, "NUMBA_NUM_THREADS": "1"},
+            check=True,
+            capture_output=True,
+        )
+    assert not (tmp_path / "users").exists()
