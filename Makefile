@@ -11,11 +11,12 @@ PIP = -m pip install --quiet --disable-pip-version-check
 DEMO = demo
 RUN = .venv-demo/bin/edgewise
 TEST = .venv-test/bin
+FALLBACKS = tests/device/test_loops.py tests/device/test_records.py tests/device/test_regions.py tests/primitives
 SEARCHES = tests/paths tests/cycles tests/experiments
 ON_CPU = NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 2 ] && echo $$n || echo 2)} \
 	$(TEST)/python -m pytest -q --durations=10
 
-.PHONY: demo test lint types imports engine-simulator engine-interpreter engine-cpu engine-cpu-searches engine-cpu-others \
+.PHONY: demo test lint types imports engine-simulator engine-interpreter engine-cpu engine-cpu-searches engine-cpu-others engine-fallbacks \
 	docs clean
 
 demo: .venv-demo/ready
@@ -27,7 +28,7 @@ demo: .venv-demo/ready
 
 # Two run at a time, since compiling keeps only one core busy; so the CPU's tests are two halves.
 test: lint types imports
-	+@$(MAKE) --no-print-directory -j 2 engine-cpu engine-simulator engine-interpreter
+	+@$(MAKE) --no-print-directory -j 2 engine-cpu engine-simulator engine-interpreter engine-fallbacks
 
 lint: .venv-test/ready
 	$(TEST)/ruff check .
@@ -44,6 +45,10 @@ engine-simulator: .venv-test/ready
 
 engine-interpreter: .venv-test/ready
 	NUMBA_DISABLE_JIT=1 $(TEST)/python -m pytest -q -m interpreter
+
+# By public interfaces of Numba and llvmlite only (edgewise/device/numba_internals.py).
+engine-fallbacks: .venv-test/ready
+	EDGEWISE_PUBLIC_ONLY=1 $(ON_CPU) $(FALLBACKS)
 
 engine-cpu: engine-cpu-searches engine-cpu-others
 

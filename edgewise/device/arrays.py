@@ -1,8 +1,7 @@
-"""Where an array lives, and making and moving arrays there.
+"""The device of an array, and the creation and movement of arrays.
 
-A *place* is a string: ``"cpu"`` (NumPy) or ``"cuda:0"``, ``"cuda:1"`` ... (CuPy).  Under the CUDA simulator
-the one GPU's arrays are NumPy arrays of the class :class:`Simulated`, which marks their place and nothing
-else.
+A *device* is a string: ``"cpu"`` (NumPy) or ``"cuda:0"``, ``"cuda:1"`` ... (CuPy).  Under the CUDA simulator
+the arrays of the only GPU are NumPy arrays of the class :class:`Simulated`, which marks their device.
 """
 
 from contextlib import contextmanager
@@ -17,31 +16,62 @@ from edgewise.errors import DeviceError, OutOfMemoryError
 class Simulated(np.ndarray):
     """An array "on" the simulated GPU."""
 
-    __array_priority__ = 1  # what is made of several is one too
+    __array_priority__ = 1  # results of mixed operations have this class
 
 
 def device_of(*arguments, contiguous=False) -> str:
-    """Place of the arrays among ``arguments``; they must agree, and be contiguous where that is asked."""
-    return _common_device(arguments, contiguous) or "cpu"
+    """Device of the arrays among ``arguments`` and in their records; ``"cpu"`` if there is none.
+
+    Raises
+    ------
+    DeviceError
+        The arrays are on several devices, or, with ``contiguous``, one of them is not contiguous.
+    """
+    return _common_device(arguments, contiguous, arguments) or "cpu"
 
 
-def _common_device(arguments, contiguous):
-    """Device of the arrays among the arguments and in their records; ``None`` where there is no array."""
+def _common_device(values, contiguous, arguments):
+    """Device of the arrays in ``values`` and in their records; ``None`` where there is no array."""
     common = None
-    for argument in arguments:
-        if isinstance(argument, tuple):
-            device = _common_device(argument, contiguous)
-        elif getattr(argument, "ndim", 0):
-            if contiguous and argument.size > 1 and argument.strides[-1] != argument.itemsize:
-                raise DeviceError("an array is not contiguous; pass arrays.contiguous(array)")
-            device = _device(argument)
+    for value in values:
+        if isinstance(value, tuple):
+            device = _common_device(value, contiguous, arguments)
+        elif getattr(value, "ndim", 0):
+            if contiguous and value.size > 1 and value.strides[-1] != value.itemsize:
+                raise DeviceError(
+                    f"{_name_of(value, arguments)} is not contiguous; pass arrays.contiguous(array)"
+                )
+            device = _device(value)
         else:
             continue
         if common is None:
             common = device
         elif device is not None and device != common:
-            raise DeviceError(f"the arrays are on several devices ({common}, {device}); move them to one")
+            name = _name_of(value, arguments)
+            raise DeviceError(f"the arrays are on several devices ({common}; {device}: {name}); use one")
     return common
+
+
+def _name_of(value, arguments):
+    """Name of an argument, or of a field of a record among the arguments."""
+
+    def path(record):
+        for position, field in enumerate(record):
+            name = record._fields[position] if hasattr(record, "_fields") else str(position)
+            if field is value:
+                return name
+            inner = path(field) if isinstance(field, tuple) else None
+            if inner is not None:
+                return f"{name}.{inner}"
+        return None
+
+    for number, argument in enumerate(arguments):
+        if argument is value:
+            return f"argument {number}"
+        field = path(argument) if isinstance(argument, tuple) else None
+        if field is not None:
+            return f"{field} of argument {number} ({type(argument).__name__})"
+    return "an array"
 
 
 def _device(array) -> str:
@@ -56,12 +86,12 @@ def _cuda_device(number):
 
 
 def resolve(where: str) -> str:
-    """Normalise a place given by a user: ``cuda`` means ``cuda:0``, ``auto`` a GPU if there is one.
+    """Normalise a device given by a user: ``cuda`` means ``cuda:0``, ``auto`` a GPU if there is one.
 
     Raises
     ------
     DeviceError
-        The place is unknown, or there is no such GPU.
+        The device is unknown, or there is no such GPU.
     """
     if not isinstance(where, str):
         raise DeviceError(f"device {where!r} is unknown; use a string: cpu, cuda, cuda:N or auto")
@@ -107,9 +137,9 @@ def _cupy():
     return cupy
 
 
-def namespace(array_or_place):
-    """The module (NumPy or CuPy) whose functions work on these arrays."""
-    device = array_or_place if isinstance(array_or_place, str) else device_of(array_or_place)
+def namespace(array_or_device):
+    """The module, NumPy or CuPy, of the functions for these arrays."""
+    device = array_or_device if isinstance(array_or_device, str) else device_of(array_or_device)
     return np if device == "cpu" or SIMULATED else _cupy()
 
 
@@ -124,7 +154,7 @@ def empty(count, dtype, device="cpu"):
 
 
 def full(count, value, dtype, device="cpu"):
-    """Array of ``count`` times ``value``."""
+    """Array of ``count`` items equal to ``value``."""
     array = empty(count, dtype, device)
     array.fill(value)
     return array
@@ -136,17 +166,17 @@ def zeros(count, dtype, device="cpu"):
 
 
 def adopt(values):
-    """A CuPy array over anything with ``__cuda_array_interface__``, without a copy and where it lies."""
+    """A CuPy array over an object with ``__cuda_array_interface__``, without a copy."""
     return values if isinstance(values, _cupy().ndarray) else _cupy().asarray(values)
 
 
 def contiguous(array):
-    """``array`` as one run of memory; itself where it is that already."""
+    """``array`` in contiguous memory; itself if it is contiguous."""
     return array if array.flags.c_contiguous else array.copy()
 
 
 def move(array, device):
-    """``array`` in ``device``; itself where it is there already."""
+    """``array`` on ``device``; itself if it is there."""
     here = device_of(array)
     if here == device:
         return array
@@ -164,7 +194,7 @@ def move(array, device):
 
 
 def _from_gpu_to_gpu(array, here, device):
-    """A copy in ``device``, made once ``here`` has done its work so far, and before it does more."""
+    """A copy on ``device``, ordered with earlier and later work on ``here``."""
     current = _cupy().cuda.get_current_stream
     with on(here):
         ready = current().record()
@@ -178,7 +208,7 @@ def _from_gpu_to_gpu(array, here, device):
 
 
 class on:
-    """Context in which new CUDA arrays and launches go to ``place``."""
+    """Context in which new CUDA arrays and launches go to ``device``."""
 
     def __init__(self, device):
         self.guard = None if device == "cpu" or SIMULATED else _cupy().cuda.Device(int(device[5:]))
@@ -194,7 +224,7 @@ class on:
 
 @contextmanager
 def guard(where):
-    """Work on ``where``; say in bytes what was missing where memory runs out."""
+    """Context for work on ``where``; errors of memory tell how many bytes are free."""
     with on(where):
         try:
             yield
@@ -208,14 +238,14 @@ def guard(where):
 
 
 def synchronize(device):
-    """Wait until everything asked of ``device`` is done."""
+    """Block the host until the work queued on ``device`` is done."""
     if device != "cpu" and not SIMULATED:
         with on(device):
             _cupy().cuda.get_current_stream().synchronize()
 
 
 def free_memory(device) -> int:
-    """Bytes that can still be allocated in ``device``."""
+    """Bytes that can still be allocated on ``device``."""
     if device == "cpu" or SIMULATED:
         import psutil
 
@@ -226,7 +256,7 @@ def free_memory(device) -> int:
 
 
 def out_of_memory(needed: int, where: str) -> OutOfMemoryError:
-    """The error for an allocation of ``needed`` bytes that failed in ``where``."""
+    """The error for an allocation of ``needed`` bytes that failed on ``where``."""
     return OutOfMemoryError(
         f"{where} has too little memory: {needed:,} bytes needed, {free_memory(where):,} free; "
         "use device='cpu' or a smaller graph"
