@@ -58,16 +58,13 @@ class Runs:
 
 def distances_by_bins(seed, **replaced):
     """Distances by delta-stepping, with chunks of one vertex, so that workers take them from each other."""
-    runs, chunks = Runs(seed), 40
+    runs = Runs(seed)
     region = jitter.jittery(delta_stepping.search_bins.body, CHUNK=1, OWN_CHUNKS=0, **replaced)
-    scratch = delta_stepping.scratch_for(WORKERS, chunks, np.uint32)
-    shared = {
-        name: runs.share(getattr(scratch, name)) for name in ("pool", "next_chunk", "headers", "chunks")
-    }
-    distances = runs.share(np.zeros(N, np.int32))
-    limits = delta_stepping.Limits(1 / 2, NONE)
-    nothing, status = np.empty(0, np.int64), np.zeros(2, np.int64)
-    ended = runs.run(*(region, graph(), distances, [0], nothing, scratch._replace(**shared), limits, status))
+    bins, offers = delta_stepping.scratch(WORKERS, 40, np.uint32)
+    bins = bins._replace(pool=runs.share(bins.pool), next_chunk=runs.share(bins.next_chunk))
+    distances, offers = runs.share(np.zeros(N, np.int32)), delta_stepping.Offers(*map(runs.share, offers))
+    query, status = delta_stepping.Query([0], np.empty(0, np.int64), 1 / 2, NONE), np.zeros(2, np.int64)
+    ended = runs.run(region, graph(), distances, query, bins, offers, status)
     return distances.values.tolist() if ended else None
 
 
@@ -124,9 +121,9 @@ def careless(changed):
     return operation
 
 
-def one_set(scratch, side):
+def one_set(offers, side):
     """The same memory for the offers of every round: a slow worker loses its view of a round."""
-    return delta_stepping.offers_of(scratch, 0)
+    return delta_stepping.offers_of(offers, 0)
 
 
 CARELESS = {

@@ -32,7 +32,6 @@ from edgewise.paths.sssp.weights import (
     edge_at,
     limit_in,
     rows_in,
-    spread_in,
     type_named,
     wider_than,
 )
@@ -150,38 +149,37 @@ def shortest_paths(
     check_method(method, METHODS, options)
     cutoff = check_cutoff(cutoff, whole=False)
     graph = on_device(graph, device)
-    check_device(method, graph.device, METHODS)
+    device = graph.device
+    check_device(method, device, METHODS)
     sources = sources_in(graph, source)
     if targets is not None:
         targets = vertices_in(graph, targets, "targets", "leave it out")
-    with arrays.guard(graph.device), np.errstate(over="ignore"):
-        least = spread_in(graph).least
-        rows = rows_in(graph, graph.csr_weights.dtype.name if dtype is None else type_named(dtype))
-        search = _Search(sources, targets, cutoff, dtype is not None, options)
-        if least < 0:
-            _check_negative(graph, method, least, search)
+    with arrays.guard(device), np.errstate(over="ignore"):
+        rows = rows_in(graph, None if dtype is None else type_named(dtype))
+        search = _Search(sources, targets, cutoff, dtype is not None, options, device)
+        if rows.spread.least < 0:
+            _check_negative(graph, method, rows.spread.least, search)
         name, seconds, rows, distances = _run(graph, rows, method, search)
-    return Distances(
-        *(graph, name, seconds, sources, True, rows, distances, cutoff, targets is not None),
-        devices=(graph.device,),
-    )
+    facts = sources, True, rows, distances, cutoff, targets is not None
+    return Distances(graph, name, seconds, *facts, devices=(device,))
 
 
 class _Search(NamedTuple):
-    """What is searched for: vertex numbers, the cutoff as given, and whether the type was given."""
+    """What was given: vertex numbers, the cutoff, whether a type, the method's options, and the device."""
 
     sources: np.ndarray
     targets: np.ndarray | None
     cutoff: float | None
     has_dtype: bool
     options: dict[str, float]
+    device: str
 
 
 def _run(graph, rows, method, search):
     """Search with a method, or the best one; return its name, its seconds, its rows and the distances."""
     if method == "auto" and rows.spread.least < 0:
         method = "bellman-ford"
-    elif method == "auto" and graph.device == "cpu":
+    elif method == "auto" and search.device == "cpu":
         start = perf_counter()
         limit = limit_in(search.cutoff, rows.weights.dtype)
         few = nearby(rows, search.sources, limit, search.targets)
@@ -197,13 +195,13 @@ def _run_method(graph, rows, method, search):
     """Run a method, and again in a wider type where a distance passes the end of its type."""
     overflowed = True
     while overflowed:
-        arrays.synchronize(graph.device)
+        arrays.synchronize(search.device)
         start, used = perf_counter(), rows
         try:
             distances, overflowed = _distances(METHODS[method], rows, search)
         except NegativeCycle as cycle:
             raise cycle.named(graph) from None
-        arrays.synchronize(graph.device)
+        arrays.synchronize(search.device)
         seconds = perf_counter() - start
         if overflowed:
             rows = rows_in(graph, wider_than(rows.weights.dtype.name, requested=search.has_dtype))

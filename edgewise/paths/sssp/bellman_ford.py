@@ -51,16 +51,10 @@ MAX_NAMED = 20
 
 
 class State(NamedTuple):
-    """State of the rounds.
+    """State of the rounds: ``distances`` (n,) and int64 arrays.
 
-    Attributes
-    ----------
-    distances : (n,) array
-    queue : (2 * n,) int64 array
-        Two queues, used in turn.
-    queued_in : (n,) int64 array
-        The last round for which each vertex was queued.
-    counters : (COUNTERS * APART,) int64 array
+    ``queue`` (2 * n,) is two queues, used in turn; ``queued_in`` (n,) is the last round for which each vertex
+    was queued; ``counters`` (COUNTERS * APART,) are described above.
     """
 
     distances: Any
@@ -139,23 +133,9 @@ def run_rounds(worker, graph, state, first, last, limits):
 
 
 def bellman_ford(rows, sources, cutoff):
-    """Distances from the nearest of ``sources``, on the device of the rows.
+    """Distances from the nearest of ``sources``; as all methods of :mod:`edgewise.paths.sssp`.
 
-    Parameters
-    ----------
-    rows : Adjacency
-        Weights may be negative.
-    sources : (k,) int64 array of distinct vertices, on the host
-    cutoff : number
-        Largest distance that counts, in the type of the weights; the largest number of that type where a
-        weight is negative.
-
-    Returns
-    -------
-    (n,) array
-        Distances in the type of the weights.
-    bool
-        Whether a distance is outside the range of the type.
+    Where a weight is negative, the cutoff is the largest number of the type.
 
     Raises
     ------
@@ -204,42 +184,40 @@ class NegativeCycle(Exception):
         )
 
 
-class Pending(NamedTuple):
-    """A ring of vertices, (n,) int64, and whether each vertex waits in it, (n,) uint8."""
+class QueueSearch(NamedTuple):
+    """State of a search on one core: (n,) int64 arrays, and ``waiting`` (n,) uint8.
+
+    ``queue`` is a ring of vertices, ``waiting`` whether each vertex is in it; ``parents`` and ``entries`` are
+    the parent of each vertex and the entry from there, ``visited`` is scratch memory.
+    """
 
     queue: Any
     waiting: Any
-
-
-class Tree(NamedTuple):
-    """Parent of each vertex and the entry from there, and scratch memory for walks: (n,) int64 arrays."""
-
     parents: Any
     entries: Any
-    walk: Any
+    visited: Any
 
 
 @device
-def vertex_on_cycle(parents, walk):
-    """A vertex on a cycle of parents, if any; ``walk`` is set to the walk that first visited each vertex."""
+def vertex_on_cycle(parents, visited):
+    """A vertex on a cycle of parents, if any; ``visited`` is set to the start of the walk to each vertex."""
     for vertex in range(len(parents)):
-        walk[vertex] = NO_VERTEX
+        visited[vertex] = NO_VERTEX
     for start in range(len(parents)):
         vertex = start
-        while vertex != NO_VERTEX and walk[vertex] == NO_VERTEX:
-            walk[vertex] = start
+        while vertex != NO_VERTEX and visited[vertex] == NO_VERTEX:
+            visited[vertex] = start
             vertex = parents[vertex]
-        if vertex != NO_VERTEX and walk[vertex] == start:
+        if vertex != NO_VERTEX and visited[vertex] == start:
             return vertex
     return NO_VERTEX
 
 
 @compiled
-def search_cycle(graph, distances, pending, count, tree, budget, lowest):
+def search_cycle(graph, distances, count, state, budget, lowest):
     """Relax edges until no distance falls; return a vertex of a negative cycle, or how the search ended."""
     offsets, neighbours, weights = graph
-    queue, waiting = pending
-    parents, entries, walk = tree
+    queue, waiting, parents, entries, visited = state
     n, head, since = len(distances), 0, 0
     while count > 0:
         vertex = queue[head]
@@ -263,7 +241,7 @@ def search_cycle(graph, distances, pending, count, tree, budget, lowest):
                     count += 1
         if since > n or (count == 0 and since > 0):
             since = 0
-            on_cycle = vertex_on_cycle(parents, walk)
+            on_cycle = vertex_on_cycle(parents, visited)
             if on_cycle != NO_VERTEX:
                 return on_cycle
         if budget < 0 and count > 0:
@@ -278,9 +256,8 @@ def finish(rows, distances, pending, budget):
 
     Parameters
     ----------
-    rows : Adjacency
-    distances : (n,) array
-    pending : (k,) int64 array
+    rows : Adjacency or CSR
+    distances, pending : (n,) array and (k,) int64 array
     budget : int
         Edges that may be relaxed, approximately.
 
@@ -288,33 +265,27 @@ def finish(rows, distances, pending, budget):
     -------
     (n,) array or None
         The final distances, on the device of the given ones; ``None`` if the budget is spent, or if a
-        distance would fall below the range of its type.
-
-    Raises
-    ------
-    NegativeCycle
+        distance would fall below the range of its type.  Raises :class:`NegativeCycle`.
     """
     device, n = arrays.device_of(distances), len(distances)
     graph = CSR(*(arrays.move(a, "cpu") for a in (rows.offsets, rows.neighbours, rows.weights)))
     lowered = np.array(arrays.move(distances, "cpu"))
-    vertices = arrays.move(pending, "cpu")
-    pending = Pending(np.empty(n, np.int64), np.zeros(n, np.uint8))
-    pending.queue[: len(vertices)], pending.waiting[vertices] = vertices, 1
-    tree = Tree(*(np.full(n, NO_VERTEX, np.int64) for _ in range(3)))
+    pending, lowest = arrays.move(pending, "cpu"), least_in(lowered.dtype)
+    parents, entries, visited = (np.full(n, NO_VERTEX, np.int64) for _ in range(3))
+    state = QueueSearch(np.empty(n, np.int64), np.zeros(n, np.uint8), parents, entries, visited)
+    state.queue[: len(pending)], state.waiting[pending] = pending, 1
     with np.errstate(over="ignore"):
-        ended = search_cycle(
-            graph, lowered, pending, len(vertices), tree, budget + n, least_in(lowered.dtype)
-        )
+        ended = search_cycle(graph, lowered, len(pending), state, budget + n, lowest)
     if ended >= 0:
-        raise _cycle_through(ended, tree, graph.weights)
+        raise _cycle_through(ended, state, graph.weights)
     return arrays.move(lowered, device) if ended == DONE else None
 
 
-def _cycle_through(start, tree, weights):
+def _cycle_through(start, state, weights):
     """The cycle of parents through ``start``, its vertices in the order of its edges."""
     vertices, vertex, weight = [], int(start), 0
     while vertex != start or not vertices:
         vertices.append(vertex)
-        weight += weights[tree.entries[vertex]].item()
-        vertex = int(tree.parents[vertex])
+        weight += weights[state.entries[vertex]].item()
+        vertex = int(state.parents[vertex])
     return NegativeCycle(vertices[::-1], weight)

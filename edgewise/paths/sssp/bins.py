@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import device
+from edgewise.device import device, fetch_add
 
 #: Vertices per chunk; workers take work from each other by chunks.
 CHUNK = 64
@@ -37,18 +37,12 @@ OUT_OF_CHUNKS = -1
 
 
 class Bins(NamedTuple):
-    """The bins of one worker.
+    """The bins of one worker, or of all: worker ``w`` of ``k`` has the ``w``-th of ``k`` parts of each array.
 
-    Attributes
-    ----------
-    pool : (chunks * CHUNK,) index array
-        Vertices of all chunks.  It is shared, but each chunk belongs to one worker; chunk 0 of a worker is
-        not used, so that no bin ends at 0.
-    next_chunk : (chunks,) int64 array
-        The chunk after each chunk in its list, shared in the same way.
-    heads : (RING + 1,) int64 array
-        End of each bin's first chunk in ``pool``; 0 if the bin is empty.
-    state : (WORDS,) int64 array
+    ``pool`` (chunks * CHUNK,) holds the vertices of all chunks and ``next_chunk`` (chunks,) int64 the chunk
+    after each in its list.  Workers share these arrays whole, but each chunk belongs to one worker, and the
+    first one of each is not used, so that no bin ends at 0.  ``heads`` (RING + WORDS,) int64 is the end of
+    each bin's first chunk in ``pool``, 0 if the bin is empty; ``state`` (WORDS,) int64 is described above.
     """
 
     pool: Any
@@ -58,13 +52,10 @@ class Bins(NamedTuple):
 
 
 class Offers(NamedTuple):
-    """What all workers offer in one round.
+    """What the workers offer in one round, or in two: a part of each array per worker.
 
-    Attributes
-    ----------
-    headers : (workers * WORDS,) int64 array
-    chunks : (workers * k,) int64 array
-        Numbers of the offered chunks; worker ``w`` writes from ``w * k`` on.
+    ``headers`` (WORDS,) int64 is described above, ``chunks`` (k,) int64 holds the numbers of the offered
+    chunks.
     """
 
     headers: Any
@@ -72,18 +63,23 @@ class Offers(NamedTuple):
 
 
 @device
-def bin_of(distance, scale):
-    """Number of the bin of a distance; ``scale`` is one over delta.  Never falls while distances rise."""
-    return np.int64(min(np.float64(distance) * scale, LAST_BIN))
+def bins_of(worker, bins):
+    """The bins of a worker among those of all, cleared."""
+    stride, share = RING + WORDS, len(bins.next_chunk) // worker.count
+    first, heads = worker.id * share, bins.heads[worker.id * stride : (worker.id + 1) * stride]
+    state = bins.state[worker.id * WORDS : (worker.id + 1) * WORDS]
+    own = Bins(bins.pool, bins.next_chunk, heads, state)
+    for position in range(RING + 1):
+        own.heads[position] = 0
+    own.state[FREE], own.state[UNUSED], own.state[END] = NO_CHUNK, first + 1, first + share
+    own.state[OVERFLOW_MIN], own.state[EXHAUSTED] = NO_BIN, 0
+    return own
 
 
 @device
-def clear(bins, first, end):
-    """Set up empty bins whose chunks are ``first`` to ``end - 1``."""
-    for position in range(RING + 1):
-        bins.heads[position] = 0
-    bins.state[FREE], bins.state[UNUSED], bins.state[END] = NO_CHUNK, first + 1, end
-    bins.state[OVERFLOW_MIN], bins.state[EXHAUSTED] = NO_BIN, 0
+def bin_of(distance, scale):
+    """Number of the bin of a distance; ``scale`` is one over delta.  Never falls while distances rise."""
+    return np.int64(min(np.float64(distance) * scale, LAST_BIN))
 
 
 @device
@@ -171,27 +167,35 @@ def distribute_overflow(bins, current, distances, scale):
 
 
 @device
-def publish(bins, current, offers, worker):
-    """Offer the first non-empty bin of this worker; return its number and its last chunk.
+def offers_of(offers, side):
+    """One of the two sets of offers."""
+    words, chunks = len(offers.headers) // 2, len(offers.chunks) // 2
+    headers = offers.headers[side * words : (side + 1) * words]
+    return Offers(headers, offers.chunks[side * chunks : (side + 1) * chunks])
 
-    The offer does not empty the bin: that happens once all workers have chosen the bin of the round.
+
+@device
+def publish(bins, current, offers, worker):
+    """Offer the first non-empty bin of this worker; return its number, its first chunk and its last one.
+
+    This does not empty the bin, which happens once all workers have chosen the bin of the round.
     """
     header = offers.headers[worker.id * WORDS : (worker.id + 1) * WORDS]
-    first = worker.id * (len(offers.chunks) // worker.count)
-    number, count, last = first_bin(bins, current), 0, np.int64(NO_CHUNK)
+    at, number, count = worker.id * (len(offers.chunks) // worker.count), first_bin(bins, current), 0
+    first = last = np.int64(NO_CHUNK)
     header[COUNT] = 0
     position = number & (RING - 1)
     if number - current < RING and bins.heads[position]:
-        last = (bins.heads[position] - 1) // CHUNK
-        header[COUNT] = bins.heads[position] - last * CHUNK
-        chunk = last
+        first = (bins.heads[position] - 1) // CHUNK
+        header[COUNT] = bins.heads[position] - first * CHUNK
+        chunk = first
         while chunk != NO_CHUNK:
-            offers.chunks[first + count] = last = chunk
+            offers.chunks[at + count] = last = chunk
             count += 1
             chunk = bins.next_chunk[chunk]
     header[BIN] = OUT_OF_CHUNKS if bins.state[EXHAUSTED] else number
     header[N_CHUNKS], header[TAKEN] = count, 0
-    return number, last
+    return number, first, last
 
 
 @device
@@ -201,3 +205,15 @@ def first_offered_bin(offers, n_workers):
     for owner in range(1, n_workers):
         number = min(number, offers.headers[owner * WORDS + BIN])
     return number
+
+
+@device
+def take_chunk(offers, owner, current, n_workers):
+    """Take a chunk of the current bin that ``owner`` offers: its number, or none, and its vertices."""
+    header = offers.headers[owner * WORDS : (owner + 1) * WORDS]
+    if header[BIN] == current:
+        taken = fetch_add(header, TAKEN, 1)
+        if taken < header[N_CHUNKS]:
+            chunk = offers.chunks[owner * (len(offers.chunks) // n_workers) + taken]
+            return chunk, header[COUNT] if taken == 0 else np.int64(CHUNK)
+    return np.int64(NO_CHUNK), np.int64(0)

@@ -24,36 +24,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import barrier_wait, device, fetch_add, fetch_min, parallel_region
+from edgewise.device import barrier_wait, device, fetch_min, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import CSR
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp.bins import (
-    BIN,
     CHUNK,
-    COUNT,
-    N_CHUNKS,
     NO_BIN,
     NO_CHUNK,
     OUT_OF_CHUNKS,
     OVERFLOW_MIN,
     RING,
-    TAKEN,
     WORDS,
     Bins,
     Offers,
     bin_of,
-    clear,
+    bins_of,
     distribute_overflow,
     first_offered_bin,
     is_short,
+    offers_of,
     pop_all,
     publish,
     push,
     push_to_bin,
     release,
+    take_chunk,
 )
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
 
@@ -65,70 +63,34 @@ OWN_CHUNKS = 16
 LAST, TOO_FEW = range(2)
 
 
-class Limits(NamedTuple):
-    """``scale``: one over delta, a float; ``none``: the least distance that does not count."""
+class Query(NamedTuple):
+    """What is searched for, and the scale of the bins.
 
+    ``sources`` (k,) and ``targets`` (t,) are int64 arrays, ``scale`` is one over delta, a float, and ``none``
+    is the least distance that does not count.
+    """
+
+    sources: Any
+    targets: Any
     scale: float
     none: Any
 
 
-class Scratch(NamedTuple):
-    """Working memory of all workers; see :class:`~.bins.Bins` and :class:`~.bins.Offers`.
-
-    Attributes
-    ----------
-    pool, next_chunk
-        Chunks; each worker owns the same number of them.
-    heads : (workers * (RING + WORDS),) int64 array
-    state : (workers * WORDS,) int64 array
-    headers, chunks
-        Two sets of offers, one after the other.
-    """
-
-    pool: Any
-    next_chunk: Any
-    heads: Any
-    state: Any
-    headers: Any
-    chunks: Any
-
-
 class Search(NamedTuple):
-    """A search as one worker sees it; ``exclusive`` says whether it is the only worker."""
+    """A search as one worker sees it; ``exclusive`` is whether it is the only worker."""
 
     graph: CSR
     distances: Any
     bins: Bins
-    limits: Limits
+    query: Query
     exclusive: bool
-
-
-@device
-def bins_of(worker, scratch):
-    """The bins of a worker, empty."""
-    chunks, stride = len(scratch.next_chunk) // worker.count, RING + WORDS
-    heads = scratch.heads[worker.id * stride : (worker.id + 1) * stride]
-    state = scratch.state[worker.id * WORDS : (worker.id + 1) * WORDS]
-    bins = Bins(scratch.pool, scratch.next_chunk, heads, state)
-    clear(bins, worker.id * chunks, (worker.id + 1) * chunks)
-    return bins
-
-
-@device
-def offers_of(scratch, side):
-    """One of the two sets of offers."""
-    words, chunks = len(scratch.headers) // 2, len(scratch.chunks) // 2
-    return Offers(
-        scratch.headers[side * words : (side + 1) * words],
-        scratch.chunks[side * chunks : (side + 1) * chunks],
-    )
 
 
 @device
 def relax(search, current, vertex):
     """Relax the edges of ``vertex``, if the current bin is still its bin."""
     offsets, neighbours, weights = search.graph
-    distances, bins, (scale, none) = search.distances, search.bins, search.limits
+    distances, bins, scale, none = search.distances, search.bins, search.query.scale, search.query.none
     distance = distances[vertex]
     if bin_of(distance, scale) != current:
         return
@@ -167,16 +129,12 @@ def process_chunk(search, current, chunk, count):
 @device
 def process_offers(worker, search, current, offers):
     """Take chunks of the current bin, first those of this worker, until none is left."""
-    share = len(offers.chunks) // worker.count
     for turn in range(worker.count):
         owner = (worker.id + turn) % worker.count
-        header = offers.headers[owner * WORDS : (owner + 1) * WORDS]
-        if header[BIN] == current:
-            taken = fetch_add(header, TAKEN, 1)
-            while taken < header[N_CHUNKS]:
-                count = header[COUNT] if taken == 0 else np.int64(CHUNK)
-                process_chunk(search, current, offers.chunks[owner * share + taken], count)
-                taken = fetch_add(header, TAKEN, 1)
+        chunk, count = take_chunk(offers, owner, current, worker.count)
+        while chunk != NO_CHUNK:
+            process_chunk(search, current, chunk, count)
+            chunk, count = take_chunk(offers, owner, current, worker.count)
 
 
 @device
@@ -193,25 +151,25 @@ def process_refilled(search, current):
 
 
 @parallel_region
-def search_bins(worker, graph, distances, sources, targets, scratch, limits, status):
+def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
     """Run a whole search; all workers read the same offers and therefore make the same decisions."""
-    n, bins = len(distances), bins_of(worker, scratch)
-    search = Search(graph, distances, bins, limits, worker.count == 1)
+    n, bins, targets = len(distances), bins_of(worker, all_bins), query.targets
+    search = Search(graph, distances, bins, query, worker.count == 1)
     for vertex in range(n * worker.id // worker.count, n * (worker.id + 1) // worker.count):
-        distances[vertex] = limits.none
+        distances[vertex] = query.none
     barrier_wait(worker)
     if worker.id == 0:
-        for source in sources:
+        for source in query.sources:
             distances[source] = 0
             push(bins, 0, source)
     current, side, settled = np.int64(0), 0, 0
     before, before_last = np.int64(NO_CHUNK), np.int64(NO_CHUNK)
     while True:
-        offers = offers_of(scratch, side)
-        number, last = publish(bins, current, offers, worker)
+        offers = offers_of(all_offers, side)
+        number, first, last = publish(bins, current, offers, worker)
         barrier_wait(worker)
         following = first_offered_bin(offers, worker.count)
-        while settled < len(targets) and bin_of(distances[targets[settled]], limits.scale) < following:
+        while settled < len(targets) and bin_of(distances[targets[settled]], query.scale) < following:
             settled += 1
         done = len(targets) > 0 and settled == len(targets)
         if done or following in (NO_BIN, OUT_OF_CHUNKS):
@@ -220,15 +178,13 @@ def search_bins(worker, graph, distances, sources, targets, scratch, limits, sta
         if number == current:
             bins.heads[current & (RING - 1)] = 0
         if bins.state[OVERFLOW_MIN] == current:
-            distribute_overflow(bins, current, distances, limits.scale)
+            distribute_overflow(bins, current, distances, query.scale)
         process_offers(worker, search, current, offers)
         process_refilled(search, current)
         if before != NO_CHUNK:  # all workers have left the round before
             release(bins, before, before_last)
-        before = np.int64(NO_CHUNK)
-        if number == current and last != NO_CHUNK:
-            before = offers.chunks[worker.id * (len(offers.chunks) // worker.count)]
-        before_last, side = last, 1 - side
+        before, before_last = first if number == current else np.int64(NO_CHUNK), last
+        side = 1 - side
     if worker.id == 0:
         status[LAST], status[TOO_FEW] = current, following == OUT_OF_CHUNKS
 
@@ -248,11 +204,10 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
     scale = 1 / (width_for(rows) if delta is None else min(max(float(delta), 1e-300), 1e300))
     none, status = just_beyond(cutoff), np.zeros(2, np.int64)
     targets = np.empty(0, np.int64) if targets is None else targets
-    distances, graph = np.empty(n, dtype), rows.outgoing
-    chunks = chunks_for(n, n_workers)
+    query, distances = Query(sources, targets, scale, none), np.empty(n, dtype)
+    chunks, index_type = chunks_for(n, n_workers), rows.neighbours.dtype
     while True:
-        scratch = scratch_for(n_workers, chunks, rows.neighbours.dtype)
-        search_bins(graph, distances, sources, targets, scratch, Limits(scale, none), status)
+        search_bins(rows.outgoing, distances, query, *scratch(n_workers, chunks, index_type), status)
         if not status[TOO_FEW]:
             break
         chunks *= 2
@@ -263,11 +218,12 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
     return distances, past_the_end(rows, distances, cutoff, (int(status[LAST]) + 2) / scale)
 
 
-def scratch_for(n_workers, chunks, index_type):
-    """Working memory with so many chunks per worker."""
-    sizes = (n_workers * chunks, n_workers * (RING + WORDS), n_workers * WORDS, 2 * n_workers * WORDS)
-    words = (np.empty(size, np.int64) for size in (*sizes, 2 * n_workers * chunks))
-    return Scratch(np.empty(n_workers * chunks * CHUNK, index_type), *words)
+def scratch(n_workers, chunks, index_type):
+    """Bins, with so many chunks per worker, and two sets of offers."""
+    words = [chunks, RING + WORDS, WORDS, 2 * WORDS, 2 * chunks]
+    next_chunk, heads, state, *offers = (np.empty(n_workers * size, np.int64) for size in words)
+    pool = np.empty(n_workers * chunks * CHUNK, index_type)
+    return Bins(pool, next_chunk, heads, state), Offers(*offers)
 
 
 def chunks_for(n_vertices, n_workers):

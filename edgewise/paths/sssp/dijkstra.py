@@ -89,24 +89,13 @@ def settle(graph, distances, sources, targets, is_target, cutoff, heap):
 
 
 def dijkstra(rows, sources, cutoff, targets=None):
-    """Distances from the nearest of ``sources``, on the CPU.
+    """Distances from the nearest of ``sources``; as all methods of :mod:`edgewise.paths.sssp`.
 
     Parameters
     ----------
-    rows : Adjacency
-        No weight is negative.
-    sources : (k,) int64 array
-    cutoff : number
-        Largest distance that counts, in the type of the weights.
+    rows, sources, cutoff
     targets : (t,) int64 array of distinct vertices, optional
         The search ends with the furthest of these; vertices further away have any upper bound.
-
-    Returns
-    -------
-    (n,) array
-        Distances in the type of the weights.
-    bool
-        Whether a distance is larger than its type can hold.
     """
     dtype, n = rows.weights.dtype, rows.n_vertices
     distances = np.full(n, unreached(dtype), dtype)

@@ -56,16 +56,10 @@ REACH = 32
 
 
 class Limits(NamedTuple):
-    """What a search was asked for.
+    """What is searched for.
 
-    Attributes
-    ----------
-    first, others : int and (k - 1,) int64 array
-        The sources.
-    dense_from : int
-        Number of near vertices from which on rounds are dense.
-    delta, cutoff, none : numbers
-        Step of the threshold, largest distance that counts, distance of unreached vertices.
+    The sources ``first``, int, and ``others`` (k - 1,) int64; the number of near vertices from which on
+    rounds are dense; and lengths: step of the threshold, cutoff, distance of unreached vertices.
     """
 
     first: int
@@ -197,26 +191,15 @@ def search_near_far(worker, search, limits):
 
 
 def near_far(rows, sources, cutoff, delta=0, dense_from=DENSE_FROM):
-    """Distances from the nearest of ``sources`` in one launch.
+    """Distances from the nearest of ``sources``; as all methods of :mod:`edgewise.paths.sssp`.
 
     Parameters
     ----------
-    rows : edgewise.paths.csr.Adjacency
-        Weights are 0 or more.
-    sources : (k,) int64 array on the host
-        Distinct vertices.
-    cutoff : number
-        Vertices further away are not reached.
+    rows, sources, cutoff
     delta : number
         Step of the threshold; 0 for one that fits the weights.
     dense_from : int
         Number of near vertices from which on rounds are dense.
-
-    Returns
-    -------
-    distances : (n,) array
-    overflowed : bool
-        Whether a distance is larger than its type can hold.
     """
     device, n, dtype = arrays.device_of(rows.offsets), rows.n_vertices, rows.weights.dtype
     dense_from, index_type = max(1, min(dense_from, n)), rows.neighbours.dtype

@@ -41,19 +41,11 @@ FLAGS = 4
 class Search(NamedTuple):
     """The state of a search.
 
-    Attributes
-    ----------
-    graph : CSR
-    distances : (n,) array
-    expanded : (n,) array
-        The distance with which each vertex was expanded last.
-    flags : (2 * FLAGS * w,) uint8 array
-        Whether each vertex is pending: two halves of FLAGS * w >= n flags, this round's and the next one's.
-    words : (2 * w,) uint32 array
-        The same memory.
-    queue : (QUEUES * capacity,) index array
-        Queue ``q`` begins at ``q * capacity``; pieces of rows are listed from the beginning of the array.
-    counts : (COUNTERS * APART,) int32 array
+    ``distances`` (n,), and ``expanded`` (n,): the distance with which each vertex was expanded last.
+    ``flags`` (2 * FLAGS * w,) uint8 is whether each vertex is pending, in two halves of FLAGS * w >= n flags,
+    this round's and the next one's; ``words`` (2 * w,) uint32 is the same memory.  ``queue`` (QUEUES *
+    capacity,) index array: queue ``q`` begins at ``q * capacity``, and pieces of rows are listed from the
+    beginning. ``counts`` (COUNTERS * APART,) int32.
     """
 
     graph: CSR
@@ -68,16 +60,9 @@ class Search(NamedTuple):
 class Round(NamedTuple):
     """What one round reads and writes.
 
-    Attributes
-    ----------
-    near, spill : int
-        The queue that it reads, and the one that it fills.
-    counters : int
-        First counter of its set.
-    pending, next_pending : int
-        First flag of this round's half, and of the other one.
-    threshold, cutoff : number
-        Nearer vertices are expanded; paths longer than the cutoff do not count.
+    It reads queue ``near`` and fills queue ``spill``; ``counters`` is the first counter of its set,
+    ``pending`` the first flag of its half and ``next_pending`` that of the other one.  Vertices nearer than
+    ``threshold`` are expanded, and paths longer than ``cutoff`` do not count.
     """
 
     near: int

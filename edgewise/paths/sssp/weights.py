@@ -57,8 +57,8 @@ def wider_than(name, requested=False, passes="passes"):
     raise GraphError(f"a distance {passes} the largest number of {name}; {remedy}")
 
 
-def rows_in(graph, name):
-    """The rows of ``graph`` with weights of the type ``name``, checked once and cached with the graph.
+def rows_in(graph, name=None):
+    """The rows of ``graph`` with weights of the type ``name``, by default their own; checked and made once.
 
     Raises
     ------
@@ -68,6 +68,7 @@ def rows_in(graph, name):
         The weights do not fit the type.
     """
     spread = spread_in(graph)
+    name = name or graph.csr_weights.dtype.name
     rows = adjacency_of(graph, name, lambda: _converted(graph.csr_weights, name, spread))
     rows.spread = spread
     return rows
