@@ -1,9 +1,9 @@
-"""Harish and Narayanan (2007), as told by Fusi: BFS and SSSP from one vertex, on the CPU and on a GPU.
+"""Harish and Narayanan (2007), as in Fusi's thesis: BFS and SSSP from one vertex, on the CPU and on a GPU.
 
 Figures 4, 5 and 7 of the paper: random graphs of degree 6 to 7, scale-free graphs in which one vertex in a
 thousand has a degree of up to 1000, and graphs of 100,000 vertices with growing degree, all with weights from
-1 to 10.  The paper's method (``harish``) stands beside what edgewise takes when it is not told, and beside
-Dijkstra's on one core.  All pairs are on the next page, :mod:`~edgewise.experiments.harish_pairs`.
+1 to 10.  The paper's method (``harish``) is compared with the method that ``auto`` selects, and with
+Dijkstra's on one core.  All pairs are in :mod:`~edgewise.experiments.harish_pairs`.
 """
 
 from edgewise import generators
@@ -12,13 +12,13 @@ from edgewise.experiments.report import Figure, Table, curves
 from edgewise.paths.bfs import bfs
 from edgewise.paths.sssp import shortest_paths
 
-#: Vertices by size: the paper goes to 10 million.
+#: Vertices by size; the paper has up to 10 million.
 VERTICES = {
     "paper": (100_000, 1_000_000, 2_000_000, 5_000_000, 10_000_000),
     "small": (10_000, 30_000, 100_000),
     "tiny": (100, 1000),
 }
-#: Degrees, and the vertices of the graphs that have them.
+#: Number of vertices and degrees by size.
 DEGREES = {
     "paper": (100_000, (6, 12, 25, 50, 100, 200, 400)),
     "small": (5000, (6, 12, 25, 50)),
@@ -26,15 +26,15 @@ DEGREES = {
 }
 LIGHTEST, HEAVIEST = 1, 10
 MEAN_DEGREE, HUB_DEGREE = 6.5, 1000
-#: A run that should take longer, by the one before it, is left out.
-MOST_MS = 30_000
+#: A run that is expected to take longer, judged by the one before it, is skipped.
+MAX_MS = 30_000
 
-#: Each search: how it is called, and the methods shown.
+#: Each search: its function and the methods compared.
 SEARCHES = {
     "BFS": (bfs, ("harish", "auto")),
     "SSSP": (shortest_paths, ("harish", "dijkstra", "auto")),
 }
-#: Methods that run on the CPU alone.
+#: Methods that run on the CPU only.
 ON_CPU = ("dijkstra",)
 
 COLUMNS = {
@@ -76,7 +76,7 @@ def random(watch):
         graphs,
         [
             "BFS 20 to 50 times as fast on the GPU as on the CPU, SSSP 70 times on average",
-            "SSSP takes about as long as BFS: a light edge hardly ever leads back from far away",
+            "SSSP takes about as long as BFS: light edges rarely make a longer path the shorter one",
         ],
     )
 
@@ -90,12 +90,12 @@ def scale_free(watch):
         "BFS and SSSP on scale-free graphs, weights 1 to 10",
         "Harish 2007, Fig. 5",
         graphs,
-        ["slower than random graphs: a thread with a long row keeps the others waiting"],
+        ["slower than random graphs: the other threads wait for one with a long row"],
     )
 
 
 def degree(watch):
-    """Figure 7: BFS and SSSP on graphs with as many vertices and growing degree."""
+    """Figure 7: BFS and SSSP on graphs of the same number of vertices and growing degree."""
     n, degrees = DEGREES[watch.size]
     graphs = {f"degree-{degree}": (random_graph, n, degree) for degree in degrees}
     return _table(
@@ -110,7 +110,7 @@ def degree(watch):
 
 
 def devices_of(watch):
-    """Where searches are measured: on the CPU, and on the first device if it is another."""
+    """Devices to measure on: the CPU, and the first device if it is another one."""
     return dict.fromkeys(("cpu", watch.device))
 
 
@@ -131,45 +131,42 @@ def _table(watch, name, title, source, graphs, published, across="vertices"):
 
 
 def _rows(watch, name, make, *shape, before):
-    made = watch.graph(name, lambda: make(*shape, device=watch.device))
-    source = int(made.degrees().argmax())
-    entries = len(made.neighbours)
-    facts = {"vertices": made.n_vertices, "degree": entries / made.n_vertices}
-    first = {}
-    for where in devices_of(watch):
-        graph = made.to(where)
+    original = watch.graph(name, lambda: make(*shape, device=watch.device))
+    source, entries = int(original.degrees().argmax()), len(original.neighbours)
+    facts = {"vertices": original.n_vertices, "degree": entries / original.n_vertices}
+    ms_of_harish = {}
+    for device in devices_of(watch):
+        graph = original.to(device)
         for search, (call, methods) in SEARCHES.items():
             for method in methods:
-                if where != "cpu" and method in ON_CPU:
+                key, outcome = (search, method, device), {}
+                if (device != "cpu" and method in ON_CPU) or not affordable(before, key, entries):
                     continue
-                key, taken = (search, method, where), {}
-                if not affordable(before, key, entries):
-                    continue
-                run = _run(call, graph, source, method, taken)
-                found = watch.time(f"{name}, {search}", f"{method} on {where}", run)
-                before[key] = entries, found["ms"]
-                if (method, where) == ("harish", "cpu"):
-                    first[search] = found["ms"]
-                row = {"search": search, "method": method, "device": where, **facts, **taken, **found}
-                row["rate"] = entries / found["ms"] / 1e3
-                row["speedup"] = first[search] / found["ms"] if search in first else None
-                row["published"] = HARISH_ON_GPU[search] if where != "cpu" and method == "harish" else None
+                run = _run(call, graph, source, method, outcome)
+                times = watch.time(f"{name}, {search}", f"{method} on {device}", run)
+                before[key] = entries, times["ms"]
+                if (method, device) == ("harish", "cpu"):
+                    ms_of_harish[search] = times["ms"]
+                row = {"search": search, "method": method, "device": device, **facts, **outcome, **times}
+                row["rate"] = entries / times["ms"] / 1e3
+                row["speedup"] = ms_of_harish[search] / times["ms"] if search in ms_of_harish else None
+                row["published"] = HARISH_ON_GPU[search] if device != "cpu" and method == "harish" else None
                 yield row
 
 
 def affordable(before, key, work):
-    """Whether a run of so much work should end in time, by what the one before it took."""
+    """Whether a run with this amount of work should end in time, judged by the one before it."""
     done, ms = before.get(key, (work, 0))
-    return ms * work / done <= MOST_MS
+    return ms * work / done <= MAX_MS
 
 
-def _run(call, graph, source, method, taken):
-    """A run for the stopwatch, which notes the method and the furthest distance in ``taken``."""
+def _run(call, graph, source, method, outcome):
+    """A run to be timed, which records its method and the largest distance in ``outcome``."""
 
     def run():
         result = call(graph, source, method=method)
-        if not taken:
-            taken.update(taken=result.method, furthest=result.eccentricity.item())
+        if not outcome:
+            outcome.update(taken=result.method, furthest=result.eccentricity.item())
         return result.distances, result.seconds
 
     return run

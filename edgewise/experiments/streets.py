@@ -1,7 +1,8 @@
-"""Street networks and the order of their ids: what the question of the thesis needs (Hellås 2018, 6.3.1).
+"""Street networks and the order of their vertex numbers (Hellås 2018, 6.3.1).
 
-Why do street networks, of all graphs, gain from one round of plain hooks?  To tell the shape of a graph from
-the order of its numbers, the same graph is measured as it is and with its vertices numbered at random.
+The thesis asks why street networks, unlike other graphs, gain from one round of plain hooks.  To separate the
+shape of a graph from the order of its vertex numbers, each graph is measured as it is and renumbered at
+random.
 """
 
 import math
@@ -14,7 +15,7 @@ from edgewise.generators.shuffle import order, shuffled
 from edgewise.graph import Graph
 from edgewise.primitives import exclusive_scan, histogram
 
-#: Share of the sides of city blocks that are no street, and bends of a street between two crossings.
+#: Fraction of grid edges that are left out, and number of bends of a street between two crossings.
 DROPPED, BENDS = 0.25, 5
 
 
@@ -24,15 +25,15 @@ def street(n, *, seed=0, device="cpu"):
     Parameters
     ----------
     n : int
-        Vertices, roughly.
+        Number of vertices, approximately.
     seed : int
     device : str
 
     Returns
     -------
     Graph
-        Mean degree 2.1, as the OpenStreetMap graphs of the thesis; a way's vertices follow the crossing where
-        it begins.
+        Mean degree 2.1, as that of the OpenStreetMap graphs of the thesis; the vertices of a way follow the
+        crossing where it begins.
     """
     crossings = grid(
         math.isqrt(round(n / (1 + BENDS * 2 * (1 - DROPPED)))), dropped=DROPPED, seed=seed, device=device
@@ -45,8 +46,8 @@ def street(n, *, seed=0, device="cpu"):
     bends = (crossing[begin] + 1 + BENDS * rank)[:, None] + xp.arange(BENDS, dtype=np.int64)
     sources = xp.concatenate([crossing[begin][:, None], bends], axis=1).ravel()
     targets = xp.concatenate([bends, crossing[end][:, None]], axis=1).ravel()
-    ends = (arrays.move(a.astype(np.uint32), arrays.device_of(begin)) for a in (sources, targets))
-    return Graph.from_edges(*ends, n_vertices=int(crossing[-1]))
+    endpoints = (arrays.move(a.astype(np.uint32), arrays.device_of(begin)) for a in (sources, targets))
+    return Graph.from_edges(*endpoints, n_vertices=int(crossing[-1]))
 
 
 @each
@@ -56,7 +57,7 @@ def _renumber(edge, shuffle, sources, targets, new_sources, new_targets):
 
 
 def relabelled(graph, seed=1):
-    """The same graph, its vertices numbered at random; the edges stay in their order."""
+    """The same graph with its vertices numbered at random and its edges in the same order."""
     count, edges = graph.n_vertices, len(graph.sources)
     new = [arrays.empty(edges, graph.sources.dtype, graph.device) for _ in range(2)]
     _renumber(edges, order(count, seed), graph.sources, graph.targets, *new)
@@ -71,7 +72,7 @@ def _mark_higher(edge, sources, targets, marked):
 
 
 def without_lower_neighbour(graph):
-    """Share of the vertices that have no neighbour with a smaller number."""
+    """Fraction of the vertices that have no neighbour with a smaller number."""
     marked = arrays.zeros(graph.n_vertices, np.int8, graph.device)
     _mark_higher(len(graph.sources), graph.sources, graph.targets, marked)
     return 1.0 - float(marked.sum(dtype=np.int64)) / max(graph.n_vertices, 1)

@@ -22,8 +22,8 @@ from tests.zoo import ZOO
 regions = import_module("edgewise.device.regions")
 delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
 bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
-PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
-HERE = [name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.devices]
+DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
+HERE = [name for name, method in METHODS.items() if DEVICE.partition(":")[0] in method.devices]
 NAMES = ["auto", *HERE]
 TYPES = ["int32", "int64", "float32", "float64"]
 #: One type is enough where Python threads play the GPU's.
@@ -35,7 +35,7 @@ simulator = pytest.mark.simulator
 #: Shapes that Python threads can play, and shapes with a vertex to start at.
 QUICK_SHAPES = ("repeated edges", "two cliques", "grid")
 SHAPES = QUICK_SHAPES if SIMULATED else [name for name in ZOO if name != "empty"]
-only_on_host = pytest.mark.skipif(PLACE != "cpu", reason="it is the CPU's")
+only_on_host = pytest.mark.skipif(DEVICE != "cpu", reason="it is the CPU's")
 jit_only = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="nothing new, and slow")
 
 
@@ -65,15 +65,15 @@ def weighted(shape, dtype, directed=False, seed=0, low=0, high=9):
     return ew.Graph.from_edges(sources, targets, weights=weights, n_vertices=n, directed=directed)
 
 
-def found(graph, source, **options):
-    return shortest_paths(graph.to(PLACE), source, **options).on_host().distances
+def solve(graph, source, **options):
+    return shortest_paths(graph.to(DEVICE), source, **options).on_host().distances
 
 
 def check(graph, sources, expected, methods=NAMES, **options):
     for name in methods:
-        if name in FOR_GPUS and PLACE == "cpu" and expected.dtype != np.int32:
+        if name in FOR_GPUS and DEVICE == "cpu" and expected.dtype != np.int32:
             continue
-        distances = found(graph, sources, method=name, **options)
+        distances = solve(graph, sources, method=name, **options)
         assert distances.dtype == expected.dtype, name
         assert distances.tolist() == expected.tolist(), name
 
@@ -131,12 +131,12 @@ def test_the_type_of_distances_can_be_named():
         check(graph, 1, oracle(graph, [1], dtype), NAMES[:2], dtype=dtype)
     halves = ew.Graph.from_edges([0], [1], weights=[0.5], n_vertices=2)
     with pytest.raises(OptionError, match=r"weights from 0.5 to 0.5 do not fit dtype='int32'"):
-        found(halves, 0, dtype="int32")
+        solve(halves, 0, dtype="int32")
     large = ew.Graph.from_edges([0], [1], weights=[2**40], n_vertices=2)
     with pytest.raises(OptionError, match="do not fit dtype='int32'"):
-        found(large, 0, dtype=np.int32)
+        solve(large, 0, dtype=np.int32)
     with pytest.raises(OptionError, match="dtype='int8' is unknown; use one of int32, int64"):
-        found(halves, 0, dtype="int8")
+        solve(halves, 0, dtype="int8")
 
 
 @st.composite
@@ -160,8 +160,8 @@ def scipys(graph, source, method):
     """SciPy's distances; it adds up repeated entries and forgets stored zeros, so both are seen to."""
     simple = graph.simplified(repeated="min")
     n = graph.n_vertices
-    ends = (simple.sources.astype(np.int64), simple.targets.astype(np.int64))
-    matrix = coo_array((simple.weights.astype(np.float64), ends), shape=(n, n)).tocsr()
+    endpoints = (simple.sources.astype(np.int64), simple.targets.astype(np.int64))
+    matrix = coo_array((simple.weights.astype(np.float64), endpoints), shape=(n, n)).tocsr()
     return shortest_path(matrix, method=method, directed=graph.directed, indices=source)
 
 
@@ -194,9 +194,9 @@ def test_negative_weights_against_networkx(graph):
         theirs = networkx.single_source_bellman_ford_path_length(made.to_directed(), 0)
     except networkx.NetworkXUnbounded:
         with pytest.raises(GraphError, match="no shortest paths: the cycle"):
-            found(graph, 0)
+            solve(graph, 0)
         return
-    distances = found(graph, 0)
+    distances = solve(graph, 0)
     reached = distances != unreached(distances.dtype)
     assert set(np.flatnonzero(reached).tolist()) == set(theirs)
     assert np.allclose(distances[reached], [theirs[v] for v in np.flatnonzero(reached)], rtol=1e-5, atol=1e-5)
@@ -209,16 +209,16 @@ def test_negative_weights_without_a_cycle(dtype):
     weights = np.array([4, 5, -3, -2, 0, -1], dtype)
     graph = ew.Graph.from_edges(*edges, weights=weights, n_vertices=7, directed=True)
     none = unreached(dtype)
-    assert found(graph, 0).tolist() == [0, 3, 5, 0, 0, -1, none]
-    assert found(graph, 0, cutoff=np.inf).tolist() == [0, 3, 5, 0, 0, -1, none]
-    shortest_paths(graph.to(PLACE), 0).verify()
+    assert solve(graph, 0).tolist() == [0, 3, 5, 0, 0, -1, none]
+    assert solve(graph, 0, cutoff=np.inf).tolist() == [0, 3, 5, 0, 0, -1, none]
+    shortest_paths(graph.to(DEVICE), 0).verify()
     for what, value in (("cutoff", 2), ("targets", [3])):
         with pytest.raises(OptionError, match=f"the edge from 1 to 3 weighs -3.*leave out {what}="):
-            found(graph, 0, **{what: value})
+            solve(graph, 0, **{what: value})
     for name in HERE:
         if METHODS[name].weights != "any":
             with pytest.raises(OptionError, match=f"the edge from 1 to 3 weighs -3.*, and {name} needs"):
-                found(graph, 0, method=name)
+                solve(graph, 0, method=name)
 
 
 def cycle_after_a_path(length, members):
@@ -236,7 +236,7 @@ def cycle_after_a_path(length, members):
 def test_negative_cycles_are_named(length, members):
     graph = cycle_after_a_path(length, members)
     with pytest.raises(GraphError, match=r"the cycle .* weighs -1; leave out an edge") as raised:
-        found(graph, 0)
+        solve(graph, 0)
     named = {
         int(word)
         for word in str(raised.value).split("cycle ")[1].split(" weighs")[0].split()
@@ -244,15 +244,15 @@ def test_negative_cycles_are_named(length, members):
     }
     assert named <= set(range(length, length + members))
     assert len(named) == min(members, MAX_NAMED) or members > MAX_NAMED
-    assert found(graph, length + members).tolist()[-1] == 0  # no cycle can be reached from there
+    assert solve(graph, length + members).tolist()[-1] == 0  # no cycle can be reached from there
 
 
 def test_an_undirected_edge_below_zero_is_a_cycle():
     graph = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[3, -2])
     with pytest.raises(GraphError, match=r"the cycle '[bc]' -> '[bc]' -> '[bc]' weighs -4"):
-        found(graph, "a")
+        solve(graph, "a")
     apart = ew.Graph.from_edges(["a", "c"], ["b", "d"], weights=[3, -2])
-    assert found(apart, "a").tolist() == [0, 3, unreached(np.int64), unreached(np.int64)]
+    assert solve(apart, "a").tolist() == [0, 3, unreached(np.int64), unreached(np.int64)]
 
 
 def test_rounds_go_on_after_a_search_for_cycles(monkeypatch):
@@ -267,7 +267,7 @@ def test_rounds_go_on_after_a_search_for_cycles(monkeypatch):
     graph = ew.Graph.from_edges(
         targets - 1, targets, weights=np.full(n - 1, -2, np.int32), n_vertices=n, directed=True
     )
-    assert found(graph, 0).tolist() == [-2 * v for v in range(n)]
+    assert solve(graph, 0).tolist() == [-2 * v for v in range(n)]
     assert len(tried) > 2
 
 
@@ -276,71 +276,71 @@ def test_rounds_go_on_after_a_search_for_cycles(monkeypatch):
 def test_distances_that_pass_int32_come_in_int64(name):
     large = 2**30
     cycle = ew.Graph.from_edges([0, 1, 2], [1, 2, 0], weights=np.full(3, large, np.int32), n_vertices=5)
-    assert found(cycle, 0, method=name).dtype == np.int32  # going on would pass the end, but in vain
+    assert solve(cycle, 0, method=name).dtype == np.int32  # going on would pass the end, but in vain
     path = ew.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=np.full(3, large, np.int32), n_vertices=5)
-    distances = found(path, 0, method=name)
+    distances = solve(path, 0, method=name)
     assert distances.dtype == np.int64
     assert distances.tolist() == [0, large, 2 * large, 3 * large, unreached(np.int64)]
-    assert found(path, 0, method=name, cutoff=large).dtype == np.int32
-    assert found(path, 0, method=name, targets=1).dtype == np.int32
-    assert found(path, 0, method=name, targets=[1, 3]).tolist() == distances.tolist()
+    assert solve(path, 0, method=name, cutoff=large).dtype == np.int32
+    assert solve(path, 0, method=name, targets=1).dtype == np.int32
+    assert solve(path, 0, method=name, targets=[1, 3]).tolist() == distances.tolist()
     with pytest.raises(GraphError, match="a distance passes the largest number of int32; use dtype='int64'"):
-        found(path, 0, method=name, dtype="int32")
+        solve(path, 0, method=name, dtype="int32")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if PLACE != "cpu" or name not in FOR_GPUS])
+@pytest.mark.parametrize("name", [name for name in NAMES if DEVICE != "cpu" or name not in FOR_GPUS])
 def test_distances_that_no_type_holds(name):
     path = ew.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=np.full(3, 2**62), n_vertices=4)
     with pytest.raises(GraphError, match="largest number of int64; use dtype='float64'"):
-        found(path, 0, method=name)
+        solve(path, 0, method=name)
     floats = ew.Graph.from_edges([0, 1], [1, 2], weights=np.full(2, 3e38, np.float32), n_vertices=3)
-    assert found(floats, 0, method=name).dtype == np.float64
+    assert solve(floats, 0, method=name).dtype == np.float64
     doubles = ew.Graph.from_edges([0, 1], [1, 2], weights=np.full(2, 1e308), n_vertices=3)
     with pytest.raises(GraphError, match="largest number of float64; use smaller weights"):
-        found(doubles, 0, method=name)
+        solve(doubles, 0, method=name)
 
 
 @pytest.mark.parametrize("name", ["auto", "bellman-ford"])
 def test_the_end_is_noticed_beside_negative_weights(name):
     def path(weights, dtype):
         """A path of three edges, and one of a negative weight out of reach."""
-        ends = [0, 1, 2, 5], [1, 2, 3, 6]
-        return ew.Graph.from_edges(*ends, weights=np.array(weights, dtype), directed=True)
+        endpoints = [0, 1, 2, 5], [1, 2, 3, 6]
+        return ew.Graph.from_edges(*endpoints, weights=np.array(weights, dtype), directed=True)
 
     step = 2**30
-    distances = found(path([step, step, step, -1], np.int32), 0, method=name)
+    distances = solve(path([step, step, step, -1], np.int32), 0, method=name)
     assert (distances.dtype, distances[:4].tolist()) == (np.int64, [0, step, 2 * step, 3 * step])
-    assert found(path([step, -2, step, -1], np.int32), 0, method=name).dtype == np.int32
-    distances = found(path([3e38, 3e38, -3e38, -1], np.float32), 0, method=name)
+    assert solve(path([step, -2, step, -1], np.int32), 0, method=name).dtype == np.int32
+    distances = solve(path([3e38, 3e38, -3e38, -1], np.float32), 0, method=name)
     assert (distances.dtype, np.isfinite(distances[:4]).all()) == (np.float64, True)
     with pytest.raises(GraphError, match="largest number of int64; use dtype='float64'"):
-        found(path([2**62, 2**62, -(2**62), -1], np.int64), 0, method=name)
+        solve(path([2**62, 2**62, -(2**62), -1], np.int64), 0, method=name)
     with pytest.raises(GraphError, match="largest number of float64; use smaller weights"):
-        found(path([1e308, 1e308, -1e308, -1], np.float64), 0, method=name)
+        solve(path([1e308, 1e308, -1e308, -1], np.float64), 0, method=name)
 
 
 def test_floats_that_pass_the_end_downwards():
-    ends = [0, 1], [1, 2]
-    narrow = ew.Graph.from_edges(*ends, weights=np.full(2, -3e38, np.float32), directed=True)
-    assert found(narrow, 0).tolist() == [0, -np.float32(3e38), 2 * -float(np.float32(3e38))]
-    wide = ew.Graph.from_edges(*ends, weights=np.full(2, -1e308), directed=True)
+    endpoints = [0, 1], [1, 2]
+    narrow = ew.Graph.from_edges(*endpoints, weights=np.full(2, -3e38, np.float32), directed=True)
+    assert solve(narrow, 0).tolist() == [0, -np.float32(3e38), 2 * -float(np.float32(3e38))]
+    wide = ew.Graph.from_edges(*endpoints, weights=np.full(2, -1e308), directed=True)
     with pytest.raises(GraphError, match="largest number of float64; use smaller weights"):
-        found(wide, 0)
+        solve(wide, 0)
     lowest = np.finfo(np.float64).min
-    assert found(ew.Graph.from_edges([0], [1], weights=[lowest], directed=True), 0).tolist() == [0, lowest]
+    assert solve(ew.Graph.from_edges([0], [1], weights=[lowest], directed=True), 0).tolist() == [0, lowest]
     around = ew.Graph.from_edges([0, 1], [1, 0], weights=np.full(2, -1e308), directed=True)
     with pytest.raises(GraphError, match="largest number of float64"):
-        found(around, 0)
+        solve(around, 0)
 
 
 @pytest.mark.parametrize("dtype, large", [("float32", 1e10), ("float64", 1e20)])
 def test_weights_that_a_sum_does_not_show(dtype, large):
     """Beyond the first edge all distances are the same, though every edge weighs something."""
-    ends = [0, 3, 2, 3, 1, 2], [3, 2, 1, 3, 2, 3]
+    endpoints = [0, 3, 2, 3, 1, 2], [3, 2, 1, 3, 2, 3]
     weights = np.array([large, 1, 1, 1, 1, 1], dtype)
-    graph = ew.Graph.from_edges(*ends, weights=weights, directed=True)
+    graph = ew.Graph.from_edges(*endpoints, weights=weights, directed=True)
     check(graph, 0, oracle(graph, [0], dtype))
-    result = shortest_paths(graph.to(PLACE), 0).verify().on_host()
+    result = shortest_paths(graph.to(DEVICE), 0).verify().on_host()
     assert result.distances.tolist() == [0, *[weights[0]] * 3]
     assert (result.parents.tolist(), result.path_to(1)) == ([-1, 2, 3, 0], [0, 3, 2, 1])
 
@@ -349,39 +349,39 @@ def test_distances_that_pass_the_end_downwards():
     path = ew.Graph.from_edges(
         [0, 1, 2], [1, 2, 3], weights=np.full(3, -(2**30), np.int32), n_vertices=4, directed=True
     )
-    assert found(path, 0).tolist() == [0, -(2**30), -(2**31), -3 * 2**30]
+    assert solve(path, 0).tolist() == [0, -(2**30), -(2**31), -3 * 2**30]
 
 
 def test_bad_input_is_named():
     graph = weighted(ZOO["grid"], np.int32)
     with pytest.raises(GraphError, match=r"the graph has no weights; use edgewise\.bfs"):
-        found(ew.Graph.from_edges([0], [1], n_vertices=2), 0)
+        solve(ew.Graph.from_edges([0], [1], n_vertices=2), 0)
     for value in (np.nan, np.inf, -np.inf):
         bad = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[1.0, value])
         with pytest.raises(
             GraphError, match=f"the edge from 'b' to 'c' weighs {value}; weights must be finite"
         ):
-            found(bad, "a")
+            solve(bad, "a")
     with pytest.raises(GraphError, match="vertex 35 is not in the graph"):
-        found(graph, 35)
+        solve(graph, 35)
     with pytest.raises(GraphError, match="vertex 77 is not in the graph"):
-        found(graph, 0, targets=[1, 77])
+        solve(graph, 0, targets=[1, 77])
     for cutoff in (-1, float("nan"), "far", True, -np.inf):
         with pytest.raises(OptionError, match="must be a number, 0 or more"):
-            found(graph, 0, cutoff=cutoff)
+            solve(graph, 0, cutoff=cutoff)
     with pytest.raises(OptionError, match="source is empty; give the id of a vertex, or several"):
-        found(graph, [])
+        solve(graph, [])
     with pytest.raises(OptionError, match="targets is empty; leave it out"):
-        found(graph, 0, targets=[])
+        solve(graph, 0, targets=[])
     for table in ([[0, 1], [2, 3]], np.array([[0, 1]]), [np.array([0, 1])]):
         with pytest.raises(OptionError, match="source is a table of ids; give one id, or a flat list"):
-            found(graph, table)
+            solve(graph, table)
         with pytest.raises(OptionError, match="targets is a table of ids"):
-            found(graph, 0, targets=table)
+            solve(graph, 0, targets=table)
     with pytest.raises(OptionError, match="method 'astar' is unknown; use auto or one of harish,"):
-        found(graph, 0, method="astar")
+        solve(graph, 0, method="astar")
     with pytest.raises(OptionError, match="method harish has no option 'delta'"):
-        found(graph, 0, method="harish", delta=2)
+        solve(graph, 0, method="harish", delta=2)
     with pytest.raises(OptionError, match="a Graph is needed, not list"):
         shortest_paths([(0, 1)], 0)
 
@@ -389,15 +389,15 @@ def test_bad_input_is_named():
 @pytest.mark.parametrize("name", [name for name in HERE if "delta" in METHODS[name].options])
 def test_delta_changes_nothing(name):
     for dtype in ("int32", "float64"):
-        if dtype == "float64" and name in FOR_GPUS and PLACE == "cpu" and not INTERPRETED:
+        if dtype == "float64" and name in FOR_GPUS and DEVICE == "cpu" and not INTERPRETED:
             continue  # long to compile
         graph = weighted(ZOO["dense"], dtype, high=1000)
         expected = oracle(graph, [2], dtype)
         for delta in (1e-320, 0.01, 1, 3.5, 77, 10**6, 1e307, np.inf):
-            assert found(graph, 2, method=name, delta=delta).tolist() == expected.tolist(), delta
+            assert solve(graph, 2, method=name, delta=delta).tolist() == expected.tolist(), delta
     for delta in (0, -1, float("nan"), "wide", True):
         with pytest.raises(OptionError, match="must be a number larger than 0"):
-            found(graph, 2, method=name, delta=delta)
+            solve(graph, 2, method=name, delta=delta)
 
 
 @only_on_host
@@ -409,7 +409,7 @@ def test_weights_much_longer_than_the_ring_of_bins(dtype):
     graph = ew.Graph.from_edges(draw.integers(0, n, m), draw.integers(0, n, m), weights=weights, n_vertices=n)
     expected = oracle(graph, [0], dtype)
     for delta in (1, 50, 1000):
-        assert found(graph, 0, method="delta-stepping", delta=delta).tolist() == expected.tolist()
+        assert solve(graph, 0, method="delta-stepping", delta=delta).tolist() == expected.tolist()
 
 
 def large(seed=1, n=3000, m=12000, high=50):
@@ -418,10 +418,10 @@ def large(seed=1, n=3000, m=12000, high=50):
 
 
 @jit_only
-def test_more_chunks_are_made_when_they_are_wanting(monkeypatch):
+def test_more_chunks_are_made_where_they_are_too_few(monkeypatch):
     searches, search = [], delta_stepping.search_bins
 
-    def few(vertices, everyone):
+    def few(vertices, n_workers):
         return 3
 
     def counted(*arguments):
@@ -429,24 +429,24 @@ def test_more_chunks_are_made_when_they_are_wanting(monkeypatch):
         search(*arguments)
 
     graph = large()
-    expected = found(graph, 0, method="dijkstra")
+    expected = solve(graph, 0, method="dijkstra")
     monkeypatch.setattr(delta_stepping, "chunks_for", few)
     monkeypatch.setattr(delta_stepping, "search_bins", counted)
-    assert np.array_equal(found(graph, 0, method="delta-stepping"), expected)
+    assert np.array_equal(solve(graph, 0, method="delta-stepping"), expected)
     assert len(searches) > 1
 
 
 @jit_only
 def test_larger_graphs_on_any_number_of_threads():
     graph = large(high=300)
-    expected = found(graph, 0, method="dijkstra")
+    expected = solve(graph, 0, method="dijkstra")
     many = threads.count()
     for count in range(1, many + 1):
         threads.use(count)
         try:
             check(graph, 0, expected)
             for delta in (1, 1000):
-                assert np.array_equal(found(graph, 0, method="delta-stepping", delta=delta), expected)
+                assert np.array_equal(solve(graph, 0, method="delta-stepping", delta=delta), expected)
         finally:
             threads.use(many)
 

@@ -1,10 +1,10 @@
-"""The document's search: two kernels over all vertices, round after round.
+"""Harish and Narayanan (2007): two kernels over all vertices, round after round.  A baseline.
 
 ``mask`` marks the vertices whose distance was lowered.  The first kernel relaxes their edges into a second
-array of distances, ``updating``, by atomic minima; the second compares the two arrays, takes over what was
-lowered and marks it for the next round.  Every round looks at every vertex: a search costs the vertices times
-the edges of its longest path.  With atomic minima the second array is not needed any more; it only keeps the
-rounds apart, so that what a round finds depends on the round before and nothing else.
+array of distances, ``updating``, by atomic minima; the second compares the two arrays, copies what was lowered
+and marks it for the next round.  Every round visits every vertex: a search costs the vertices times the edges
+of its longest path.  With atomic minima the second array is not needed; it only separates the rounds, so that
+the result of a round depends on the round before and nothing else.
 
 Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA" (HiPC 2007), as in Fusi's
 thesis.
@@ -20,7 +20,7 @@ from edgewise.paths.sssp.weights import past_the_end
 
 @each
 def relax(vertex, offsets, neighbours, weights, mask, distances, updating, cutoff):
-    """First kernel: offer longer paths to the vertices behind a marked one."""
+    """First kernel: relax the edges of a marked vertex."""
     if mask[vertex]:
         mask[vertex] = 0
         distance = distances[vertex]
@@ -33,7 +33,7 @@ def relax(vertex, offsets, neighbours, weights, mask, distances, updating, cutof
 
 @each
 def update(vertex, mask, distances, updating, lowered):
-    """Second kernel: take over what was lowered, and mark it."""
+    """Second kernel: copy a lowered distance, and mark its vertex."""
     if updating[vertex] < distances[vertex]:
         distances[vertex] = updating[vertex]
         mask[vertex] = 1
