@@ -1,7 +1,7 @@
-"""The CUDA side of ``@each`` and ``@each_row``: how threads of a grid share out indices and rows.
+"""The CUDA side of ``@each`` and ``@each_row``: how the threads of a grid divide indices and rows.
 
-Imported only when a CUDA kernel is wanted.  ``cuda`` must be a global of this module, because the
-simulator swaps it there.
+Imported only when a CUDA kernel is needed.  ``cuda`` must be a global of this module, because the simulator
+replaces it there.
 """
 
 from numba import cuda, int64
@@ -9,7 +9,7 @@ from numba import cuda, int64
 from edgewise.device.launch import ITEMS_PER_THREAD, WARP
 from edgewise.device.regions import BlockWorker, Worker
 
-assert ITEMS_PER_THREAD == 4, "thread_some_indices is written out for four"
+assert ITEMS_PER_THREAD == 4, "thread_some_indices is unrolled for four"
 
 
 def thread_an_index(body):
@@ -23,7 +23,7 @@ def thread_an_index(body):
 
 
 def thread_some_indices(body, fetch):
-    """Every thread takes four indices a block apart; all their reads are under way before the first body."""
+    """Every thread takes four indices a block apart, and starts all their reads before the first body."""
 
     def loop(count, arguments):
         width = cuda.blockDim.x

@@ -11,6 +11,7 @@ import re
 from functools import cache as memoize
 from threading import Lock, local
 from typing import NamedTuple
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -183,7 +184,9 @@ class _LoadedByNumba:
         from numba import cuda
 
         stream = cuda.external_stream(cupy.cuda.get_current_stream().ptr)
-        self.function[blocks, threads, stream](*arguments)
+        with catch_warnings():
+            simplefilter("ignore")  # of grids that do not fill the GPU
+            self.function[blocks, threads, stream](*arguments)
 
 
 def _flatten(count, arguments):

@@ -372,7 +372,7 @@ def _owns(folder):
         try:
             import fcntl
 
-            _locks[folder] = open(folder / "lock", "w")  # noqa: SIM115, held until the process ends
+            _locks[folder] = os.open(folder / "lock", os.O_CREAT | os.O_RDWR)  # held until the process ends
             fcntl.flock(_locks[folder], fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (ImportError, OSError):
             _locks[folder] = None

@@ -1,4 +1,4 @@
-"""How many CPU threads a parallel loop uses."""
+"""The number of CPU threads of a parallel loop."""
 
 import numba
 
@@ -6,23 +6,23 @@ from edgewise.errors import OptionError
 
 
 def count() -> int:
-    """Number of threads that loops use now."""
+    """Number of threads that loops use."""
     return numba.get_num_threads()
 
 
 def use(number: int | None) -> None:
-    """Let loops use ``number`` threads from now on; ``None`` leaves everything as it is.
+    """Set the number of threads of loops; ``None`` changes nothing.
 
     Raises
     ------
     OptionError
-        More threads than Numba keeps: one a core, or ``NUMBA_NUM_THREADS``.
+        More threads than Numba has: one per core, or ``NUMBA_NUM_THREADS``.
     """
     if number is None:
         return
-    most = numba.config.NUMBA_NUM_THREADS
-    if not 1 <= number <= most:
+    max_threads = numba.config.NUMBA_NUM_THREADS
+    if not 1 <= number <= max_threads:
         raise OptionError(
-            f"{number} threads asked for, 1 to {most} can be had; set NUMBA_NUM_THREADS for more"
+            f"{number} threads are not available, 1 to {max_threads} are; set NUMBA_NUM_THREADS for more"
         )
     numba.set_num_threads(number)

@@ -1,10 +1,9 @@
-"""What the threads of a warp, and of a block, do together inside a region (:mod:`~edgewise.device.regions`).
+"""Operations of the threads of a warp, and of a block, in a region (:mod:`~edgewise.device.regions`).
 
-A *warp* has ``warp_size()`` lanes that exchange values from register to register; a *team* is a block,
-which has words of fast memory of its own if its region asks for them.  On the CPU, and in the interpreter,
-a worker is a warp of one lane and a team of one; in the simulator a warp has one lane.  All lanes of a warp
-must come to an exchange together, and all workers of a block to :func:`block_barrier`;
-:func:`warp_aggregated_add` may be called by any.
+A *warp* has ``warp_size()`` lanes that exchange values from register to register.  A *block* has shared
+memory if its region requests it.  On the CPU and in the interpreter a worker is a warp of one lane and a block
+of one worker; in the simulator a warp has one lane.  All lanes of a warp must call an exchange together, and
+all workers of a block :func:`block_barrier`; any worker may call :func:`warp_aggregated_add`.
 """
 
 from numba.extending import overload
@@ -20,48 +19,48 @@ def warp_size():
 
 
 def inclusive_scan(value, lane):
-    """The sum of ``value`` over the lanes up to this one; int64."""
+    """Sum of ``value`` over the lanes up to and including this one; int64."""
     return value
 
 
 def shuffle(value, lane):
-    """The ``value`` that another lane holds."""
+    """The ``value`` of another lane."""
     return value
 
 
 def ballot(flag):
-    """Bit ``lane`` of the result says whether that lane's ``flag`` is true; int64."""
+    """A word (int64) whose bit ``lane`` is set if that lane's ``flag`` is true."""
     return 1 if flag else 0
 
 
-def popcount(found):
-    """How many lanes are in ``found``, a selection of a warp's :func:`ballot`."""
-    return int(found).bit_count()
+def popcount(lanes):
+    """Number of lanes in a selection of a warp's :func:`ballot`."""
+    return int(lanes).bit_count()
 
 
 def warp_barrier():
-    """Wait until all lanes are here; what they wrote before is seen by all of them behind it."""
+    """Wait until all lanes have arrived; what they wrote before is visible to all of them afterwards."""
 
 
 def block_add(array, index, value):
-    """Add to an element that others of the team, and nobody else, may add to; return what was there."""
+    """Add to an element that only workers of this block add to; return the previous value."""
     return fetch_add(array, index, value)
 
 
 @device
 def find_segment(entry, ends, lanes):
-    """Number of the lane in whose share ``entry`` lies; ``ends`` are where the lanes' shares end."""
-    owner, step = 0, lanes // 2
+    """Lane whose segment contains ``entry``; ``ends`` is the end of each lane's segment."""
+    lane, step = 0, lanes // 2
     while step > 0:
-        if shuffle(ends, owner + step - 1) <= entry:
-            owner += step
+        if shuffle(ends, lane + step - 1) <= entry:
+            lane += step
         step //= 2
-    return owner
+    return lane
 
 
 @device
 def segment_sum(value, first, end, lane):
-    """The sum of what the lanes ``first`` to ``end`` (cut to those there are) hold; each asks for its own."""
+    """Sum of ``value`` over the lanes ``first`` to ``end - 1`` of the warp; each lane has its own limits."""
     lanes, sums = warp_size(), inclusive_scan(value, lane)
     first, end = max(first, 0), min(end, lanes)
     before, within = shuffle(sums, max(first, 1) - 1), shuffle(sums, max(end, 1) - 1)
@@ -71,28 +70,28 @@ def segment_sum(value, first, end, lane):
 
 
 def warps_per_block(threads, device):
-    """Warps that a team has whose region has so many ``threads`` on a GPU; asked on the host."""
+    """Warps per block of a region with so many ``threads`` per block on a GPU; called on the host."""
     if device == "cpu":
         return 1
     return min(threads, BLOCK) if SIMULATED else threads // WARP
 
 
 def warp_aggregated_add(counter, index):
-    """Add one to ``counter[index]`` and return what was there.
+    """Add one to ``counter[index]`` and return the previous value.
 
-    Lanes that come here together go there at once, so they must name the same counter.  Counters hold less
-    than 2**31.
+    The lanes that call this together are served by one atomic operation, so they must name the same counter.
+    Counters stay below 2**31.
     """
     return fetch_add(counter, index, 1)
 
 
 def block_size():
-    """Number of workers of a team."""
+    """Number of workers of a block."""
     return _block().size() if SIMULATED else 1
 
 
 def block_barrier():
-    """Wait until all workers of the team are here."""
+    """Wait until all workers of the block have arrived."""
     if SIMULATED:
         _block().wait_for_block()
 
@@ -104,37 +103,37 @@ def _block():
 
 
 @overload(warp_size, jit_options=PART)
-def _one_lane():
+def _warp_size_on_cpu():
     return lambda: 1
 
 
 @overload(inclusive_scan, jit_options=PART)
-def _sum_of_one(value, lane):
+def _inclusive_scan_on_cpu(value, lane):
     return lambda value, lane: value
 
 
 @overload(shuffle, jit_options=PART)
-def _from_the_one(value, lane):
+def _shuffle_on_cpu(value, lane):
     return lambda value, lane: value
 
 
 @overload(ballot, jit_options=PART)
-def _vote_of_one(flag):
+def _ballot_on_cpu(flag):
     return lambda flag: 1 if flag else 0
 
 
 @overload(popcount, jit_options=PART)
-def _count_one_vote(found):
-    return lambda found: found & 1
+def _popcount_on_cpu(lanes):
+    return lambda lanes: lanes & 1
 
 
 @overload(warp_barrier, jit_options=PART)
-def _no_other_lane():
+def _warp_barrier_on_cpu():
     return lambda: None
 
 
 @overload(block_add, jit_options=PART)
-def _add_alone(array, index, value):
+def _block_add_on_cpu(array, index, value):
     def add(array, index, value):
         held = array[index]
         array[index] = held + array.dtype.type(value)
@@ -144,76 +143,76 @@ def _add_alone(array, index, value):
 
 
 @overload(warp_aggregated_add, jit_options=PART)
-def _ticket_on_cpu(counter, index):
+def _warp_aggregated_add_on_cpu(counter, index):
     return lambda counter, index: fetch_add(counter, index, 1)
 
 
 @overload(block_size, jit_options=PART)
-def _team_of_one():
+def _block_size_on_cpu():
     return lambda: 1
 
 
 @overload(block_barrier, jit_options=PART)
-def _nobody_to_meet():
+def _block_barrier_on_cpu():
     return lambda: None
 
 
 def _register_warps_on_cuda():
-    """A warp's lanes exchange registers."""
+    """The lanes of a warp exchange registers."""
     if SIMULATED or INTERPRETED:
         return
     from numba import cuda, types
     from numba.cuda.extending import overload as overload_on_cuda
 
-    everyone = 0xFFFFFFFF
+    all_lanes = 0xFFFFFFFF
 
     @overload_on_cuda(warp_size)
-    def lanes_on_cuda():
+    def warp_size_on_cuda():
         return lambda: WARP
 
     @overload_on_cuda(inclusive_scan)
-    def sum_on_cuda(value, lane):
+    def inclusive_scan_on_cuda(value, lane):
         def scan(value, lane):
-            total, apart = types.int64(value), 1
-            while apart < WARP:
-                other = cuda.shfl_up_sync(everyone, total, apart)
-                if lane >= apart:
+            total, distance = types.int64(value), 1
+            while distance < WARP:
+                other = cuda.shfl_up_sync(all_lanes, total, distance)
+                if lane >= distance:
                     total += other
-                apart *= 2
+                distance *= 2
             return total
 
         return scan
 
     @overload_on_cuda(shuffle)
-    def from_lane_on_cuda(value, lane):
-        return lambda value, lane: cuda.shfl_sync(everyone, value, types.int32(lane))
+    def shuffle_on_cuda(value, lane):
+        return lambda value, lane: cuda.shfl_sync(all_lanes, value, types.int32(lane))
 
     @overload_on_cuda(ballot)
-    def votes_on_cuda(flag):
-        return lambda flag: types.int64(cuda.ballot_sync(everyone, flag))
+    def ballot_on_cuda(flag):
+        return lambda flag: types.int64(cuda.ballot_sync(all_lanes, flag))
 
     @overload_on_cuda(popcount)
-    def count_on_cuda(found):
-        return lambda found: types.int64(cuda.popc(types.uint32(found)))
+    def popcount_on_cuda(lanes):
+        return lambda lanes: types.int64(cuda.popc(types.uint32(lanes)))
 
     @overload_on_cuda(warp_barrier)
-    def meet_warp_on_cuda():
-        return lambda: cuda.syncwarp(everyone)
+    def warp_barrier_on_cuda():
+        return lambda: cuda.syncwarp(all_lanes)
 
 
-def _register_teams_on_cuda():
-    """A team is a block, and lanes that come together go to a counter together."""
+def _register_blocks_on_cuda():
+    """Lanes that call an addition together are served by one atomic operation."""
     if SIMULATED or INTERPRETED:
         return
     from numba import cuda, types
     from numba.cuda.extending import overload as overload_on_cuda
 
     @overload_on_cuda(block_add)
-    def add_on_cuda(array, index, value):
+    def block_add_on_cuda(array, index, value):
         return lambda array, index, value: fetch_add(array, index, value)
 
     @overload_on_cuda(warp_aggregated_add)
-    def ticket_on_cuda(counter, index):
+    def warp_aggregated_add_on_cuda(counter, index):
         def take(counter, index):
             mask = cuda.activemask()
             before = cuda.popc(mask & cuda.lanemask_lt())
@@ -225,13 +224,13 @@ def _register_teams_on_cuda():
         return take
 
     @overload_on_cuda(block_size)
-    def team_on_cuda():
+    def block_size_on_cuda():
         return lambda: cuda.blockDim.x
 
     @overload_on_cuda(block_barrier)
-    def meet_on_cuda():
+    def block_barrier_on_cuda():
         return lambda: cuda.syncthreads()
 
 
 on_cuda(_register_warps_on_cuda)
-on_cuda(_register_teams_on_cuda)
+on_cuda(_register_blocks_on_cuda)

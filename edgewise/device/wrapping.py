@@ -1,7 +1,7 @@
-"""``wrapping_add``: a sum in the type of its first term, in which integers wrap round.
+"""``wrapping_add``: a sum in the type of its first term, in which integers wrap around.
 
-The compilers take for granted that int64 sums never pass the end of the type, and remove a test whether one
-has.  Sums of unsigned integers may, so int64 is added as such.
+The compilers assume that int64 sums do not overflow, and remove tests for overflow.  Sums of unsigned
+integers may overflow, so int64 terms are added as unsigned integers.
 """
 
 import numpy as np
@@ -12,12 +12,12 @@ from edgewise.device.target import PART, SIMULATED, on_cuda
 
 
 def wrapping_add(one, other):
-    """``one + other`` in the type of ``one``; whoever wants to know compares the sum with the terms."""
+    """``one + other`` in the type of ``one``; on overflow the sum is smaller than a positive term."""
     with np.errstate(over="ignore"):
         return one.dtype.type(one + other)
 
 
-def _plus_of(kind):
+def _wrapping_add_of(kind):
     if isinstance(kind, types.Integer) and kind.bitwidth == 64:
         unsigned = types.uint64
         return lambda one, other: kind(unsigned(one) + unsigned(other))
@@ -25,8 +25,8 @@ def _plus_of(kind):
 
 
 @overload(wrapping_add, jit_options=PART)
-def _plus_on_cpu(one, other):
-    return _plus_of(one)
+def _wrapping_add_on_cpu(one, other):
+    return _wrapping_add_of(one)
 
 
 def _register_on_cuda():
@@ -35,8 +35,8 @@ def _register_on_cuda():
     from numba.cuda.extending import overload as overload_on_cuda
 
     @overload_on_cuda(wrapping_add)
-    def plus_on_cuda(one, other):
-        return _plus_of(one)
+    def wrapping_add_on_cuda(one, other):
+        return _wrapping_add_of(one)
 
 
 on_cuda(_register_on_cuda)

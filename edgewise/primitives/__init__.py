@@ -1,7 +1,7 @@
 """Building blocks with one contract on the CPU and on GPUs: scan, pack, histogram, sort, unique.
 
-Each takes arrays of one place and returns arrays of that place.  Where NumPy and CuPy have the operation,
-theirs is used.
+Each takes arrays on one device and returns arrays on that device.  Where NumPy and CuPy provide the
+operation, it is used.
 """
 
 from edgewise.primitives.histogram import histogram

@@ -8,7 +8,7 @@ from edgewise.device.target import PART
 
 
 def lowest_bit(word):
-    """Number of the lowest bit that is set in ``word`` (uint64), which is not zero.  CPU only."""
+    """Number of the lowest set bit of ``word`` (uint64, not zero).  CPU only."""
     word = int(word)
     return (word & -word).bit_length() - 1
 
@@ -16,8 +16,8 @@ def lowest_bit(word):
 @intrinsic
 def _lowest_bit(_, word):
     def emit(context, builder, signature, arguments):
-        found = builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-        return builder.zext(found, ir.IntType(64)) if word.bitwidth < 64 else found
+        number = builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+        return builder.zext(number, ir.IntType(64)) if word.bitwidth < 64 else number
 
     return types.int64(word), emit
 

@@ -1,4 +1,4 @@
-"""Sorting, and what follows from it."""
+"""Sorting, and distinct values."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from edgewise.device import arrays
 
 
 def sort_pairs(keys, values):
-    """Sort ``keys`` and carry ``values`` along; equal keys keep their order.
+    """Sort ``keys`` and permute ``values`` alike; equal keys keep their order.
 
     Returns
     -------
@@ -18,14 +18,14 @@ def sort_pairs(keys, values):
 
 
 def unique(values):
-    """Distinct values in ascending order, and for each value its place among them.
+    """Distinct values in ascending order, and for each value its position among them.
 
     Returns
     -------
     distinct : (k,) array
-    devices : (m,) int64 array
-        ``distinct[devices] == values``.
+    positions : (m,) int64 array
+        ``distinct[positions] == values``.
     """
     xp = arrays.namespace(values)
-    distinct, devices = xp.unique(values, return_inverse=True)
-    return distinct, devices.reshape(-1).astype(np.int64, copy=False)
+    distinct, positions = xp.unique(values, return_inverse=True)
+    return distinct, positions.reshape(-1).astype(np.int64, copy=False)
