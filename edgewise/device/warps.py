@@ -2,8 +2,10 @@
 
 A *warp* has ``warp_size()`` lanes that exchange values from register to register.  A *block* has shared
 memory if its region requests it.  On the CPU and in the interpreter a worker is a warp of one lane and a
-block of one worker; in the simulator a warp has one lane.  All lanes of a warp must call an exchange together, and
-all workers of a block :func:`block_barrier`; any worker may call :func:`warp_aggregated_add`.
+block of one worker; in the simulator a warp has one lane.
+
+All lanes of a warp must call an exchange together, and all workers of a block :func:`block_barrier`.  Any
+worker may call :func:`warp_aggregated_add`.
 """
 
 from numba.extending import overload
