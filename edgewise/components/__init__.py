@@ -154,9 +154,11 @@ def connected_components(
     check_graph(graph, (Graph, SplitGraph))
     check_method(method, METHODS, options)
     _check_devices(graph, device, devices, merge)
-    if device is None and devices is None:
-        return _solve(graph, method, merge, options)
-    team = device_team(arrays.resolve(device) if devices is None else devices)
+    if devices is None:
+        if device is None:
+            return _solve(graph, method, merge, options)
+        devices = arrays.resolve(device)
+    team = device_team(devices)
     try:
         return _solve(spread(graph, team, merge), method, merge, options, team)
     except OutOfMemoryError:

@@ -61,14 +61,12 @@ def device_team(devices) -> DeviceTeam:
     if isinstance(devices, DeviceTeam):
         return devices
     if isinstance(devices, str):
-        names = [word.strip() for word in devices.split(",")]
-    elif isinstance(devices, list | tuple):
-        names = devices
-    else:
+        devices = [word.strip() for word in devices.split(",")]
+    if not isinstance(devices, list | tuple):
         raise DeviceError(
             f"{argument('devices', devices)} is neither a string nor a list; use 'all' or ['cuda:0', ...]"
         )
-    workers = [worker for name in names for worker in _workers(name)]
+    workers = [worker for name in devices for worker in _workers(name)]
     if not workers:
         raise DeviceError(f"{argument('devices')} names no device; use 'all' or ['cuda:0', ...]")
     for position, worker in enumerate(workers):
