@@ -191,7 +191,7 @@ class Graph:
         where : str, optional
             Condition on the columns, such as ``"score >= 0.9"``; other rows are left out.
         null : {'error', 'drop'}
-            What to do with rows that lack an end.
+            What to do with rows in which an id is missing.
         directed : bool
 
         Raises
