@@ -1,8 +1,8 @@
-"""The graph: an edge list, compressed sparse rows (CSR), or both, in one place.
+"""The graph: an edge list, compressed sparse rows (CSR), or both, on one device.
 
-Either form is derived from the other when first asked for and then kept.  Vertices are numbers
-``0 .. n_vertices - 1`` inside; ids of the outside world (strings, 64-bit integers, gaps) exist only in
-:attr:`Graph.ids`.
+Either form is derived from the other when it is first read, and then cached.  Vertices are the numbers
+``0 .. n_vertices - 1``; external ids (strings, 64-bit integers, integers with gaps) exist in
+:attr:`Graph.ids` only.
 """
 
 from __future__ import annotations
@@ -67,17 +67,17 @@ class Graph:
         Parameters
         ----------
         sources, targets : (m,) array-like
-            The ends of each edge: integers, or strings (NumPy or Arrow).  Anything with ``__dlpack__`` or
-            ``__cuda_array_interface__`` is taken where it lies, and not copied if of the right type.
+            The endpoints of each edge: integers, or strings (NumPy or Arrow).  Anything with ``__dlpack__``
+            or ``__cuda_array_interface__`` stays on its device, and is not copied if it has the right type.
         weights : (m,) array-like, optional
             Integers or floats.
         n_vertices : int, optional
-            Given: the ends are vertex numbers below it.  Left out: the ends are external ids; integers are
+            If given, the endpoints are vertex numbers below it.  If not, they are external ids; integers are
             numbered in ascending order, strings in order of first appearance (row by row, source first).
         directed : bool
         self_loops : {'keep', 'drop'}
         repeated : {'keep', 'first', 'sum', 'min', 'max'}
-            What becomes of several edges between the same ends (in either direction if undirected): kept, or
+            Whether several edges between the same endpoints (in either direction if undirected) are kept, or
             merged into one with that weight.  Merged edges come in ascending order.
 
         Raises
@@ -118,7 +118,7 @@ class Graph:
         offsets : (n + 1,) integer array-like
             Row ``v`` holds the entries ``offsets[v]`` to ``offsets[v + 1] - 1``.
         neighbours : (entries,) integer array-like
-            If undirected, every edge stands in the rows of both its ends (a self-loop once).
+            If undirected, every edge is in the rows of both its endpoints (a self-loop once).
         weights : (entries,) array-like, optional
         directed : bool
         ids : (n,) array, optional
@@ -129,7 +129,7 @@ class Graph:
         ------
         GraphError
             Offsets that are not ascending from 0 to the number of entries, a neighbour out of range, or an
-            undirected graph with an edge that stands in one row only.
+            undirected graph with an edge that is in one row only.
         """
         from edgewise.ingest import edges as building
 
@@ -185,7 +185,7 @@ class Graph:
         frame : table
             Anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB ...) or a dict of columns.
         source, target : str
-            Columns with the ids of the ends.
+            Columns with the ids of the endpoints.
         weight : str, optional
             Column with the weights.
         where : str, optional
@@ -205,12 +205,12 @@ class Graph:
 
     @property
     def sources(self):
-        """One end of each edge: (n_edges,) vertex numbers."""
+        """First endpoint of each edge: (n_edges,) vertex numbers."""
         return self._edge_list()[0]
 
     @property
     def targets(self):
-        """The other end of each edge: (n_edges,) vertex numbers."""
+        """Second endpoint of each edge: (n_edges,) vertex numbers."""
         return self._edge_list()[1]
 
     @property
@@ -235,12 +235,12 @@ class Graph:
 
     @property
     def has_rows(self) -> bool:
-        """Whether the CSR form is there already."""
+        """Whether the CSR form is held already."""
         return self._rows is not None
 
     @property
     def has_edges(self) -> bool:
-        """Whether the edge list is there already."""
+        """Whether the edge list is held already."""
         return self._edges is not None
 
     @property
@@ -262,7 +262,7 @@ class Graph:
 
     @property
     def device(self) -> str:
-        """Where the arrays lie: ``"cpu"``, ``"cuda:0"`` ..."""
+        """Device of the arrays: ``"cpu"``, ``"cuda:0"`` ..."""
         from edgewise.device import arrays
 
         return arrays.device_of((self._edges or self._rows)[0])
@@ -279,7 +279,7 @@ class Graph:
         Returns
         -------
         Graph
-            The same vertices, in the same place.
+            The same vertices, on the same device.
 
         Examples
         --------
@@ -323,7 +323,7 @@ class Graph:
         return self.offsets[1:] - self.offsets[:-1]
 
     def to(self, device: str) -> Graph:
-        """Return the graph with its arrays in ``device`` ("cpu", "cuda", "cuda:1"); itself if they are there.
+        """Return the graph with its arrays on ``device`` ("cpu", "cuda", "cuda:1"); itself if they are there.
 
         Raises
         ------
@@ -376,7 +376,7 @@ class Graph:
         return graph
 
     def split(self, devices: Any, *, by: str = "auto") -> SplitGraph:
-        """Spread the edges over several devices, where they then stay.
+        """Distribute the edges over several devices.
 
         Parameters
         ----------
@@ -384,18 +384,18 @@ class Graph:
             ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as ``["cuda:0", "cuda:1"]``; ``"cpu:0"``,
             ``"cpu:1"`` ... are workers on the CPU.
         by : {'auto', 'edges', 'range'}
-            Equal shares of the edges, or ranges of vertices with the edges inside them; ``'auto'`` takes
-            ranges where they would cut at most 2 % of the edges.
+            Equal shares of the edges, or ranges of vertices with the edges inside them; ``'auto'`` selects
+            ranges if they would cut at most 2 % of the edges.
 
         Returns
         -------
         SplitGraph
-            For :func:`edgewise.connected_components`.  Weights stay behind.
+            For :func:`edgewise.connected_components`.  It has no weights.
 
         Raises
         ------
         DeviceError, OutOfMemoryError
-            A device is not there, named twice, or too small.
+            A device is missing, named twice, or too small.
 
         Examples
         --------
@@ -423,7 +423,7 @@ class Graph:
         Parameters
         ----------
         ids : id or (k,) array-like of ids
-            As they came in: vertex numbers where the graph has no ids.
+            As in the input; vertex numbers if the graph has no ids.
 
         Raises
         ------
@@ -463,7 +463,7 @@ class Graph:
         return self._rows
 
     def cached(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what ``make()`` returned when it was first called for ``key``; kept with the graph.
+        """Return what ``make()`` returned when it was first called for ``key``; cached with the graph.
 
         Parameters
         ----------
