@@ -1,7 +1,6 @@
 """Writing clusters: one row per vertex, with its external id and its component."""
 
 from edgewise.files import formats
-from edgewise.files.atomic_write import atomic_write, writing
 
 #: Rows of a row group.
 GROUP = 1 << 20
@@ -18,7 +17,7 @@ def write_clusters(path, result, *, format: str | None = None, representative: b
     path : path-like
     result : Components, or anything with ``to_frame()``
     format : str, optional
-        By default what the suffix says.
+        By default the suffix decides.
     representative : bool
         Add a column ``representative``: the id of the component's first member.
 
@@ -33,23 +32,7 @@ def write_clusters(path, result, *, format: str | None = None, representative: b
         formats.write(_in_batches(result), path, format)
         return
     table = clusters_table(result.graph.ids, result.labels, representative=representative)
-    suffix, compression = formats.suffixes_of(path)
-    parquet = formats.FORMATS["parquet"].suffixes
-    if compression is None and (format == "parquet" or (format is None and suffix in parquet)):
-        with atomic_write(path) as part, writing(path):
-            _write_parquet(table, part)
-    else:
-        formats.write(table, path, format)
-
-
-def _write_parquet(table, path):
-    """Write Parquet; the memory needed is that of a row group."""
-    import pyarrow.parquet as parquet
-
-    # Ids do not repeat, so a dictionary would not pay.
-    options = {"use_dictionary": False, "compression": "zstd", "compression_level": 1}
-    with parquet.ParquetWriter(path, table.schema, **options) as writer:
-        writer.write_table(table, row_group_size=GROUP)
+    formats.write(table, path, format)
 
 
 def _in_batches(result):

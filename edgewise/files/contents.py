@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from edgewise.errors import FileError
-from edgewise.files.symmetry import is_symmetric
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
+from edgewise.ingest.symmetry import is_symmetric
 
 
 @dataclass

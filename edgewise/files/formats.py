@@ -129,7 +129,7 @@ def write(thing, path, name=None) -> None:
 
 
 def suffixes_of(path) -> tuple[str, str | None]:
-    """Lower-case suffix that tells the format of a path, and the compression behind it."""
+    """Lower-case suffix that decides the format of a path, and the compression behind it."""
     stem, suffix = os.path.splitext(os.fspath(path))
     compression = SUFFIXES.get(suffix.lower())
     if compression:
@@ -148,7 +148,7 @@ def _by_suffix(path):
 
 
 class Sink(io.RawIOBase):
-    """A stream to write to that knows the path it is for.
+    """A stream to write to, with the final path of its content.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class Sink(io.RawIOBase):
 
 @contextmanager
 def sink(part, path):
-    """Open ``part`` for writing, compressed as the suffix of ``path`` says."""
+    """Open ``part`` for writing, compressed according to the suffix of ``path``."""
     compression = suffixes_of(path)[1]
     with open(part, "wb") as file:
         if compression is None:

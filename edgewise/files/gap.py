@@ -29,7 +29,7 @@ def read(source, options) -> Rows:
         fields = _array(source, stream, entries * width, np.int32).reshape(-1, width)
     neighbours = np.ascontiguousarray(fields[:, 0])
     if len(neighbours) and (neighbours.min() < 0 or neighbours.max() >= vertices):
-        raise FileError(source.path, f"a neighbour lies outside 0 .. {vertices - 1}; the file is damaged")
+        raise FileError(source.path, f"a neighbour is outside 0 .. {vertices - 1}; the file is damaged")
     weights = np.ascontiguousarray(fields[:, 1]) if width == 2 and options.weight is not False else None
     return Rows(offsets, neighbours.view(np.uint32), weights, directed)
 
@@ -95,7 +95,7 @@ def _length(source) -> int:
 
 
 def write(graph, stream) -> None:
-    """Write ``.sg``, or ``.wsg`` if the path says so."""
+    """Write ``.sg``, or ``.wsg`` for a path with that suffix."""
     if graph.n_vertices > MAX_VERTICES:
         raise FileError(stream.path, f"GAP graphs have at most {MAX_VERTICES} vertices; write .npz")
     weighted = stream.suffix == ".wsg"

@@ -76,6 +76,11 @@ class Layout:
             types["0"] = "bool"
         return types
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there is a range of the ids."""
+        return self.min_id is not None or self.max_id is not None
+
     def allows(self, number: int) -> bool:
         """Whether an id may have this value."""
         return (self.min_id is None or number >= self.min_id) and (
@@ -154,7 +159,7 @@ def lay_out(source, sample: Sample, options, first: int = 0) -> Layout:
     )
     if strings and options.one_based is not None:
         raise OptionError(f"{argument('one_based')} means nothing for ids that are names; leave it out")
-    whole = weight is not None and are_integers([row[weight] for row in rows if len(row) > weight])
+    integers = weight is not None and are_integers([row[weight] for row in rows if len(row) > weight])
     tabs = sample.delimiter == " " and any(b"\t" in line for line in source.lines()[sample.skip :][:1])
     return Layout(
         columns=count,
@@ -163,7 +168,7 @@ def lay_out(source, sample: Sample, options, first: int = 0) -> Layout:
         delimiter="\t" if tabs else sample.delimiter,
         skip=sample.skip + first,
         ids="string" if strings else "int64",
-        weights="int64" if whole else "float64",
+        weights="int64" if integers else "float64",
         normalised=strings or options.null == "drop",
         quoted=sample.delimiter != " ",
         min_id=None if options.one_based is None else int(options.one_based),

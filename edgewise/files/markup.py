@@ -47,9 +47,9 @@ def read_gml(source, options) -> Edges:
             elif nodes.setdefault(record["id"], position) != position:
                 raise refusal(f"node {record['id']!r} is there twice", position)
     for first, second, _, position in edges:
-        for end in (first, second):
-            if end not in nodes:
-                raise refusal(f"this edge has the node {end!r}, which is undefined", position)
+        for node in (first, second):
+            if node not in nodes:
+                raise refusal(f"this edge has the node {node!r}, which is undefined", position)
     return _edges(source, list(nodes), [edge[:3] for edge in edges], directed, options.weight)
 
 
@@ -114,9 +114,9 @@ def read_graphml(source, options) -> Edges:
     for edge in graph.iterfind("{*}edge"):
         if edge.get("directed", str(directed).lower()) != str(directed).lower():
             raise FileError(source.path, "directed and undirected edges are mixed; make them one kind")
-        ends = [_attribute(source, edge, name) for name in ("source", "target")]
-        nodes.update(dict.fromkeys(ends))
-        edges.append((*ends, _graphml_record(source, edge, keys)))
+        pair = [_attribute(source, edge, name) for name in ("source", "target")]
+        nodes.update(dict.fromkeys(pair))
+        edges.append((*pair, _graphml_record(source, edge, keys)))
     return _edges(source, list(nodes), edges, directed, options.weight)
 
 
@@ -148,10 +148,11 @@ def _edges(source, nodes, edges, directed, wanted):
     integers = all(isinstance(node, int) for node in nodes)
     nodes = sorted(nodes) if integers else nodes
     number = {node: position for position, node in enumerate(nodes)}
-    ends = np.array([(number[first], number[second]) for first, second, _ in edges], np.int64).reshape(-1, 2)
+    pairs = np.array([(number[first], number[second]) for first, second, _ in edges], np.int64)
+    pairs = pairs.reshape(-1, 2)
     weights = _weights(source, [record for *_, record in edges], wanted)
     ids = np.array(nodes, np.int64) if integers else pa.array([str(node) for node in nodes], pa.string())
-    return Edges(ends[:, 0], ends[:, 1], weights, len(nodes), directed, ids)
+    return Edges(pairs[:, 0], pairs[:, 1], weights, len(nodes), directed, ids)
 
 
 def _weights(source, records, wanted):

@@ -15,9 +15,9 @@ from edgewise.errors import FileError, argument
 from edgewise.files.contents import Rows, numbered_from_one
 from edgewise.files.error_location import locate_error, shorten
 from edgewise.files.normalise_text import RowCounter
-from edgewise.files.symmetry import first_unmatched, is_symmetric
 from edgewise.files.text import line_of_row, parse_fields, read_fields
 from edgewise.files.write_text import integer_weights, numbers_from_one
+from edgewise.ingest.symmetry import first_unmatched, is_symmetric
 
 COMMENTS = b"%"
 #: Vertices whose rows are written at a time.

@@ -37,23 +37,11 @@ def csv_options(
     invalid_rows=None,
     first_field: str | None = None,
 ) -> tuple:
-    """Options of pyarrow's parsers.
+    """Options of pyarrow's parsers for the columns of ``types``.
 
-    Parameters
-    ----------
-    types : dict
-        Columns that are read, and their types.
-    delimiter : str
-    names : list of str, optional
-        All columns, where the text has no row of names.
-    skip : int
-        Lines before the rows.
-    quoted, quoted_nulls : bool
-        Whether fields may be in quotes, and whether such an empty field is null.
-    invalid_rows : callable, optional
-        Decides about rows with another number of fields.
-    first_field : str, optional
-        The only true value of columns of booleans.
+    ``names`` are those of all columns where the text has no row of them; ``quoted_nulls`` tells whether an
+    empty field in quotes is null, ``invalid_rows`` decides about rows with another number of fields, and
+    ``first_field`` is the only true value of columns of booleans.
     """
     import pyarrow.csv as csv
 
@@ -154,10 +142,13 @@ def _parsed(stream, layout: Layout, skip: int = 0):
     ids = [table.column(str(position)) for position in layout.endpoints]
     if layout.ids != "string":
         ids = [column.to_numpy() for column in ids]
-        limits = [limit for column in ids if len(column) for limit in (int(column.min()), int(column.max()))]
-        if not all(map(layout.allows, limits)):
+        if layout.is_bounded and not all(_within(column, layout) for column in ids if len(column)):
             raise pa.ArrowInvalid("a number is out of range")
     return *ids, None if layout.weight is None else table.column(str(layout.weight)).to_numpy()
+
+
+def _within(column, layout):
+    return layout.allows(int(column.min())) and layout.allows(int(column.max()))
 
 
 def _skip_short(row):

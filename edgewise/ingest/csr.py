@@ -11,7 +11,7 @@ neighbours in order of edge number.
 import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_add
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 from edgewise.primitives import exclusive_scan
 
 #: Gaps of Shell's sort, each about 2.25 times the next.
@@ -118,7 +118,9 @@ def _pack_entries(edge, sources, targets, keys):
 
 def _by_radix_sort(vertices, sources, targets, both, with_edges):
     if vertices > 2**32:
-        raise OptionError(f"rows of {vertices} vertices are beyond what a GPU sorts here; use device='cpu'")
+        raise OptionError(
+            f"{vertices} vertices are too many for a GPU to sort; use {argument('device', 'cpu')}"
+        )
     xp, where, m = arrays.namespace(sources), arrays.device_of(sources), len(sources)
     if both:
         proper = xp.flatnonzero(sources != targets)

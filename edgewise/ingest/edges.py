@@ -7,6 +7,7 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.index_type import MAX_UINT32, index_type
+from edgewise.ingest.symmetry import is_symmetric
 from edgewise.primitives import pack
 
 WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
@@ -267,7 +268,7 @@ def from_scipy(graph_class, matrix, directed):
     entries = matrix.tocoo()
     weights = None if matrix.dtype.kind == "b" else _plain(entries.data)
     sources, targets = entries.row, entries.col
-    symmetric = _is_symmetric(entries)
+    symmetric = is_symmetric(sources, targets, entries.data)
     if directed is None:
         directed = not symmetric
     if not directed and symmetric:
@@ -284,13 +285,3 @@ def _plain(values):
     if values.dtype.kind == "f":
         return values.astype(np.float64 if values.itemsize > 4 else np.float32, copy=False)
     return values
-
-
-def _is_symmetric(entries):
-    order = np.lexsort((entries.col, entries.row))
-    back = np.lexsort((entries.row, entries.col))
-    return (
-        np.array_equal(entries.row[order], entries.col[back])
-        and np.array_equal(entries.col[order], entries.row[back])
-        and np.array_equal(entries.data[order], entries.data[back])
-    )

@@ -19,7 +19,7 @@ from edgewise.device import device
 WORD = BYTE = np.uint64(8)
 _LOW, _HALF, _BYTES = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFF)
 _SECRET, _OTHER_SECRET = np.uint64(0x53C5CA59), np.uint64(0x74743C1B)
-_0, _1, _2, _3, _4, _5, _6, _7 = (np.uint64(place) for place in range(8))
+_0, _1, _2, _3, _4, _5, _6, _7 = (np.uint64(byte) for byte in range(8))
 _BYTE_1, _BYTE_2, _BYTE_3, _BYTE_4, _BYTE_5, _BYTE_6, _BYTE_7 = (np.uint64(8 * k) for k in range(1, 8))
 
 

@@ -225,11 +225,11 @@ def _of_integers(graph, wanted):
     column, span = _integers(wanted), np.iinfo(known.dtype)
     outside = np.array([not span.min <= int(one) <= span.max for one in column], bool)
     column = np.where(outside, 0, column).astype(known.dtype)
-    found = np.minimum(np.searchsorted(known, column), max(len(known) - 1, 0))
-    wrong = outside | (known[found] != column if len(known) else True)
+    positions = np.minimum(np.searchsorted(known, column), max(len(known) - 1, 0))
+    wrong = outside | (known[positions] != column if len(known) else True)
     if wrong.any():
         raise GraphError(f"vertex {wanted[int(wrong.argmax())]} is not in the graph")
-    return (found if order is None else order[found]).astype(np.int64)
+    return (positions if order is None else order[positions]).astype(np.int64)
 
 
 def _sorted_ids(known):
@@ -248,8 +248,8 @@ def _of_strings(graph, wanted):
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
         wrong = next((one for one in wanted if not isinstance(one, str)), wanted[0])
         raise GraphError(f"vertex {wrong!r} is not in the graph: its ids are strings") from None
-    found = pc.index_in(column, value_set=known)
-    if found.null_count:
-        wrong = column[pc.is_null(found).to_pylist().index(True)]
+    vertices = pc.index_in(column, value_set=known)
+    if vertices.null_count:
+        wrong = column[pc.is_null(vertices).to_pylist().index(True)]
         raise GraphError(f"vertex {wrong.as_py()!r} is not in the graph")
-    return found.to_numpy(zero_copy_only=False).astype(np.int64)
+    return vertices.to_numpy(zero_copy_only=False).astype(np.int64)

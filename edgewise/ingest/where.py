@@ -36,7 +36,7 @@ ARITHMETIC = {
     ast.Div: (pc.divide, operator.truediv),
 }
 JOINS = {ast.And: pc.and_kleene, ast.Or: pc.or_kleene}
-#: A string in quotes, which is kept, or a name in backquotes.
+#: A string in quotes, or a name in backquotes, which is replaced.
 QUOTED = re.compile(
     r"""(\"""(?:\\.|[^\\])*?\"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`([^`]*)`""",
     re.DOTALL,
