@@ -1,0 +1,92 @@
+"""Private names of Numba may be missing; device functions are compiled as parts of other functions."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numba.core.errors import TypingError
+
+from edgewise.device import device, each
+from edgewise.device.target import INTERPRETED, SIMULATED
+
+pytestmark = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that makes parts")
+
+FILL = """
+from sys import modules
+from numba.core import codegen
+{before}
+import numpy as np
+from edgewise.device import each, numba_internals
+from edgewise.components.rem import union
+
+values = np.zeros(3000, np.int64)
+each(lambda index, values: union(values, index, 0))(3000, values)
+features = {{**vars(numba_internals), "EXTERNAL": modules["edgewise.device.regions"]._usleep}}
+print(*(bool(features[name]) for name in {names}), values.any())
+"""
+
+
+@device
+def show(values, index):
+    print("value", values[index])
+
+
+@each
+def show_all(index, values):
+    show(values, index)
+
+
+def test_parts_that_need_an_environment_are_refused():
+    with pytest.raises(TypingError, match="show: device functions print fixed texts only"):
+        show_all(2, np.zeros(2))
+
+
+@each
+def say(index, values):
+    if index == 0:
+        print("a fixed text")
+    values[index] = 1
+
+
+def test_parts_may_print_fixed_texts(capfd):
+    values = np.zeros(3000)
+    say(3000, values)
+    assert values.all()
+
+
+FEATURES = "HAS_PARTS", "HAS_CACHE", "HAS_ENTRIES", "BARE", "PASSES_WORDS", "EXTERNAL"
+OPTIONS = """from numba.core.cpu import CPUTargetOptions
+mixin = CPUTargetOptions.__mro__[1]
+del mixin._nrt, mixin.no_cfunc_wrapper"""
+#: Private names that can be removed while the rest of Numba works, by what depends on them.
+MISSING = {
+    "HAS_PARTS": "codegen.JITCodeLibrary = object",
+    "BARE": OPTIONS,
+    "EXTERNAL": "from numba import types; del types.ExternalFunction",
+}
+
+
+def features_after(before, folder, public_only="0"):
+    """What a new process has of the features; its kernels must be right."""
+    done = subprocess.run(
+        [sys.executable, "-c", FILL.format(before=before, names=FEATURES)],
+        env={**os.environ, "EDGEWISE_CACHE_DIR": str(folder), "EDGEWISE_PUBLIC_ONLY": public_only},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    *features, wrong = done.stdout.split()
+    assert wrong == "False"
+    return {name for name, there in zip(FEATURES, features) if there == "True"}
+
+
+@pytest.mark.parametrize("feature", MISSING)
+def test_without_a_private_name_its_fallback_serves(feature, tmp_path):
+    assert features_after(MISSING[feature], tmp_path) == set(FEATURES) - {feature}
+
+
+def test_every_fallback_can_be_forced(tmp_path):
+    assert features_after("", tmp_path, public_only="1") == set()
+    assert features_after("", tmp_path) == set(FEATURES)
