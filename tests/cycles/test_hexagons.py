@@ -11,6 +11,7 @@ from edgewise.cycles.counting import hexagons
 from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.device import arrays, launch
 from edgewise.device.target import SIMULATED
+from edgewise.primitives.thread_pool import WorkQueue
 from tests.zoo import ZOO
 
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
@@ -54,7 +55,7 @@ def test_compiles_for_gpus(wide):
     words = np.zeros(1, np.int64)
     vertices = words if wide else np.zeros(1, np.uint32)
     near, far = hexagons.Walks(np.zeros(1, np.uint32), vertices), hexagons.Walks(vertices, vertices)
-    starts, graph = hexagons.Starts(words, 0, 1, words), hexagons.Graph(words, vertices, words)
-    given = np.zeros(1, np.int32), 1, starts, graph, near, far, words
+    queue, graph = WorkQueue(words, 0, 1, 1), hexagons.Graph(words, vertices, words)
+    given = np.zeros(1, np.int32), queue, words, graph, near, far, words
     text = hexagons.count_hexagons.cuda.ptx(tuple(map(launch.kind_of, given)), (9, 0))
     assert launch.entry_name(text)

@@ -46,18 +46,9 @@ MAX_VERTICES = 2**31 - 2
 
 
 class ThreadGroup(NamedTuple):
-    """The threads that work on one vertex, as one of them sees it: a warp, a block or the grid.
+    """The threads that work on one vertex (``kind``: WARP, BLOCK or GRID), as one of them sees it.
 
-    Attributes
-    ----------
-    kind : int
-        ``WARP``, ``BLOCK`` or ``GRID``.
-    warp, n_warps : int
-        Number of the thread's warp in the group, and how many warps there are.
-    lane, n_lanes : int
-        Number of the thread in its warp, and how many threads a warp has.
-    worker : Worker or BlockWorker
-        The thread in its parallel region.
+    It is thread ``lane`` of ``n_lanes`` in warp ``warp`` of ``n_warps``, and ``worker`` of its region.
     """
 
     kind: int
@@ -100,32 +91,17 @@ def group_barrier(group):
 
 
 class ApexGraph(NamedTuple):
-    """A ranked graph with the number of wedges of each middle.
-
-    Attributes
-    ----------
-    csr : RankedCSR
-    lengths : (2 m,) uint32 array
-        At the entry of a lower neighbour ``a`` of ``v``: the number of wedges ``v, a, u``.
-    """
+    """A ranked graph; ``lengths``, (2 m,) uint32, are the wedges ``v, a, u`` at entry ``a`` of row ``v``."""
 
     csr: RankedCSR
     lengths: Any
 
 
 class ApexTasks(NamedTuple):
-    """The apex vertices of one launch.
+    """The apex vertices ``order[first:end]`` of one launch, an int64 array.
 
-    Attributes
-    ----------
-    counter : (1,) int64 array
-        Number of tasks that were taken.
-    first, end : int
-        The tasks ``order[first:end]``.
-    order : (tasks,) int64 array
-        Vertices.
-    wedges : (n,) int64 array
-        Number of wedges of each vertex.
+    ``counter``, (1,) int64, is the number of tasks that were taken; ``wedges``, (n,) int64, are those below
+    each vertex.
     """
 
     counter: Any
@@ -136,21 +112,14 @@ class ApexTasks(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Memory for tables outside shared memory.
-
-    Attributes
-    ----------
-    words : int64 array
-    stride : int
-        Words of the table of one block.
-    """
+    """Memory for tables outside shared memory: an int64 array, of which each block gets ``stride`` words."""
 
     words: Any
     stride: int
 
 
 class Regions(NamedTuple):
-    """The four ways to count at apex vertices, and the words of shared memory that tables have."""
+    """The four ways to count; words of shared memory that a block's tables have, and words of a slot."""
 
     by_grid: parallel_region
     by_blocks_outside: parallel_region

@@ -42,6 +42,7 @@ from edgewise.device.launch import processors
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
 from edgewise.device.warps import block_add, block_barrier, block_size, inclusive_scan, warp_size
+from edgewise.primitives.thread_pool import WorkQueue
 
 #: Threads of a block, and the most blocks of a multiprocessor.
 THREADS, MAX_BLOCKS_PER_SM = 256, 4
@@ -55,34 +56,10 @@ PART = 4
 COST = 0.4
 
 
-class Starts(NamedTuple):
-    """The start vertices of one launch.
-
-    Attributes
-    ----------
-    counter : (1,) int64 array
-        Number of tasks that were taken.
-    first, end : int
-        The tasks ``order[first:end]``.
-    order : (tasks,) int64 array
-        Vertices.
-    """
-
-    counter: Any
-    first: int
-    end: int
-    order: Any
-
-
 class Walks(NamedTuple):
-    """Walks of one length by endpoint: arrays over all vertices, with room for one more, for each group.
+    """Walks of one length by endpoint: arrays of ``n + 1`` elements for each group.
 
-    Attributes
-    ----------
-    counts : (groups * (n + 1),) uint32 or int64 array
-        Number of walks that end in a vertex.
-    endpoints : (groups * (n + 1),) index array
-        The vertices in which walks end.
+    ``counts``, uint32 or int64, is the number of walks that end in each vertex; ``endpoints`` lists these.
     """
 
     counts: Any
@@ -98,13 +75,13 @@ class Graph(NamedTuple):
 
 
 @device
-def next_start(worker, starts):
+def next_start(worker, queue, order):
     """Take the group's next start, and empty its lists; -1 if there are none left."""
     shared = worker.shared
     block_barrier()  # until then other threads may read what the last start left
     if worker.id % block_size() == 0:
-        task = starts.first + np.int64(fetch_add(starts.counter, 0, 1))
-        shared[START] = np.int64(starts.order[task]) if task < starts.end else np.int64(-1)
+        task = np.int64(fetch_add(queue.counter, 0, 1))
+        shared[START] = np.int64(order[task]) if task < queue.end else np.int64(-1)
         shared[NEAR], shared[FAR], shared[SUM] = 0, 0, 0
     block_barrier()
     return shared[START]
@@ -175,11 +152,11 @@ def close(start, worker, graph, base, near, far):
 
 
 @parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
-def count_hexagons(worker, n_groups, starts, graph, near, far, counts):
+def count_hexagons(worker, queue, order, graph, near, far, counts):
     """Count cycles of six edges through the vertices of an order."""
     group, number = block_group(worker), worker.id // block_size()
     base, shared = number * len(graph.offsets), worker.shared
-    start = next_start(worker, starts) if number < n_groups else np.int64(-1)
+    start = next_start(worker, queue, order) if number < queue.n_workers else np.int64(-1)
     while start >= 0:
         walk_twice(start, group, graph, base, near)
         block_barrier()
@@ -191,22 +168,13 @@ def count_hexagons(worker, n_groups, starts, graph, near, far, counts):
         block_barrier()
         if worker.id % block_size() == 0:
             counts[start] += (shared[SUM] + graph.known[start]) >> 1
-        start = next_start(worker, starts)
+        start = next_start(worker, queue, order)
 
 
 class Terms(NamedTuple):
-    """What the last three lines of the formula are made of; (n,) int64 arrays but for the first.
+    """Terms of the formula: triangles through the edge of each entry, (2 m,) int32, and (n,) int64 arrays.
 
-    Attributes
-    ----------
-    on_edges : (2 m,) int32 array
-        Triangles through the edge of each entry.
-    triangles, squares : array
-        Triangles and squares through each vertex.
-    sums : array
-        Sum of the neighbours' degrees.
-    opposite : array
-        Sum, over the triangles through a vertex, of the triangles through the opposite edge.
+    These are triangles and squares through each vertex, ``s`` (``sums``) and ``z`` (``opposite``).
     """
 
     on_edges: Any
@@ -308,8 +276,9 @@ class Hexagons(Solver):
     def count(self, first: int, end: int) -> None:
         """Count the hexagons through ``order[first:end]``."""
         with arrays.on(self.device):
-            starts = Starts(arrays.zeros(1, np.int64, self.device), first, end, self.order)
-            count_hexagons(self.n_groups, starts, self.graph, self.near, self.far, self.counts)
+            counter = arrays.full(1, first, np.int64, self.device)
+            queue = WorkQueue(counter, first, end, self.n_groups)
+            count_hexagons(queue, self.order, self.graph, self.near, self.far, self.counts)
 
 
 def start(ranked: Ranked, order, length: int) -> Hexagons:

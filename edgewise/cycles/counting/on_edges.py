@@ -27,12 +27,8 @@ MAX_MERGED = 3
 class Scratch(NamedTuple):
     """Arrays of a CPU thread, zeros between two vertices.
 
-    Attributes
-    ----------
-    marks : (n,) uint32 array
-        Position in the row of the lowest vertex, from 1 on; 0 for vertices that are not in it.
-    sums : int32 array
-        Triangles by that position.
+    ``marks``, (n,) uint32, are positions in the row of the lowest vertex, from 1 on; ``sums``, int32, the
+    triangles by position.
     """
 
     marks: Any

@@ -77,12 +77,9 @@ MAX_NARROW = 2**16 - 2
 class TrianglePrefix(NamedTuple):
     """Triangles by corner and apex, from which :func:`subtract_prefix` makes prefix sums.
 
-    Attributes
-    ----------
-    at_corner : (2 m,) uint32 array (int64 on a GPU)
-        At the entry of ``v`` in the row of ``a``: the triangles of ``a`` whose highest vertex is ``v``.
-    at_apex : (n,) int64 array
-        Triangles whose highest vertex is ``v``; twice as many on a GPU.
+    ``at_corner``, (2 m,) uint32 (int64 on a GPU), has at the entry of ``v`` in the row of ``a`` the triangles
+    of ``a`` whose highest vertex is ``v``; ``at_apex``, (n,) int64, all triangles with that apex, twice on a
+    GPU.
     """
 
     at_corner: Any
@@ -92,21 +89,9 @@ class TrianglePrefix(NamedTuple):
 class Scratch(NamedTuple):
     """Arrays of a CPU thread; ``number``, ``wedges`` and ``sums`` are zero between two apex vertices.
 
-    Attributes
-    ----------
-    number : (n,) uint16 or uint32 array
-        Number of each vertex among the endpoints and middles of an apex; 0 if it is none.
-    endpoints : index array
-        The vertex of each number.
-    wedges : uint32 array
-        Wedges that end there: ``p``.
-    row : int64 array
-        Entry of its first higher neighbour.
-    sums : int64 array
-        Sum of the wedges that end beside it: ``S``.
-    credits : int64 array
-        What it gets.
-    counts : (n,) int64 array
+    ``number``, (n,) uint16 or uint32, is 0 for vertices that are neither endpoint nor middle.  By number
+    there are the vertex (``endpoints``), ``p`` (``wedges``, uint32), the entry of the first higher neighbour
+    (``row``, int64), ``S`` (``sums``, int64) and what it gets (``credits``, int64); ``counts`` is (n,) int64.
     """
 
     number: Any
@@ -281,16 +266,7 @@ class ThreadPentagons(VertexCounter):
 
 
 class Arrays(NamedTuple):
-    """What the GPU's kernels read and write.
-
-    Attributes
-    ----------
-    graph : ApexGraph
-    counts : (n,) int64 array
-    doubled : (n,) int64 array
-        Twice what an apex gets.
-    prefix : TrianglePrefix
-    """
+    """What the GPU's kernels read and write; ``doubled``, (n,) int64, is twice what each apex gets."""
 
     graph: ApexGraph
     counts: Any

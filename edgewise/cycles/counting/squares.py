@@ -46,17 +46,11 @@ COST = 0.25
 
 
 class Scratch(NamedTuple):
-    """Arrays of a CPU thread; the first is zero between two apex vertices.
+    """Arrays of a CPU thread.
 
-    Attributes
-    ----------
-    wedges : (n,) uint16 or uint32 array
-        Number of wedges that end in each vertex.
-    endpoints : (n + 1,) index array
-        The vertices in which wedges end.
-    multiplicities : (n + 1,) array, as ``wedges``
-        Wedges of those endpoints that have several.
-    counts : (n,) int64 array
+    ``wedges``, (n,) uint16 or uint32, is the number of wedges that end in each vertex, zero between two apex
+    vertices; ``endpoints``, (n + 1,), lists these vertices; ``multiplicities``, (n + 1,), the wedges of those
+    that have several; ``counts`` is (n,) int64.
     """
 
     wedges: Any
@@ -158,13 +152,7 @@ def on_threads(ranked: Ranked, order) -> VertexCounter:
 
 
 class Arrays(NamedTuple):
-    """What the GPU's kernels read and write.
-
-    Attributes
-    ----------
-    graph : ApexGraph
-    counts : (n,) int64 array
-    """
+    """What the GPU's kernels read and write; ``counts`` is (n,) int64."""
 
     graph: ApexGraph
     counts: Any

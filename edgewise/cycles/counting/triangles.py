@@ -64,7 +64,7 @@ RANK_FIRST = "rank before triangles"
 #: Threads of a block.
 THREADS = 256
 
-prefetch_higher = task_prefetcher(Distances(16, 12, 8, 4), shortest=2)
+prefetch_higher = task_prefetcher(Distances(0, 12, 8, 4, beside=8), shortest=2)
 
 
 class Scratch(NamedTuple):
@@ -216,16 +216,7 @@ def count_whole(graph):
 
 
 class Survey(NamedTuple):
-    """Sums over the rows of each stretch, (stretches,) int64 arrays.
-
-    Attributes
-    ----------
-    unsorted : array
-        Entries that are not larger than the entry before.
-    steps : array
-        Steps of a count by number.
-    self_loops : array
-    """
+    """Entries not above the entry before, steps of a count by number, and self-loops of each stretch."""
 
     unsorted: Any
     steps: Any
@@ -320,15 +311,7 @@ def _are_far_apart(offsets, neighbours):
 
 
 class Edges(NamedTuple):
-    """Edges from lower to higher vertices, by their lowest vertex in an order of tasks.
-
-    Attributes
-    ----------
-    lows : (m,) index array
-        The lower vertex.
-    entries : (m,) int64 array
-        Entry of the higher vertex in its row.
-    """
+    """Edges in an order of tasks: the lower vertex of each, and the entry of the higher one in its row."""
 
     lows: Any
     entries: Any

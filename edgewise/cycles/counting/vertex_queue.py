@@ -37,24 +37,17 @@ class Rows(NamedTuple):
 
 
 class Distances(NamedTuple):
-    """How many tasks ahead the data of a task are prefetched.
+    """How many tasks ahead data are prefetched; each needs what the one before it has read.
 
-    Attributes
-    ----------
-    offsets : int
-        Its offsets.
-    row : int
-        Its row, once the offsets are there.
-    bounds : int
-        The offsets of its neighbours, once the row is there.
-    rows : int
-        The rows of its neighbours.
+    These are the offsets of a task's vertex (0: they are sequential), its row, the offsets of its neighbours,
+    and their rows; an element beside each neighbour goes with its offsets or with its row.
     """
 
     offsets: int
     row: int
     bounds: int
     rows: int
+    beside: int
 
 
 @device
@@ -64,25 +57,15 @@ def vertex_of(task, order):
 
 
 def task_prefetcher(distances: Distances, shortest: int):
-    """Make the function that prefetches for the tasks after the current one.
+    """Make ``prefetch_tasks(task, stop, order, rows, beside)`` for tasks ``task + 1`` to ``stop - 1``.
 
-    Parameters
-    ----------
-    distances : Distances
-    shortest : int
-        Length of a row from which on its neighbours' rows will be read.
-
-    Returns
-    -------
-    device function
-        ``prefetch_tasks(task, stop, order, rows, beside)``; ``beside`` is an (n,) array of which the elements
-        of the neighbours will be needed.
+    ``shortest`` is the length of a row from which on its neighbours' rows will be read.
     """
-    offsets_ahead, row_ahead, bounds_ahead, rows_ahead = distances
+    offsets_ahead, row_ahead, bounds_ahead, rows_ahead, beside_ahead = distances
 
     @device
     def prefetch_tasks(task, stop, order, rows, beside):
-        if task + offsets_ahead < stop:
+        if 0 < offsets_ahead < stop - task:
             vertex = vertex_of(task + offsets_ahead, order)
             prefetch(rows.starts, vertex)
             prefetch(rows.ends, vertex)
@@ -92,19 +75,24 @@ def task_prefetcher(distances: Distances, shortest: int):
             vertex = vertex_of(task + bounds_ahead, order)
             if rows.ends[vertex] - rows.starts[vertex] >= shortest:
                 for entry in range(rows.starts[vertex], rows.ends[vertex]):
-                    prefetch(rows.starts, np.int64(rows.neighbours[entry]))
-                    prefetch(beside, np.int64(rows.neighbours[entry]))
+                    neighbour = np.int64(rows.neighbours[entry])
+                    prefetch(rows.starts, neighbour)
+                    if beside_ahead == bounds_ahead:
+                        prefetch(beside, neighbour)
         if task + rows_ahead < stop:
             vertex = vertex_of(task + rows_ahead, order)
             if rows.ends[vertex] - rows.starts[vertex] >= shortest:
                 for entry in range(rows.starts[vertex], rows.ends[vertex]):
-                    prefetch(rows.neighbours, rows.starts[np.int64(rows.neighbours[entry])])
+                    neighbour = np.int64(rows.neighbours[entry])
+                    prefetch(rows.neighbours, rows.starts[neighbour])
+                    if beside_ahead == rows_ahead:
+                        prefetch(beside, neighbour)
 
     return prefetch_tasks
 
 
 #: For kernels that read the wedges below a vertex.
-prefetch_lower = task_prefetcher(Distances(8, 5, 3, 1), shortest=1)
+prefetch_lower = task_prefetcher(Distances(8, 5, 3, 1, beside=1), shortest=1)
 
 
 class VertexCounter(Solver):

@@ -24,15 +24,9 @@ COUNT_MASK = (1 << KEY_SHIFT) - 1
 
 
 class WedgeTable(NamedTuple):
-    """A table that lies in a part of an array.
+    """A table of ``n_slots``, a power of two, from index ``base`` of an int64 array on.
 
-    Attributes
-    ----------
-    words : int64 array
-    base : int
-        Index of the first slot.
-    n_slots : int
-        A power of two.  Further fields of the slots follow in blocks of ``n_slots`` words.
+    Further fields of the slots follow in blocks of ``n_slots`` words.
     """
 
     words: Any
@@ -96,16 +90,9 @@ def find(table, vertex):
 class WedgeShare(NamedTuple):
     """A lane's middle, and how the wedges of the warp's middles are distributed evenly to its lanes.
 
-    Attributes
-    ----------
-    entry : int
-        Entry of the middle in the row of the apex, not below the row's end if the lane has none.
-    length : int
-        Wedges of the middle.
-    last : int
-        Wedges of the middles of the lanes up to this one: the inclusive scan of ``length``.
-    shift : int
-        Wedge ``w`` of the warp, if it is one of this middle, has its endpoint at entry ``w + shift``.
+    ``entry`` is the middle's in the row of the apex, not below the row's end if the lane has none; ``length``
+    its wedges, ``last`` their inclusive scan over the lanes.  If wedge ``w`` of the warp is this middle's,
+    its endpoint is at entry ``w + shift``.
     """
 
     entry: int
