@@ -64,7 +64,6 @@ del mixin._nrt, mixin.no_cfunc_wrapper"""
 MISSING = {
     "HAS_PARTS": "codegen.JITCodeLibrary = object",
     "BARE": OPTIONS,
-    "EXTERNAL": "from numba import types; del types.ExternalFunction",
 }
 
 
