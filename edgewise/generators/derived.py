@@ -3,7 +3,7 @@
 import numpy as np
 
 from edgewise.device import arrays, each
-from edgewise.errors import OptionError, argument
+from edgewise.errors import OptionError
 from edgewise.generators.limits import MAX_SEED, check_memory, check_whole
 from edgewise.generators.random import WEIGHTS, below, words
 from edgewise.graph import Graph
@@ -101,9 +101,7 @@ def replicate(graph: Graph, copies: int) -> Graph:
     copies = check_whole("copies", copies)
     count = graph.n_vertices * copies
     if count >= 2**63:
-        raise OptionError(
-            f"{argument('copies', copies)} of {graph.n_vertices:,} vertices are more than can be numbered"
-        )
+        raise OptionError(f"copies={copies} of {graph.n_vertices:,} vertices are more than can be numbered")
     kind, device, edges = index_type(count), graph.device, graph.n_edges
     with arrays.on(device):
         check_memory(2 * copies * edges * kind().itemsize, device)

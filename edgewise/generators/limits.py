@@ -14,6 +14,8 @@ R = TypeVar("R")
 
 #: Seeds are int64 in kernels.
 MAX_SEED = 2**63 - 1
+#: Arguments that are given by position.
+SIZES = ("n", "m", "rows", "nx", "scale", "copies", "low", "high")
 
 
 def family(make: Callable[P, R]) -> Callable[P, R]:
@@ -34,11 +36,16 @@ def check_whole(name: str, value, least: int = 0, most: int | None = None) -> in
     try:
         number = operator.index(value)
     except TypeError:
-        raise OptionError(f"{argument(name, value)} is not a whole number") from None
+        raise OptionError(f"{_named(name, value)} is not a whole number") from None
     if number < least or (most is not None and number > most):
         span = f"{least} to {most}" if most is not None else f"{least} or more"
-        raise OptionError(f"{argument(name, number)} is out of range; give {span}")
+        raise OptionError(f"{_named(name, number)} is out of range; give {span}")
     return number
+
+
+def _named(name, value):
+    """The argument in a message; sizes are no options of the command line."""
+    return f"{name}={value!r}" if name in SIZES or not name.isidentifier() else argument(name, value)
 
 
 def check_vertices(name: str, value) -> int:

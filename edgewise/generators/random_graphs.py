@@ -74,7 +74,7 @@ def uniform(
     """
     n, m = check_vertices("n", n), check_whole("m", m)
     if m and not n:
-        raise OptionError(f"{argument('m', m)} edges need vertices; give {argument('n', 1)} or more")
+        raise OptionError(f"m={m} edges need vertices; give n=1 or more")
     check_memory(8 * m, device)
     sources, targets = (arrays.empty(m, np.uint32, device) for _ in range(2))
     _draw_uniform(m, seed, n, sources, targets)
