@@ -34,7 +34,9 @@ def _common_device(values, contiguous, arguments):
     """Device of the arrays in ``values`` and in their records; ``None`` where there is no array."""
     common = None
     for value in values:
-        if isinstance(value, tuple):
+        if type(value) is np.ndarray and value.ndim and value.flags.c_contiguous:
+            device = "cpu"
+        elif isinstance(value, tuple):
             device = _common_device(value, contiguous, arguments)
         elif getattr(value, "ndim", 0):
             if contiguous and value.size > 1 and value.strides[-1] != value.itemsize:

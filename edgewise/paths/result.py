@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from edgewise.paths.csr import Adjacency
 
 
+@cache
 def unreached(dtype):
     """The distance where no path leads: the largest value of integers, infinity of floats."""
     dtype = np.dtype(dtype)

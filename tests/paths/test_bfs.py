@@ -115,10 +115,10 @@ def test_larger_graphs_as_scipy_searches_them(shape, directed):
 
 #: Costs that make every wide step of one kind, or each kind in its turn.
 KINDS = {
-    "listed": {"DRAW": 1000, "LOOK": 1000},
-    "drawn": {"DRAW": 0, "WRITE": 0, "LOOK": 1000},
-    "up": {"LOOK": 0, "SURVEY": 0},
-    "mixed": {"DRAW": 6, "WRITE": 0, "LOOK": 1, "SURVEY": 0},
+    "push": {"BIT_COST": 1000, "TEST_COST": 1000},
+    "bitmap push": {"BIT_COST": 0, "WRITE_COST": 0, "TEST_COST": 1000},
+    "pull": {"TEST_COST": 0, "SURVEY_COST": 0},
+    "mixed": {"BIT_COST": 6, "WRITE_COST": 0, "TEST_COST": 1, "SURVEY_COST": 0},
 }
 
 
@@ -129,16 +129,16 @@ def test_every_kind_of_step_in_the_interpreter(monkeypatch, kind):
         pytest.skip("compiled kernels keep the limits they were compiled with")
     pages = {
         name: import_module(f"edgewise.paths.bfs.{name}")
-        for name in ("levels", "steps", "bottom_up", "drawn")
+        for name in ("level_synchronous", "pull", "bitmap_push")
     }
     for cost, value in KINDS[kind].items():
-        monkeypatch.setattr(import_module("edgewise.paths.bfs.turns"), cost, value)
+        monkeypatch.setattr(import_module("edgewise.paths.bfs.direction"), cost, value)
     for limits in (
-        {"FEW": -1},
-        {"FEW": -1, "MUCH": 0},
-        {"FEW": 3, "LISTED": 10**6, "LEAST": 1, "MARGIN": 512},
+        {"FEW_ENTRIES": -1},
+        {"FEW_ENTRIES": -1, "MANY_ENTRIES": 0},
+        {"FEW_ENTRIES": 3, "QUEUED_PART": 10**6, "LEAST_QUEUED": 1},
     ):
-        limits = {"BLOCK": 64 if "MUCH" in limits else 1 << 13, **limits}
+        limits = {"BLOCK": 64 if "MANY_ENTRIES" in limits else 1 << 13, **limits}
         for limit, value in limits.items():
             for page in pages.values():
                 if hasattr(page, limit):
@@ -231,7 +231,7 @@ def test_a_search_that_outgrows_its_table_is_handed_on_at_a_whole_level():
 @pytest.mark.interpreter
 def test_incoming_rows_are_made_for_those_who_look_back():
     graph = ew.Graph.from_edges([0, 1], [1, 2], n_vertices=3, directed=True)
-    assert bfs(graph, 0).method == bfs(graph, 0, method="top-down").method == "top-down"
+    assert bfs(graph, 0).method == "local-search"
     assert not adjacency_of(graph).has_incoming
     assert bfs(graph, 2, method="direction-optimising").distances.tolist() == [NONE, NONE, 0]
     assert adjacency_of(graph).incoming.neighbours.tolist() == [0, 1]

@@ -15,11 +15,9 @@ from edgewise.device import arrays
 from edgewise.graph import Graph
 from edgewise.method import Option, check_device, check_graph, check_method, on_device
 from edgewise.paths.bfs.cooperative import cooperative
-from edgewise.paths.bfs.direction_optimising import direction_optimising
 from edgewise.paths.bfs.few import search_few
 from edgewise.paths.bfs.harish import harish
-from edgewise.paths.bfs.levels import distances_by_levels
-from edgewise.paths.bfs.top_down import top_down
+from edgewise.paths.bfs.level_synchronous import direction_optimising, level_synchronous, top_down
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.method import PathMethod, check_cutoff, sources_in
 from edgewise.paths.result import Distances, SparseDistances, unreached
@@ -136,12 +134,11 @@ def _auto(rows, sources, cutoff, device):
         return "cooperative", *_timed(cooperative, rows, sources, cutoff, device, {})
     start = perf_counter()
     vertices, distances, level, done = search_few(rows, sources, cutoff)
+    known = SparseDistances(vertices, distances)
     if done:
-        return "top-down", perf_counter() - start, SparseDistances(vertices, distances)
-    name = "top-down" if not rows.symmetric else "direction-optimising"
-    dense = distances_by_levels(
-        rows, vertices, distances, level, cutoff, rows.incoming if rows.symmetric else None
-    )
+        return "local-search", perf_counter() - start, known
+    name, incoming = ("direction-optimising", rows.incoming) if rows.symmetric else ("top-down", None)
+    dense = level_synchronous(rows.outgoing, incoming, known, level, cutoff)
     return name, perf_counter() - start, dense
 
 

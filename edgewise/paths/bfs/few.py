@@ -12,7 +12,7 @@ from threading import local
 import numpy as np
 
 from edgewise.device import compiled, device
-from edgewise.paths.bfs.expand import unsigned
+from edgewise.paths.bfs.push import unsigned
 
 #: Vertices that may be reached, entries that may be read, and slots of the table, a power of two.
 MOST, ENTRIES, SLOTS = 2048, 8192, 1 << 13
