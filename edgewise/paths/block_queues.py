@@ -1,11 +1,11 @@
-"""How warps and teams share out rows, and put together what they found.
+"""How warps and blocks divide rows among themselves, and collect the vertices that they reach.
 
-Counters lie :data:`APART` words apart, so that they do not share a cache line, and a queue is a stretch of
-one array: queue ``which`` begins at ``which * capacity`` and is as long as counter ``which`` says.
+Counters are :data:`APART` words apart, so that no two share a cache line.  A queue is a part of one array:
+queue ``which`` begins at ``which * capacity``, and counter ``which`` holds its length.
 
-A team that goes on for several turns by itself has two queues in its own fast memory, which it reads and
-writes in turn, and behind them three counters: this turn's is written, the last one's read, the next one's
-cleared.
+A block that goes on for several steps by itself has two local queues in its shared memory, which alternate:
+it reads the one of the step before and appends to the other.  Behind them are three counters: this step's is
+written, the last one's read, the next one's cleared.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from edgewise.device.warps import block_barrier, block_size, warp_aggregated_add
 APART = 16
 #: Entries of a row that one warp takes at a time; longer rows are cut into pieces.
 PIECE = 1024
-#: Vertices in a team's own queue; where its counters are, a sum, and the words that it needs for all.
+#: Vertices in a local queue; where the counters and a sum are, and the words of shared memory for all.
 LOCAL = 1024
 COUNTERS = 2 * LOCAL
 SUM = COUNTERS + 3
@@ -25,8 +25,8 @@ WORDS = SUM + 1
 
 
 @device
-def put(queue, counts, which, capacity, vertex):
-    """Append a vertex to one of the queues: whether it fits; what does not is counted only."""
+def append(queue, counts, which, capacity, vertex):
+    """Append a vertex to a queue and return whether there is room; without room it is only counted."""
     position = warp_aggregated_add(counts, which * APART)
     if position < capacity:
         queue[which * capacity + position] = vertex
@@ -34,8 +34,8 @@ def put(queue, counts, which, capacity, vertex):
 
 
 @device
-def put_pieces(queue, counts, which, vertex, degree):
-    """Append a long row to a list of pieces, which are a vertex and a number each."""
+def append_pieces(queue, counts, which, vertex, degree):
+    """Append the pieces of a long row to a list of pieces: of each the vertex and the piece's number."""
     pieces = (degree + PIECE - 1) // PIECE
     slot = fetch_add(counts, which * APART, pieces)
     for piece in range(pieces):
@@ -45,57 +45,57 @@ def put_pieces(queue, counts, which, vertex, degree):
 
 @device
 def piece_at(queue, item, offsets):
-    """Vertex of a piece, and the stretch of entries that it is."""
+    """Vertex of a piece, and where the piece begins and ends among the entries."""
     vertex = np.int64(queue[2 * item])
     first = offsets[vertex] + np.int64(queue[2 * item + 1]) * PIECE
     return vertex, first, min(first + PIECE, offsets[vertex + 1])
 
 
 @device
-def begin_to_keep(words, mine):
-    """Empty the team's own queues, before the team meets."""
-    if mine == 0:
-        words[COUNTERS] = words[COUNTERS + 1] = words[COUNTERS + 2] = 0
+def clear_local(shared, thread):
+    """Empty the local queues; a block barrier must follow."""
+    if thread == 0:
+        shared[COUNTERS] = shared[COUNTERS + 1] = shared[COUNTERS + 2] = 0
 
 
 @device
-def make_room(words, mine, turn):
-    """Empty the team's own queue of the next turn; the number in it was read two turns ago by all."""
-    if mine == 0:
-        words[COUNTERS + (turn + 1) % 3] = 0
+def clear_next_local(shared, thread, step):
+    """Empty the local queue of the next step; all threads have read its counter two steps ago."""
+    if thread == 0:
+        shared[COUNTERS + (step + 1) % 3] = 0
 
 
 @device
-def count_kept(words, turn):
-    """Vertices in the team's own queue of this turn, after the team has met."""
-    return min(words[COUNTERS + turn % 3], LOCAL)
+def local_size(shared, step):
+    """Number of vertices in the local queue of this step, after a block barrier."""
+    return min(shared[COUNTERS + step % 3], LOCAL)
 
 
 @device
-def keep(words, turn, vertex):
-    """Append a vertex to the team's own queue of this turn: whether it fits."""
-    slot = fetch_add(words, COUNTERS + turn % 3, 1)
+def append_local(shared, step, vertex):
+    """Append a vertex to the local queue of this step and return whether there is room."""
+    slot = fetch_add(shared, COUNTERS + step % 3, 1)
     if slot < LOCAL:
-        words[(turn % 2) * LOCAL + slot] = vertex
+        shared[(step % 2) * LOCAL + slot] = vertex
     return slot < LOCAL
 
 
 @device
-def kept(words, turn, item):
-    """A vertex of the team's own queue of the turn before."""
-    return words[((turn + 1) % 2) * LOCAL + item]
+def local_at(shared, step, item):
+    """A vertex of the local queue of the step before."""
+    return shared[((step + 1) % 2) * LOCAL + item]
 
 
 @device
-def add_up(me, words, counts, which, found):
-    """Add what the team's workers have found to a counter, by way of a word of the team's."""
-    team = block_size()
+def add_block_sum(worker, counts, which, value):
+    """Add the sum of the values of a block's threads to a counter, with one atomic operation per block."""
+    is_first = worker.id % block_size() == 0
     block_barrier()
-    if me % team == 0:
-        words[SUM] = 0
+    if is_first:
+        worker.shared[SUM] = 0
     block_barrier()
-    if found > 0:
-        fetch_add(words, SUM, found)
+    if value > 0:
+        fetch_add(worker.shared, SUM, value)
     block_barrier()
-    if me % team == 0 and words[SUM] > 0:
-        fetch_add(counts, which * APART, words[SUM])
+    if is_first and worker.shared[SUM] > 0:
+        fetch_add(counts, which * APART, worker.shared[SUM])

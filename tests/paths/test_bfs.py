@@ -12,9 +12,9 @@ import edgewise as ew
 from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
 from edgewise.paths.bfs import METHODS, bfs
-from edgewise.paths.bfs.few import search_few
 from edgewise.paths.check import oracle
 from edgewise.paths.csr import adjacency_of
+from edgewise.paths.local_search import LOCAL_SEARCH, search_by_levels
 from edgewise.paths.result import Distances, SparseDistances
 from tests.conftest import engine
 from tests.zoo import ZOO
@@ -184,6 +184,7 @@ def test_methods_agree_on_made_up_graphs(made):
 def test_a_small_search_leaves_the_rest_alone():
     graph = ew.Graph.from_edges([5, 6, 900], [6, 7, 901], n_vertices=1000)
     result = bfs(graph, 6)
+    assert result.method == LOCAL_SEARCH == "local-search"
     assert isinstance(result._distances, SparseDistances)
     assert (result.n_reached, result.eccentricity, result.sizes().tolist()) == (3, 1, [1, 2])
     assert result.to_frame().to_pydict() == {"id": [5, 6, 7], "distance": [1, 0, 1]}
@@ -220,18 +221,19 @@ def test_a_search_that_outgrows_its_table_is_handed_on_at_a_whole_level():
     vertices, sources, targets = LARGER["sparse"]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
     answer = scipy_distances(graph, [0], False)
-    found, distances, level, done = search_few(adjacency_of(graph), np.array([0]), NONE)
-    assert not done
+    rows = adjacency_of(graph).outgoing
+    (found, distances), level, complete = search_by_levels(rows, np.array([0]), NONE)
+    assert not complete
     assert np.array_equal(answer[found], distances)
     assert len(found) == (answer <= level).sum()
-    again = search_few(adjacency_of(graph), np.array([0]), NONE)
-    assert np.array_equal(found, again[0])
+    again, _, _ = search_by_levels(rows, np.array([0]), NONE)
+    assert np.array_equal(found, again.vertices)
 
 
 @pytest.mark.interpreter
 def test_incoming_rows_are_made_for_those_who_look_back():
     graph = ew.Graph.from_edges([0, 1], [1, 2], n_vertices=3, directed=True)
-    assert bfs(graph, 0).method == "local-search"
+    assert bfs(graph, 0).method == LOCAL_SEARCH
     assert not adjacency_of(graph).has_incoming
     assert bfs(graph, 2, method="direction-optimising").distances.tolist() == [NONE, NONE, 0]
     assert adjacency_of(graph).incoming.neighbours.tolist() == [0, 1]
@@ -248,15 +250,15 @@ def test_what_cannot_be_searched_is_refused():
         bfs({"a": "b"}, "a")
     with pytest.raises(OptionError, match="method 'dfs' is unknown; use auto or one of harish"):
         bfs(graph, "a", method="dfs")
-    with pytest.raises(OptionError, match="auto has no option 'wide'"):
-        bfs(graph, "a", wide=3)
-    with pytest.raises(OptionError, match="method harish has no option 'wide'"):
-        bfs(graph, "a", method="harish", wide=3)
-    for wide in (0, -3, 1.5, True):
-        with pytest.raises(OptionError, match=f"wide={wide} must be a whole number larger than 0"):
-            bfs(graph, "a", method="cooperative", wide=wide)
-    with pytest.raises(OptionError, match="wide=4294967296 must be smaller than"):
-        bfs(graph, "a", method="cooperative", wide=2**32)
+    with pytest.raises(OptionError, match="auto has no option 'dense_from'"):
+        bfs(graph, "a", dense_from=3)
+    with pytest.raises(OptionError, match="method harish has no option 'dense_from'"):
+        bfs(graph, "a", method="harish", dense_from=3)
+    for size in (0, -3, 1.5, True):
+        with pytest.raises(OptionError, match=f"dense_from={size} must be a whole number larger than 0"):
+            bfs(graph, "a", method="cooperative", dense_from=size)
+    with pytest.raises(OptionError, match="dense_from=4294967296 must be smaller than"):
+        bfs(graph, "a", method="cooperative", dense_from=2**32)
     for table in ([["a"], ["b"]], np.array([["a", "b"]])):
         with pytest.raises(OptionError, match="source is a table of ids"):
             bfs(graph, table)

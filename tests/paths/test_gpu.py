@@ -58,9 +58,9 @@ def test_levels(family):
                 for name in ["auto", *on_gpu(BFS)]:
                     found = ew.bfs(there, source, cutoff=cutoff, method=name)
                     assert np.array_equal(found.distances.get(), expected), (name, source, cutoff)
-                for wide in (1, 100, 1_000_000):
-                    found = ew.bfs(there, source, cutoff=cutoff, method="cooperative", wide=wide)
-                    assert np.array_equal(found.distances.get(), expected), (wide, source, cutoff)
+                for size in (1, 100, 1_000_000):
+                    found = ew.bfs(there, source, cutoff=cutoff, method="cooperative", dense_from=size)
+                    assert np.array_equal(found.distances.get(), expected), (size, source, cutoff)
 
 
 @pytest.mark.parametrize("family", LARGE)

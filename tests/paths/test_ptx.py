@@ -22,10 +22,9 @@ def near_far_kinds(weight, index):
 
 
 def cooperative_kinds(index):
-    return (
-        *("int32[]", "int32[]", "int64[]", f"{index}[]", "int64[]", f"{index}[]", "int64", "int64[]"),
-        *(f"{index}[]", "int32[]", "int64", "int64", "int64", "int64"),
-    )
+    rows = CSR, ("int64[]", f"{index}[]", "int32[]")
+    search = cooperative.Search, (rows, rows, "int32[]", f"{index}[]", "int32[]")
+    return "int32[]", search, (cooperative.Limits, ("int64", "int64[]", *4 * ("int64",)))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +42,7 @@ def test_near_far(weight, index, capability):
 
 @pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])
 def test_cooperative(index, capability):
-    check(cooperative.search, cooperative_kinds(index), capability)
+    check(cooperative.run, cooperative_kinds(index), capability)
 
 
 def check(region, kinds, capability):

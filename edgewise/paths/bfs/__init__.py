@@ -15,12 +15,12 @@ from edgewise.device import arrays
 from edgewise.graph import Graph
 from edgewise.method import Option, check_device, check_graph, check_method, on_device
 from edgewise.paths.bfs.cooperative import cooperative
-from edgewise.paths.bfs.few import search_few
 from edgewise.paths.bfs.harish import harish
 from edgewise.paths.bfs.level_synchronous import direction_optimising, level_synchronous, top_down
 from edgewise.paths.csr import adjacency_of
+from edgewise.paths.local_search import LOCAL_SEARCH, search_by_levels
 from edgewise.paths.method import PathMethod, check_cutoff, sources_in
-from edgewise.paths.result import Distances, SparseDistances, unreached
+from edgewise.paths.result import Distances, unreached
 
 __all__ = ["METHODS", "bfs"]
 
@@ -47,9 +47,9 @@ METHODS = {
     ),
     "cooperative": PathMethod(
         cooperative,
-        "all levels in one launch, narrow or wide, top-down or bottom-up",
+        "all levels in one launch, sparse or dense, top-down or bottom-up",
         "after Merrill 2012 and Beamer 2012",
-        options={"wide": Option()},
+        options={"dense_from": Option()},
         devices=("cuda",),
     ),
 }
@@ -80,8 +80,8 @@ def bfs(
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
         graph lies.
     **options : int
-        Options of the method, whole numbers larger than 0: ``wide`` of ``cooperative``, the size from which
-        on a frontier is not listed.
+        Options of the method, whole numbers larger than 0: ``dense_from`` of ``cooperative``, the size of a
+        frontier from which it is not listed.
 
     Returns
     -------
@@ -133,10 +133,9 @@ def _auto(rows, sources, cutoff, device):
     if device != "cpu":
         return "cooperative", *_timed(cooperative, rows, sources, cutoff, device, {})
     start = perf_counter()
-    vertices, distances, level, done = search_few(rows, sources, cutoff)
-    known = SparseDistances(vertices, distances)
-    if done:
-        return "local-search", perf_counter() - start, known
+    known, level, complete = search_by_levels(rows.outgoing, sources, cutoff)
+    if complete:
+        return LOCAL_SEARCH, perf_counter() - start, known
     name, incoming = ("direction-optimising", rows.incoming) if rows.symmetric else ("top-down", None)
     dense = level_synchronous(rows.outgoing, incoming, known, level, cutoff)
     return name, perf_counter() - start, dense

@@ -2,12 +2,12 @@
 
 A large frontier in a graph without locality reaches vertices all over the memory, and a distance that is read
 and written for each of them costs a wait.  A bitmap takes 1/32 of the memory of the distances and stays in a
-core's own cache; only one worker writes to it, so it needs no atomics, and no vertex is tested for having been
-visited before.  Then the workers take blocks of vertices in turn, merge the bitmaps and write the distances in
-memory order.
+core's own cache; only one worker writes to it, so it needs no atomics, and no vertex is tested for having
+been visited before.  Then the workers take blocks of vertices in turn, merge the bitmaps and write the
+distances in memory order.
 
-On a uniform graph of 2^20 vertices a step of 1.5 M entries that reaches two thirds of them takes a third of the
-time of a push step that settles every vertex by itself, or of a pull step.
+On a uniform graph of 2^20 vertices a step of 1.5 M entries that reaches two thirds of them takes a third of
+the time of a push step that settles every vertex by itself, or of a pull step.
 
 Writing the distances is also a survey (see :mod:`~edgewise.paths.bfs.pull`): it sets the bits of the next
 frontier, and lists the unvisited vertices.

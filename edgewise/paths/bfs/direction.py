@@ -10,8 +10,8 @@ from edgewise.device import device
 
 #: Ways to take a step: push, push by bitmaps, pull.
 PUSH, BITMAP_PUSH, PULL = 0, 1, 2
-#: Costs in nanoseconds, about: of an entry that is pushed, pushed to a bitmap, or tested by an unvisited vertex,
-#: and of a vertex that is surveyed, or written from bitmaps.
+#: Costs in nanoseconds, about: of an entry that is pushed, pushed to a bitmap, or tested by an unvisited
+#: vertex, and of a vertex that is surveyed, or written from bitmaps.
 PUSH_COST, BIT_COST, TEST_COST, SURVEY_COST, WRITE_COST = 12, 4, 4, 1, 2
 
 
@@ -43,8 +43,8 @@ class Frontier(NamedTuple):
 def cheapest(frontier, surveyed, n_unvisited, entries_left, search):
     """Return the cheapest way to take a step.
 
-    An unvisited vertex tests about ``entries_left / frontier.entries`` entries until one is in the frontier, or
-    its whole row.  ``surveyed`` says that the frontier's bitmap and the lists of unvisited vertices exist.
+    An unvisited vertex tests about ``entries_left / frontier.entries`` entries until one is in the frontier,
+    or its whole row.  ``surveyed`` says that the frontier's bitmap and the lists of unvisited vertices exist.
     """
     n, n_entries = len(search.visited.distances), len(search.rows.neighbours)
     way, cost = PUSH, frontier.entries * PUSH_COST

@@ -2,21 +2,21 @@
 
 Every worker queues the vertices that it reaches in a queue of its own, and begins the next level with these,
 whose rows and marks are in its cache; it takes from other workers' queues only what evens out the sizes.  Two
-such queues alternate and stay small, so they stay in the cache too.  All workers read the same counts behind a
-barrier and make the same decisions:
+such queues alternate and stay small, so they stay in the cache too.  All workers read the same counts behind
+a barrier and make the same decisions:
 
 * A frontier with few entries is pushed by one worker alone, for as many levels as it stays small, while the
   others wait: thin graphs need no barriers.
-* A larger one is divided into equal parts; a large one is handed out in chunks by an atomic counter, since rows
-  are uneven.
+* A larger one is divided into equal parts; a large one is handed out in chunks by an atomic counter, since
+  rows are uneven.
 * A frontier that leads to a good part of the graph is pushed by bitmaps, or pulled if the incoming rows are
   there, whichever :mod:`~edgewise.paths.bfs.direction` estimates to be the cheapest.
 * A queue has room for a part of the vertices only.  A vertex without room has its distance all the same, and
   the next step takes all vertices at that distance.
 
 Pushing reads every entry of every row that is reached, once.  That is the least for graphs of large diameter,
-and all there is to do in a directed graph without its incoming rows.  Social networks have a level or two that
-hold nearly everything; pulled, most of their vertices stop at the first entry.
+and all there is to do in a directed graph without its incoming rows.  Social networks have a level or two
+that hold nearly everything; pulled, most of their vertices stop at the first entry.
 """
 
 from typing import Any, NamedTuple
@@ -57,7 +57,7 @@ LINE, LEVEL, CHUNKS, BLOCKS, N_UNVISITED, SHARED_LINES = 16, 0, 1, 2, 3, 4
 
 
 class Memory(NamedTuple):
-    """What the host allocates for a search of ``n`` vertices; few arrays, since each costs a microsecond a call.
+    """What the host allocates for ``n`` vertices; few arrays, since each costs a microsecond in a call.
 
     Attributes
     ----------

@@ -1,15 +1,17 @@
 """Pull: unvisited vertices search for a neighbour in the frontier (Beamer, Asanovic & Patterson 2012).
 
 Where the frontier is a large part of the graph, most entries of its rows lead back to visited vertices, while
-an unvisited vertex finds a neighbour in the frontier after a few entries, and stops.  The frontier is a bitmap
-here.
+an unvisited vertex finds a neighbour in the frontier after a few entries, and stops.  The frontier is a
+bitmap here.
 
 The first step surveys all distances: it sets the bits of the frontier and lists the unvisited vertices, by
-blocks of vertices.  Later steps read only these lists, which shrink; a vertex without a row leaves them at once.
-A block is a multiple of 64 vertices and belongs to one worker at a time, so words of bitmaps need no atomics.
+blocks of vertices.  Later steps read only these lists, which shrink; a vertex without a row leaves them at
+once.  A block is a multiple of 64 vertices and belongs to one worker at a time, so words of bitmaps need no
+atomics.
 
-As in :mod:`~edgewise.paths.bfs.push` a step consists of short loops over a batch: read the bounds of the rows,
-read the first neighbour of each, look up its bit.  Vertices without luck read on, four entries at a time.
+As in :mod:`~edgewise.paths.bfs.push` a step consists of short loops over a batch: read the bounds of the
+rows, read the first neighbour of each, look up its bit.  Vertices without luck read on, four entries at a
+time.
 """
 
 from typing import Any, NamedTuple

@@ -1,9 +1,9 @@
 """Push: the vertices of the frontier reach their neighbours (a top-down step on the CPU).
 
-A search waits for memory: for the bounds of a row, for the row, for the marks of its neighbours.  One loop over
-vertices with a loop over each row inside lets a core wait for these one after the other, and mispredicts at
-every second neighbour whether it is new.  Therefore each of the three is a loop of its own over a batch, short
-and without branches, so that a core has a dozen reads under way:
+A search waits for memory: for the bounds of a row, for the row, for the marks of its neighbours.  One loop
+over vertices with a loop over each row inside lets a core wait for these one after the other, and mispredicts
+at every second neighbour whether it is new.  Therefore each of the three is a loop of its own over a batch,
+short and without branches, so that a core has a dozen reads under way:
 
 1. :func:`read_spans` reads where the rows begin and how long they are,
 2. :func:`gather` copies the rows one behind the other, eight entries at a time,
@@ -35,10 +35,11 @@ unsigned = np.uint64  # an index of this type is not tested for being negative
 class Visited(NamedTuple):
     """What the search has reached.
 
-    A set bit of ``seen`` says that the vertex is reached; for a clear bit the distance decides.  ``seen`` takes
-    1/32 of the memory of the distances, so it mostly stays in a core's own cache.  Its bits are set without
-    atomics: when two workers write to one byte a bit may get lost, but none is ever set too early.  Two workers
-    may both reach a vertex in one step: its distance is then the same from both, and both queues hold it.
+    A set bit of ``seen`` says that the vertex is reached; for a clear bit the distance decides.  ``seen``
+    takes 1/32 of the memory of the distances, so it mostly stays in a core's own cache.  Its bits are set
+    without atomics: when two workers write to one byte a bit may get lost, but none is ever set too early.
+    Two workers may both reach a vertex in one step: its distance is then the same from both, and both queues
+    hold it.
 
     Attributes
     ----------
@@ -151,7 +152,7 @@ def gather(count, neighbours, output):
 
 @device
 def sift(entries, first, end, seen, queue, tail):
-    """Append the entries ``first`` to ``end`` whose bit in ``seen`` is clear; return the queue's new length."""
+    """Append the entries ``first`` to ``end`` whose bit in ``seen`` is clear; return the new length."""
     for entry in range(first, end):
         vertex = entries[entry]
         queue[tail] = vertex

@@ -20,14 +20,14 @@ from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
 from edgewise.method import POSITIVE, check_device, check_graph, check_method, on_device
+from edgewise.paths.local_search import LOCAL_SEARCH, search_by_distance
 from edgewise.paths.method import PathMethod, check_cutoff, sources_in, vertices_in
-from edgewise.paths.result import Distances, SparseDistances, unreached
+from edgewise.paths.result import Distances, unreached
 from edgewise.paths.sssp.bellman_ford import NegativeCycle, bellman_ford
 from edgewise.paths.sssp.delta_stepping import delta_stepping
 from edgewise.paths.sssp.dijkstra import dijkstra
 from edgewise.paths.sssp.harish import harish
 from edgewise.paths.sssp.near_far import near_far
-from edgewise.paths.sssp.nearby import nearby
 from edgewise.paths.sssp.weights import (
     edge_at,
     limit_in,
@@ -38,8 +38,6 @@ from edgewise.paths.sssp.weights import (
 
 __all__ = ["METHODS", "shortest_paths"]
 
-#: Name of the search of few vertices that ``auto`` begins with on the CPU.
-LOCAL_SEARCH = "local-search"
 
 METHODS = {
     "harish": PathMethod(
@@ -182,9 +180,9 @@ def _run(graph, rows, method, search):
     elif method == "auto" and search.device == "cpu":
         start = perf_counter()
         limit = limit_in(search.cutoff, rows.weights.dtype)
-        few = nearby(rows, search.sources, limit, search.targets)
+        few = search_by_distance(rows.outgoing, search.sources, limit, search.targets)
         if few is not None:
-            return LOCAL_SEARCH, perf_counter() - start, rows, SparseDistances(*few)
+            return LOCAL_SEARCH, perf_counter() - start, rows, few
         method = "delta-stepping"
     elif method == "auto":
         method = "near-far"

@@ -1,62 +1,15 @@
 """Dijkstra's search on one core: vertices are settled in order of their distances.
 
-The oracle of the other methods, and a fair choice where targets nearby end a search early.  The heap has four
-children per node.  Its items are never moved up when a shorter path is found: they are added once more, and
-the older item is recognised by its distance and skipped.
+The oracle of the other methods, and a fair choice where targets nearby end a search early.
 """
-
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import compiled, device
+from edgewise.device import compiled
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp.weights import past_the_end
-
-#: Children of a node of the heap.
-ARITY = 4
-
-
-class Heap(NamedTuple):
-    """Distances ``keys`` and ``items`` at them, in heap order: two arrays of the same length."""
-
-    keys: Any
-    items: Any
-
-
-@device
-def push(heap, size, key, item):
-    """Add an item; return the new size."""
-    keys, items = heap
-    at = size
-    while at > 0 and keys[(at - 1) // ARITY] > key:
-        above = (at - 1) // ARITY
-        keys[at], items[at] = keys[above], items[above]
-        at = above
-    keys[at], items[at] = key, item
-    return size + 1
-
-
-@device
-def pop(heap, size):
-    """Remove the nearest item, which is the first; return the new size."""
-    keys, items = heap
-    size -= 1
-    key, item = keys[size], items[size]
-    at = 0
-    while ARITY * at + 1 < size:
-        first = ARITY * at + 1
-        least = first
-        for other in range(first + 1, min(first + ARITY, size)):
-            if keys[other] < keys[least]:
-                least = other
-        if keys[least] >= key:
-            break
-        keys[at], items[at] = keys[least], items[least]
-        at = least
-    keys[at], items[at] = key, item
-    return size
+from edgewise.primitives.heap import Heap, pop, push
 
 
 @compiled

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, load, parallel_region
-from edgewise.paths.block_queues import APART, PIECE, WORDS, add_up
+from edgewise.paths.block_queues import APART, PIECE, WORDS, add_block_sum
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp.near_far_kernels import (
     COUNTERS,
@@ -122,7 +122,7 @@ def after_dense(n_near, n_far, threshold, step, limits):
 def list_round(worker, search, turn):
     """Queue all near vertices; the numbers of near and of far ones."""
     counts, far = search.counts, list_near(worker, search, turn)
-    add_up(worker.id, worker.shared, counts, turn.counters + FAR, far)
+    add_block_sum(worker, counts, turn.counters + FAR, far)
     barrier_wait(worker)
     return np.int64(load(counts, turn.spill * APART)), load(counts, (turn.counters + FAR) * APART)
 
@@ -150,8 +150,8 @@ def dense_round(worker, search, turn):
     barrier_wait(worker)
     n_pieces = np.int64(load(counts, (counters + PIECES) * APART))
     more_near, more_far = expand_pieces(worker, search, turn, n_pieces)
-    add_up(worker.id, worker.shared, counts, counters + NEAR, near + more_near)
-    add_up(worker.id, worker.shared, counts, counters + FAR, far + more_far)
+    add_block_sum(worker, counts, counters + NEAR, near + more_near)
+    add_block_sum(worker, counts, counters + FAR, far + more_far)
     barrier_wait(worker)
     return load(counts, (counters + NEAR) * APART), load(counts, (counters + FAR) * APART)
 

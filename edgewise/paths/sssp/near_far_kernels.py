@@ -14,14 +14,14 @@ from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.block_queues import (
     APART,
     PIECE,
-    begin_to_keep,
-    count_kept,
-    keep,
-    kept,
-    make_room,
+    append,
+    append_local,
+    append_pieces,
+    clear_local,
+    clear_next_local,
+    local_at,
+    local_size,
     piece_at,
-    put,
-    put_pieces,
 )
 from edgewise.paths.csr import CSR
 
@@ -109,7 +109,7 @@ def take_flagged(search, turn, vertex):
         first = offsets[vertex]
         degree = offsets[vertex + 1] - first
         if degree > PIECE:
-            put_pieces(search.queue, search.counts, turn.counters + PIECES, vertex, degree)
+            append_pieces(search.queue, search.counts, turn.counters + PIECES, vertex, degree)
             degree = np.int64(0)
     return first, degree, 0
 
@@ -181,7 +181,7 @@ def list_near(worker, search, turn):
                     elif search.expanded[vertex] <= distance:
                         search.flags[turn.pending + vertex] = 0
                     else:
-                        put(search.queue, search.counts, turn.spill, capacity, vertex)
+                        append(search.queue, search.counts, turn.spill, capacity, vertex)
     return far
 
 
@@ -195,7 +195,7 @@ def leave_to_dense(search, turn, vertex):
 @device
 def queue_for_next_round(search, turn, vertex):
     """Queue a near vertex; without room in the queue, leave it to the dense phase."""
-    if not put(search.queue, search.counts, turn.spill, len(search.queue) // QUEUES, vertex):
+    if not append(search.queue, search.counts, turn.spill, len(search.queue) // QUEUES, vertex):
         leave_to_dense(search, turn, vertex)
 
 
@@ -207,7 +207,7 @@ def relax_to_queue(worker, search, turn, step, other, distance, weight):
         return
     if longer >= turn.threshold:
         search.flags[turn.pending + other] = 1
-    elif not keep(worker.shared, step, other):
+    elif not append_local(worker.shared, step, other):
         queue_for_next_round(search, turn, other)
 
 
@@ -236,11 +236,11 @@ def expand_sparse(worker, search, turn, size):
     thread, block, blocks = worker.id % threads, worker.id // threads, worker.count // threads
     lane, warp, warps = thread % lanes, thread // lanes, threads // lanes
     first_item, last_item = block * size // blocks, (block + 1) * size // blocks
-    begin_to_keep(worker.shared, thread)
+    clear_local(worker.shared, thread)
     block_barrier()
     step, count = 0, last_item - first_item
     while count > 0 and (step == 0 or (count <= MAX_LOCAL and step < TURNS)):
-        make_room(worker.shared, thread, step)
+        clear_next_local(worker.shared, thread, step)
         base = 0
         while base < count:
             item, first, degree = base + warp + warps * lane, np.int64(0), np.int64(0)
@@ -249,7 +249,7 @@ def expand_sparse(worker, search, turn, size):
                 if step == 0:
                     vertex = np.int64(search.queue[turn.near * capacity + first_item + item])
                 else:
-                    vertex = kept(worker.shared, step, item)
+                    vertex = local_at(worker.shared, step, item)
                 first, degree, distance = take_queued(search, turn, vertex)
             prefix = inclusive_scan(degree, lane)
             total, start = shuffle(prefix, lanes - 1), first - prefix + degree
@@ -263,7 +263,7 @@ def expand_sparse(worker, search, turn, size):
                 item += lanes
             base += threads
         block_barrier()
-        count = count_kept(worker.shared, step)
+        count = local_size(worker.shared, step)
         step += 1
     for item in range(thread, count, threads):
-        queue_for_next_round(search, turn, kept(worker.shared, step, item))
+        queue_for_next_round(search, turn, local_at(worker.shared, step, item))
