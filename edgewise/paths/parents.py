@@ -1,15 +1,17 @@
 """Parents: for every vertex the smallest neighbour from which a shortest path comes in.
 
-Distances are unique where shortest paths are not, so parents are read off the distances afterwards: the
-edge from ``u`` to ``v`` is *tight* if ``distance[u] + weight == distance[v]``.  This makes them the same
-for every method, device and number of threads.
+Distances are unique where shortest paths are not, so parents are read off the distances afterwards: the edge
+from ``u`` to ``v`` is *tight* if ``distance[u] + weight == distance[v]``.  Therefore they are the same for every
+method, device and number of threads.
 
-A parent that is nearer to the source than its child cannot close a cycle, so the smallest of these is
-taken. A vertex may have none: its tight edges come from vertices at the same distance, since they weigh
-nothing, or so little that the sum of floats does not show it.  Such vertices are settled level by level:
-those with a tight edge from a settled vertex first, then those with one from these, and so on.  Negative
-weights bring tight edges from further away, and all vertices are settled by levels, from the sources on.
+A parent that is nearer to the source than its child cannot close a cycle, so the smallest of these is taken.  A
+vertex may have none: its tight edges come from vertices at the same distance, since they weigh nothing, or so
+little that the sum of floats does not show it.  Such vertices are settled level by level: first those with a
+tight edge from a settled vertex, then those with one from these, and so on.  Negative weights bring tight edges
+from further away, and all vertices are settled by levels, from the sources on.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,38 +44,63 @@ def is_among(vertex, ascending):
     return first < len(ascending) and ascending[first] == vertex
 
 
+class Tree(NamedTuple):
+    """What is known of the parents.
+
+    Attributes
+    ----------
+    distances : (n,) array
+    none : number
+        The distance of vertices that are not reached.
+    parents : (n,) int64 array
+        -1 where there is none.
+    levels : (n,) int32 array
+        :data:`OPEN` where the parent is not known yet.
+    changed : (1,) int32 array
+        Not 0 if a pass has to be followed by another one.
+    """
+
+    distances: Any
+    none: Any
+    parents: Any
+    levels: Any
+    changed: Any
+
+
 @each
-def _nearer_parent(vertex, distances, offsets, neighbours, weights, sources, none, levels, parents, lacking):
+def _nearer_parent(vertex, incoming, tree, sources):
     """Find the smallest parent that is nearer to the sources."""
-    parents[vertex], levels[vertex] = -1, 0
-    if distances[vertex] == none:
+    distances = tree.distances
+    tree.parents[vertex], tree.levels[vertex] = -1, 0
+    if distances[vertex] == tree.none:
         return
     least = np.int64(-1)
-    for entry in range(offsets[vertex], offsets[vertex + 1]):
-        other = np.int64(neighbours[entry])
+    for entry in range(incoming.offsets[vertex], incoming.offsets[vertex + 1]):
+        other = np.int64(incoming.neighbours[entry])
         candidate = distances[other] < distances[vertex] and (least < 0 or other < least)
-        if candidate and is_tight(distances, other, vertex, weights, entry):
+        if candidate and is_tight(distances, other, vertex, incoming.weights, entry):
             least = other
-    parents[vertex] = least
+    tree.parents[vertex] = least
     if least < 0 and not is_among(vertex, sources):
-        levels[vertex] = OPEN
-        lacking[0] = 1
+        tree.levels[vertex] = OPEN
+        tree.changed[0] = 1
 
 
 @each
-def _parent_at_level(vertex, distances, offsets, neighbours, weights, none, levels, level, parents, settled):
+def _parent_at_level(vertex, incoming, tree, level):
     """Settle an open vertex behind the smallest tight neighbour of the level before."""
-    if levels[vertex] != OPEN or distances[vertex] == none:
+    distances, none = tree.distances, tree.none
+    if tree.levels[vertex] != OPEN or distances[vertex] == none:
         return
     least = np.int64(-1)
-    for entry in range(offsets[vertex], offsets[vertex + 1]):
-        other = np.int64(neighbours[entry])
-        candidate = levels[other] == level and distances[other] != none and (least < 0 or other < least)
-        if candidate and is_tight(distances, other, vertex, weights, entry):
+    for entry in range(incoming.offsets[vertex], incoming.offsets[vertex + 1]):
+        other = np.int64(incoming.neighbours[entry])
+        candidate = tree.levels[other] == level and distances[other] != none and (least < 0 or other < least)
+        if candidate and is_tight(distances, other, vertex, incoming.weights, entry):
             least = other
     if least >= 0:
-        parents[vertex], levels[vertex] = least, level + 1
-        settled[0] = 1
+        tree.parents[vertex], tree.levels[vertex] = least, level + 1
+        tree.changed[0] = 1
 
 
 def parents_of(incoming, distances, sources, negative):
@@ -81,13 +108,12 @@ def parents_of(incoming, distances, sources, negative):
 
     Parameters
     ----------
-    incoming : edgewise.paths.csr.CSR
-        Rows of the edges that come in.
+    incoming : CSR
     distances : (n,) array
     sources : (k,) int64 array on the host
         Ascending.
     negative : bool
-        Whether an edge may weigh less than nothing.
+        Whether a weight may be negative.
 
     Returns
     -------
@@ -99,15 +125,15 @@ def parents_of(incoming, distances, sources, negative):
         n, none = len(distances), distances.dtype.type(unreached(distances.dtype))
         parents, levels = arrays.full(n, -1, np.int64, device), arrays.full(n, OPEN, np.int32, device)
         starts, changed = arrays.move(np.asarray(sources), device), arrays.full(1, 1, np.int32, device)
-        rows = (distances, incoming.offsets, incoming.neighbours, incoming.weights)
+        tree = Tree(distances, none, parents, levels, changed)
         if negative:
             levels[starts] = 0
         else:
             changed.fill(0)
-            _nearer_parent(n, *rows, starts, none, levels, parents, changed)
+            _nearer_parent(n, incoming, tree, starts)
         level = 0
         while int(changed[0]):
             changed.fill(0)
-            _parent_at_level(n, *rows, none, levels, level, parents, changed)
+            _parent_at_level(n, incoming, tree, level)
             level += 1
     return parents

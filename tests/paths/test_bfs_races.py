@@ -1,0 +1,92 @@
+"""Breadth-first search under a jittery interpreter: lost bits never make a distance wrong."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.device import Worker
+from edgewise.paths.bfs import push
+from edgewise.paths.check import oracle
+from edgewise.paths.csr import CSR
+from edgewise.paths.result import SparseDistances
+from tests import jitter
+
+driver = import_module("edgewise.paths.bfs.level_synchronous")
+pytestmark = pytest.mark.interpreter
+WORKERS, N, SEEDS, MANY_SEEDS = 3, 70, range(15), range(150)
+rng = np.random.default_rng(5)
+#: Layers whose vertices share bytes of the bitmap, and edges between them that several workers follow at once.
+SOURCES = np.concatenate([np.zeros(8, np.int64), rng.integers(1, N, 150)])
+TARGETS = np.concatenate([np.arange(1, 9), rng.integers(1, N, 150)])
+EXPECTED = [driver.NONE if d is None else d for d in oracle(N, SOURCES, TARGETS, [0])]
+#: Costs that make every step of one kind.
+WAYS = {
+    "push": {"BIT_COST": 1000, "TEST_COST": 1000},
+    "bitmap push": {"BIT_COST": 0, "WRITE_COST": 0, "TEST_COST": 1000},
+    "pull": {"TEST_COST": 0, "SURVEY_COST": 0},
+    "mixed": {"BIT_COST": 6, "WRITE_COST": 0, "TEST_COST": 1, "SURVEY_COST": 0},
+}
+
+
+def distances_by(way, seed, **replaced):
+    """Distances from vertex 0 by three workers, none of which ever goes on alone, and bits lost on the way."""
+    scheduler = jitter.Scheduler(seed)
+    limits = {"FEW_ENTRIES": -1, "MANY_ENTRIES": 8, "QUEUE_CHUNK": 2, "BLOCK": 64}
+    region = jitter.jittery(driver.run.body, **WAYS[way], **limits, **replaced)
+    graph = ew.Graph.from_edges(SOURCES, TARGETS, n_vertices=N)
+    rows = CSR(graph.offsets, graph.neighbours, np.empty(0, np.int32))
+    words, capacity = 2, N + push.BATCH
+    bits = (2 + WORKERS) * words + WORKERS * push.NUMBERS
+    memory = driver.Memory(
+        jitter.Jittery(np.zeros(N, np.int32), scheduler),
+        jitter.Jittery(np.zeros(8 * words, np.uint8), scheduler),
+        np.zeros(bits, np.uint64),
+        np.empty(N + WORKERS * (2 * capacity + push.BUFFER), np.uint32),
+        np.zeros(words + 3 * (WORKERS + driver.SHARED_LINES) * driver.LINE, np.int64),
+    )
+    known = SparseDistances(np.zeros(1, np.uint32), np.zeros(1, np.int32))
+    ended = jitter.run_region(
+        scheduler,
+        WORKERS,
+        lambda number, barrier: region(
+            Worker(number, WORKERS, barrier), memory, rows, rows, known, 0, driver.NONE - 1
+        ),
+    )
+    distances = memory.distances.values
+    seen = np.unpackbits(memory.seen.values, bitorder="little")[:N].astype(bool)
+    assert not (seen & (distances == driver.NONE)).any()  # no bit is set too early
+    n_lost = int(((distances != driver.NONE) & ~seen).sum())
+    return (distances.tolist() if ended else None), n_lost
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_distances_are_right_under_every_schedule(way):
+    for seed in SEEDS:
+        assert distances_by(way, seed)[0] == EXPECTED, f"seed {seed}"
+
+
+def test_bits_do_get_lost():
+    assert any(distances_by("push", seed)[1] for seed in MANY_SEEDS)
+
+
+def settle_by_bits(first, end, offsets, visited, output):
+    """The planted race: a clear bit is taken for a vertex that is not reached, whatever its distance."""
+    seen, distances, _ = visited
+    queue, tail, entries = output.queue, first, np.uint64(0)
+    for item in range(first, end):
+        vertex = queue[item]
+        byte, bit = seen[vertex >> 3], np.uint8(1 << (vertex & 7))
+        new = byte & bit == 0
+        seen[vertex >> 3] = byte | bit
+        if new:
+            distances[vertex] = output.distance
+            queue[tail] = vertex
+            tail += np.uint64(1)
+            entries += np.uint64(offsets[vertex + 1] - offsets[vertex])
+    return tail, entries
+
+
+def test_the_planted_race_is_caught():
+    assert any(distances_by("push", seed, settle=settle_by_bits)[0] != EXPECTED for seed in MANY_SEEDS)
