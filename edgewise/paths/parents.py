@@ -1,14 +1,14 @@
 """Parents: for every vertex the smallest neighbour from which a shortest path comes in.
 
-Distances are unique where shortest paths are not, so parents are read off the distances afterwards: the edge
-from ``u`` to ``v`` is *tight* if ``distance[u] + weight == distance[v]``.  Therefore they are the same for every
-method, device and number of threads.
+Distances are unique where shortest paths are not, so parents are read off the distances afterwards: the
+edge from ``u`` to ``v`` is *tight* if ``distance[u] + weight == distance[v]``.  Therefore they are the same
+for every method, device and number of threads.
 
-A parent that is nearer to the source than its child cannot close a cycle, so the smallest of these is taken.  A
-vertex may have none: its tight edges come from vertices at the same distance, since they weigh nothing, or so
-little that the sum of floats does not show it.  Such vertices are settled level by level: first those with a
-tight edge from a settled vertex, then those with one from these, and so on.  Negative weights bring tight edges
-from further away, and all vertices are settled by levels, from the sources on.
+A parent that is nearer to the source than its child cannot close a cycle, so the smallest of these is taken.
+A vertex may have none: its tight edges come from vertices at the same distance, since they weigh nothing, or
+so little that the sum of floats does not show it.  Such vertices are settled level by level: first those with
+a tight edge from a settled vertex, then those with one from these, and so on.  Negative weights bring tight
+edges from further away, and all vertices are settled by levels, from the sources on.
 """
 
 from typing import Any, NamedTuple

@@ -17,7 +17,7 @@ driver = import_module("edgewise.paths.bfs.level_synchronous")
 pytestmark = pytest.mark.interpreter
 WORKERS, N, SEEDS, MANY_SEEDS = 3, 70, range(15), range(150)
 rng = np.random.default_rng(5)
-#: Layers whose vertices share bytes of the bitmap, and edges between them that several workers follow at once.
+#: Vertices that share bytes of the bitmap, and that several workers reach at once.
 SOURCES = np.concatenate([np.zeros(8, np.int64), rng.integers(1, N, 150)])
 TARGETS = np.concatenate([np.arange(1, 9), rng.integers(1, N, 150)])
 EXPECTED = [driver.NONE if d is None else d for d in oracle(N, SOURCES, TARGETS, [0])]
@@ -31,7 +31,7 @@ WAYS = {
 
 
 def distances_by(way, seed, **replaced):
-    """Distances from vertex 0 by three workers, none of which ever goes on alone, and bits lost on the way."""
+    """Distances from vertex 0 by three workers, none of which goes on alone, and the number of lost bits."""
     scheduler = jitter.Scheduler(seed)
     limits = {"FEW_ENTRIES": -1, "MANY_ENTRIES": 8, "QUEUE_CHUNK": 2, "BLOCK": 64}
     region = jitter.jittery(driver.run.body, **WAYS[way], **limits, **replaced)
