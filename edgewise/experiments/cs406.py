@@ -108,7 +108,6 @@ def by_queue(watch):
 
 
 def _and_cpu(team):
-    """The team, with the CPU if it is not a member."""
     return team if "cpu" in team.devices else DeviceTeam([*team, CPU])
 
 
@@ -158,7 +157,6 @@ def _key(row):
 
 
 def _row(watch, case, way, published):
-    """A row of a table."""
     key = "dfs on a thread", case.name, case.length
     if key not in watch.cache:
         on_cpu = case._replace(graph=case.graph.to("cpu"))
@@ -178,7 +176,6 @@ def _row(watch, case, way, published):
 
 @contextmanager
 def _threads(number):
-    """Context in which loops use ``number`` threads, if that is given."""
     before = threads.count()
     threads.use(number)
     try:
@@ -188,7 +185,6 @@ def _threads(number):
 
 
 def _timed(watch, case, way):
-    """Times of one way to count, and the part of the work that was timed."""
     key = f"{case.name}, k = {case.length}"
     what = f"{way.method} by {way.schedule} on {', '.join(way.team.names)}"
     options = {"devices": way.team, "force": True}
@@ -210,13 +206,7 @@ def _timed(watch, case, way):
 
 
 class Part:
-    """The search ``dfs`` from every vertex, or from some where all would take long.
-
-    Attributes
-    ----------
-    share : float
-        Part of the estimated work that is done.
-    """
+    """The search ``dfs`` from every vertex, or from some where all would take long: ``share`` of the work."""
 
     def __init__(self, case, way, expected):
         self.length, self.devices, self.expected = case.length, way.team.devices, expected

@@ -1,5 +1,9 @@
 """The front: what is asked for, what is refused and in which words; schedules and devices do not matter."""
 
+import sys
+import threading
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,6 +17,7 @@ from edgewise.cycles.planning.cost_model import choose
 from edgewise.cycles.planning.schedules import Plan, Tasks
 from edgewise.cycles.result import exact_sum
 from edgewise.device import arrays, threads
+from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, GraphError, OptionError
 from tests.zoo import ZOO
 
@@ -84,6 +89,31 @@ def test_auto_gives_gpus_and_the_cpu_methods_that_share_tasks(length, monkeypatc
     found = ew.cycle_counts(graph, length, devices="cuda:0,cpu:0")
     assert found.method == choose(METHODS, length, ("cuda:0", "cpu"))
     assert arrays.move(found.counts, "cpu").tolist() == by_hand(graph, length)
+
+
+@pytest.mark.simulator
+def test_a_count_on_a_gpu_enters_few_pages():
+    """Pages of the package with a function or a kernel that runs, except device and primitives."""
+    if not SIMULATED:
+        pytest.skip("kernels are Python functions in the simulator only")
+    home, entered = Path(ew.__file__).parent, set()
+
+    def enter(frame, event, argument):
+        if event == "call" and Path(frame.f_code.co_filename).is_relative_to(home):
+            entered.add(Path(frame.f_code.co_filename).relative_to(home).as_posix())
+
+    graphs = [ew.generate.rgg(60, mean_degree=6, seed=seed).to("cuda") for seed in (1, 2)]
+    ew.cycle_counts(graphs[0], 5)
+    threading.setprofile(enter)
+    sys.setprofile(enter)
+    try:
+        ew.cycle_counts(graphs[1], 5)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    assert len(entered) <= 26
+    pages = {page for page in entered if not page.startswith(("device/", "primitives/"))}
+    assert "cycles/counting/pentagons.py" in pages and len(pages) <= 14, sorted(pages)
 
 
 @pytest.mark.interpreter

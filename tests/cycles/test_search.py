@@ -193,16 +193,16 @@ def kinds(names, index):
 
 
 ROWS = two_core.Rows, ("int64[]", "index[]")
-TASKS = "int64[]", "int64", "int64", "int64[]"
+TASKS = "int64[]", "int64", "int64", "int64[]", "int64"
 KERNELS = {
     "dfs": (
         dfs.search.cuda,
-        ("int64", (dfs.Tasks, (*TASKS, "int64")), ROWS)
+        ("int64", (dfs.Tasks, TASKS), ROWS)
         + ((dfs.Stacks, ("int64[]", "int64[]", "int64", "int64")), "int64[]"),
     ),
     "enumerate": (
         enumerating.search.cuda,
-        ("int32[]", "int64", (enumerating.Tasks, TASKS), ROWS, "int64[]")
+        ("int32[]", "int64", (dfs.Tasks, TASKS), ROWS, "int64[]")
         + ((enumerating.Scratch, ("int64", "int32[]", "index[]", *["int64[]"] * 4)),)
         + ((enumerating.Budget, ("int64[]", "int64")), "int64[]"),
     ),

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.lookup import first_from
-from edgewise.cycles.counting.ranked import RankedCSR
+from edgewise.cycles.counting.ranked import RankedCSR, first_from
 from edgewise.cycles.counting.wedge_table import (
     WedgeTable,
     clear,

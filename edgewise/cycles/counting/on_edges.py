@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.lookup import first_from
-from edgewise.cycles.counting.ranked import Ranked
+from edgewise.cycles.counting.ranked import Ranked, first_from
 from edgewise.device import arrays, compiled, device, each, fetch_add
 from edgewise.errors import GraphError
 from edgewise.primitives.thread_pool import ThreadPool, next_chunk

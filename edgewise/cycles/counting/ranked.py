@@ -85,6 +85,18 @@ class Ranked(NamedTuple):
         return arrays.device_of(self.offsets)
 
 
+@device
+def first_from(vertex, first, end, neighbours):
+    """Entry of the first vertex that is not below ``vertex``, in the row from ``first`` to ``end``."""
+    while first < end:
+        middle = (first + end) // 2
+        if np.int64(neighbours[middle]) < vertex:
+            first = middle + 1
+        else:
+            end = middle
+    return first
+
+
 def ranked_of(graph) -> Ranked:
     """The simple graph of ``graph``, ranked, on the same device; it is cached with the graph."""
 

@@ -30,9 +30,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.lookup import first_from
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles
-from edgewise.cycles.counting.ranked import Ranked, RankedCSR, ranked_of
+from edgewise.cycles.counting.ranked import Ranked, RankedCSR, first_from, ranked_of
 from edgewise.cycles.counting.vertex_queue import (
     Distances,
     Rows,

@@ -121,7 +121,8 @@ class _Count:
 
     def on_device(self, worker, device, loop_threads=None):
         """Do the runs that are dealt to one device; return its counts."""
-        threads.use(loop_threads)
+        if loop_threads is not None:
+            threads.use(loop_threads)
         try:
             with arrays.guard(device):
                 return self._counts(worker, device)

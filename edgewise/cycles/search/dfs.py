@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.lookup import is_on_path
 from edgewise.cycles.counting.ranked import Ranked
 from edgewise.cycles.method import Solver
 from edgewise.cycles.search.two_core import Rows, count_walks
@@ -68,6 +67,14 @@ class Stacks(NamedTuple):
     entries: Any
     own: int
     step: int
+
+
+@device
+def is_on_path(vertex, path, base, step, length):
+    """Whether a vertex is one of the first ``length`` of a path: those at ``base``, ``base + step`` ..."""
+    while length > 0 and path[base + (length - 1) * step] != vertex:
+        length -= 1
+    return length > 0
 
 
 @device

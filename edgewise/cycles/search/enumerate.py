@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.lookup import is_on_path
 from edgewise.cycles.counting.ranked import Ranked
 from edgewise.cycles.method import Solver
+from edgewise.cycles.search.dfs import Tasks, is_on_path
 from edgewise.cycles.search.probes import work
 from edgewise.cycles.search.two_core import Rows, without_trees
 from edgewise.device import arrays, cas, device, fetch_add, load, parallel_region
@@ -45,37 +45,8 @@ TASK, TAIL = 0, 1
 STEPS_AT_A_TIME, CAP = 1 << 22, 1 << 46
 
 
-class Tasks(NamedTuple):
-    """The tasks of one call, taken from a common counter.
-
-    Attributes
-    ----------
-    order : (tasks,) int64 array
-        Apex vertices (ranks).
-    first, end : int
-        The tasks are ``order[first:end]``.
-    taken : (1,) int64 array
-        How many of them have been taken.
-    """
-
-    order: Any
-    first: int
-    end: int
-    taken: Any
-
-
 class Scratch(NamedTuple):
-    """Memory of all thread groups; see :class:`Group` for the meaning of the arrays.
-
-    Attributes
-    ----------
-    n_groups : int
-        Number of thread groups that have memory; the others do nothing.
-    distance : (n_groups * n,) int32 array
-    reached : (n_groups * n,) index array
-    credit : (n_groups * n,) int64 array
-    path, entries, before : (n_groups * threads * length,) int64 arrays
-    """
+    """Memory of the first ``n_groups`` thread groups, the others do nothing: the arrays of :class:`Group`."""
 
     n_groups: int
     distance: Any
@@ -306,7 +277,7 @@ class Enumeration(Solver):
     def count(self, first: int, end: int) -> None:
         """Count the cycles whose highest vertices are ``order[first:end]``."""
         ranked = self.ranked
-        tasks = Tasks(self.order, first, end, arrays.zeros(1, np.int64, ranked.device))
+        tasks = Tasks(self.order, first, end, arrays.zeros(1, np.int64, ranked.device), 1)
         rows = Rows(ranked.offsets, ranked.neighbours)
         search(self.length, tasks, rows, ranked.split, self.scratch, self.budget, self.found)
 

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.lookup import first_from, is_on_path
-from edgewise.cycles.counting.ranked import Ranked
+from edgewise.cycles.counting.ranked import Ranked, first_from
+from edgewise.cycles.search.dfs import is_on_path
 from edgewise.cycles.search.two_core import Rows, add_step, two_core
 from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError
