@@ -149,6 +149,8 @@ def test_several_devices_give_what_one_gives(monkeypatch):
     if not SIMULATED:
         result = all_pairs_shortest_paths(graph, method="sssp", devices=["cpu:0", "cpu:1"])
         assert (as_floats(result) == expected).all()
+        assert result.devices == ("cpu:0", "cpu:1")
+        assert all_pairs_shortest_paths(graph).devices == (graph.device,)
         assert all_pairs_shortest_paths(graph, devices=["cpu:0", "cpu:1"]).method == "sssp"
         bare = graph_of(shape)
         assert all_pairs_shortest_paths(bare, devices=["cpu:0", "cpu:1"]).method == "multi-source"
@@ -309,6 +311,10 @@ def test_verifier_finds_what_is_wrong():
         result.distances[row, column] = unreached(result.distances.dtype) if value is None else value
         with pytest.raises(VerificationError, match="the distance from 0 to"):
             result.verify()
+    result = all_pairs_shortest_paths(graph_of(shape, weights))
+    assert result.verify(graph_of(shape, weights)) is result
+    with pytest.raises(VerificationError, match="the distance from 0 to 1 is wrong"):
+        result.verify(graph_of(shape, weights - 1))
 
 
 def test_auto_goes_by_size_density_and_weights():

@@ -8,7 +8,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError, GraphError
-from edgewise.paths.apsp import all_pairs_shortest_paths, search
+from edgewise.paths.apsp import all_pairs_shortest_paths, output, search
 
 RNG = np.random.default_rng(5)
 N = 40
@@ -220,6 +220,45 @@ def test_some_sources_and_no_vertex(goal):
     assert (result.distances[:] == expected()[[7, 3]]).all()
     nothing = ew.Graph.from_edges([], [], n_vertices=0)
     assert all_pairs_shortest_paths(nothing, output=goal).distances.shape == (0, 0)
+
+
+def test_a_result_is_a_table_a_stream_a_matrix_and_a_picture(goal):
+    pa = pytest.importorskip("pyarrow")
+    graph = ew.Graph.from_edges(["a", "b", "x"], ["b", "c", "y"], weights=[2, 3, 1], directed=True)
+    result = all_pairs_shortest_paths(graph)
+    pairs = [("a", "a", 0), ("a", "b", 2), ("a", "c", 5), ("b", "b", 0), ("b", "c", 3)]
+    pairs += [("c", "c", 0), ("x", "x", 0), ("x", "y", 1), ("y", "y", 0)]
+    rows = [tuple(row.values()) for row in result.to_frame().to_pylist()]
+    assert sorted(rows) == pairs and [row[0] for row in rows] == sorted(
+        (row[0] for row in rows), key=graph.ids.to_pylist().index
+    )
+    assert pa.table(result).equals(result.to_frame())
+    result.write(goal.with_suffix(".csv"))
+    assert goal.with_suffix(".csv").read_text().startswith("source,target,distance")
+    for written in (result, all_pairs_shortest_paths(graph, output=goal)):
+        written.write(goal)  # a file that is there is replaced
+        read = np.load(goal) if goal.suffix == ".npy" else written.distances[:]
+        assert (read == result.distances).all()
+    pytest.importorskip("matplotlib")
+    result.plot(goal.with_suffix(".svg"))
+    assert "<svg" in goal.with_suffix(".svg").read_text()
+    names = {goal.name, *(goal.with_suffix(suffix).name for suffix in (".csv", ".svg"))}
+    assert {path.name for path in goal.parent.iterdir()} == names
+
+
+def test_a_matrix_that_cannot_be_written_leaves_nothing(goal, monkeypatch):
+    result, put, blocks = all_pairs_shortest_paths(GRAPH), output.RowFile.put, []
+
+    def until_the_second(file, block, values):
+        blocks.append(block)
+        if len(blocks) == 2:
+            raise KeyboardInterrupt
+        put(file, block, values)
+
+    monkeypatch.setattr(output.RowFile, "put", until_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        result.write(goal)
+    assert len(blocks) == 2 and not list(goal.parent.iterdir())
 
 
 def test_what_cannot_be_written(tmp_path):

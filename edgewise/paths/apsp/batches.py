@@ -23,16 +23,8 @@ STRIP = 16
 class Batches(NamedTuple):
     """Sources in the order in which batches take them, and where their distances go.
 
-    Attributes
-    ----------
-    sources : (k,) int64 array
-        Vertices; the sources of a batch are neighbours here.
-    lines : (k,) int64 array
-        The row of the result for each source.
-    result : (rows * n,) array
-        The distances, row after row.
-    none : number of the type of ``result``
-        Its value where no path leads.
+    ``sources`` (k,) and ``lines`` (k,) are int64 arrays: vertices, and the row of each in the flat array
+    ``result``, whose value is ``none`` where no path leads.
     """
 
     sources: Any
@@ -63,13 +55,12 @@ def write_rows(batches, first, n_sources, distances, lanes, ceiling):
 
 
 @compiled
-def gather_balls(csr, size, visited, order, rank):
+def gather_balls(offsets, neighbours, size, visited, order, rank):
     """Rank the vertices ball by ball; a ball has up to ``size`` vertices near its first one.
 
     Balls begin at vertices in the order of a breadth-first search.  ``order[:n]`` is the queue of that
     search, ``order[n:]`` the vertices in the order of the balls.
     """
-    offsets, neighbours, _ = csr
     vertices, tail, n_ranked = len(offsets) - 1, 0, 0
     for root in range(vertices):
         if visited[root] == 0:
@@ -106,13 +97,7 @@ def gather_balls(csr, size, visited, order, rank):
 
 
 class BallOrder:
-    """The order of a graph's vertices by balls, made when more sources than one batch are first given.
-
-    Parameters
-    ----------
-    csr : CSR
-        On the CPU.
-    """
+    """The order of the vertices of a graph by balls, made when there is more than one batch."""
 
     def __init__(self, csr):
         self.csr, self.rank = csr, None
@@ -128,7 +113,7 @@ class BallOrder:
         return Batches(np.ascontiguousarray(sources[lines]), lines, result, none)
 
     def _ranked(self, size):
-        n = self.csr.n_vertices
-        rank = np.full(n, -1)
-        gather_balls(self.csr, size, np.zeros(n, np.uint8), np.empty(2 * n, np.int64), rank)
+        n, (offsets, neighbours, _) = self.csr.n_vertices, self.csr
+        rank, visited, order = np.full(n, -1), np.zeros(n, np.uint8), np.empty(2 * n, np.int64)
+        gather_balls(offsets, neighbours, size, visited, order, rank)
         return rank

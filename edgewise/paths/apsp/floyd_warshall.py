@@ -37,15 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, compiled, device, each, fetch_add
-from edgewise.paths.apsp.limits import (
-    always_fits,
-    ceiling_of,
-    end_of,
-    heaviest_of,
-    largest_of,
-    least_of,
-    limit_of,
-)
+from edgewise.paths.apsp import limits
 from edgewise.paths.result import unreached
 from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.primitives.vectors import REGISTERS, item, lesser, of_bytes, wrapping_add, write
@@ -78,9 +70,9 @@ def fill_row(line, first, csr, stride, ceiling, matrix):
 
 
 @each
-def copy_row(row, lines, stride, matrix, limits, width, result):
-    """Write a line of the matrix to the result; ``limits``: its end of distances, the result's "no path"."""
-    at, to, (limit, none) = np.int64(lines[row]) * stride, row * width, limits
+def copy_row(row, lines, stride, matrix, bounds, width, result):
+    """Write a line of the matrix to the result; ``bounds``: its end of distances, the result's "no path"."""
+    at, to, (limit, none) = np.int64(lines[row]) * stride, row * width, bounds
     for column in range(width):
         value = matrix[at + column]
         result[to + column] = value if value < limit else none
@@ -88,7 +80,7 @@ def copy_row(row, lines, stride, matrix, limits, width, result):
 
 def fill(csr, first, stride, matrix):
     """Fill the lines of a matrix, of which the first is row ``first``, with the lengths of edges."""
-    ceiling = matrix.dtype.type(ceiling_of(matrix.dtype))
+    ceiling = matrix.dtype.type(limits.ceiling_of(matrix.dtype))
     csr = csr._replace(weights=csr.weights.astype(matrix.dtype, copy=False))
     fill_row(len(matrix) // max(stride, 1), first, csr, stride, ceiling, matrix)
 
@@ -96,9 +88,9 @@ def fill(csr, first, stride, matrix):
 def copy_rows(matrix, stride, lines, width, signed, result):
     """Write some lines of a matrix to the flat array ``result``, one after the other."""
     kind = result.dtype
-    limits = kind.type(limit_of(kind, signed)), kind.type(unreached(kind))
+    bounds = kind.type(limits.limit_of(kind, signed)), kind.type(unreached(kind))
     there = arrays.move(np.asarray(lines), arrays.device_of(matrix))
-    copy_row(len(lines), there, stride, matrix, limits, width, result)
+    copy_row(len(lines), there, stride, matrix, bounds, width, result)
 
 
 class MatrixMethod:
@@ -116,7 +108,8 @@ class MatrixMethod:
 
     def __init__(self, adjacency, stride, close):
         self.adjacency, self.stride, self.close = adjacency, stride, close
-        self.heaviest, self.signed = heaviest_of(adjacency.weights), least_of(adjacency.weights) < 0
+        weights = adjacency.weights
+        self.heaviest, self.signed = limits.heaviest_of(weights), limits.least_of(weights) < 0
         self.matrices = {}
 
     def __call__(self, sources, result):
@@ -129,14 +122,16 @@ class MatrixMethod:
         bool
             Whether distances were too large for the type.
         """
-        kind, safe = result.dtype, always_fits(self.adjacency, result.dtype)
-        if not safe and (self.signed or self.heaviest >= end_of(kind)):
+        kind, safe = result.dtype, limits.always_fits(self.adjacency, result.dtype)
+        if not safe and (self.signed or self.heaviest >= limits.end_of(kind)):
             return True
         matrix = self.matrices[kind] if kind in self.matrices else self._solved(sources, result)
         if matrix is not result:
             self.matrices[kind] = matrix
-        if not safe and self._largest(matrix, limit_of(kind, self.signed)) + self.heaviest >= end_of(kind):
-            return True
+        if not safe:
+            largest = self._largest(matrix, limits.limit_of(kind, self.signed))
+            if largest + self.heaviest >= limits.end_of(kind):
+                return True
         self._copy(matrix, sources, result)
         return False
 
@@ -150,24 +145,14 @@ class MatrixMethod:
         return matrix
 
     def _largest(self, matrix, limit):
-        return largest_of(matrix, limit)
+        return limits.largest_of(matrix, limit)
 
     def _copy(self, matrix, sources, result):
         copy_rows(matrix, self.stride, sources, self.adjacency.n_vertices, self.signed, result)
 
 
 class Block(NamedTuple):
-    """A block of pivots in a matrix.
-
-    Attributes
-    ----------
-    matrix : (stride * stride,) array
-    stride : int
-    pivot, n_pivots : int
-        The first pivot, and how many there are.
-    lanes : int
-        Items of a vector.
-    """
+    """A block of pivots in a (stride * stride,) matrix: the first, their number, the items of a vector."""
 
     matrix: Any
     stride: int
@@ -179,13 +164,8 @@ class Block(NamedTuple):
 class Pieces(NamedTuple):
     """The pieces of a product: chunks of rows by strips of 64 columns.
 
-    Attributes
-    ----------
-    first_rows, row_counts : (chunks,) int64 arrays
-    columns : (strips,) int64 array
-        First column of each strip.
-    next_piece : (1,) int64 array
-        Counter of the pieces.
+    ``first_rows`` and ``row_counts`` (chunks,), ``columns`` (strips,), the first column of each strip, and
+    the counter ``next_piece`` (1,) are int64 arrays.
     """
 
     first_rows: Any

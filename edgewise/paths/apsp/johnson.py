@@ -41,17 +41,8 @@ class Shifted(NamedTuple):
 class Output(NamedTuple):
     """Where the distances go.
 
-    Attributes
-    ----------
-    result : (rows * n,) array
-    first : int
-        The row of the first source.
-    none : number of the type of ``result``
-        Its value where no path leads.
-    limit : number of the type of the shifted distances
-        Distances must be smaller.
-    too_large : (1,) int32 array
-        Becomes 1 if one is not.
+    The first source has row ``first`` of the flat array ``result``, whose value is ``none`` where no path
+    leads.  ``too_large`` (1,) int32 becomes 1 if a distance is not below ``limit``.
     """
 
     result: Any

@@ -30,15 +30,9 @@ NONE = np.iinfo(np.int32).max
 class Frontiers(NamedTuple):
     """The state of one worker: 64 searches.
 
-    Attributes
-    ----------
-    queue : (2 n,) array of vertices
-        The current level in one half and the next one in the other; the halves change roles.
-    seen, visit, visit_next : (n,) uint64 arrays
-        One bit for each source: reached so far, reached in the current level, to be reached in the next one.
-        ``visit_next`` is zero between searches.
-    distances : (64 n,) int32 array
-        The distances of vertex ``v`` begin at ``64 * v``.
+    ``queue`` (2 n,) has the current level in one half and the next one in the other.  ``seen``, ``visit`` and
+    ``visit_next`` (n,) uint64 have one bit for each source: reached so far, in the current level, in the next
+    one (zero between searches).  In ``distances`` (64 n,) int32 those of vertex ``v`` begin at ``64 * v``.
     """
 
     queue: Any

@@ -118,16 +118,12 @@ class AllPairs(Result):
         """Return the result with its distances, and its graph, on the host."""
         if self.graph.device == "cpu":
             return self
-        return replace(
-            self, graph=self.graph.to("cpu"), _adjacency=self._adjacency.on_host(), distances=self._matrix()
-        )
+        graph, adjacency = self.graph.to("cpu"), self._adjacency.on_host()
+        return replace(self, graph=graph, _adjacency=adjacency, distances=self._matrix())
 
     def _matrix(self):
-        """The distances on the host; those of a file as they are."""
-        distances = self.distances
-        if not isinstance(distances, np.ndarray) or type(distances) is arrays.Simulated:
-            distances = arrays.move(distances, "cpu")
-        return distances
+        """The distances on the host; a Zarr array, which has no buffer, as it is."""
+        return arrays.move(self.distances, "cpu") if hasattr(self.distances, "data") else self.distances
 
     def to_frame(self) -> pyarrow.Table:
         """Return a table with one row for each pair that a path joins, source by source.
@@ -174,6 +170,6 @@ class AllPairs(Result):
         from edgewise import plots
 
         distances = arrays.move(self.distances[:], "cpu")
-        title = f"distances of {distances.shape[0]:,} x {distances.shape[1]:,} pairs of vertices"
         reached = distances[distances != self.unreached]
-        plots.distribution(reached, path, title=title, across="distance", up="pairs")
+        title = f"{len(reached):,} of {distances.size:,} pairs of vertices joined by a path"
+        plots.histogram(reached, path, plots.Labels(title, "distance", "pairs"))

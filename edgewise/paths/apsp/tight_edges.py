@@ -35,16 +35,8 @@ class Tolerance(NamedTuple):
 class Rows(NamedTuple):
     """Rows of distances to check.
 
-    Attributes
-    ----------
-    sources : (k,) int64 array
-    distances : (k * n,) array
-    none : number of the type of ``distances``
-        Its value where no path leads.
-    wrong : (k,) int64 array
-        Takes a vertex of each row with a wrong distance, or -1.
-    next_row : (1,) int64 array
-        Counter of the rows.
+    ``distances`` (k * n,) from ``sources`` (k,) int64 have the value ``none`` where no path leads.  ``wrong``
+    (k,) int64 takes a vertex of each row with a wrong distance, or -1; ``next_row`` (1,) int64 is a counter.
     """
 
     sources: Any

@@ -39,26 +39,22 @@ DESCENDING = 8
 read, lanes_of = of_bytes(256)
 
 
-class LaneSearch(NamedTuple):
-    """What all workers of a search share.
-
-    Attributes
-    ----------
-    outgoing, incoming : CSR
-        The weights of ``incoming`` are in the type of the lanes; those of ``outgoing`` are not read.
-    lanes : int
-        Sources of a batch.
-    ceiling, heaviest : numbers of the type of the lanes
-        The value for "no path", and the largest weight.
-    next_batch, too_narrow : (1,) int64 arrays
-        Counter of the batches; whether a distance came too close to the ceiling.
-    done : (batches,) uint8 array
-        1 for batches whose rows are written.
-    """
+class Lanes(NamedTuple):
+    """The graph, with incoming weights in the type of the lanes, and the number of lanes of a batch."""
 
     outgoing: CSR
     incoming: CSR
-    lanes: int
+    count: int
+
+
+class Progress(NamedTuple):
+    """The state that all workers share.
+
+    ``ceiling`` and ``heaviest`` are the value for "no path" and the largest weight, in the type of the lanes.
+    ``next_batch`` (1,) int64 is a counter, ``too_narrow`` (1,) int64 becomes 1 if a distance comes too close
+    to the ceiling, and ``done`` (batches,) uint8 is 1 for batches whose rows are written.
+    """
+
     ceiling: Any
     heaviest: Any
     next_batch: Any
@@ -81,52 +77,52 @@ def mark_targets(vertex, outgoing, marks):
 
 
 @device
-def sweep(search, scratch, ascending):
+def sweep(lanes, scratch, ascending):
     """Recompute the marked vertices in ascending or descending order; return whether any distance fell."""
-    vertices, lanes, fell = len(search.outgoing.offsets) - 1, search.lanes, False
-    offsets, neighbours, weights = search.incoming
+    vertices, count, fell = len(lanes.outgoing.offsets) - 1, lanes.count, False
+    offsets, neighbours, weights = lanes.incoming
     distances, marks = scratch
     for step in range(vertices):
         vertex = step if ascending else vertices - 1 - step
         if marks[vertex] == 0:
             continue
         marks[vertex] = 0
-        at = vertex * lanes
+        at = vertex * count
         before = read(distances, at)
         least = before
         for entry in range(offsets[vertex], offsets[vertex + 1]):
-            other = np.int64(neighbours[entry]) * lanes
+            other = np.int64(neighbours[entry]) * count
             least = lesser(wrapping_add(read(distances, other), weights[entry]), least)
         if any_less(least, before):
             write(distances, at, least)
-            mark_targets(vertex, search.outgoing, marks)
+            mark_targets(vertex, lanes.outgoing, marks)
             fell = True
     return fell
 
 
 @compiled
-def search_batches(search, batches, scratch):
+def search_batches(lanes, batches, progress, scratch):
     """Take batches of sources from the counter until none is left, or a lane was too narrow."""
-    lanes, (distances, marks) = search.lanes, scratch
-    batch = fetch_add(search.next_batch, 0, 1)
-    while batch * lanes < len(batches.sources) and load(search.too_narrow, 0) == 0:
-        first = batch * lanes
-        n_sources = min(lanes, len(batches.sources) - first)
+    count, ceiling, (distances, marks) = lanes.count, progress.ceiling, scratch
+    batch = fetch_add(progress.next_batch, 0, 1)
+    while batch * count < len(batches.sources) and load(progress.too_narrow, 0) == 0:
+        first = batch * count
+        n_sources = min(count, len(batches.sources) - first)
         for at in range(len(distances)):
-            distances[at] = search.ceiling
+            distances[at] = ceiling
         for lane in range(n_sources):
             source = batches.sources[first + lane]
-            distances[source * lanes + lane] = 0
-            mark_targets(source, search.outgoing, marks)
+            distances[source * count + lane] = 0
+            mark_targets(source, lanes.outgoing, marks)
         n_sweeps = 1
-        while sweep(search, scratch, n_sweeps % DESCENDING != 0):
+        while sweep(lanes, scratch, n_sweeps % DESCENDING != 0):
             n_sweeps += 1
-        largest = write_rows(batches, first, n_sources, distances, lanes, search.ceiling)
-        if largest + search.heaviest >= search.ceiling:
-            store(search.too_narrow, 0, 1)
+        largest = write_rows(batches, first, n_sources, distances, count, ceiling)
+        if largest + progress.heaviest >= ceiling:
+            store(progress.too_narrow, 0, 1)
         else:
-            search.done[batch] = 1
-        batch = fetch_add(search.next_batch, 0, 1)
+            progress.done[batch] = 1
+        batch = fetch_add(progress.next_batch, 0, 1)
 
 
 def sssp(adjacency):
@@ -176,15 +172,15 @@ def _weights_as(kind, incoming):
 
 def _solve_in(kind, outgoing, incoming, heaviest, batches):
     """Search in lanes of one type; return the positions of the sources that are not done."""
-    lanes, n, ceiling = lanes_of(kind), outgoing.n_vertices, ceiling_of(kind)
+    count, n, ceiling = lanes_of(kind), outgoing.n_vertices, ceiling_of(kind)
     n_sources = len(batches.sources)
     if heaviest >= ceiling:
         return np.arange(n_sources)
     next_batch, too_narrow = np.zeros((2, 1), np.int64)
-    done = np.zeros(-(-n_sources // lanes), np.uint8)
-    limits = kind.type(ceiling), kind.type(heaviest)
-    search = LaneSearch(outgoing, incoming, lanes, *limits, next_batch, too_narrow, done)
-    pool = ThreadPool(len(done), n * lanes * kind.itemsize)
-    scratch = [Scratch(np.empty(n * lanes, kind), np.zeros(n, np.uint8)) for _ in range(pool.n_workers)]
-    pool.starmap(search_batches, [(search, batches, own) for own in scratch])
-    return np.flatnonzero(np.repeat(done, lanes)[:n_sources] == 0)
+    done = np.zeros(-(-n_sources // count), np.uint8)
+    progress = Progress(kind.type(ceiling), kind.type(heaviest), next_batch, too_narrow, done)
+    pool = ThreadPool(len(done), n * count * kind.itemsize)
+    scratch = [Scratch(np.empty(n * count, kind), np.zeros(n, np.uint8)) for _ in range(pool.n_workers)]
+    lanes = Lanes(outgoing, incoming, count)
+    pool.starmap(search_batches, [(lanes, batches, progress, own) for own in scratch])
+    return np.flatnonzero(np.repeat(done, count)[:n_sources] == 0)

@@ -35,21 +35,10 @@ U = np.uint64  # an unsigned index needs no test for one below zero
 class LaneSearch(NamedTuple):
     """What all workers of a search share.
 
-    Attributes
-    ----------
-    outgoing, incoming : CSR
-        The weights of ``incoming`` are in the type of the distances; those of ``outgoing`` are not read.
-    sources : (k,) int64 array
-        Vertices.
-    batch : int
-        Sources of a batch.
-    step : int
-        Edges read at a time: 4.  A compiler that knew it would unroll the loop, and take more registers than
-        there are.
-    distances : (n * batch,) array
-        The distances of a vertex from all sources of the batch are neighbours.
-    marks : (n,) int32 array
-        The last round for which the vertex was marked.
+    The weights of ``incoming`` are in the type of the distances.  ``sources`` (k,) int64 are vertices, of
+    which ``batch`` at a time are searched from; ``distances`` (n * batch,) has those of a vertex side by
+    side, and ``marks`` (n,) int32 the last round for which it was marked.  ``step`` is 4, the edges read at a
+    time: a compiler that knew it would unroll the loop, and take more registers than there are.
     """
 
     outgoing: CSR
