@@ -1,6 +1,6 @@
 """Four neighbouring array items at once, 16 bytes aligned: one instruction where the items have 4 bytes.
 
-The Python bodies below are the semantics; the simulator runs them as they stand.
+The Python bodies below are the semantics; the simulator runs them.
 """
 
 from edgewise.device.numba_internals import element_pointer, pointer_to
@@ -18,13 +18,13 @@ def store_quad(array, index, first, second, third, fourth):
 
 
 def fetch_quad(shared, position, array, index):
-    """Let four items be copied into shared memory while the thread goes on; see :func:`wait_for_quads`."""
+    """Start to copy four items into shared memory; :func:`wait_for_quads` waits for the end."""
     for item in range(4):
         shared[int(position) + item] = array[int(index) + item]
 
 
 def wait_for_quads():
-    """Wait until all that the thread has asked :func:`fetch_quad` for is there."""
+    """Wait until all copies that the thread has started are complete."""
 
 
 def _register_on_cuda():

@@ -1,4 +1,4 @@
-"""Vectors of a processor's SIMD unit as values: read, add, take the lesser, compare, write.
+"""Vectors of a processor's SIMD unit as values: read, add, minimum, compare, write.
 
     read, _ = of_bytes(256)
 
@@ -80,7 +80,7 @@ def of_bytes(size):
 
 
 def item(array, at):
-    """``array[at]`` for an ``at`` that is not negative, which the compiler is spared to ask."""
+    """``array[at]`` for an ``at`` that is not negative, so that no test for it is compiled."""
     return array[at]
 
 
