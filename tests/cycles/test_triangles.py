@@ -38,14 +38,14 @@ def test_triangles_are_those_of_the_matrix(shape):
     vertices, sources, targets = ZOO[shape]
     ranked = ranked_of(ew.Graph.from_edges(sources, targets, n_vertices=vertices).to(PLACE))
     supports = supports_of(vertices, sources, targets)
-    counts, found = on_host(triangle_counts(ranked)), on_host(edge_triangles(ranked))
+    counts, on_edges = on_host(triangle_counts(ranked)), on_host(edge_triangles(ranked))
     assert counts.dtype == np.int64
-    assert found.dtype == np.int32
+    assert on_edges.dtype == np.int32
     rank, offsets = on_host(ranked.rank), on_host(ranked.offsets)
     assert (counts[rank] == supports.sum(axis=1) // 2).all()
     vertex = np.argsort(rank)
     rows = vertex[np.repeat(np.arange(vertices), np.diff(offsets))]
-    assert (found == supports[rows, vertex[on_host(ranked.neighbours)]]).all()
+    assert (on_edges == supports[rows, vertex[on_host(ranked.neighbours)]]).all()
 
 
 @pytest.mark.parametrize("by_work", [True, False])
@@ -73,12 +73,12 @@ def test_rows_are_counted_as_they_are(shape, apart, monkeypatch):
     check_whole(count_whole(graph), graph, shape)
 
 
-def check_whole(found, graph, shape):
-    counts, loops, repeats = found
+def check_whole(result, graph, shape):
+    counts, n_self_loops, n_duplicates = result
     assert counts.dtype == np.int64
     assert (counts == supports_of(*ZOO[shape]).sum(axis=1) // 2).all()
     ranked = ranked_of(ew.Graph.from_edges(graph.sources, graph.targets, n_vertices=graph.n_vertices))
-    assert (loops, repeats) == (ranked.n_self_loops, ranked.n_duplicates)
+    assert (n_self_loops, n_duplicates) == (ranked.n_self_loops, ranked.n_duplicates)
 
 
 @pytest.mark.parametrize("shape", ["dense", "repeated edges"])

@@ -365,9 +365,9 @@ def find_triangles(worker, first, end, edges, csr, counts):
                 if closes:
                     fetch_add(counts, high, 1)
             hits, done = ballot(closes), share - lane
-            from_lane, to_lane = max(last - edge.length - done, 0), min(last - done, np.int64(lanes))
-            if from_lane < to_lane:
-                triangles += popcount(hits >> from_lane & ((1 << (to_lane - from_lane)) - 1))
+            first_bit, end_bit = max(last - edge.length - done, 0), min(last - done, np.int64(lanes))
+            if first_bit < end_bit:
+                triangles += popcount(hits >> first_bit & ((1 << (end_bit - first_bit)) - 1))
             share += lanes
         if triangles > 0:
             fetch_add(counts, low, triangles)
