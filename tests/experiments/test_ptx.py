@@ -4,6 +4,7 @@ import pytest
 
 from edgewise.device import launch
 from edgewise.experiments import streets
+from edgewise.generators.shuffle import Shuffle
 
 pytestmark = pytest.mark.ptx
 
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.ptx
 def test_kernels_compile(index):
     ends = (index, index)
     for loop, kinds in (
-        (streets._renumber, ("int64", "int64", "int64", *ends, *ends)),
+        (streets._renumber, ((Shuffle, ("int64", "int64", "int64")), *ends, *ends)),
         (streets._mark_higher, (*ends, "int8[]")),
     ):
         assert launch.entry_name(loop.cuda.ptx(kinds, (9, 0)))
