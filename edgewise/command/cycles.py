@@ -79,8 +79,8 @@ def cycles(
 ):
     """Read a graph, count the cycles through every vertex, and write or show the table."""
     kind = cycles_report.kind_of(estimate, clustering)
-    sampling = {"samples": samples, "seed": seed, "confidence": confidence}
-    sampling = {name: value for name, value in sampling.items() if value is not None}
+    given = {"samples": samples, "seed": seed, "confidence": confidence}
+    sampling = {name: value for name, value in given.items() if value is not None}
     how = method.value, count_directions, schedule, devices, yes
     wanted = Wanted(graph, kind, length, *how, sampling, output, plot, verify)
     _check(wanted)

@@ -18,15 +18,15 @@ def add(app, name, summary):
 
 
 def warmup(
-    device: options.Device = "auto",
+    device: options.Device = None,
     paths: Paths = False,
     cycles: Cycles = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):
     """Compile and cache the kernels of the main job."""
-    with stages(quiet or json) as (stage, clock), stage("compile", f"compiling for {device}"):
-        where = edgewise.warmup(device=device, paths=paths, cycles=cycles)
+    with stages(quiet or json) as (stage, clock), stage("compile", f"compiling for {device or 'auto'}"):
+        where = edgewise.warmup(device=device or "auto", paths=paths, cycles=cycles)
     if json:
         report.as_json({"device": where, "seconds": seconds(clock)})
     elif not quiet:

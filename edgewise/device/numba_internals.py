@@ -80,7 +80,7 @@ _ENVIRONMENT, _WRAPPER = "_ZN08NumbaEnv", "_ZN7cpython"
 HAS_PARTS = all(hasattr(_Library, name) for name in _REPLACED)
 
 
-class _Part(_Library if HAS_PARTS else object):
+class _Part(_Library if HAS_PARTS else object):  # type: ignore[misc]
     """The unoptimised text of a function, for the functions that link it."""
 
     def add_ir_module(self, ir_module):
@@ -302,10 +302,8 @@ def external(name, signature):
 
 # -- CPU kernels on disk ------------------------------------------------------------------------------------
 
-_CompileResult, _dumps = (
-    *_private("numba.core.compiler", "CompileResult"),
-    *_private("numba.core.serialize", "dumps"),
-)
+(_CompileResult,) = _private("numba.core.compiler", "CompileResult")
+(_dumps,) = _private("numba.core.serialize", "dumps")
 HAS_CACHE = _dumps is not None and hasattr(_CompileResult, "_reduce") and hasattr(_CompileResult, "_rebuild")
 
 

@@ -86,7 +86,7 @@ class Worker(NamedTuple):
     """
 
     id: int
-    count: int
+    count: int  # type: ignore[assignment]
     barrier: Any
 
 
@@ -103,7 +103,7 @@ class BlockWorker(NamedTuple):
     """
 
     id: int
-    count: int
+    count: int  # type: ignore[assignment]
     barrier: Any
     shared: Any
 

@@ -60,7 +60,7 @@ class Rows:
     def graph(self, directed: bool | None = None) -> Graph:
         """Make the graph; ``directed`` overrides the file."""
         count = len(self.offsets) - 1
-        neighbours = self.neighbours.astype(index_type(count), copy=False)
+        neighbours: np.ndarray = self.neighbours.astype(index_type(count), copy=False)
         rows = tuple(writable(array) for array in (self.offsets, neighbours, self.weights))
         vertex_weights = writable(self.vertex_weights)
         arcs = self.directed or bool(directed)
@@ -83,9 +83,11 @@ def matrix_edges(entries, vertices, ids=None, directed=None) -> Edges:
         Sources, targets and weights (or ``None``).
     """
     if directed or not is_symmetric(*entries):
-        return Edges(*entries, vertices, True, ids)
+        sources, targets, weights = entries
+        return Edges(sources, targets, weights, vertices, True, ids)
     lower = entries[0] >= entries[1]
-    return Edges(*(None if column is None else column[lower] for column in entries), vertices, False, ids)
+    sources, targets, weights = (None if column is None else column[lower] for column in entries)
+    return Edges(sources, targets, weights, vertices, False, ids)
 
 
 def counted_from_one(entries, vertices, directed: bool = False) -> Edges:

@@ -71,8 +71,8 @@ def _read_with_isolated(source, layout: Layout, error: FileError) -> Edges:
     if np.isin(isolated, joined).any() or len(np.unique(isolated)) < len(isolated):
         raise error
     ids = np.sort(np.concatenate([joined, isolated]))
-    numbers = (np.searchsorted(ids, column) for column in (sources, targets))
-    return Edges(*numbers, weights, len(ids), ids=ids)
+    sources, targets = (np.searchsorted(ids, column) for column in (sources, targets))
+    return Edges(sources, targets, weights, len(ids), ids=ids)
 
 
 def _single_ids(source, layout, first):

@@ -120,7 +120,7 @@ def fields_of(line: bytes, delimiter: str, blanks: bytes = BLANKS) -> list[str]:
     """Fields of one line, for samples and messages."""
     text = line.decode("utf-8", "replace")
     if delimiter == " ":
-        return text.translate(str.maketrans(dict.fromkeys(blanks.decode(), " "))).split()
+        return text.translate(str.maketrans(blanks.decode(), " " * len(blanks))).split()
     return [field.strip().strip('"') for field in text.rstrip("\r\n").split(delimiter)]
 
 

@@ -33,7 +33,8 @@ def read_gml(source, options) -> Edges:
     graph = [value for key, value, _ in _gml_items(text, refusal) if key == "graph"]
     if not graph or not isinstance(graph[0], list):
         raise FileError(source.path, "there is no 'graph [ ... ]' in it; is this GML?")
-    nodes, edges, directed = {}, [], False
+    nodes: dict = {}
+    edges, directed = [], False
     for key, value, position in graph[0]:
         if key == "directed":
             directed = value == 1
@@ -106,7 +107,7 @@ def read_graphml(source, options) -> Edges:
         raise FileError(source.path, "hyperedges are no edges between two vertices; remove them")
     directed = graph.get("edgedefault") == "directed"
     keys = {
-        key.get("id"): (key.get("attr.name"), NUMBERS.get(key.get("attr.type"), str))
+        key.get("id"): (key.get("attr.name"), NUMBERS.get(key.get("attr.type", ""), str))
         for key in root.iterfind("{*}key")
     }
     nodes = {_attribute(source, node, "id"): None for node in graph.iterfind("{*}node")}

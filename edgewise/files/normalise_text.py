@@ -52,7 +52,8 @@ class RowCounter:
     """Puts every field on a line of its own and counts the fields of each line."""
 
     def __init__(self, comments: bytes):
-        self.comments, self.parts, self.ended = comments, [], True
+        self.comments, self.ended = comments, True
+        self.parts: list = []
 
     def __call__(self, text: bytes) -> bytes:
         letters = without_comments(np.frombuffer(text, np.uint8), self.comments)

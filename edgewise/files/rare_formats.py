@@ -159,8 +159,8 @@ def read_ldbc(source, options) -> Edges:
     if not sample.rows:
         return Edges(np.empty(0, np.int64), np.empty(0, np.int64), None, len(ids), directed, ids)
     sources, targets, weights = read_columns(edges, lay_out(edges, sample, options))
-    numbers = (_ldbc_numbers(edges, ids, column) for column in (sources, targets))
-    return Edges(*numbers, weights, len(ids), directed, ids)
+    sources, targets = (_ldbc_numbers(edges, ids, column) for column in (sources, targets))
+    return Edges(sources, targets, weights, len(ids), directed, ids)
 
 
 def _ldbc_part(source, suffix):

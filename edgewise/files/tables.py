@@ -182,7 +182,7 @@ def _of_edgewise(source, facts) -> Edges:
         columns[:2] = [column.to_numpy() for column in columns[:2]]
     weights = columns[2].to_numpy() if len(columns) > 2 else None
     vertices = facts["vertices"] if facts["numbered"] else None
-    return Edges(*columns[:2], weights, vertices, bool(facts["directed"]))
+    return Edges(columns[0], columns[1], weights, vertices, bool(facts["directed"]))
 
 
 def facts_of(source, metadata) -> dict:

@@ -36,7 +36,7 @@ class Shuffle(NamedTuple):
         Key of the network.
     """
 
-    count: int
+    count: int  # type: ignore[assignment]
     bits: int
     key: int
 

@@ -99,14 +99,14 @@ class Adjacency:
     @property
     def incoming(self) -> CSR:
         """Rows of the edges that come in; built once."""
-        self.build_incoming()
-        return self._incoming
+        return self.build_incoming()
 
-    def build_incoming(self) -> None:
+    def build_incoming(self) -> CSR:
         """Build the incoming rows if they are not there."""
         if self._incoming is None:
             with arrays.guard(arrays.device_of(self.offsets)):
                 self._incoming = _reversed(self.outgoing)
+        return self._incoming
 
     @cached_property
     def spread(self) -> Spread:

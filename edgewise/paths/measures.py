@@ -209,8 +209,8 @@ def distance_measures(
     if not np.isfinite(eccentricities).all():
         average = np.inf
     run = graph, search.name, perf_counter() - start
-    measures = search.weighted, eccentricities, closeness, inverse, average
-    return DistanceMeasures(*run, *measures, devices=(graph.device,))
+    measures = eccentricities, closeness, inverse
+    return DistanceMeasures(*run, search.weighted, *measures, average, devices=(graph.device,))
 
 
 def _added_up(search, progress):

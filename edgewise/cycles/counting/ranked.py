@@ -214,7 +214,7 @@ def by_counting(n, sources, targets):
     pool = ThreadPool(max(1, BLOCKS_PER_EDGE * m // max(n, 1)))
     n_blocks = pool.n_workers
     cursors = np.zeros((n_blocks, n), np.uint32 if 2 * m < 2**32 else np.int64)
-    flat, degrees, rank, split = cursors.reshape(-1), *(np.empty(n, k) for k in (np.int64, kind, np.int64))
+    flat, rank, (degrees, split) = cursors.reshape(-1), np.empty(n, kind), np.empty((2, n), np.int64)
     offsets, entries = np.zeros(n + 1, np.int64), np.empty(2 * m, kind)
     neighbours = np.zeros(2 * m, kind)  # no row of a later block equals an entry that is not yet written
 

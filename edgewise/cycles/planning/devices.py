@@ -164,4 +164,4 @@ def _moved(ranked: Ranked, device: str) -> Ranked:
     """The ranked graph on another device; itself where it is there."""
     if device == ranked.device:
         return ranked
-    return Ranked(*(arrays.move(array, device) for array in ranked[:4]), *ranked[4:])
+    return Ranked._make(arrays.move(one, device) if hasattr(one, "dtype") else one for one in ranked)

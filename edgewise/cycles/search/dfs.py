@@ -148,9 +148,9 @@ class Searches(Solver):
         max_workers = threads.count() if on_cpu else max(1, min(SEARCHES, WORDS_OF_STACKS // depths))
         self.n_workers, self.claim = min(max_workers, len(order)), CLAIM if on_cpu else 1
         # the stack of a core is contiguous; on a GPU the entries of one depth are
-        layout = (depths, 1) if on_cpu else (1, self.n_workers)
-        words = self.n_workers * depths
-        self.stacks = Stacks(*(arrays.empty(words, np.int64, device) for _ in range(2)), *layout)
+        own, step = (depths, 1) if on_cpu else (1, self.n_workers)
+        path, entries = (arrays.empty(self.n_workers * depths, np.int64, device) for _ in range(2))
+        self.stacks = Stacks(path, entries, own, step)
         self.ranked, self.order, self.length = ranked, order, length
         self.counts = arrays.zeros(ranked.n_vertices, np.int64, device)
 

@@ -67,7 +67,7 @@ class Draws(NamedTuple):
         The walks: vertex ``i`` of walk ``w`` is at ``i * count + w``.
     """
 
-    count: int
+    count: int  # type: ignore[assignment]
     middles: Any
     chances: Any
     path: Any
@@ -164,8 +164,9 @@ def sample(ranked: Ranked, length: int, samples: int, seed: int):
         count = min(BATCH, samples - first)
         middles = np.searchsorted(through, random.random(count) * through[-1], side="right")
         middles = np.minimum(middles, n - 1).astype(np.int64)  # the product may be rounded up to the sum
-        given = (arrays.move(array, device) for array in (middles, random.random(edges * count)))
-        draws = Draws(count, *given, arrays.empty((edges + 1) * count, np.int64, device))
+        chances = arrays.move(random.random(edges * count), device)
+        path = arrays.empty((edges + 1) * count, np.int64, device)
+        draws = Draws(count, arrays.move(middles, device), chances, path)
         found = arrays.empty(count, np.float64, device)
         draw_walk(count, table, draws, found)
         shares[first : first + count] = arrays.move(found, "cpu")

@@ -44,7 +44,7 @@ class Lanes(NamedTuple):
 
     outgoing: CSR
     incoming: CSR
-    count: int
+    count: int  # type: ignore[assignment]
 
 
 class Progress(NamedTuple):
