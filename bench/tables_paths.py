@@ -1,8 +1,12 @@
 """The tables of shortest paths; see :mod:`tables`."""
 
 from functools import partial
+from statistics import geometric_mean
 
 from record import peers, results, table
+
+#: The graph in which a search reaches 19 vertices.
+SMALL = "comps2M"
 
 
 def searches(problem):
@@ -57,9 +61,83 @@ def floyd_warshall():
     return table(["vertices", "type", "tiles", "seconds", "T updates/s done"], body)
 
 
+def all_pairs_gpu():
+    """Seconds of all pairs on GPUs: a dense matrix on one and on two, a sparse graph, and a peer."""
+    peer = peers("gpu-all-pairs")[0]
+    body = [
+        [f"`floyd-warshall`, int32, {row['vertices']:,} vertices", row["gpus"], *_seconds_and_rate(row)]
+        for row in results("apsp-gpu-tiles")["rows"]
+        if (row["type"], row["vertices"], row["symmetric"]) == ("int32", 32768, False)
+    ]
+    body.append([f"{peer['name']}, {peer['vertices']:,} vertices", 1, "", peer["updates_per_second"] / 1e12])
+    body += [
+        [f"`floyd-warshall`, int32, {row['vertices']:,} vertices", row["gpus"], *_seconds_and_rate(row)]
+        for row in results("apsp-gpu-several")["rows"]
+    ]
+    body += [
+        [
+            f"`sssp`, {row['vertices']:,} vertices, {row['edges']:,} edges",
+            row["gpus"],
+            f"{row['seconds']['median']:.2f}",
+            "",
+        ]
+        for row in results("apsp-gpu-lanes")["rows"]
+    ]
+    return table(["all pairs", "GPUs", "seconds", "T updates/s"], body)
+
+
+def _seconds_and_rate(row):
+    return f"{row['seconds']['median']:.2f}", f"{row['updates_per_second'] / 1e12:.1f}"
+
+
+def searches_cpu():
+    """Milliseconds of `auto` on two threads over those of GAP's programs, the least of all runs."""
+    cells = {}
+    for row in results("bfs-cpu")["rows"]:
+        if row["method"] == "auto":
+            cells[row["graph"], "BFS"] = row["ms"], row["gapbs_ms"]
+    rows = results("sssp-cpu")["rows"]
+    least = {(row["graph"], row["weights"], row["method"]): row["ms"]["least"] for row in rows}
+    for graph, weights, method in least:
+        if method == "auto" and weights in (10, 255):
+            times = least[graph, weights, "auto"], least[graph, weights, "gapbs"]
+            cells[graph, f"weights 1-{weights}"] = times
+    columns = list(dict.fromkeys(column for _, column in cells))
+    body = []
+    for graph in dict.fromkeys(graph for graph, _ in cells):
+        times = [cells[graph, column] for column in columns]
+        body.append([graph, *(f"{mine:.3g} / {theirs:.3g} = {mine / theirs:.2g}" for mine, theirs in times)])
+    body.append(["geometric mean", *(_mean(cells, column, "") for column in columns)])
+    body.append([f"geometric mean without {SMALL}", *(_mean(cells, column, SMALL) for column in columns)])
+    return table(["graph", *columns], body)
+
+
+def _mean(cells, column, without):
+    """Geometric mean of the ratios in a column, without those of one graph."""
+    ratios = [a / b for (graph, of), (a, b) in cells.items() if of == column and graph != without]
+    return f"{geometric_mean(ratios):.2f}"
+
+
+def all_pairs_cpu():
+    """Seconds (medians) of all pairs on two threads, beside other libraries."""
+    body = [
+        [f"{row['graph']}, {row['vertices']:,} vertices", _way(row["way"]), f"{row['s']['median']:.3g}"]
+        for row in results("apsp-cpu")["rows"]
+        if "inferred" not in row["way"]
+    ]
+    return table(["graph", "method or library", "seconds"], body)
+
+
+def _way(way):
+    return way if " " in way else f"`{way}`"
+
+
 TABLES = {
     "paths-bfs-gpu": partial(searches, "bfs"),
     "paths-sssp-gpu": partial(searches, "sssp"),
     "apsp-gpu": floyd_warshall,
     "searches-beside-peers": beside_peers,
+    "searches-cpu": searches_cpu,
+    "all-pairs-gpu": all_pairs_gpu,
+    "all-pairs-cpu": all_pairs_cpu,
 }

@@ -1,4 +1,4 @@
-"""What the README says is what the code does.
+"""README and documentation agree with the code.
 
 ``python tests/test_readme.py`` writes the tables of methods and merges anew.
 """
@@ -12,6 +12,7 @@ import pytest
 
 from edgewise.command import PAGES
 from edgewise.components import MERGES, METHODS
+from edgewise.cycles import METHODS as CYCLES
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
@@ -21,10 +22,15 @@ README = (ROOT / "README.md").read_text()
 PAGES_OF_TEXT = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
+def summary_of(method):
+    """What a table says of a method, or of a merge: its idea, and whether it is a baseline."""
+    return method.summary + " (baseline)" * method.baseline
+
+
 def table_of_methods():
     """The table of methods as the README must show it."""
     rows = [("Method", "What it does", "Reads", "Source")]
-    rows += [(f"`{name}`", m.summary, m.reads, m.source) for name, m in METHODS.items()]
+    rows += [(f"`{name}`", summary_of(m), m.reads, m.source) for name, m in METHODS.items()]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([lines[0], "| --- | --- | --- | --- |", *lines[1:]])
 
@@ -40,7 +46,9 @@ def test_table_of_methods_is_the_code_s():
 def table_of_merges():
     """The table of merges as the page on components must show it."""
     lines = ["| Merge | What it does | Split by | Source |", "| --- | --- | --- | --- |"]
-    return "\n".join(lines + [f"| `{n}` | {m.summary} | {m.by} | {m.source} |" for n, m in MERGES.items()])
+    return "\n".join(
+        lines + [f"| `{n}` | {summary_of(m)} | {m.by} | {m.source} |" for n, m in MERGES.items()]
+    )
 
 
 MERGES_BEFORE, MERGES_AFTER = "<!-- merges -->\n", "\n<!-- /merges -->"
@@ -53,10 +61,10 @@ def test_table_of_merges_is_the_code_s():
 
 
 PATHS = ROOT / "docs" / "paths.md"
-PLACES = {"cpu": "CPU", "cuda": "GPU"}
-#: What a method of each kind says of the weights.
-WEIGHTS = {
-    "bfs": (BFS, "Looks back", lambda method: "yes" if method.needs_incoming else ""),
+KINDS = {"cpu": "CPU", "cuda": "GPU"}
+#: The methods of each kind of search, the heading of their third column, and what it shows.
+SEARCHES = {
+    "bfs": (BFS, "Needs incoming rows", lambda method: "yes" if method.needs_incoming else ""),
     "sssp": (SSSP, "Weights", lambda method: method.weights),
     "apsp": (APSP, "Weights", lambda method: method.weights),
 }
@@ -64,15 +72,15 @@ WEIGHTS = {
 
 def table_of_searches(kind):
     """The table of methods of ``kind`` as the page on paths must show it."""
-    methods, heading, said = WEIGHTS[kind]
+    methods, heading, third = SEARCHES[kind]
     lines = [f"| Method | What it does | {heading} | Runs on | Source |", "| --- | --- | --- | --- | --- |"]
     for name, method in methods.items():
-        devices = ", ".join(PLACES[position] for position in method.devices)
-        lines.append(f"| `{name}` | {method.summary} | {said(method)} | {devices} | {method.source} |")
+        devices = ", ".join(KINDS[kind] for kind in method.devices)
+        lines.append(f"| `{name}` | {summary_of(method)} | {third(method)} | {devices} | {method.source} |")
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("kind", SEARCHES)
 def test_tables_of_searches_are_the_code_s(kind):
     shown = PATHS.read_text().partition(f"<!-- methods of {kind} -->\n")[2]
     shown = shown.partition(f"\n<!-- /methods of {kind} -->")[0]
@@ -80,7 +88,8 @@ def test_tables_of_searches_are_the_code_s(kind):
 
 
 def test_examples_of_paths_run():
-    assert doctest.testfile(str(PATHS), module_relative=False) == (0, 8)
+    failed, tried = doctest.testfile(str(PATHS), module_relative=False)
+    assert not failed and tried
 
 
 def commands(path):
@@ -98,15 +107,29 @@ def test_commands_shown_are_commands(path, capsys):
         family = [word for word in words[1:2] if words[0] in ("generate", "bench") and word.islower()]
         assert pages or words[0] in ("--help", "--version"), words
         assert run([*pages[:1], *family, "--help"]) == 0
-        told = capsys.readouterr().out
+        text = capsys.readouterr().out
         for option in (word.partition("=")[0] for word in words if word.startswith("--")):
-            assert option in told, f"{option} of {shlex.join(words)}"
+            assert option in text, f"{option} of {shlex.join(words)}"
+
+
+@pytest.mark.parametrize(
+    ("page", "tables"),
+    {"components": [METHODS, MERGES], "paths": [BFS, SSSP, APSP], "cycles": [CYCLES]}.items(),
+)
+def test_help_names_the_baselines(page, tables, capsys, monkeypatch):
+    from edgewise.command import run
+
+    monkeypatch.setenv("COLUMNS", "1000")
+    assert run([page, "--help"]) == 0
+    _, *texts = capsys.readouterr().out.split("Baselines, for comparison only: ")
+    named = {name for text in texts for name in text.partition(".")[0].split(", ")}
+    assert named == {name for table in tables for name, method in table.items() if method.baseline}
 
 
 @pytest.mark.parametrize("path", PAGES_OF_TEXT, ids=lambda path: path.name)
 def test_links_lead_somewhere(path):
-    for goal in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", path.read_text()):
-        assert (path.parent / goal).exists(), f"{path.name} links to {goal}"
+    for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", path.read_text()):
+        assert (path.parent / target).exists(), f"{path.name} links to {target}"
 
 
 if __name__ == "__main__":
@@ -116,7 +139,7 @@ if __name__ == "__main__":
     filled = head + MERGES_BEFORE + table_of_merges() + MERGES_AFTER + rest.partition("<!-- /merges -->")[2]
     COMPONENTS.write_text(filled)
     text = PATHS.read_text()
-    for kind in WEIGHTS:
+    for kind in SEARCHES:
         head, before, rest = text.partition(f"<!-- methods of {kind} -->\n")
         after = f"<!-- /methods of {kind} -->"
         text = head + before + table_of_searches(kind) + "\n" + after + rest.partition(after)[2]

@@ -107,7 +107,7 @@ def _print_version(requested: bool):
 
 def overview(
     version: bool = typer.Option(
-        False, "--version", help="Say the version and leave.", is_eager=True, callback=_print_version
+        False, "--version", help="Show the version and exit.", is_eager=True, callback=_print_version
     ),
 ):
     """Graph analytics on every CPU core and on NVIDIA GPUs."""

@@ -19,6 +19,7 @@ from edgewise.errors import OptionError
 Method = StrEnum("Method", {name: name for name in ("auto", *METHODS)})
 Merge = StrEnum("Merge", {name: name for name in ("auto", *MERGES)})
 
+MERGING = options.how("How the labels of several devices are merged.", MERGES)
 Output = options.output("Table to write (Parquet, CSV or Arrow); its head is shown otherwise.")
 Plot = Annotated[Path | None, typer.Option(help="Picture of the component sizes to draw (.png, .svg, .pdf).")]
 Verify = options.verify("clusters", "pairs")
@@ -46,10 +47,10 @@ def components(
     stream: Stream = False,
     checkpoint: Checkpoint = None,
     vertices: Vertices = None,
-    method: Annotated[Method, typer.Option(help="How to compute.")] = Method.auto,
+    method: Annotated[Method, typer.Option(help=options.how("How to compute.", METHODS))] = Method.auto,
     device: options.Device = None,
     devices: options.Devices = None,
-    merge: Annotated[Merge, typer.Option(help="How the labels of several devices are merged.")] = Merge.auto,
+    merge: Annotated[Merge, typer.Option(help=MERGING)] = Merge.auto,
     thread_count: options.Threads = None,
     profile: options.Profile = False,
     json: options.Json = False,

@@ -67,7 +67,7 @@ def cycles(
     seed: Seed = None,
     confidence: Confidence = None,
     clustering: Clustering = False,
-    method: Annotated[Method, typer.Option(help="How to count.")] = Method.auto,
+    method: Annotated[Method, typer.Option(help=options.how("How to count.", METHODS))] = Method.auto,
     device: options.Device = None,
     devices: options.Devices = None,
     schedule: Schedule = "auto",

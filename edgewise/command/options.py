@@ -86,6 +86,12 @@ def verify(what, reference):
     return Annotated[bool, typer.Option("--verify", help=f"Check the {what} against the {reference}.")]
 
 
+def how(text, *tables):
+    """Help of ``--method``: ``text``, and which of the methods in ``tables`` are baselines."""
+    baselines = dict.fromkeys(name for table in tables for name, method in table.items() if method.baseline)
+    return f"{text} Baselines, for comparison only: {', '.join(baselines)}."
+
+
 def team(device, devices):
     """The requested devices; by default a GPU if there is one, else the CPU."""
     from edgewise.device import arrays

@@ -21,6 +21,7 @@ from edgewise.paths.sssp import METHODS as OF_WEIGHTS
 Method = StrEnum(
     "Method", {name: name for name in dict.fromkeys(("auto", *OF_WEIGHTS, *OF_EDGES, *OF_ALL_PAIRS))}
 )
+HOW = options.how("How to compute; each search has its own methods.", OF_WEIGHTS, OF_EDGES, OF_ALL_PAIRS)
 
 Source = Annotated[
     list[str] | None,
@@ -68,7 +69,7 @@ def paths(
     parents: Parents = False,
     output: Output = None,
     verify: Verify = False,
-    method: Annotated[Method, typer.Option(help="How to compute; each search has its own.")] = Method.auto,
+    method: Annotated[Method, typer.Option(help=HOW)] = Method.auto,
     dtype: Dtype = None,
     device: options.Device = None,
     devices: options.Devices = None,

