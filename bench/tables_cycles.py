@@ -2,7 +2,6 @@
 
 from record import peers, results, table
 
-
 #: Names that methods had when the results were written, and have now.
 RENAMED = {"triangles-warps": "triangles", "squares-tables": "squares", "pentagons-tables": "pentagons"}
 
