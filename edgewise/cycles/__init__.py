@@ -66,13 +66,11 @@ def cycle_counts(
     progress : callable, optional
         Called with the estimated work that is done, and all of it.
     **options
-        ``schedule`` : str
-            How vertices are dealt to the devices: a name in ``SCHEDULES``; ``"static-weighted:10"`` and
-            ``"queue:64"`` take a number.  ``"auto"``, the default, leaves the CPU out beside GPUs where it
-            would not help.
-        ``force`` : bool
-            Go on where the work should take days, and let no method give up by itself.
-        Others are those of the method, such as ``cap`` of ``"enumerate"``.
+        * ``schedule`` : str. How vertices are dealt to the devices: a name in ``SCHEDULES``;
+          ``"static-weighted:10"`` and ``"queue:64"`` take a number.  ``"auto"``, the default, leaves the CPU
+          out beside GPUs where it would not help.
+        * ``force`` : bool. Go on where the work should take days, and let no method give up by itself.
+        * Others are those of the method, such as ``cap`` of ``"enumerate"``.
 
     Returns
     -------

@@ -52,22 +52,19 @@ def read(
     directed : bool, optional
         By default as in the format, or the file; edge lists and tables are undirected.
     **options
-        ``null`` : {'error', 'drop'}
-            Edge lists and tables: what to do with rows whose source, target or weight is missing.
-        ``one_based`` : bool
-            Edge lists: the ids are vertex numbers from 1 on (or from 0 on, if ``False``) up to the largest,
-            and numbers that do not occur are isolated vertices.  By default only the ids that occur are
-            vertices.
-        ``header`` : bool
-            Edge lists and CSV: whether the first row names the columns.  By default the rows decide.
-        ``ids`` : {'string', 'integer'}
-            Edge lists and NCOL: type of the ids.  By default the first row decides.
-        ``self_loops`` : {'keep', 'drop'}
-        ``repeated`` : {'keep', 'first', 'sum', 'min', 'max'}
-            What to do with several edges between two vertices: keep them, or merge them into one with that
-            weight.
-        ``progress`` : callable
-            Tables: called with the number of rows read and of all rows (``None`` if unknown).
+        * ``null`` : {'error', 'drop'}. Edge lists and tables: what to do with rows whose source, target or
+          weight is missing.
+        * ``one_based`` : bool. Edge lists: the ids are vertex numbers from 1 on (or from 0 on, if ``False``)
+          up to the largest, and numbers that do not occur are isolated vertices.  By default only the ids
+          that occur are vertices.
+        * ``header`` : bool. Edge lists and CSV: whether the first row names the columns.  By default the rows
+          decide.
+        * ``ids`` : {'string', 'integer'}. Edge lists and NCOL: type of the ids.  By default the first row
+          decides.
+        * ``self_loops`` : {'keep', 'drop'}, ``repeated`` : {'keep', 'first', 'sum', 'min', 'max'}. What to do
+          with several edges between two vertices: keep them, or merge them into one with that weight.
+        * ``progress`` : callable. Tables: called with the number of rows read and of all rows (``None`` if
+          unknown).
 
     Returns
     -------
