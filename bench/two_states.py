@@ -31,7 +31,7 @@ from pathlib import Path
 import numpy as np
 import edgewise as ew
 
-device, names, folder, repeats, slow = json.loads(sys.argv[1])
+device, names, folder, repeats, slow, wanted_calls = json.loads(sys.argv[1])
 slow, rows = {tuple(pair) for pair in slow}, {}
 
 
@@ -77,7 +77,7 @@ def floyd():
 def timed(key, call, wanted):
     wanted(call())
     kernel, whole, begin = [], [], time.perf_counter()
-    while len(whole) < 3 or (len(whole) < repeats and time.perf_counter() - begin < 6):
+    while len(whole) < 2 or (len(whole) < repeats and time.perf_counter() - begin < 4):
         start = time.perf_counter()
         result = call()
         wanted(result)
@@ -88,9 +88,9 @@ def timed(key, call, wanted):
 
 for name in names:
     for problem, call, wanted in calls(name):
-        if (problem, name) not in slow:
+        if (problem, name) not in slow and problem in (wanted_calls or [problem]):
             timed(f"{problem} {name}", call, wanted)
-for problem, call, wanted in floyd():
+for problem, call, wanted in floyd() if not wanted_calls else ():
     timed(problem, call, wanted)
 print(json.dumps(rows))
 """
@@ -136,7 +136,9 @@ def child(state, script, cache, threads, *arguments):
 def compare(states, options, folder):
     """Rows of all calls on both states, for one number of threads."""
     times = [{}, {}]
-    arguments = json.dumps([options.device, options.graphs, folder, options.repeats, sorted(SLOW)])
+    arguments = json.dumps(
+        [options.device, options.graphs, folder, options.repeats, sorted(SLOW), options.calls]
+    )
     for turn in range(options.rounds):
         order = (0, 1) if turn % 2 == 0 else (1, 0)
         for side in order:
@@ -180,6 +182,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--graphs", default="")
+    parser.add_argument("--calls", nargs="*", default=[], help="only these, such as bfs or cycles3")
     parser.add_argument("--cache", help="folder that keeps the kernels of both states")
     parser.add_argument("--first-use", action="store_true")
     options = parser.parse_args()
