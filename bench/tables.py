@@ -10,6 +10,7 @@ import re
 import sys
 from functools import partial
 from pathlib import Path
+from statistics import geometric_mean
 
 import components
 import record
@@ -194,6 +195,47 @@ def streams_gpu():
     return table(header, body)
 
 
+def large():
+    """What several GPUs gain on graphs of a billion edges, and the rates of streams."""
+    body = []
+    rows = [row for row in results("several-gpu")["rows"] if row["part"] == "speedup"]
+    edges = {row["graph"]: row["edges"] for row in rows if row["gpus"] == 1}
+    for row in rows:
+        if row.get("auto") and row["gpus"] == 4 and edges[row["graph"]] > 1e9:
+            name = f"{row['graph']}, {edges[row['graph']] / 1e9:.2f} G edges, on 4 H200s by `{row['merge']}`"
+            body.append([name, f"{row['speedup']:.2f} times as fast as one H200"])
+    row = max(results("streams-gpu")["rows"], key=lambda row: (row["edges"], -len(row["devices"])))
+    rate = f"{row['gb_per_s']:.0f} GB/s ({row['share_of_link']:.0%} of its link), {row['device_gb']:.2f} GB on it"
+    body.append([f"{row['edges'] / 1e9:.1f} G edges of host memory through one H200", rate])
+    (row,) = results("streams-cpu")["rows"]
+    rate = f"{row['seconds']:.0f} s, {row['bytes_a_vertex']:.1f} bytes per id beyond the buffers"
+    body.append([f"{row['edges'] / 1e9:.0f} G edges of Parquet shards on two CPU cores", rate])
+    return table(["components of", "result"], body)
+
+
+def beside_gapbs():
+    """Time of `auto` on two threads over that of GAP's programs, geometric means over the graphs."""
+    found = {(row["graph"], row["threads"], row["method"]): row for row in results("components-cpu")["rows"]}
+    ratios = {
+        graph: row["ms"]["median"] / found[graph, count, "gapbs"]["ms"]["median"]
+        for (graph, count, _), row in found.items()
+        if row["auto"] and count == 2
+    }
+    of = {"components, GAP's `cc` (medians)": ratios, **tables_paths.ratios_to_gapbs()}
+    small = tables_paths.SMALL
+    body = [
+        [
+            name,
+            *(
+                f"{geometric_mean(ratio for graph, ratio in by_graph.items() if graph != without):.2f}"
+                for without in ("", small)
+            ),
+        ]
+        for name, by_graph in of.items()
+    ]
+    return table(["problem", "six graphs", f"without {small}"], body)
+
+
 def median(row):
     return f"{row['ms']['median']:.1f}" if row else ""
 
@@ -207,6 +249,8 @@ TABLES = {
     "gpu-peers": gpu_peers,
     "cpu": cpu,
     "pairs": pairs,
+    "large": large,
+    "beside-gapbs": beside_gapbs,
     "several-gpus": several_gpus,
     "several-weak": several_weak,
     "propagate": propagate,

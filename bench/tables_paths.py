@@ -90,32 +90,50 @@ def _seconds_and_rate(row):
     return f"{row['seconds']['median']:.2f}", f"{row['updates_per_second'] / 1e12:.1f}"
 
 
-def searches_cpu():
-    """Milliseconds of `auto` on two threads over those of GAP's programs, the least of all runs."""
-    cells = {}
-    for row in results("bfs-cpu")["rows"]:
-        if row["method"] == "auto":
-            cells[row["graph"], "BFS"] = row["ms"], row["gapbs_ms"]
+def times_beside_gapbs():
+    """Milliseconds of `auto` and of GAP's program on two threads, the least of all runs, by graph and search."""
+    times = {
+        (row["graph"], "BFS"): (row["ms"], row["gapbs_ms"])
+        for row in results("bfs-cpu")["rows"]
+        if row["method"] == "auto"
+    }
     rows = results("sssp-cpu")["rows"]
     least = {(row["graph"], row["weights"], row["method"]): row["ms"]["least"] for row in rows}
     for graph, weights, method in least:
         if method == "auto" and weights in (10, 255):
-            times = least[graph, weights, "auto"], least[graph, weights, "gapbs"]
-            cells[graph, f"weights 1-{weights}"] = times
-    columns = list(dict.fromkeys(column for _, column in cells))
+            both = least[graph, weights, "auto"], least[graph, weights, "gapbs"]
+            times[graph, f"weights 1-{weights}"] = both
+    return times
+
+
+def ratios_to_gapbs():
+    """Ratios of the times by search, and by graph."""
+    names = {
+        "BFS": "breadth-first search, GAP's `bfs` (least times)",
+        "weights 1-10": "shortest paths, weights 1 to 10, GAP's `sssp` (least times)",
+        "weights 1-255": "shortest paths, weights 1 to 255, GAP's `sssp` (least times)",
+    }
+    ratios = {name: {} for name in names.values()}
+    for (graph, search), (mine, theirs) in times_beside_gapbs().items():
+        ratios[names[search]][graph] = mine / theirs
+    return ratios
+
+
+def searches_cpu():
+    """Milliseconds of `auto` over those of GAP's programs, and the geometric means of the ratios."""
+    times = times_beside_gapbs()
+    searches = list(dict.fromkeys(search for _, search in times))
     body = []
-    for graph in dict.fromkeys(graph for graph, _ in cells):
-        times = [cells[graph, column] for column in columns]
-        body.append([graph, *(f"{mine:.3g} / {theirs:.3g} = {mine / theirs:.2g}" for mine, theirs in times)])
-    body.append(["geometric mean", *(_mean(cells, column, "") for column in columns)])
-    body.append([f"geometric mean without {SMALL}", *(_mean(cells, column, SMALL) for column in columns)])
-    return table(["graph", *columns], body)
-
-
-def _mean(cells, column, without):
-    """Geometric mean of the ratios in a column, without those of one graph."""
-    ratios = [a / b for (graph, of), (a, b) in cells.items() if of == column and graph != without]
-    return f"{geometric_mean(ratios):.2f}"
+    for graph in dict.fromkeys(graph for graph, _ in times):
+        both = [times[graph, search] for search in searches]
+        body.append([graph, *(f"{mine:.3g} / {theirs:.3g} = {mine / theirs:.2g}" for mine, theirs in both)])
+    for name, without in (("geometric mean", ""), (f"geometric mean without {SMALL}", SMALL)):
+        means = [
+            geometric_mean(ratio for graph, ratio in by_graph.items() if graph != without)
+            for by_graph in ratios_to_gapbs().values()
+        ]
+        body.append([name, *(f"{mean:.2f}" for mean in means)])
+    return table(["graph", *searches], body)
 
 
 def all_pairs_cpu():
