@@ -205,7 +205,8 @@ def large():
             name = f"{row['graph']}, {edges[row['graph']] / 1e9:.2f} G edges, on 4 H200s by `{row['merge']}`"
             body.append([name, f"{row['speedup']:.2f} times as fast as one H200"])
     row = max(results("streams-gpu")["rows"], key=lambda row: (row["edges"], -len(row["devices"])))
-    rate = f"{row['gb_per_s']:.0f} GB/s ({row['share_of_link']:.0%} of its link), {row['device_gb']:.2f} GB on it"
+    rate = f"{row['gb_per_s']:.0f} GB/s ({row['share_of_link']:.0%} of its link)"
+    rate += f", {row['device_gb']:.2f} GB on it"
     body.append([f"{row['edges'] / 1e9:.1f} G edges of host memory through one H200", rate])
     (row,) = results("streams-cpu")["rows"]
     rate = f"{row['seconds']:.0f} s, {row['bytes_a_vertex']:.1f} bytes per id beyond the buffers"

@@ -91,7 +91,7 @@ def _seconds_and_rate(row):
 
 
 def times_beside_gapbs():
-    """Milliseconds of `auto` and of GAP's program on two threads, the least of all runs, by graph and search."""
+    """Least milliseconds of `auto` and of GAP's program on two threads, by graph and search."""
     times = {
         (row["graph"], "BFS"): (row["ms"], row["gapbs_ms"])
         for row in results("bfs-cpu")["rows"]
