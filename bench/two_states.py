@@ -77,7 +77,7 @@ def floyd():
 def timed(key, call, wanted):
     wanted(call())
     kernel, whole, begin = [], [], time.perf_counter()
-    while len(whole) < 2 or (len(whole) < repeats and time.perf_counter() - begin < 4):
+    while len(whole) < 2 or (len(whole) < repeats and time.perf_counter() - begin < 2):
         start = time.perf_counter()
         result = call()
         wanted(result)
