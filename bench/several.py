@@ -18,8 +18,9 @@ import cupy
 import record
 
 import edgewise as ew
-from edgewise.components import MERGES, METHODS, several_devices
+from edgewise.components import MERGES, METHODS
 from edgewise.components.merge import choose_merge
+from edgewise.components.merge import label_parts as label_each
 from edgewise.components.selection import select_method
 from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.experiments.common_start import components_from_common_start
@@ -159,7 +160,7 @@ def several_auto(graph, team):
 
 def label_parts(split):
     """Only the workers' own shares."""
-    several_devices.label_parts(split, [partial(local, part.graph) for part in split.parts])
+    label_each(split, [partial(local, part.graph) for part in split.parts])
 
 
 def local(graph):

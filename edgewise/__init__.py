@@ -23,7 +23,7 @@ _HOMES = {
     "generate": ("edgewise.generators", ""),
     "read": ("edgewise.files", "read"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
-    "stream_components": ("edgewise.components.stream_files", "stream_components"),
+    "stream_components": ("edgewise.components.file_stream", "stream_components"),
     "warmup": ("edgewise.warm", "warmup"),
     "write": ("edgewise.files", "write"),
 }
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from edgewise import generators as generate
     from edgewise.components import connected_components as connected_components
     from edgewise.components.batch_stream import ComponentsStream as ComponentsStream
-    from edgewise.components.stream_files import stream_components as stream_components
+    from edgewise.components.file_stream import stream_components as stream_components
     from edgewise.cycles import cycle_counts as cycle_counts
     from edgewise.cycles.clustering import clustering as clustering
     from edgewise.cycles.search.estimate import estimate_cycles as estimate_cycles

@@ -78,7 +78,7 @@ def _tiny_graphs(folder):
 
 def _run_all_methods(graph):
     from edgewise.components import METHODS, connected_components
-    from edgewise.components.component_sizes import component_sizes_on_host
+    from edgewise.components.result import component_sizes_on_host
 
     for method in METHODS:
         result = connected_components(graph, method=method)
@@ -92,7 +92,7 @@ def _stream_all_kinds(folder, where):
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    from edgewise.components.stream_files import stream_components
+    from edgewise.components.file_stream import stream_components
 
     columns = [pa.array([1, 2, 4], kind()) for kind in (pa.int64, pa.int32, pa.uint32)]
     for column in (*columns, pa.array([-1, 2, 4]), pa.array(["a", "b", "d"])):

@@ -8,11 +8,11 @@ import typer
 
 import edgewise
 from edgewise import plots
-from edgewise.command import options, report, streamed
+from edgewise.command import options, report
 from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.stages import seconds, stages
-from edgewise.components import METHODS
-from edgewise.components.merge import MERGES
+from edgewise.components import MERGES, METHODS
+from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import threads
 from edgewise.errors import OptionError
 
@@ -62,6 +62,8 @@ def components(
     team = _team(device, devices, merge.value)
     chosen = {"devices": devices, "merge": merge.value} if devices else {"device": team[0].device}
     if stream:
+        from edgewise.command import streamed
+
         streamed.check(reading, method.value, verify)
         job = streamed.job(pairs, reading, vertices, checkpoint, {**chosen, "team": team})
     elif checkpoint is not None or vertices is not None:
@@ -70,7 +72,7 @@ def components(
         )
     with stages(quiet or json, team.synchronize) as (stage, clock):
         if stream:
-            result = streamed.compute(job, stage, pairs)
+            result = streamed.compute(job, stage, _in_words(pairs))
         else:
             result = _compute(stage, pairs, reading, method.value, chosen)
         if verify:
@@ -91,7 +93,7 @@ def components(
 
 def _compute(stage, pairs, reading, method, chosen):
     """Read the pairs into a graph and find its components."""
-    with stage("read", f"reading {streamed.in_words(pairs)}") as progress:
+    with stage("read", f"reading {_in_words(pairs)}") as progress:
         graph = edgewise.read(pairs[0] if len(pairs) == 1 else pairs, progress=progress, **reading)
     with stage("compute", f"clustering on {chosen.get('devices') or chosen['device']}"):
         result = edgewise.connected_components(graph, method=method, **chosen)
@@ -143,7 +145,7 @@ def _facts(result, team, clock, output, plot, verify):
         "merge": result.merge,
         "threads": threads.count() if "cpu" in team.devices else None,
         "verified": verify,
-        **streamed.facts(graph),
+        **_streamed_facts(graph),
         "seconds": seconds(clock),
         "output": None if output is None else str(output),
         "plot": None if plot is None else str(plot),
@@ -155,7 +157,7 @@ def _closing_line(result, team, clock, output):
     return (
         f"{report.graph_in_words(result.graph)}: "
         f"{report.counted(result.count, 'component')}, the largest of {result.largest:,}; "
-        f"{report.times(clock)} ({result.method}{streamed.note(result.graph)}, {_where(result, team)})"
+        f"{report.times(clock)} ({result.method}{_streamed_note(result.graph)}, {_where(result, team)})"
         + (f" -> {output}" if output else "")
     )
 
@@ -165,3 +167,21 @@ def _where(result, team):
     if len(result.devices) > 1:
         return ", ".join(result.devices) + (f" merged by {result.merge}" if result.merge else "")
     return report.device_in_words(team)
+
+
+def _in_words(pairs):
+    """The inputs for a progress bar."""
+    return str(pairs[0]) if len(pairs) == 1 else f"{len(pairs)} files"
+
+
+def _streamed_facts(graph):
+    """Facts of the graph of a stream."""
+    return {"files": graph.files, "resumed": graph.resumed} if isinstance(graph, StreamedGraph) else {}
+
+
+def _streamed_note(graph):
+    """The same in the closing line."""
+    if not isinstance(graph, StreamedGraph):
+        return ""
+    files = f" from {graph.files:,} file" + ("" if graph.files == 1 else "s")
+    return files + (f", resumed after {graph.resumed:,} rows" if graph.resumed else "")

@@ -2,19 +2,14 @@
 
 import sys
 
-from edgewise.components.file_stream import FileStream
-from edgewise.components.stream_files import stream_team
-from edgewise.components.streamed_graph import StreamedGraph
+from edgewise.components.file_stream import READING, FileStream, stream_team
 from edgewise.errors import OptionError
-
-#: Options of the input that apply to tables.
-KNOWN = ("source", "target", "where", "null")
 
 
 def check(reading, method, verify):
     """Raise :class:`~edgewise.errors.OptionError` for an option that does not apply to a stream."""
     for name in reading:
-        if name not in KNOWN:
+        if name not in READING:
             option = "--" + name.replace("_", "-")
             raise OptionError(f"{option} means nothing with --stream, which reads tables; leave it out")
     if method not in ("auto", "rem"):
@@ -31,10 +26,10 @@ def job(pairs, reading, vertices, checkpoint, run):
     return FileStream([str(file) for file in pairs], columns, vertices, run["team"], merge, checkpoint)
 
 
-def compute(job, stage, pairs):
+def compute(job, stage, inputs):
     """Stream the files; at Ctrl-C say how to continue."""
     try:
-        with stage("stream", f"streaming {in_words(pairs)}") as progress:
+        with stage("stream", f"streaming {inputs}") as progress:
             result = job.run(progress)
             result.count  # noqa: B018 -- counted in this step, not while writing
             return result
@@ -45,21 +40,3 @@ def compute(job, stage, pairs):
                 f"edgewise: {job.saved:,} rows are in {path}; repeat the command to continue", file=sys.stderr
             )
         raise
-
-
-def in_words(pairs):
-    """The inputs for a progress bar."""
-    return str(pairs[0]) if len(pairs) == 1 else f"{len(pairs)} files"
-
-
-def facts(graph):
-    """Facts that only a stream has."""
-    return {"files": graph.files, "resumed": graph.resumed} if isinstance(graph, StreamedGraph) else {}
-
-
-def note(graph):
-    """The same in the closing line."""
-    if not isinstance(graph, StreamedGraph):
-        return ""
-    files = f" from {graph.files:,} file" + ("" if graph.files == 1 else "s")
-    return files + (f", resumed after {graph.resumed:,} rows" if graph.resumed else "")

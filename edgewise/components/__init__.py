@@ -11,20 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
+from typing import Any
 
-from edgewise.components.afforest import afforest
 from edgewise.components.ecl_cc import ecl_cc
 from edgewise.components.hook import hook
-from edgewise.components.hook_rem import hook_rem
-from edgewise.components.hook_sample import hook_sample
-from edgewise.components.merge import LABEL_MERGES, MERGES, Merge, choose_label_merge
 from edgewise.components.propagate import ROWS, propagate
-from edgewise.components.rem import rem
-from edgewise.components.rem_sample import rem_sample
-from edgewise.components.rem_sequential import rem_sequential
+from edgewise.components.rem import hook_rem, rem, rem_sequential
 from edgewise.components.result import Components
+from edgewise.components.sampling import afforest, hook_sample, rem_sample
 from edgewise.components.selection import select_method
-from edgewise.components.several_devices import check_merge, label_split, merge_for, spread
 from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.device import arrays
 from edgewise.errors import OptionError, OutOfMemoryError, argument
@@ -33,6 +28,15 @@ from edgewise.method import Method, Option, check_graph, check_method, check_one
 from edgewise.workers import SplitGraph, device_team
 
 __all__ = ["MERGES", "METHODS", "Components", "Merge", "connected_components"]
+
+
+def __getattr__(name: str) -> Any:
+    """The merges, which are loaded on first use, since a call on one device needs none."""
+    if name not in ("MERGES", "Merge"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from edgewise.components import merge
+
+    return getattr(merge, name)
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,7 @@ def connected_components(
         devices = arrays.resolve(device)
     team = device_team(devices)
     try:
-        return _solve(spread(graph, team, merge), method, merge, options, team)
+        return _solve(_spread(graph, team, merge), method, merge, options, team)
     except OutOfMemoryError:
         if graph.device != "cpu" or method not in ("auto", "rem") or options:
             raise
@@ -175,7 +179,19 @@ def _check_devices(graph, device, devices, merge):
     check_one_or_several(device, devices)
     if merge != "auto" and devices is None and not split:
         raise OptionError(f"{argument('merge', merge)} is for several devices; add {argument('devices')}")
-    check_merge(merge, graph.by if split else None)
+    if merge != "auto":
+        from edgewise.components.merge import check_merge
+
+        check_merge(merge, graph.by if split else None)
+
+
+def _spread(graph, team, merge):
+    """``graph`` on its one device, or split over several as ``merge`` needs it."""
+    if len(team) == 1:
+        return graph.to(team[0].device)
+    from edgewise.components.merge import MERGES
+
+    return graph.split(team, by="auto" if merge == "auto" else MERGES[merge].by)
 
 
 def _solve(graph, method, merge, options, team=None):
@@ -193,6 +209,8 @@ def _solve(graph, method, merge, options, team=None):
 
 
 def _solve_split(split, method, merge, options):
+    from edgewise.components.merge import label_split, merge_for
+
     merge = merge_for(split, merge)
     names, runs = [], []
     for part in split.parts:
@@ -210,6 +228,7 @@ def _solve_split(split, method, merge, options):
 
 def _solve_by_segments(graph, team, merge):
     """Solve a graph whose edges do not fit the devices: the host holds them and sends segments."""
+    from edgewise.components.merge import LABEL_MERGES, choose_label_merge
     from edgewise.components.segments import solve_by_segments
 
     start = perf_counter()

@@ -20,13 +20,9 @@ DAMAGED = "is no checkpoint, or a damaged one; remove it to start again"
 
 
 class Checkpoint:
-    """A checkpoint at a path, for certain inputs.
+    """A checkpoint at a path, for certain ``inputs``: a dict of what the run depends on, as JSON.
 
-    Parameters
-    ----------
-    path : path-like
-    inputs : dict
-        What the run depends on, as JSON; ``files`` is a list of (path, bytes, time of the last change).
+    Its ``files`` are a list of (path, bytes, time of the last change).
     """
 
     def __init__(self, path, inputs):
@@ -35,10 +31,7 @@ class Checkpoint:
     def load(self):
         """Return what :meth:`save` was given, or ``None`` if there is no checkpoint.
 
-        Raises
-        ------
-        FileError
-            It is damaged, or belongs to other inputs; the message names what differs.
+        FileError if it is damaged, or belongs to other inputs; the message names what differs.
         """
         if not self.path.exists():
             return None
@@ -71,10 +64,8 @@ class Checkpoint:
                 difference = f"{name} was {inputs.get(name)!r} and is {now!r} now"
                 if name == "files":
                     difference = _differing_file(inputs[name], now)
-                raise FileError(
-                    self.path,
-                    f"belongs to another run: {difference}; remove it to start again, or name another",
-                )
+                problem = f"belongs to another run: {difference}; remove it to start again, or name another"
+                raise FileError(self.path, problem)
 
     def save(self, facts, arrays):
         """Write the checkpoint, whole or not at all."""

@@ -47,7 +47,7 @@ def join_hub(hub, lane, lanes, hubs, parent, offsets, neighbours):
 
 
 def ecl_cc(vertices, csr):
-    """Label the components of symmetric rows."""
+    """Each vertex below its first smaller neighbour, then every edge once."""
     offsets, neighbours, hubs, max_row = csr
     if not len(neighbours):
         return singletons(vertices, neighbours)

@@ -44,24 +44,13 @@ def hook_atomic(edge, parent, sources, targets):
 
 
 def hook(vertices, sources, targets, iterations=ITERATIONS):
-    """Label the components of an edge list.
-
-    Parameters
-    ----------
-    iterations : int
-        Rounds of Hook-non-atomic before Hook-atomic.
-    """
+    """``iterations`` rounds of Hook-non-atomic, then Hook-atomic."""
     n_edges = len(sources)
     parent = singletons(vertices, sources)
-    bound = _bound(sources, targets) if iterations else 0
+    bound = 1 + max(int(sources.max()), int(targets.max())) if iterations and n_edges else 0
     for _ in range(iterations):
         hook_non_atomic(n_edges, parent, sources, targets)
         compress(bound, parent)
     hook_atomic(n_edges, parent, sources, targets)
     compress(vertices, parent)
     return parent
-
-
-def _bound(sources, targets):
-    """One more than the largest vertex with an edge."""
-    return 1 + max(int(sources.max()), int(targets.max())) if len(sources) else 0

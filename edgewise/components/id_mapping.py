@@ -5,19 +5,27 @@ too far apart for that, and :class:`StringIds` numbers strings.  All three have 
 right, row_of)`` joins the pairs of two Arrow columns, where ``row_of(position)`` is the row in the file;
 ``finish()`` returns the labels of the vertices and their ids (``None`` if these are the vertex numbers);
 ``state()`` returns arrays by name for a checkpoint, and ``restore(state)`` continues from them.
+
+Where ids are vertex numbers, there is a parent for every number up to the largest id.  An id occurs if it has
+another vertex as its label, if it is the label of another vertex, or if it has a self-loop; self-loops are
+marked while the edges are read.  At the end the marks are packed into one bit per number.  Counts of bits
+number the ids that occur in ascending order, as reading a graph does, and labels are renumbered in place:
+blocks of labels move towards the beginning, and never overwrite labels that are still to be read.
 """
 
 import numpy as np
 
 from edgewise.components.batch_stream import largest_of, unsigned
-from edgewise.components.compact_ids import compact_ids
+from edgewise.components.streamed_graph import MarkedIds
+from edgewise.device import each
 from edgewise.errors import GraphError, argument
+from edgewise.index_type import index_type
 from edgewise.ingest.arrow import ColumnNumbers
-from edgewise.ingest.integers import IntegerNumbers
+from edgewise.ingest.integers import IntegerNumbers, Marks, marks_below
 from edgewise.ingest.pair_columns import integers
 
-#: Distinct ids that are restored at a time.
-BLOCK = 1 << 18
+#: Distinct ids that are restored at a time, and labels that are renumbered at a time.
+BLOCK, LABELS_BLOCK = 1 << 18, 1 << 20
 
 
 class NotDenseError(Exception):
@@ -27,17 +35,8 @@ class NotDenseError(Exception):
 class DenseIds:
     """Integers that are vertex numbers.
 
-    Parameters
-    ----------
-    workers : StreamWorkers
-    dtype : type
-        Of the ids.
-    n_vertices : int or None
-        The number of vertices, if the caller gave it.
-    limit : int
-        Ids from here on raise :class:`NotDenseError`.
-    all_occur : bool
-        Whether vertices without an edge are in the result.
+    Ids from ``limit`` on raise :class:`NotDenseError`, or GraphError if the caller gave ``n_vertices``;
+    ``all_occur`` if vertices without an edge are in the result.
     """
 
     def __init__(self, workers, dtype, n_vertices, limit, all_occur=False):
@@ -46,7 +45,6 @@ class DenseIds:
         self.has_self_loop = np.zeros(0, np.uint8)
 
     def join(self, left, right, row_of):
-        """Join the pairs of two Arrow columns."""
         columns = [integers(column, self.dtype) for column in (left, right)]
         largest = max(map(largest_of, columns))
         if largest >= self.limit:
@@ -75,7 +73,6 @@ class DenseIds:
         self.has_self_loop[vertices] = 1
 
     def finish(self):
-        """Return the labels of the vertices and their ids."""
         if self.all_occur:
             self.workers.join((np.zeros(0, np.uint32),) * 2, self.n_vertices - 1)
             return self.workers.labels(last=True), None
@@ -84,29 +81,19 @@ class DenseIds:
         return compact_ids(labels, _resize(marks, len(labels)), self.dtype)
 
     def state(self):
-        """Arrays for a checkpoint."""
         return {"marks": np.packbits(self.has_self_loop, bitorder="little")}
 
     def restore(self, state):
-        """Continue from a checkpoint."""
         self.has_self_loop = np.unpackbits(state["marks"], bitorder="little")
 
 
 class SparseIds:
-    """Integers that are numbered in order of appearance.
-
-    Parameters
-    ----------
-    workers : StreamWorkers
-    dtype : type
-        Of the ids.
-    """
+    """Integers that are numbered in order of appearance."""
 
     def __init__(self, workers, dtype):
         self.workers, self.dtype, self.numbers = workers, np.dtype(dtype), IntegerNumbers(dtype)
 
     def join(self, left, right, row_of):
-        """Join the pairs of two Arrow columns."""
         self.join_integers(*(integers(column, self.dtype) for column in (left, right)))
 
     def join_integers(self, left, right):
@@ -127,7 +114,6 @@ class SparseIds:
         return smallest[labels], None if are_numbers else ids
 
     def state(self):
-        """Arrays for a checkpoint."""
         return {"ids": self.numbers.ids()}
 
     def restore(self, state):
@@ -137,36 +123,24 @@ class SparseIds:
 
 
 class StringIds:
-    """Strings that are numbered in order of appearance.
-
-    Parameters
-    ----------
-    workers : StreamWorkers
-    kinds : tuple of two pyarrow.DataType
-    expected : int
-        Number of rows, as far as it is known.
-    """
+    """Strings that are numbered in order of appearance; ``expected`` rows, or 0 if unknown."""
 
     def __init__(self, workers, kinds, expected):
         self.workers, self.numbers = workers, ColumnNumbers(*kinds, expected)
 
     def join(self, left, right, row_of):
-        """Join the pairs of two Arrow columns."""
         columns = np.empty(len(left), np.uint32), np.empty(len(right), np.uint32)
         self.numbers.add(left, right, *columns)
         self.workers.join(columns, self.numbers.strings.count - 1)
 
     def finish(self):
-        """Return the labels of the vertices and their ids."""
         return self.workers.labels(last=True), self.numbers.ids()
 
     def state(self):
-        """Arrays for a checkpoint."""
         strings = self.numbers.strings
         return {"offsets": strings.offsets.used_items(), "arena": strings.arena.used_items()}
 
     def restore(self, state):
-        """Continue from a checkpoint."""
         offsets, arena = state["offsets"], state["arena"]
         for start in range(0, len(offsets) - 1, BLOCK):
             part = offsets[start : start + BLOCK + 1]
@@ -180,3 +154,46 @@ def _resize(marks, length):
     longer = np.zeros(length, np.uint8)
     longer[: len(marks)] = marks
     return longer
+
+
+@each
+def mark_members(vertex, labels, marks):
+    """Mark a vertex with a smaller label, and its root."""
+    root = labels[vertex]
+    if root != vertex:
+        marks[vertex] = 1
+        if not marks[root]:  # avoids concurrent writes to large roots
+            marks[root] = 1
+
+
+@each
+def renumber(vertex, first, base, labels, marks, renumbered):
+    """Write the new label of a vertex that occurs to its position in the block."""
+    number = np.uint64(first + vertex)
+    if marks.words[number >> np.uint64(6)] >> (number & np.uint64(63)) & np.uint64(1):
+        renumbered[marks_below(number, marks) - base] = marks_below(np.uint64(labels[number]), marks)
+
+
+def compact_ids(labels, marks, dtype=np.int64):
+    """Labels of the vertices that occur, and their ids, which are ``None`` if all vertices occur.
+
+    Both arrays are overwritten: the compressed ``labels``, and ``marks``, (n,) uint8, 1 for vertices with a
+    self-loop.  The result is in the memory of ``labels`` if at least half of that is in use.
+    """
+    mark_members(len(labels), labels, marks)
+    words = np.zeros(-(-len(labels) // 64), "<u8")
+    words.view(np.uint8)[: -(-len(labels) // 8)] = np.packbits(marks, bitorder="little")
+    before = np.zeros(len(words) + 1, np.int64 if len(labels) > np.iinfo(np.uint32).max else np.uint32)
+    np.cumsum(np.bitwise_count(words), dtype=before.dtype, out=before[1:])
+    count = int(before[-1])
+    if count == len(labels):
+        return labels, None
+    for first in range(0, len(labels), LABELS_BLOCK):
+        last = min(first + LABELS_BLOCK, len(labels))
+        base, end = int(before[first // 64]), int(before[-(-last // 64)])
+        renumbered = np.empty(end - base, labels.dtype)
+        renumber(last - first, first, base, labels, Marks(words, before), renumbered)
+        labels[base:end] = renumbered
+    kind, ids = index_type(count), MarkedIds(words, before, dtype)
+    mostly_used = 2 * count > len(labels) and labels.dtype == kind
+    return labels[:count] if mostly_used else labels[:count].astype(kind), ids

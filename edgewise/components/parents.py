@@ -1,10 +1,18 @@
-"""The parents of a stream: an array that grows with the vertex numbers, and joins edges from any device."""
+"""What joins the edges of a stream: arrays of parents that grow with the vertex numbers.
+
+:class:`Parents` are on one device and join edges from any device.  :class:`StreamWorkers` join batches into
+parents of their own, which are merged at the end.
+"""
+
+from queue import Queue
+from threading import Thread
 
 import numpy as np
 
-from edgewise.components.host_pipeline import HostPipeline, unite_numbers
+from edgewise.components.merge import merge_labels
+from edgewise.components.segments import HostPipeline, unite_numbers
 from edgewise.components.trees import compress
-from edgewise.device import arrays, each, streams
+from edgewise.device import arrays, each, streams, threads
 from edgewise.errors import OutOfMemoryError, argument
 from edgewise.index_type import index_type
 
@@ -21,21 +29,9 @@ def make_further_singletons(index, first, parent):
 
 
 class Parents:
-    """Trees over the vertices ``0 .. count - 1`` on one device.
+    """Trees over the vertices ``0 .. count - 1`` on one device, in ``array``; without ``count`` it grows.
 
     Memory for vertices beyond ``count`` is only reserved; on the host the system does not allocate it yet.
-
-    Parameters
-    ----------
-    device : str
-    count : int, optional
-        Number of vertices, if it is known; otherwise the array grows.
-
-    Attributes
-    ----------
-    array : index array
-        Parents of the vertices, and room for more.
-    count : int
     """
 
     def __init__(self, device, count=None):
@@ -64,12 +60,7 @@ class Parents:
         return needed if needed > USABLE * arrays.free_memory(self.device) else 0
 
     def reserve(self, count):
-        """Make room for ``count`` vertices, so that growing up to there copies nothing.
-
-        Raises
-        ------
-        OutOfMemoryError
-        """
+        """Make room for ``count`` vertices, so that growing up to there copies nothing."""
         if count <= len(self.array):
             return
         if needed := self._missing_bytes(count):
@@ -90,11 +81,9 @@ class Parents:
             self.pipeline.settle()
 
     def join(self, sources, targets):
-        """Join the endpoints of edges, all below ``count``; the arrays may be overwritten on return.
+        """Join the endpoints of edges, all below ``count``.
 
-        Parameters
-        ----------
-        sources, targets : (m,) contiguous integer arrays, on the host or a GPU
+        The arrays are contiguous integers on the host or a GPU, and may be overwritten on return.
         """
         with arrays.guard(self.device):
             if self.device != "cpu" and arrays.device_of(sources) == arrays.device_of(targets) == "cpu":
@@ -116,3 +105,84 @@ class Parents:
             compress(self.count, labels)
             arrays.synchronize(self.device)
         return labels.astype(index_type(self.count), copy=False)
+
+
+class StreamWorkers:
+    """The devices of a team, which join batches of edges; their labels are merged by ``merge``."""
+
+    def __init__(self, team, merge="auto"):
+        self.team, self.merge = team, merge
+        self.parents = [Parents(device) for device in team.devices]
+        self.batches, self.errors = Queue(len(team)), []
+        self.n_threads = threads.count()
+        several = self.parents if len(team) > 1 else ()
+        self.threads = [Thread(target=self._work, args=(parents,), daemon=True) for parents in several]
+        for thread in self.threads:
+            thread.start()
+
+    def close(self):
+        """Stop the workers after the batches that are queued."""
+        for _ in self.threads:
+            self.batches.put(None)
+        while self.threads:
+            self.threads.pop().join()
+        for parents in self.parents:
+            parents.settle()
+
+    def _work(self, parents):
+        threads.use(self.n_threads)
+        while (batch := self.batches.get()) is not None:
+            try:
+                if not self.errors:
+                    _join(parents, *batch)
+            except BaseException as error:
+                self.errors.append(error)
+            finally:
+                self.batches.task_done()
+
+    def reserve(self, count):
+        """Make room for ``count`` vertices on every device."""
+        for parents in self.parents:
+            parents.reserve(count)
+
+    def join(self, columns, largest):
+        """Join the endpoints of edges, none above ``largest``; the arrays must not be changed later."""
+        if len(self.parents) == 1:
+            _join(self.parents[0], columns, largest)
+            return
+        self._raise()
+        self.batches.put((columns, largest))
+
+    def _raise(self):
+        if self.errors:
+            raise self.errors[0]
+
+    def settle(self):
+        """Wait until all edges are joined."""
+        if len(self.parents) > 1:
+            self.batches.join()
+            self._raise()
+        for parents in self.parents:
+            parents.settle()
+
+    def labels(self, last=False):
+        """Current labels on the host; a copy unless this is the ``last`` use."""
+        self.settle()
+        count = max(parents.count for parents in self.parents)
+        for parents in self.parents:
+            parents.grow_to(count)
+        labels = [parents.labels(last) for parents in self.parents]
+        return arrays.move(merge_labels(self.team, labels, self.merge), "cpu")
+
+    def restore(self, labels):
+        """Start from the labels of an earlier run."""
+        first = self.parents[0]
+        first.grow_to(len(labels))
+        with arrays.guard(first.device):
+            first.array[: len(labels)] = arrays.move(labels.astype(first.array.dtype), first.device)
+            arrays.synchronize(first.device)
+
+
+def _join(parents, columns, largest):
+    parents.grow_to(largest + 1)
+    parents.join(*columns)

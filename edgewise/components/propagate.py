@@ -70,13 +70,7 @@ def lower(item, lane, lanes, rows, labels, offsets, neighbours, flags):
 
 
 def propagate(vertices, csr, rows="auto"):
-    """Label the components of symmetric rows.
-
-    Parameters
-    ----------
-    rows : {'auto', 'thread', 'warp', 'block'}
-        What reads a row on a GPU; ``auto`` selects by its length.  On the CPU it is a thread.
-    """
+    """Label propagation; ``rows`` is what reads a row on a GPU, where ``auto`` selects by its length."""
     return propagate_and_count(vertices, csr, rows)[0]
 
 

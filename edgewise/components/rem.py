@@ -1,21 +1,26 @@
-"""Rem's algorithm with compare-and-swap: one pass over the edges, splicing as it goes.
+"""Rem's algorithm: one pass over the edges, splicing as it goes (Hellås 2018, Algorithms 1 and 2).
 
-Hellås (2018), "Connected Components on Multiple GPUs", Algorithm 2; the sequential form is due to Rem
-(Dijkstra 1976; Patwary, Blair & Manne 2010).  Both endpoints move towards the roots together: the parent of
-the endpoint with the larger parent is replaced by the other's, and the walk continues from the replaced
-parent.  A successful swap leaves exactly one pair to join, which the thread continues with, so no edge is
-lost.
+The sequential form is due to Rem (Dijkstra 1976; Patwary, Blair & Manne 2010), the form with compare-and-swap
+to Hellås, "Connected Components on Multiple GPUs".  Both endpoints move towards the roots together: the
+parent of the endpoint with the larger parent is replaced by the other's, and the walk continues from the
+replaced parent.  A tree's root is its smallest vertex, so the smaller parent wins here (Algorithm 1 of the
+thesis links to the larger).  A successful swap leaves exactly one pair to join, which the thread continues
+with, so no edge is lost.
 
 This holds only while every thread splices: compressing at the same time would break it.  Hence a separate
 pass of compression at the end.
 
-The thesis also measures rounds of Hook-non-atomic first, which help where ids are local (section 6.3.1), and
-compression between the segments in which edges reach a GPU, which does not pay (section 6.3.2).
+The thesis also measures compression between the segments in which edges reach a GPU, which does not pay
+(section 6.3.2), and rounds of Hook-non-atomic first, which help on street networks and on no other graphs
+(section 6.3.1).  The cause is the order of the ids: where neighbours have close numbers, few edges compete
+for the same vertex, so plain writes and one compression build nearly the whole forest, and Rem finds its
+edges joined already.  The same street networks with random ids become slower.  The graph must be sparse as
+well, since hooks read every edge; hooking a sample of the edges leaves Rem as much to do as before.
 """
 
 from edgewise.components.hook import hook_non_atomic
 from edgewise.components.trees import compress, singletons
-from edgewise.device import cas, device, each
+from edgewise.device import arrays, cas, device, each
 
 
 @device
@@ -41,16 +46,9 @@ def unite_edge(edge, parent, sources, targets):
 
 
 def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0):
-    """Label the components of an edge list.
+    """Rem's algorithm on edges in several ``segments``, with or without compressing between them.
 
-    Parameters
-    ----------
-    iterations : int
-        Rounds of Hook-non-atomic and Compress before Rem.
-    segments : int
-        Parts in which the edges are joined, one after the other.
-    compress_between : int
-        Whether to compress after each segment.
+    Every segment starts with ``iterations`` rounds of Hook-non-atomic and Compress.
     """
     parent = singletons(vertices, sources)
     edges, segments = len(sources), max(segments, 1)
@@ -58,14 +56,47 @@ def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0
         part = slice(segment * edges // segments, (segment + 1) * edges // segments)
         if segment and (compress_between or iterations):  # plain hooks are correct on stars only
             compress(vertices, parent)
-        join(vertices, parent, sources[part], targets[part], iterations)
+        ends = sources[part], targets[part]
+        for _ in range(iterations):
+            hook_non_atomic(len(ends[0]), parent, *ends)
+            compress(vertices, parent)
+        unite_edge(len(ends[0]), parent, *ends)
     compress(vertices, parent)
     return parent
 
 
-def join(vertices, parent, sources, targets, iterations=0):
-    """Join the endpoints of all edges in ``parent``, which must be compressed if there are ``iterations``."""
-    for _ in range(iterations):
-        hook_non_atomic(len(sources), parent, sources, targets)
-        compress(vertices, parent)
-    unite_edge(len(sources), parent, sources, targets)
+def hook_rem(vertices, sources, targets):
+    """One round of plain hooks, then Rem: for sparse edge lists whose ids are local."""
+    return rem(vertices, sources, targets, iterations=1)
+
+
+@device
+def splice(parent, one, other):
+    """Put the two vertices in one tree; not safe beside other threads."""
+    above_one, above_other = parent[one], parent[other]
+    while above_one != above_other:
+        if above_one > above_other:
+            one, other = other, one
+            above_one, above_other = above_other, above_one
+        parent[other] = above_one
+        if other == above_other:
+            return
+        other = above_other
+        above_other = parent[other]
+
+
+@each
+def unite_all(_, edges, parent, sources, targets):
+    """Join the endpoints of all edges, one after the other."""
+    for edge in range(edges):
+        splice(parent, sources[edge], targets[edge])
+
+
+def rem_sequential(vertices, sources, targets):
+    """Rem's algorithm on one core, often the fastest there; edges and labels of a GPU are copied."""
+    device = arrays.device_of(sources)
+    sources, targets = arrays.move(sources, "cpu"), arrays.move(targets, "cpu")
+    parent = singletons(vertices, sources)
+    unite_all(1, len(sources), parent, sources, targets)
+    compress(vertices, parent)
+    return arrays.move(parent, device)

@@ -1,4 +1,8 @@
-"""The result of connected components."""
+"""The result of connected components.
+
+A component's vertices are counted at its root.  For many vertices on the host a single core counts, into
+numbers no wider than labels: most labels are the same, and several cores would contend for one counter.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edgewise.device import arrays, each
+from edgewise.primitives import histogram
 from edgewise.result import Result
 
 if TYPE_CHECKING:
@@ -15,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Largest number of vertices whose labels are returned as int32, which every table library supports.
 MAX_INT32_VERTICES = 2**31 - 1
+#: Vertices from which memory matters more than the time to compile a loop, and the sizes searched at a time.
+MANY, BLOCK = 1 << 22, 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +49,6 @@ class Components(Result):
 
     @cached_property
     def _roots_and_sizes(self):
-        from edgewise.components.component_sizes import component_sizes
-        from edgewise.device import arrays
-
         with arrays.guard(arrays.device_of(self._labels)):
             return component_sizes(self.labels)
 
@@ -83,4 +88,39 @@ class Components(Result):
     def _plot(self, path):
         from edgewise import plots
 
-        plots.sizes(self, path)
+        labels = plots.Labels(self._title(), "vertices of a component", "components")
+        plots.spans(self.on_host().sizes(), path, labels)
+
+    def _title(self):
+        if self.count == 0:
+            return "no components: the graph is empty"
+        noun = "component" if self.count == 1 else "components"
+        share = f"{self.largest / self.graph.n_vertices:.1%} of the vertices"
+        return f"{self.count:,} {noun}, the largest of {self.largest:,} ({share})"
+
+
+@each
+def count_all(_, vertices, labels, sizes):
+    """Count the members of every component at its root."""
+    for vertex in range(vertices):
+        sizes[labels[vertex]] += 1
+
+
+def component_sizes(labels):
+    """Roots of the components, ascending, and the int64 number of vertices of each."""
+    if len(labels) >= MANY and arrays.device_of(labels) == "cpu":
+        return component_sizes_on_host(labels)
+    xp = arrays.namespace(labels)
+    roots = xp.flatnonzero(labels == xp.arange(len(labels), dtype=labels.dtype))
+    sizes = histogram(labels, len(labels))[roots]
+    return roots.astype(labels.dtype), sizes.astype(np.int64, copy=False)
+
+
+def component_sizes_on_host(labels):
+    """The same with 4 bytes per vertex and without a copy of the labels in a wider type."""
+    sizes = np.zeros(len(labels), labels.dtype)
+    count_all(1, len(labels), labels, sizes)
+    starts = range(0, max(len(labels), 1), BLOCK)
+    parts = (np.flatnonzero(sizes[start : start + BLOCK]) + start for start in starts)
+    roots = np.concatenate([part.astype(labels.dtype) for part in parts])
+    return roots, sizes[roots].astype(np.int64, copy=False)

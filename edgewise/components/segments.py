@@ -5,52 +5,148 @@ the parents and a few buffers, whatever the number of edges.  This is the pendin
 (Ben-Nun et al. 2017), which Hellås (2018) adopted, with Rem's union as the kernel; ConnectIt (Dhulipala, Hong
 & Shun 2020) calls it batches.
 
+On a GPU a segment is copied on a stream of its own while the kernel joins the one before.  Copies run beside
+kernels, at the full rate of the link, from page-locked memory only.  A segment in other memory (pages of a
+file, an ordinary array) is first copied into a page-locked buffer by several threads, which also narrow it.
+On the CPU a segment is a slice and nothing is copied.
+
 The workers of a team take segments from one queue, so that a faster link takes more of them; their labels are
 merged at the end.  Nothing is compressed between segments: splicing keeps paths short, and a pass over the
 parents costs as much as a segment.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import cycle
+from os import cpu_count
 
 import numpy as np
 
-from edgewise.components.host_pipeline import BUFFERS, SEGMENT_EDGES, HostPipeline
 from edgewise.components.merge import merge_labels
+from edgewise.components.rem import union
 from edgewise.components.trees import compress, make_singletons
-from edgewise.device import arrays, threads
+from edgewise.device import arrays, each, streams, threads
 from edgewise.index_type import index_type
 from edgewise.workers import WorkQueue
 
+#: Edges of a segment, and buffers on the device: one is copied, one is joined, one is between the two.
+SEGMENT_EDGES, BUFFERS = 1 << 23, 3
+#: Threads that fill page-locked buffers, and the values that one of them copies at a time.
+MAX_STAGING_THREADS, STAGING_BLOCK = 16, 1 << 20
 #: Edges of the smallest segment that is tried where memory is scarce.
 MIN_SEGMENT_EDGES = 1 << 16
 #: Share of the free memory of a device that may be taken.
 USABLE = 0.95
 
 
+@each
+def unite_numbers(edge, parent, sources, targets):
+    """Join the endpoints of one edge, given as integers of any type."""
+    number = parent.dtype.type
+    union(parent, number(sources[edge]), number(targets[edge]))
+
+
+class SegmentBuffer:
+    """Room for one segment on the GPU and, where needed, in page-locked host memory."""
+
+    def __init__(self, device, edges, kind):
+        self.device, self.staging = device, None
+        self.columns = tuple(arrays.empty(edges, kind, device) for _ in range(2))
+        self.joined = streams.Event()
+
+    def stage(self, columns, pool):
+        """The columns in page-locked memory, copied there by the threads of ``pool``."""
+        if self.staging is None:
+            like = self.columns[0]
+            self.staging = tuple(streams.pinned(len(like), like.dtype, self.device) for _ in range(2))
+        staged = tuple(room[: len(column)] for room, column in zip(self.staging, columns))
+        blocks = [slice(start, start + STAGING_BLOCK) for start in range(0, len(columns[0]), STAGING_BLOCK)]
+        jobs = [
+            pool.submit(np.copyto, room[block], column[block], "unsafe")
+            for room, column in zip(staged, columns)
+            for block in blocks
+        ]
+        for job in jobs:
+            job.result()
+        return staged
+
+
+class HostPipeline:
+    """Joins edges of the host to parents that may be on a GPU, in segments of at most ``segment_edges``.
+
+    Edges are joined in a separate stream, after all work that the device was given before :meth:`join` and
+    before all that it is given later.  Parents may be read, and their memory reused, without the host
+    waiting.
+    """
+
+    def __init__(self, parent, segment_edges=SEGMENT_EDGES):
+        self.parent, self.segment_edges = parent, segment_edges
+        self.device = arrays.device_of(parent)
+        self.kind, self.capacity, self.buffers, self.pool = None, 0, None, None
+        self.copy_stream, self.join_stream = streams.Stream(self.device), streams.Stream(self.device)
+
+    def __del__(self):
+        with suppress(Exception):  # page-locked buffers may be reused only when no copy reads them
+            self.settle()
+
+    def settle(self):
+        """Wait until all edges given so far are joined."""
+        self.join_stream.synchronize()
+
+    def join(self, sources, targets):
+        """Join edges on the host, whose endpoints are known to be vertices.
+
+        The arrays may be overwritten on return, page-locked ones after :meth:`settle`.
+        """
+        self.join_stream.wait(streams.current(self.device).record())
+        for start in range(0, len(sources), self.segment_edges):
+            segment = slice(start, start + self.segment_edges)
+            self._join_segment(sources[segment], targets[segment])
+        streams.current(self.device).wait(self.join_stream.record())
+
+    def _join_segment(self, *columns):
+        count = len(columns[0])
+        columns = tuple(_as_parents(column, self.parent.dtype) for column in columns)
+        if self.device == "cpu":
+            unite_numbers(count, self.parent, *columns)
+            return
+        ready = columns[0].dtype == columns[1].dtype and all(map(streams.is_pinned, columns))
+        buffer = self._next_buffer(columns[0].dtype if ready else self.parent.dtype, count)
+        buffer.joined.synchronize()
+        if not ready:
+            self.pool = self.pool or ThreadPoolExecutor(min(MAX_STAGING_THREADS, cpu_count() or 1))
+            columns = buffer.stage(columns, self.pool)
+        copies = tuple(room[:count] for room in buffer.columns)
+        for copy, column in zip(copies, columns):
+            streams.copy(copy, column, self.copy_stream)
+        self.join_stream.wait(self.copy_stream.record())
+        with self.join_stream:
+            unite_numbers(count, self.parent, *copies)
+        buffer.joined = self.join_stream.record()
+
+    def _next_buffer(self, kind, count):
+        """The next buffer in turn; new ones where the type or a larger segment requires it."""
+        if kind != self.kind or count > self.capacity:
+            self.settle()
+            self.buffers = None
+            self.kind, self.capacity = kind, min(1 << (count - 1).bit_length(), self.segment_edges)
+            buffers = [SegmentBuffer(self.device, self.capacity, kind) for _ in range(BUFFERS)]
+            arrays.synchronize(self.device)  # the memory may have been in use in another stream
+            self.buffers = cycle(buffers)
+        return next(self.buffers)
+
+
+def _as_parents(column, kind):
+    """The column as an array of the parents' type if the two differ in sign only."""
+    column = np.asarray(column)
+    return column.view(kind) if column.itemsize == kind.itemsize else column
+
+
 def components_by_segments(n_vertices, sources, targets, team, segment_edges=SEGMENT_EDGES, merge="auto"):
-    """Label the components of edges on the host.
+    """Labels of edges on the host, on the device of the team's first worker, and the number of segments.
 
-    Parameters
-    ----------
-    n_vertices : int
-    sources, targets : (m,) integer arrays on the host
-        Vertex numbers, known to be below ``n_vertices``; a ``numpy.memmap`` is accepted.  Arrays made by
-        :func:`edgewise.device.streams.pinned` are copied directly.
-    team : edgewise.workers.DeviceTeam
-    segment_edges : int
-    merge : str
-        How the labels of several workers are merged.
-
-    Returns
-    -------
-    labels : (n_vertices,) index array
-        Smallest vertex of each vertex's component, on the device of the team's first worker.
-    n_segments : int
-
-    Raises
-    ------
-    OutOfMemoryError
-        The parents and the buffers do not fit.
+    Endpoints are known to be below ``n_vertices``; a ``numpy.memmap`` is accepted, and arrays made by
+    :func:`edgewise.device.streams.pinned` are copied directly.
     """
     queue = WorkQueue(len(sources), segment_edges)
     columns, n_threads = (np.asarray(sources), np.asarray(targets)), threads.count()
@@ -103,24 +199,10 @@ def segment_for(n_vertices, team):
 
 
 def solve_by_segments(graph, team, merge="auto"):
-    """Label the components of a graph whose edges do not fit on the devices.
+    """:func:`components_by_segments` for a graph whose edges do not fit on the devices.
 
-    Parameters
-    ----------
-    graph : Graph
-        Its edges are copied to the host if they are on another device.
-    team : edgewise.workers.DeviceTeam
-    merge : str
-
-    Returns
-    -------
-    labels, n_segments
-        As from :func:`components_by_segments`.
-
-    Raises
-    ------
-    OutOfMemoryError
-        Not even the parents and small buffers fit; the message gives the bytes needed.
+    Edges on another device are copied to the host.  OutOfMemoryError, with the bytes needed, if not even the
+    parents and small buffers fit.
     """
     edges = segment_for(graph.n_vertices, team)
     if not edges:

@@ -7,16 +7,9 @@ from edgewise.graph import Graph
 
 
 class StreamedGraph(Graph):
-    """A graph without its edges.
+    """A graph without its edges, of which ``n_edges`` were read from ``files`` files (0 for arrays).
 
-    Attributes
-    ----------
-    n_edges : int
-        Edges that were read.
-    files : int
-        Files that they were read from; 0 for arrays.
-    resumed : int
-        Rows of the files that were read by the run that saved the checkpoint.
+    ``resumed`` is the number of rows that were read by the run that saved the checkpoint.
     """
 
     def __init__(self, n_vertices, n_edges, device="cpu", ids=None, files=0, resumed=0):

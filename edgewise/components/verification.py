@@ -7,17 +7,7 @@ from edgewise.errors import VerificationError
 
 
 def oracle(vertices, sources, targets):
-    """Label every vertex with the smallest vertex of its component, by depth-first search.
-
-    Parameters
-    ----------
-    vertices : int
-    sources, targets : sequences of int
-
-    Returns
-    -------
-    list of int
-    """
+    """Label every vertex with the smallest vertex of its component, by depth-first search: a list."""
     neighbours = [[] for _ in range(vertices)]
     for source, target in zip(sources, targets, strict=True):
         neighbours[source].append(target)

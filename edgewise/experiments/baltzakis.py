@@ -10,7 +10,7 @@ from edgewise.components.propagate import ROWS, propagate_and_count
 from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.experiments.graphs import BALTZAKIS
 from edgewise.experiments.published import WIDER_FASTER
-from edgewise.experiments.report import Figure, Table
+from edgewise.experiments.report import Figure, Table, curves, headings
 from edgewise.primitives import unique
 
 #: In the order of the table.
@@ -24,41 +24,23 @@ assert set(WIDTHS) == set(ROWS)
 def widths(watch):
     """The diagrams of the document: time by width on each graph."""
     rows = [row for name in watch.wanted(*BALTZAKIS) for row in _widths(watch, name)]
+    series = curves(rows, "graph", "ms", lambda row: row["rows"])
     return Table(
         "widths",
         "Label propagation by a thread, a warp or a block a row",
         "Baltzakis, the three diagrams",
-        {
-            "graph": "stand-in for",
-            "degree": "mean degree",
-            "rows": "rows by",
-            "rounds": "rounds",
-            "ms": "ms",
-            "ms_a_round": "ms a round",
-            "runs": "runs",
-            "speedup": "over a thread, x",
-            "published": "published, x",
-            "distinct": "distinct labels",
-        },
+        headings(
+            "graph: stand-in for | degree: mean degree | rows: rows by | rounds | ms | "
+            "ms_a_round: ms a round | runs | speedup: over a thread, x | published: published, x | "
+            "distinct: distinct labels"
+        ),
         rows,
         [
             "kmer_A2a: a thread a row is by far the fastest",
             "rgg_n_2_24_s0: warp and block about 2.5 times as fast as a thread",
             "Queen_4147: warp and block about 50 times as fast as a thread",
         ],
-        [
-            Figure(
-                "widths",
-                "Label propagation",
-                "graph",
-                "milliseconds",
-                {
-                    width: [(row["graph"], row["ms"]) for row in rows if row["rows"] == width]
-                    for width in (*WIDTHS, SELECTED)
-                },
-                steep=True,
-            )
-        ],
+        [Figure("widths", "Label propagation", "graph", "milliseconds", series, steep=True)],
     )
 
 

@@ -9,7 +9,7 @@ By far the fewest labels are sent, but on GPUs the sample and its copy take long
 the merges in ``bench/results/several-gpu.json`` it was the fastest in none of 27 configurations.
 """
 
-from edgewise.components.merge.label_pairs import send_pairs, unite_pairs
+from edgewise.components.merge import send_pairs, unite_pairs
 from edgewise.components.rem import union, unite_edge
 from edgewise.components.trees import compress, singletons
 from edgewise.device import arrays, each, streams

@@ -26,25 +26,17 @@ from edgewise.cycles.planning.schedules import Plan, Tasks, parse
 from edgewise.device import arrays, threads
 from edgewise.experiments.graphs import CS406 as STAND_INS
 from edgewise.experiments.published import CS406 as PUBLISHED
-from edgewise.experiments.report import Figure, Table, curves
+from edgewise.experiments.report import Figure, Table, curves, headings
 from edgewise.workers import DeviceTeam, Worker
 
 LENGTHS = (3, 4, 5)
 #: Seconds, estimated, from which ``dfs`` starts from some of the vertices only.
 PATIENCE = 3.0
 
-COLUMNS = {
-    "graph": "graph",
-    "length": "k",
-    "devices": "on",
-    "method": "method",
-    "schedule": "schedule",
-    "ms": "ms",
-    "runs": "runs",
-    "part": "timed from, %",
-    "speedup": "over dfs on a thread, x",
-    "published": "published, ms",
-}
+COLUMNS = headings(
+    "graph | length: k | devices: on | method | schedule | ms | runs | part: timed from, % | "
+    "speedup: over dfs on a thread, x | published: published, ms"
+)
 NOTE = "of dfs on com-Amazon and com-DBLP, whole; shown beside every graph named after them"
 CPU = Worker("cpu:0", "cpu")
 
@@ -149,7 +141,7 @@ def _published(watch, table, case):
     if case.name not in watch.files and watch.size != "paper":
         return None
     known = next((known for known in ("amazon", "dblp") if known in case.name.lower()), None)
-    return PUBLISHED[table].get((known, case.length))
+    return PUBLISHED[table].get(known, {}).get(case.length)
 
 
 def _key(row):

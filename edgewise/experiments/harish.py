@@ -8,7 +8,7 @@ Dijkstra's on one core.  All pairs are in :mod:`~edgewise.experiments.harish_pai
 
 from edgewise import generators
 from edgewise.experiments.published import HARISH_ON_GPU
-from edgewise.experiments.report import Figure, Table, curves
+from edgewise.experiments.report import Figure, Table, curves, headings
 from edgewise.paths.bfs import bfs
 from edgewise.paths.sssp import shortest_paths
 
@@ -30,27 +30,14 @@ MEAN_DEGREE, HUB_DEGREE = 6.5, 1000
 MAX_MS = 30_000
 
 #: Each search: its function and the methods compared.
-SEARCHES = {
-    "BFS": (bfs, ("harish", "auto")),
-    "SSSP": (shortest_paths, ("harish", "dijkstra", "auto")),
-}
+SEARCHES = {"BFS": (bfs, ("harish", "auto")), "SSSP": (shortest_paths, ("harish", "dijkstra", "auto"))}
 #: Methods that run on the CPU only.
 ON_CPU = ("dijkstra",)
 
-COLUMNS = {
-    "vertices": "vertices",
-    "degree": "mean degree",
-    "search": "search",
-    "method": "method",
-    "taken": "taken",
-    "device": "on",
-    "furthest": "furthest",
-    "ms": "ms",
-    "runs": "runs",
-    "rate": "M edges/s",
-    "speedup": "over harish on the CPU, x",
-    "published": "published, x",
-}
+COLUMNS = headings(
+    "vertices | degree: mean degree | search | method | taken | device: on | furthest | ms | runs | "
+    "rate: M edges/s | speedup: over harish on the CPU, x | published: published, x"
+)
 
 
 def random_graph(n, degree=MEAN_DEGREE, *, device):

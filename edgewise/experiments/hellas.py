@@ -7,7 +7,7 @@ they leave open: why do street networks gain from one round of Hook-non-atomic? 
 
 from edgewise.experiments.graphs import HELLAS, ONE_A_FAMILY, STREETS
 from edgewise.experiments.published import HOOK_SLOWER, HOOK_SLOWER_LATER
-from edgewise.experiments.report import Figure, Table, curves
+from edgewise.experiments.report import Figure, Table, curves, curves_of_columns, headings
 from edgewise.experiments.streets import relabelled, without_lower_neighbour
 
 ITERATIONS = range(5)
@@ -17,6 +17,7 @@ SEGMENTS = 8
 MAX_WITHOUT_LOWER = 0.1
 #: The merges of the thesis: labels of other devices are joined by the method itself.
 MERGES = {"rem": "pairwise-rem", "hook": "pairwise-hook"}
+METHODS = {method: method for method in MERGES}
 
 
 def iterations(watch):
@@ -24,14 +25,12 @@ def iterations(watch):
     rows = [row for name in watch.wanted(*ONE_A_FAMILY, *STREETS) for row in _iterations(watch, name)]
     rows.sort(key=lambda row: row["method"])
     ms = {f"ms_{count}": f"{count}, ms" for count in ITERATIONS}
+    percent = {f"percent_{count}": f"{count}, %" for count in ITERATIONS}
     return Table(
         "iterations",
         "Rounds of Hook-non-atomic on one device",
         "Hellås 2018, 6.3.1, Fig. 6.4-6.6",
-        {"method": "method", "graph": "stand-in for"}
-        | ms
-        | {f"percent_{count}": f"{count}, %" for count in ITERATIONS}
-        | {"best": "best"},
+        {"method": "method", "graph": "stand-in for"} | ms | percent | {"best": "best"},
         rows,
         [
             "Hook: graphs best with one round fall below 80 % with none or more",
@@ -80,17 +79,10 @@ def hook_rem(watch):
         "hook-rem",
         "Rem against Hook, each with the better number of rounds, merged as in the thesis",
         "Hellås 2018, 6.3.3, Fig. 6.10-6.39",
-        {
-            "family": "family",
-            "graph": "stand-in for",
-            "devices": "devices",
-            "rem": "Rem, ms",
-            "rem_iterations": "rounds",
-            "hook": "Hook, ms",
-            "hook_iterations": "rounds",
-            "slower": "Hook slower by, %",
-            "published": "published, %",
-        },
+        headings(
+            "family | graph: stand-in for | devices | rem: Rem, ms | rem_iterations: rounds | "
+            "hook: Hook, ms | hook_iterations: rounds | slower: Hook slower by, % | published: published, %"
+        ),
         rows,
         [f"{name}: Hook slower by {words}" for name, words in HOOK_SLOWER_LATER.items()],
         [
@@ -99,16 +91,9 @@ def hook_rem(watch):
                 f"Rem against Hook: {family}",
                 "devices",
                 "milliseconds",
-                {
-                    f"{label}, {method}": points
-                    for method in MERGES
-                    for label, points in curves(
-                        [row for row in rows if row["family"] == family],
-                        "devices",
-                        method,
-                        lambda r: r["graph"],
-                    ).items()
-                },
+                curves_of_columns(
+                    [row for row in rows if row["family"] == family], "devices", METHODS, "{graph}, {}"
+                ),
             )
             for family in families
         ],
@@ -144,36 +129,22 @@ def _hook_rem(watch, name):
 def compressing(watch):
     """Figure 6.9: Rem with and without compressing between segments of the edges."""
     rows = [row for name in watch.wanted("rgg_n_2_24_s0", "nlpkkt160") for row in _compressing(watch, name)]
+    kinds = {key: f"{key} compressing" for key in ("with", "without")}
+    series = curves_of_columns(rows, "devices", kinds, "{graph}, {}")
     return Table(
         "compress",
         f"Rem in {SEGMENTS} segments, with and without compressing between them",
         "Hellås 2018, 6.3.2, Fig. 6.9",
-        {
-            "graph": "stand-in for",
-            "devices": "devices",
-            "without": "without, ms",
-            "with": "with, ms",
-            "saved": "saved by not compressing, %",
-            "published": "published, %",
-        },
+        headings(
+            "graph: stand-in for | devices | without: without, ms | with: with, ms | "
+            "saved: saved by not compressing, % | published: published, %"
+        ),
         rows,
         [
             "nlpkkt160: 13 % faster without on one and two GPUs, 1 to 6 % from three",
             "rgg_n_2_24_s0: no difference",
         ],
-        [
-            Figure(
-                "compress",
-                "Compressing between segments",
-                "devices",
-                "milliseconds",
-                {
-                    f"{label}, {key} compressing": points
-                    for key in ("with", "without")
-                    for label, points in curves(rows, "devices", key, lambda row: row["graph"]).items()
-                },
-            )
-        ],
+        [Figure("compress", "Compressing between segments", "devices", "milliseconds", series)],
     )
 
 
@@ -184,7 +155,7 @@ def _compressing(watch, name):
         split = watch.split(graph, count)
         ms = [
             watch.components(
-                name, split, method="rem", segments=SEGMENTS, compress_between=yes, **_merged(count, "rem")
+                name, split, method="rem", segments=SEGMENTS, compress_between=yes, **merged(count, "rem")
             )["ms"]
             for yes in (0, 1)
         ]
@@ -198,7 +169,7 @@ def _compressing(watch, name):
         }
 
 
-def _merged(count, method):
+def merged(count, method):
     """The option ``merge`` where there is something to merge."""
     return {"merge": MERGES[method]} if count > 1 else {}
 
@@ -216,18 +187,11 @@ def street_question(watch):
         "streets",
         "What one round of plain hooks gains, with the ids as they are and at random",
         "the open question of Hellås 2018, 6.3.1",
-        {
-            "graph": "stand-in for",
-            "order": "ids",
-            "without_lower": "no lower neighbour, %",
-            "rem_0": "Rem, ms",
-            "rem_1": "Rem after one round, ms",
-            "rem_gain": "gain, x",
-            "hook_0": "Hook, ms",
-            "hook_1": "Hook after one round, ms",
-            "hook_gain": "gain, x",
-            "foretold": "selector right for Rem",
-        },
+        headings(
+            "graph: stand-in for | order: ids | without_lower: no lower neighbour, % | rem_0: Rem, ms | "
+            "rem_1: Rem after one round, ms | rem_gain: gain, x | hook_0: Hook, ms | "
+            "hook_1: Hook after one round, ms | hook_gain: gain, x | foretold: selector right for Rem"
+        ),
         rows,
         ["street networks: Rem with no round reaches 40 to 70 % of Rem with one"],
         [

@@ -12,9 +12,9 @@ from edgewise.components.merge import choose_merge
 from edgewise.components.segments import components_by_segments
 from edgewise.device import arrays, streams
 from edgewise.experiments.graphs import HELLAS, ONE_A_FAMILY
-from edgewise.experiments.hellas import MERGES
+from edgewise.experiments.hellas import merged
 from edgewise.experiments.published import BEST_SPEEDUP, EFFICIENCY_ON_TWO, REM_FASTER, SLOWER_BY_HOST
-from edgewise.experiments.report import Figure, Table, curves
+from edgewise.experiments.report import Figure, Table, curves, curves_of_columns, headings
 from edgewise.generators import replicate
 
 #: Six graphs, as in Figures 6.40 and 6.43, and the one whose copies grow with the devices.
@@ -25,9 +25,8 @@ EXPANDED = {"rgg_n_2_24_s0": 10, "nlpkkt240": 4}
 
 def strong(watch):
     """Figures 6.40 and 6.43: efficiency and speed-up of Rem, merged as in the thesis and as ``auto`` does."""
-    rows = [
-        row for name in watch.wanted(*STRONG) for row in _strong(watch, name, watch.stand_in(name, HELLAS))
-    ]
+    graphs = ((name, watch.stand_in(name, HELLAS)) for name in watch.wanted(*STRONG))
+    rows = [row for name, graph in graphs for row in _strong(watch, name, graph)]
     return Table(
         "strong",
         "Strong scaling and speed-up of Rem, edges on the devices",
@@ -42,25 +41,18 @@ def strong(watch):
     )
 
 
-SCALING = {
-    "graph": "stand-in for",
-    "devices": "devices",
-    "ms": "pairwise merge, ms",
-    "speedup": "speed-up",
-    "efficiency": "efficiency, %",
-    "auto": "auto merge, ms",
-    "auto_speedup": "speed-up",
-    "auto_efficiency": "efficiency, %",
-    "merge": "merge taken",
-}
+SCALING = headings(
+    "graph: stand-in for | devices | ms: pairwise merge, ms | speedup: speed-up | "
+    "efficiency: efficiency, % | auto: auto merge, ms | auto_speedup: speed-up | "
+    "auto_efficiency: efficiency, % | merge: merge taken"
+)
 
 
 def _strong(watch, name, graph):
     first = None
     for count in watch.counts():
         split = watch.split(graph, count)
-        merge = {"merge": MERGES["rem"]} if count > 1 else {}
-        ms = watch.components(name, split, method="rem", **merge)["ms"]
+        ms = watch.components(name, split, method="rem", **merged(count, "rem"))["ms"]
         auto, taken = _by_auto(watch, name, graph, count) if count > 1 else (ms, None)
         first = first or ms
         fastest, on = BEST_SPEEDUP.get(name, (None, None))
@@ -106,9 +98,8 @@ def weak(watch):
     for count in watch.counts() if watch.wanted(WEAK) else ():
         graph, name = _copies(watch, WEAK, count)
         split = watch.split(graph, count)
-        merge = (lambda method: {"merge": MERGES[method]}) if count > 1 else (lambda method: {})
-        rem = watch.components(name, split, method="rem", **merge("rem"))["ms"]
-        hook = watch.components(name, split, method="hook", iterations=1, **merge("hook"))["ms"]
+        rem = watch.components(name, split, method="rem", **merged(count, "rem"))["ms"]
+        hook = watch.components(name, split, method="hook", iterations=1, **merged(count, "hook"))["ms"]
         auto = _by_auto(watch, name, graph, count)[0] if count > 1 else rem
         first = first or (rem, hook)
         rows.append(
@@ -127,6 +118,7 @@ def weak(watch):
         )
     kinds = {"rem": "Rem", "hook": "Hook", "auto": "Rem, auto merge"}
     columns = {f"{kind}_efficiency": f"{words}, %" for kind, words in kinds.items()}
+    series = curves_of_columns(rows, "devices", {f"{kind}_efficiency": kinds[kind] for kind in kinds})
     return Table(
         "weak",
         "Weak scaling: as many copies as devices",
@@ -140,18 +132,7 @@ def weak(watch):
             "Groute: good on two and three GPUs, falling from four",
             "the thesis' own CUDA program: 60 % on two GPUs (6.4.4)",
         ],
-        [
-            Figure(
-                "weak",
-                "Weak scaling",
-                "devices",
-                "efficiency, %",
-                {
-                    words: [(row["devices"], row[f"{kind}_efficiency"]) for row in rows]
-                    for kind, words in kinds.items()
-                },
-            )
-        ],
+        [Figure("weak", "Weak scaling", "devices", "efficiency, %", series)],
     )
 
 
@@ -190,37 +171,22 @@ def host_link(watch):
     """Section 6.5: the same labelling with the edges on the device, and with the edges on the host."""
     rows = [row for name in watch.wanted(*ONE_A_FAMILY) for row in _host_link(watch, name)]
     low, mean, high = SLOWER_BY_HOST
+    places = {"resident": "on the device", "host": "on the host"}
+    series = curves_of_columns([row for row in rows if row["devices"] == 1], "graph", places)
     return Table(
         "host-link",
         "Edges on the device and edges on the host",
         "Hellås 2018, 6.5, Fig. 6.63 and 6.64",
-        {
-            "graph": "stand-in for",
-            "devices": "devices",
-            "megabytes": "MB of edges",
-            "resident": "resident, ms",
-            "host": "from the host, ms",
-            "rate": "GB/s",
-            "times": "from the host / resident",
-        },
+        headings(
+            "graph: stand-in for | devices | megabytes: MB of edges | resident: resident, ms | "
+            "host: from the host, ms | rate: GB/s | times: from the host / resident"
+        ),
         rows,
         [
             f"the server with the faster GPU takes {mean} % longer on the average ({low} to {high} %)",
             "the thesis suspects the way from the host",
         ],
-        [
-            Figure(
-                "host-link",
-                "Location of the edges",
-                "graph",
-                "milliseconds",
-                {
-                    words: [(row["graph"], row[key]) for row in rows if row["devices"] == 1]
-                    for key, words in (("resident", "on the device"), ("host", "on the host"))
-                },
-                steep=True,
-            )
-        ],
+        [Figure("host-link", "Location of the edges", "graph", "milliseconds", series, steep=True)],
     )
 
 
@@ -231,8 +197,7 @@ def _host_link(watch, name):
     bytes_sent = sum(column.nbytes for column in columns)
     for count in watch.counts():
         team = watch.first(count)
-        solve = partial(_from_host, graph.n_vertices, columns, team)
-        run = watch.clocked(solve, team.devices)
+        run = watch.clocked(partial(_from_host, graph.n_vertices, columns, team), team.devices)
         host = watch.time(name, f"from the host, {count} devices", run)["ms"]
         yield {
             "graph": name,

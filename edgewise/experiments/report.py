@@ -6,18 +6,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Figure:
-    """Curves or bars.
+    """Curves, or bars where the ``x`` of the points are names; ``across`` and ``up`` label the axes.
 
-    Attributes
-    ----------
-    name : str
-        Of the file.
-    title, across, up : str
-        What it shows, and the labels of its axes.
-    series : dict
-        By label, a list of ``(x, y)``; if ``x`` are names, bars are drawn.
-    steep, wide : bool
-        Whether the vertical and the horizontal axis are logarithmic.
+    ``series`` are the points ``(x, y)`` by label; ``steep`` if the vertical axis is logarithmic, ``wide`` if
+    the horizontal one is.
     """
 
     name: str
@@ -31,19 +23,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of one experiment.
+    """Rows of one experiment; ``source`` is the section of the document.
 
-    Attributes
-    ----------
-    name, title, source : str
-        ``source`` is the section of the document.
-    columns : dict
-        Heading of each column, by its key in the rows.
-    rows : list of dict
-        They may hold more columns than are shown.
-    published : list of str
-        The results that the document reports.
-    figures : list of Figure
+    ``columns`` are headings by the keys of the rows, which may hold more than is shown; ``published`` are the
+    results that the document reports.
     """
 
     name: str
@@ -56,10 +39,7 @@ class Table:
 
     def text(self):
         """The table as aligned lines, with its title above and the published results below."""
-        cells = [
-            [*self.columns.values()],
-            *([shown(row.get(key)) for key in self.columns] for row in self.rows),
-        ]
+        cells = [[*self.columns.values()], *self._cells()]
         widths = [max(map(len, column)) for column in zip(*cells)]
         numbers = [any(isinstance(row.get(key), int | float) for row in self.rows) for key in self.columns]
         lines = [f"{self.title} ({self.source})", ""]
@@ -68,26 +48,18 @@ class Table:
             lines.append("  ".join(pieces).rstrip())
         return "\n".join([*lines, *(f"published: {words}" for words in self.published)])
 
+    def _cells(self):
+        return [[shown(row.get(key)) for key in self.columns] for row in self.rows]
+
     def markdown(self):
         """The table in Markdown."""
-        lines = [[*self.columns.values()], ["---"] * len(self.columns)]
-        lines += [[shown(row.get(key)) for key in self.columns] for row in self.rows]
+        lines = [[*self.columns.values()], ["---"] * len(self.columns), *self._cells()]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 @dataclass(frozen=True)
 class Report:
-    """All measurements of a preset.
-
-    Attributes
-    ----------
-    preset, size : str
-    devices : tuple of str
-    runs : int
-    graphs : dict
-        Vertices and edges of each graph, by name.
-    tables : list of Table
-    """
+    """All measurements of a preset; ``graphs`` are the vertices and edges of each graph, by name."""
 
     preset: str
     size: str
@@ -110,6 +82,12 @@ class Report:
         return [figure for table in self.tables for figure in table.figures]
 
 
+def headings(text):
+    """Columns of a :class:`Table` from ``"key: heading | key"``, where a heading may be the key itself."""
+    pairs = (word.partition(":")[::2] for word in text.split("|"))
+    return {key.strip(): heading.strip() or key.strip() for key, heading in pairs}
+
+
 def shown(value):
     """A cell: numbers with three or four significant digits."""
     if value is None:
@@ -117,9 +95,7 @@ def shown(value):
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return (
-            f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
-        )
+        return f"{value:.3g}" if abs(value) < 100 else f"{value:,.0f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
@@ -130,3 +106,12 @@ def curves(rows, x, y, by):
         if row.get(y) is not None:
             series.setdefault(by(row), []).append((row[x], row[y]))
     return series
+
+
+def curves_of_columns(rows, x, columns, by="{}"):
+    """Series of several columns, given as words by key; ``by`` formats a label from the words and the row."""
+    return {
+        label: points
+        for key, words in columns.items()
+        for label, points in curves(rows, x, key, lambda row, w=words: by.format(w, **row)).items()
+    }

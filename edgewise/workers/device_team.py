@@ -5,20 +5,14 @@ from typing import NamedTuple
 from edgewise.device import arrays
 from edgewise.errors import DeviceError, argument
 
-#: Largest number of CPU workers: more than the cores of any machine, so that a larger number is a typing
-#: error.
+#: Largest number of CPU workers: more than the cores of any machine, so a larger number is a typing error.
 MAX_CPU_WORKERS = 256
 
 
 class Worker(NamedTuple):
-    """One device of a team.
+    """One device of a team: its name, unique in the team, and the device of its arrays.
 
-    Attributes
-    ----------
-    name : str
-        ``"cuda:1"`` or ``"cpu:0"``; unique in its team.
-    device : str
-        The device of its arrays; ``"cpu"`` for every CPU worker.
+    The name is such as ``"cuda:1"`` or ``"cpu:0"``; the device is ``"cpu"`` for every CPU worker.
     """
 
     name: str
@@ -47,16 +41,8 @@ class DeviceTeam(tuple[Worker, ...]):
 def device_team(devices) -> DeviceTeam:
     """Team of the devices that a caller names.
 
-    Parameters
-    ----------
-    devices : str, sequence of str or DeviceTeam
-        ``"all"`` (every GPU), ``"cpu+cuda"`` (every GPU and a CPU worker), or devices such as ``"cuda:0"``,
-        ``"cpu:1"``, as a list or separated by commas.
-
-    Raises
-    ------
-    DeviceError
-        A device is unknown, missing, or given twice; ``"all"`` without a GPU; no device at all.
+    They are ``"all"`` (every GPU), ``"cpu+cuda"`` (every GPU and a CPU worker), or devices such as
+    ``"cuda:0"``, ``"cpu:1"``, as a list or separated by commas.
     """
     if isinstance(devices, DeviceTeam):
         return devices
@@ -90,17 +76,14 @@ def _workers(name):
         raise DeviceError(f"device {name!r} is unknown; use all, cpu+cuda, cuda:N or cpu:N")
     number = int(number or 0)
     if kind == "cuda":
-        _check_gpu(name, number)
+        if number >= (count := arrays.gpu_count()):
+            reason = arrays.why_no_gpu() or f"{count} GPUs, numbered from 0"
+            raise DeviceError(
+                f"device {name!r} is not there ({reason}); name devices that are, such as cpu:0"
+            )
         return [Worker(f"cuda:{number}", f"cuda:{number}")]
     if number >= MAX_CPU_WORKERS:
         raise DeviceError(
             f"device {name!r} is one too many; CPU workers are cpu:0 to cpu:{MAX_CPU_WORKERS - 1}"
         )
     return [Worker(f"cpu:{number}", "cpu")]
-
-
-def _check_gpu(name, number):
-    count = arrays.gpu_count()
-    if number >= count:
-        reason = arrays.why_no_gpu() or f"{count} GPUs, numbered from 0"
-        raise DeviceError(f"device {name!r} is not there ({reason}); name devices that are, such as cpu:0")

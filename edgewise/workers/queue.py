@@ -59,16 +59,14 @@ class LoadQueue:
     Parameters
     ----------
     loads : (tasks,) float array
-        In the order in which they are handed out; the heaviest should come first, since a heavy task at the
-        end delays all workers.
+        In the order in which they are handed out, heaviest first: a heavy task at the end delays all workers.
     speeds : sequence of float
         Guessed load per second of each worker.
     min_seconds, max_seconds : float
         Duration of a run: at least so long that taking it does not matter, and at most so long that progress
         is reported regularly (unless it is a single task).
     from_light_end : sequence of int
-        Workers that take the lightest tasks, few at first, and none that would outlast the other workers:
-        slow workers, to which a heavy task would take longer than all others need together.
+        Slow workers, which take the lightest tasks, few at first, and none that would outlast the others.
 
     Examples
     --------
@@ -97,11 +95,8 @@ class LoadQueue:
             speeds, left = self._speeds(), self.prefix[self.last] - self.prefix[self.first]
             total_speed, own = sum(speeds), speeds[worker]
             done, seconds = self.measured[worker]
-            load, least = (
-                (SHARE if seconds else FIRST_SHARE) * left * own / total_speed,
-                self.min_seconds * own,
-            )
-            load = min(load, self.max_seconds * own)
+            load = (SHARE if seconds else FIRST_SHARE) * left * own / total_speed
+            load, least = min(load, self.max_seconds * own), self.min_seconds * own
             if worker in self.from_light_end:  # guesses may be far off, so the first run is small
                 least = least if seconds else min(least, self.min_seconds * self.guessed[worker])
                 return self._take_from_light_end(max(min(load, done), least), left / total_speed)
@@ -123,14 +118,10 @@ class LoadQueue:
 
     def _speeds(self):
         """Load per second of each worker; guesses are corrected by the median factor of the measured ones."""
-        factors = [
-            load / seconds / guess for guess, (load, seconds) in zip(self.guessed, self.measured) if seconds
-        ]
+        speeds = [load / seconds if seconds else None for load, seconds in self.measured]
+        factors = [speed / guess for guess, speed in zip(self.guessed, speeds) if speed is not None]
         factor = float(np.median(factors)) if factors else 1.0
-        return [
-            load / seconds if seconds else guess * factor
-            for guess, (load, seconds) in zip(self.guessed, self.measured)
-        ]
+        return [guess * factor if speed is None else speed for guess, speed in zip(self.guessed, speeds)]
 
     def report(self, worker: int, run: tuple[int, int], seconds: float) -> float:
         """Report the time of a run; return its load."""

@@ -28,15 +28,9 @@ MAX_CUT = 0.02
 
 
 class Part(NamedTuple):
-    """One worker's share.
+    """A worker and the graph of its share of the edges, on its device.
 
-    Attributes
-    ----------
-    worker : Worker
-    graph : Graph
-        Its edges, on its device; vertex ``v`` of it is vertex ``first + v`` of the whole graph.
-    first : int
-        0 if the split is by edges.
+    Vertex ``v`` of it is vertex ``first + v`` of the whole graph; ``first`` is 0 if the split is by edges.
     """
 
     worker: Worker
@@ -45,14 +39,10 @@ class Part(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """The edges between two parts; entry ``i`` of both arrays is one edge.
+    """The edges between the parts numbered ``one`` and ``other``; entry ``i`` of both arrays is one edge.
 
-    Attributes
-    ----------
-    one, other : int
-        Numbers of the parts.
-    endpoints, other_endpoints : (k,) index arrays
-        Vertices of part ``one``, on its device, and of part ``other``, on that one's device.
+    ``endpoints`` are vertices of part ``one``, on its device, ``other_endpoints`` of part ``other``, on that
+    one's device: (k,) index arrays.
     """
 
     one: int
@@ -66,10 +56,8 @@ class SplitGraph:
 
     Attributes
     ----------
-    n_vertices : int
-    directed : bool
-    ids : array or None
-        External id of each vertex, on the host.
+    n_vertices, directed, ids
+        As of the graph; ``ids`` are on the host.
     team : DeviceTeam
     by : {'edges', 'range'}
     parts : list of Part
@@ -93,22 +81,17 @@ class SplitGraph:
         return sum(part.graph.n_edges for part in self.parts) + sum(len(cut.endpoints) for cut in self.cuts)
 
     def to(self, device: str) -> Graph:
-        """Return the graph on one device, with its edges in another order.
-
-        Raises
-        ------
-        DeviceError, OutOfMemoryError
-        """
+        """Return the graph on one device, with its edges in another order."""
         device, kind = arrays.resolve(device), index_type(self.n_vertices)
         firsts = [part.first for part in self.parts]
-        pieces = [(p.graph.sources, p.graph.targets, p.first, p.first) for p in self.parts]
-        pieces += [
-            (cut.endpoints, cut.other_endpoints, firsts[cut.one], firsts[cut.other]) for cut in self.cuts
-        ]
+        sources = [(part.graph.sources, part.first) for part in self.parts]
+        sources += [(cut.endpoints, firsts[cut.one]) for cut in self.cuts]
+        targets = [(part.graph.targets, part.first) for part in self.parts]
+        targets += [(cut.other_endpoints, firsts[cut.other]) for cut in self.cuts]
         with arrays.guard(device):
             columns = [
-                _concatenate([_shift(piece[end], piece[2 + end], kind) for piece in pieces], device, kind)
-                for end in (0, 1)
+                _concatenate([_shift(piece, first, kind) for piece, first in column], device, kind)
+                for column in (sources, targets)
             ]
         return self._graph(edges=(*columns, None))
 
@@ -174,10 +157,8 @@ def _borders(sample, n_vertices, count):
 
 def _cut_share(sample, borders):
     """Estimated share of the edges that ranges with these borders would cut."""
-    small, large = sample
-    if not len(small):
-        return 0.0
-    return float((_owners(small, borders, np) != _owners(large, borders, np)).mean())
+    one, other = (_owners(endpoints, borders, np) for endpoints in sample)
+    return float((one != other).mean()) if len(one) else 0.0
 
 
 def _owners(vertices, borders, xp):
@@ -201,14 +182,10 @@ def _by_range(graph, team, borders):
         with arrays.guard(worker.device):
             edges = [_concatenate(column, worker.device, kind) for column in pieces]
         parts.append(Part(worker, type(graph)(stop - first, edges=(*edges, None)), int(first)))
-    cuts = [
-        Cut(
-            one,
-            other,
-            *(_concatenate(column, team[owner].device, kind) for column, owner in zip(pair, (one, other))),
-        )
-        for (one, other), pair in sorted(cut.items())
-    ]
+    cuts = []
+    for owners, pair in sorted(cut.items()):
+        ends = (_concatenate(column, team[owner].device, kind) for column, owner in zip(pair, owners))
+        cuts.append(Cut(*owners, *ends))
     return SplitGraph(graph.n_vertices, parts, by="range", cuts=cuts, directed=graph.directed, ids=graph.ids)
 
 
@@ -225,13 +202,8 @@ def _by_owners(sources, targets, borders, kind):
     for code in arrays.move(codes, "cpu").tolist():
         one, other = divmod(code, len(borders))
         chosen = both == code
-        yield (
-            (one, other),
-            (
-                _shift(small[chosen], -int(borders[one]), kind),
-                _shift(large[chosen], -int(borders[other]), kind),
-            ),
-        )
+        ends = ((small, one), (large, other))
+        yield (one, other), tuple(_shift(end[chosen], -int(borders[owner]), kind) for end, owner in ends)
 
 
 def _shift(vertices, by, kind):

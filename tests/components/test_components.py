@@ -17,7 +17,7 @@ from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, GraphError, OptionError, VerificationError
 from tests.zoo import ZOO
 
-sizes = import_module("edgewise.components.component_sizes")
+sizes = import_module("edgewise.components.result")
 selection = import_module("edgewise.components.selection")
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")

@@ -1,0 +1,165 @@
+"""Join a sample of the edges, then skip the giant component.
+
+*Afforest* (Sutton, Ben-Nun & Barak, IPDPS 2018).  Joining two neighbours of each vertex finds most of a large
+component.  A vote over a small sample of the labels then identifies it, and the rows of its vertices, nearly
+all of the graph, are never read: an edge that leaves the giant component is seen from its other endpoint.
+That needs symmetric rows.  The first neighbour is hooked by a plain write (see
+:mod:`edgewise.components.ecl_cc`), the others by Rem's algorithm.  The vote stays on the device, so that the
+host need not wait for it.
+
+The other two samples are joined by plain writes.  A lost write loses a connection but never makes a wrong
+one, since a parent is always a smaller vertex of the same component, and :func:`finish_outside` restores the
+connections that were lost.
+
+*Hooks* (after Hellås 2018, section 4.2.1).  One round of plain, unguarded hooks helps on street networks
+only, because of the order of their ids: where neighbours have close numbers, few edges compete for the same
+parent, and two plain rounds over two neighbours of each vertex build nearly the whole forest without
+atomics.  With scattered ids the same rounds are several times slower than Rem's algorithm.
+
+*Rem without atomics.*  Sequential Rem is twice as fast as the parallel one on the same core, since a
+compare-and-swap stops the processor from executing ahead.  All threads at once therefore join the first
+neighbours of each vertex by it.
+"""
+
+import numpy as np
+
+from edgewise.components.ecl_cc import hang_below_first
+from edgewise.components.rem import splice, union
+from edgewise.components.trees import compress, new_parents, singletons
+from edgewise.device import arrays, device, each, each_row, fetch_max
+
+#: Neighbours of each vertex, or rounds of hooks, in a sample.
+ROUNDS = 2
+#: Number of labels that vote, and of labels that each is compared with.
+VOTERS, COMPARED = 256, 64
+#: A vote is the count of equal labels above these bits, and the label below.
+LABEL_BITS = 54
+LABEL = (1 << LABEL_BITS) - 1
+
+
+@each
+def join_neighbour(vertex, parent, offsets, neighbours, position):
+    """Join ``vertex`` with the neighbour at ``position`` of its row."""
+    entry = offsets[vertex] + position
+    if entry < offsets[vertex + 1]:
+        union(parent, vertex, neighbours[entry])
+
+
+@each
+def vote(voter, parent, vertices, winner):
+    """Count how many of the compared labels equal the voter's; the most frequent label wins."""
+    label = parent[voter * vertices // VOTERS]
+    count = 0
+    for other in range(COMPARED):
+        if parent[other * vertices // COMPARED] == label:
+            count += 1
+    fetch_max(winner, 0, (np.int64(count) << LABEL_BITS) | np.int64(label))
+
+
+@each.prefetch(
+    lambda vertex, parent, offsets, neighbours, winner, max_row: (np.int64(parent[vertex]), winner[0] & LABEL)
+)
+def join_outside(vertex, seen, parent, offsets, neighbours, winner, max_row):
+    """Join a vertex outside the giant with all its neighbours, unless its row is too long for one thread."""
+    label, giant = seen
+    if label != giant:
+        first, end = offsets[vertex], offsets[vertex + 1]
+        if end - first <= max_row:
+            for entry in range(first, end):
+                union(parent, vertex, neighbours[entry])
+
+
+@each_row
+def join_hub_outside(hub, lane, lanes, hubs, parent, offsets, neighbours, winner):
+    """Join a vertex of a long row outside the giant with all its neighbours, shared by the lanes."""
+    vertex = hubs[hub]
+    if np.int64(parent[vertex]) != winner[0] & LABEL:
+        for entry in range(offsets[vertex] + lane, offsets[vertex + 1], lanes):
+            union(parent, vertex, neighbours[entry])
+
+
+def finish_outside(vertices, parent, csr):
+    """Join all edges but those with both endpoints in the giant component; ``parent`` is compressed.
+
+    Connections that the sample has lost are restored here.
+    """
+    offsets, neighbours, hubs, max_row = csr
+    winner = arrays.zeros(1, np.int64, arrays.device_of(parent))
+    vote(VOTERS if vertices else 0, parent, vertices, winner)
+    join_outside(vertices, parent, offsets, neighbours, winner, max_row)
+    join_hub_outside(len(hubs), hubs, parent, offsets, neighbours, winner, width="block")
+    compress(vertices, parent)
+
+
+def afforest(vertices, csr, rounds=ROUNDS):
+    """Afforest, which joins ``rounds`` neighbours of each vertex before the vote."""
+    offsets, neighbours = csr.offsets, csr.neighbours
+    if not len(neighbours):
+        return singletons(vertices, neighbours)
+    parent = new_parents(vertices, neighbours)
+    hang_below_first(vertices, parent, offsets, neighbours, len(neighbours))
+    for position in range(1, rounds):
+        join_neighbour(vertices, parent, offsets, neighbours, position)
+    compress(vertices, parent)
+    finish_outside(vertices, parent, csr)
+    return parent
+
+
+@device
+def see_two(vertex, parent, second, offsets, neighbours, entries):
+    """Degree and first two neighbours of a vertex; neighbours beyond the degree are arbitrary."""
+    first, end = offsets[vertex], offsets[vertex + 1]
+    return end - first, neighbours[min(first, entries - 1)], neighbours[min(first + 1, entries - 1)]
+
+
+@each.prefetch(see_two)
+def hang_below_nearer(vertex, seen, parent, second, offsets, neighbours, entries):
+    """Start ``vertex`` below the nearer of its smaller first neighbours; ``second`` holds the other one."""
+    degree, one, two = seen
+    far = one if degree > 0 and one < vertex else vertex
+    near = two if degree > 1 and two < vertex else far
+    parent[vertex] = near
+    second[vertex] = far
+
+
+@each.prefetch(lambda vertex, parent, second: (parent[vertex], parent[second[vertex]]))
+def hook_second(vertex, seen, parent, second):
+    """Write the smaller of two parents over the larger; concurrent writes may be lost."""
+    one, other = seen
+    if one < other:
+        parent[other] = one
+    elif other < one:
+        parent[one] = other
+
+
+def hook_sample(vertices, csr, rounds=ROUNDS):
+    """``rounds`` rounds of plain hooks as the sample."""
+    if not len(csr.neighbours):
+        return singletons(vertices, csr.neighbours)
+    parent, second = new_parents(vertices, csr.neighbours), new_parents(vertices, csr.neighbours)
+    hang_below_nearer(vertices, parent, second, csr.offsets, csr.neighbours, len(csr.neighbours))
+    compress(vertices, parent)
+    for _ in range(rounds):
+        hook_second(vertices, parent, second)
+        compress(vertices, parent)
+    finish_outside(vertices, parent, csr)
+    return parent
+
+
+@each
+def splice_first(vertex, parent, offsets, neighbours, rounds):
+    """Join ``vertex`` with its first neighbours, by plain writes."""
+    first = offsets[vertex]
+    for entry in range(first, min(first + rounds, offsets[vertex + 1])):
+        other = neighbours[entry]
+        if other < vertex or entry == first:
+            splice(parent, vertex, other)
+
+
+def rem_sample(vertices, csr, rounds=ROUNDS):
+    """Rem by plain writes on ``rounds`` neighbours of each vertex as the sample."""
+    parent = singletons(vertices, csr.neighbours)
+    splice_first(vertices, parent, csr.offsets, csr.neighbours, rounds)
+    compress(vertices, parent)
+    finish_outside(vertices, parent, csr)
+    return parent
