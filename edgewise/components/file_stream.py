@@ -33,8 +33,7 @@ from edgewise.files.row_groups import PairFiles
 from edgewise.files.streams import reading
 from edgewise.files.text import Mismatch
 from edgewise.ingest.arrow import is_text
-from edgewise.ingest.pair_columns import PairBatches
-from edgewise.ingest.schema import integer_type
+from edgewise.ingest.pair_columns import PairBatches, integer_type
 from edgewise.method import check_one_or_several
 from edgewise.timer import timer
 from edgewise.workers import device_team

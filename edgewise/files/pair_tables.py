@@ -12,8 +12,7 @@ from edgewise.errors import FileError
 from edgewise.files.streams import Source, read_ahead, reading
 from edgewise.files.text import Mismatch, TextTable
 from edgewise.graph import Graph
-from edgewise.ingest.pair_columns import Pairs
-from edgewise.ingest.schema import choose_id_columns
+from edgewise.ingest.pair_columns import Pairs, choose_id_columns
 from edgewise.timer import timer
 
 #: Rows of a batch, and bytes of the buffer behind each Parquet column.

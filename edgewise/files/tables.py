@@ -110,12 +110,7 @@ def _pairs(path, source, options, names, numeric):
     """Read the chosen columns of a table."""
     id_columns, weight = _chosen(source, options, names, len(numeric) > 2 and numeric[2])
     return read_pairs(
-        path,
-        *id_columns,
-        weight=weight,
-        where=options.where,
-        null=options.null,
-        progress=options.progress,
+        path, *id_columns, weight=weight, where=options.where, null=options.null, progress=options.progress
     )
 
 

@@ -21,6 +21,9 @@ def _weigh(edge, seed, low, span, sources, targets, weights):
 def with_weights(graph: Graph, low: int, high: int, *, seed: int = 0) -> Graph:
     """Give every edge a random whole weight from ``low`` to ``high``.
 
+    A weight depends on the seed and the two endpoints only: neither on the order of edges
+    nor on their direction.
+
     Parameters
     ----------
     graph : Graph
@@ -32,8 +35,7 @@ def with_weights(graph: Graph, low: int, high: int, *, seed: int = 0) -> Graph:
     Returns
     -------
     Graph
-        The same edges with int32 weights (int64 where needed), on the same device.  A weight depends on
-        the seed and the two endpoints only: not on the order of edges, nor on their direction.
+        The same edges with int32 weights (int64 where needed), on the same device.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """Edges whose number differs from vertex to vertex: one body, run to count and run again to write.
 
 A body begins at ``slot = output.slots[vertex]``, calls ``slot = emit(slot, ...)`` for each edge and ends with
-``output.slots[vertex] = slot``.  In the first run the slots are zeros and end as counts, and the arrays of
-edges are empty; in the second run the slots are the offsets of the counts.  The edges are therefore in the
-order of their vertices for any number of threads, and a family compiles one kernel.
+``output.slots[vertex] = slot``.  The slots are zeros in the first run and end as counts, whose offsets are
+the slots of the second run.  The edges are therefore in the order of their vertices for any number of
+threads, and a family compiles one kernel.
 """
 
 from typing import Any, NamedTuple
@@ -20,10 +20,8 @@ class EdgeOutput(NamedTuple):
 
     Attributes
     ----------
-    slots : (count,) int64 array
-        Next slot of each vertex.
-    sources, targets : (m,) uint32 arrays
-        Empty while edges are counted.
+    slots : (count,) int64 array, next slot of each vertex
+    sources, targets : (m,) uint32 arrays, empty while edges are counted
     """
 
     slots: Any
@@ -41,12 +39,7 @@ def emit(slot, source, target, output):
 
 
 def emitted(loop, count, device, *arguments):
-    """Run ``loop(count, *arguments, output)`` twice; return the edges written.
-
-    Returns
-    -------
-    sources, targets : (m,) uint32 arrays on ``device``
-    """
+    """Run ``loop(count, *arguments, output)`` twice; return uint32 sources and targets."""
     check_memory(16 * count, device)
     slots = arrays.zeros(count, np.int64, device)
     empty = arrays.empty(0, np.uint32, device)

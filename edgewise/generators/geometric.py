@@ -25,14 +25,12 @@ POINTS_PER_CELL = 2
 
 
 class Points(NamedTuple):
-    """Points sorted into square cells.
+    """Points sorted into square cells, which are numbered row by row.
 
     Attributes
     ----------
-    xs, ys : (n,) uint32 arrays
-        Coordinates, in units of ``1 / UNIT``.
-    starts : (side * side + 1,) int64 array
-        First vertex of each cell; cells are numbered row by row.
+    xs, ys : (n,) uint32 arrays, coordinates in units of ``1 / UNIT``
+    starts : (side * side + 1,) int64 array, first vertex of each cell
     """
 
     xs: Any
@@ -112,7 +110,8 @@ def rgg(
 ) -> Graph:
     """Make a random geometric graph: random points of the unit square, joined where they are close.
 
-    These are the rgg graphs of the 10th DIMACS Implementation Challenge.
+    These are the rgg graphs of the 10th DIMACS Implementation Challenge.  The edges are in ascending order,
+    each from the smaller vertex to the larger.
 
     Parameters
     ----------
@@ -123,18 +122,6 @@ def rgg(
         graphs, which leaves few points out of the large component.
     mean_degree : float, optional
         Choose the radius for this mean degree (a little less comes out, since borders cut circles off).
-    seed : int
-    device : str
-
-    Returns
-    -------
-    Graph
-        Edges in ascending order, each from the smaller vertex to the larger.
-
-    Raises
-    ------
-    OptionError
-        A number out of range, or both ``radius`` and ``mean_degree``.
 
     Examples
     --------
@@ -158,35 +145,22 @@ def _radius(n, radius, mean_degree):
         return check_fraction("radius", radius, most=2.0)
     if mean_degree is None:
         return 0.55 * math.sqrt(math.log(max(n, 2)) / max(n, 2))
-    return math.sqrt(
-        check_fraction("mean_degree", mean_degree, most=float(max(n, 1))) / (math.pi * max(n, 1))
-    )
+    mean_degree = check_fraction("mean_degree", mean_degree, most=float(max(n, 1)))
+    return math.sqrt(mean_degree / (math.pi * max(n, 1)))
 
 
 @family
 def delaunay(n: int, *, seed: int = 0, device: str = "cpu") -> Graph:
     """Make the Delaunay triangulation of ``n`` random points in the unit square.
 
-    It is planar and has a mean degree just under 6.  SciPy's Qhull computes it on one CPU core (about ten
-    seconds for a million points).
+    It is planar and has a mean degree just under 6.  SciPy's Qhull computes it on one CPU core, whatever the
+    device (about ten seconds for a million points).  The edges are in ascending order, each from the smaller
+    vertex to the larger.
 
     Parameters
     ----------
     n : int
         Points, numbered cell by cell.
-    seed : int
-    device : str
-        Where the graph goes; it is always computed on the CPU.
-
-    Returns
-    -------
-    Graph
-        Edges in ascending order, each from the smaller vertex to the larger.
-
-    Raises
-    ------
-    OptionError
-        A number out of range.
 
     Examples
     --------

@@ -62,17 +62,6 @@ def grid(
         Probability by which each edge is left out; 0.2 to 0.3 looks like a road network.
     shuffle : bool
         Put the vertex ids, which run row by row, in random order.
-    seed : int
-    device : str
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    OptionError
-        A number out of range, or too many vertices.
 
     Examples
     --------
@@ -80,12 +69,17 @@ def grid(
     >>> ew.generate.grid(3, 4).n_edges
     17
     """
-    rows = check_whole("rows", rows, most=MAX_UINT32)
-    columns = rows if columns is None else check_whole("columns", columns, most=MAX_UINT32)
-    n = check_vertices("rows * columns", rows * columns)
+    rows, columns, n = _extents(rows, columns)
     cut = threshold(check_fraction("dropped", dropped))
     edges = emitted(_link_cell, n, device, seed, rows, columns, cut, order(n, seed, shuffle))
     return Graph.from_edges(*edges, n_vertices=n)
+
+
+def _extents(rows, columns):
+    """Rows, columns (by default as many) and their product, once checked."""
+    rows = check_whole("rows", rows, most=MAX_UINT32)
+    columns = rows if columns is None else check_whole("columns", columns, most=MAX_UINT32)
+    return rows, columns, check_vertices("rows * columns", rows * columns)
 
 
 @each
@@ -128,7 +122,7 @@ def mesh2d(
 
     The mean degree is just under 3, and shortest paths are long.  The honeycomb is drawn as a brick wall:
     every site has a neighbour to the left and to the right, and alternately one above or below.  The sites
-    form square blocks, and each block has one round hole.
+    form square blocks with one round hole each.  Vertices are numbered row by row, without those in holes.
 
     Parameters
     ----------
@@ -138,18 +132,6 @@ def mesh2d(
         Share of the area to cut out, at most 0.5.
     block : int
         Side of the square blocks that have one hole each.
-    seed : int
-    device : str
-
-    Returns
-    -------
-    Graph
-        Vertices numbered row by row, without those in holes.
-
-    Raises
-    ------
-    OptionError
-        A number out of range, or too many sites.
 
     Examples
     --------
@@ -158,10 +140,8 @@ def mesh2d(
     >>> 2.8 < 2 * mesh.n_edges / mesh.n_vertices < 3
     True
     """
-    rows = check_whole("rows", rows, most=MAX_UINT32)
-    columns = rows if columns is None else check_whole("columns", columns, most=MAX_UINT32)
+    rows, columns, sites = _extents(rows, columns)
     block = check_whole("block", block, least=1, most=MAX_UINT32)
-    sites = check_vertices("rows * columns", rows * columns)
     mean = block * math.sqrt(check_fraction("holes", holes, most=MAX_HOLES) / math.pi)
     least, most = int(MIN_RADIUS * mean), int(MAX_RADIUS * mean)
     check_memory(24 * sites, device)
@@ -212,6 +192,7 @@ def stencil3d(
     """Make the graph of a stencil on a box of ``nx * ny * nz`` nodes, like the matrices of finite elements.
 
     27 points and one unknown give the degrees of nlpkkt240 (26), three unknowns those of Queen_4147 (80).
+    The edges are in ascending order, each from the smaller vertex to the larger.  Nothing is random.
 
     Parameters
     ----------
@@ -221,19 +202,6 @@ def stencil3d(
         Vertices at each node, all joined to each other and to those of neighbouring nodes.
     points : {7, 19, 27}
         Nodes of the stencil, including its centre.
-    seed : int
-        Has no effect: nothing is random.
-    device : str
-
-    Returns
-    -------
-    Graph
-        Edges in ascending order, each from the smaller vertex to the larger.
-
-    Raises
-    ------
-    OptionError
-        A number out of range, an unknown stencil, or too many vertices.
 
     Examples
     --------

@@ -1,5 +1,6 @@
 """Checks of the arguments of generators: sizes, fractions, seeds, devices and the memory needed."""
 
+import inspect
 import operator
 from collections.abc import Callable
 from functools import wraps
@@ -18,6 +19,26 @@ MAX_SEED = 2**63 - 1
 SIZES = ("n", "m", "rows", "nx", "scale", "copies", "low", "high")
 
 
+#: What the docstrings of families have in common; a family that does not return a graph has its own.
+SHARED_SECTIONS = """
+seed : int
+    The same seed gives the same result on every device.
+device : str
+    Device of the result: "cpu", "cuda", "cuda:N", or "auto" for a GPU if there is one.
+
+Returns
+-------
+Graph
+
+Raises
+------
+OptionError
+    A number out of range, or options that exclude each other.
+
+Examples
+"""
+
+
 def family(make: Callable[P, R]) -> Callable[P, R]:
     """Check ``seed`` and ``device`` of a generator, resolve the device and run on it."""
 
@@ -28,6 +49,9 @@ def family(make: Callable[P, R]) -> Callable[P, R]:
         with arrays.on(where):
             return make(*arguments, **options)
 
+    documented = inspect.getdoc(make) or ""
+    if "\nReturns\n" not in documented:
+        checked.__doc__ = documented.replace("\n\nExamples\n", SHARED_SECTIONS)
     return checked
 
 

@@ -31,6 +31,12 @@ def simple_or_not(sources, targets, n, simple, directed):
     )
 
 
+def _endpoints(m, device):
+    """Sources and targets of ``m`` edges, to be written."""
+    check_memory(8 * m, device)
+    return tuple(arrays.empty(m, np.uint32, device) for _ in range(2))
+
+
 @each
 def _draw_uniform(edge, seed, count, sources, targets):
     at = np.uint64(edge)  # an index that cannot be negative lets the CPU compiler vectorise
@@ -47,24 +53,11 @@ def uniform(
 
     Parameters
     ----------
-    n : int
-        Vertices.
-    m : int
-        Random pairs.
+    n, m : int
+        Vertices and random pairs.
     simple : bool
         Drop self-loops and merge repeated edges; a little fewer than ``m`` are left.
     directed : bool
-    seed : int
-    device : str
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    OptionError
-        A negative number, or edges without vertices.
 
     Examples
     --------
@@ -75,8 +68,7 @@ def uniform(
     n, m = check_vertices("n", n), check_whole("m", m)
     if m and not n:
         raise OptionError(f"m={m} edges need vertices; give n=1 or more")
-    check_memory(8 * m, device)
-    sources, targets = (arrays.empty(m, np.uint32, device) for _ in range(2))
+    sources, targets = _endpoints(m, device)
     _draw_uniform(m, seed, n, sources, targets)
     return simple_or_not(sources, targets, n, simple, directed)
 
@@ -130,33 +122,21 @@ def rmat(
     seed: int = 0,
     device: str = "cpu",
 ) -> Graph:
-    """Make an R-MAT graph of ``2**scale`` vertices.
+    """Make an R-MAT graph of ``2**scale`` vertices; the defaults are Graph500's.
 
     Parameters
     ----------
     scale : int
         At most 31.
     edge_factor : float
-        Edges drawn for each vertex; the default is Graph500's.
+        Edges drawn for each vertex.
     probabilities : tuple of four float
-        Probabilities of the quadrants top left, top right, bottom left, bottom right; they add up to 1.  The
-        defaults are Graph500's.
+        Probabilities of the quadrants top left, top right, bottom left, bottom right; they add up to 1.
     simple : bool
         Drop self-loops and merge repeated edges, of which skewed graphs have many.
     shuffle : bool
         Put the vertex ids in random order; else vertex 0 has the highest degree.
     directed : bool
-    seed : int
-    device : str
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    OptionError
-        A number out of range, or probabilities that do not add up to 1.
 
     Examples
     --------
@@ -179,15 +159,12 @@ def rmat(
 
 def _quadrants(probabilities):
     """Thresholds of the first three quadrants among the random words."""
+    given = argument("probabilities", probabilities)
     if len(probabilities) != 4:
-        raise OptionError(
-            f"{argument('probabilities', probabilities)} must be four numbers, one for each quadrant"
-        )
+        raise OptionError(f"{given} must be four numbers, one for each quadrant")
     a, b, c, d = (check_fraction("probabilities", one) for one in probabilities)
     if not math.isclose(a + b + c + d, 1, abs_tol=1e-9):
-        raise OptionError(
-            f"{argument('probabilities', probabilities)} add up to {a + b + c + d:g}; they must add up to 1"
-        )
+        raise OptionError(f"{given} add up to {a + b + c + d:g}; they must add up to 1")
     return Quadrants(threshold(a), threshold(a + b), threshold(min(1.0, a + b + c)))
 
 
@@ -216,15 +193,15 @@ def scale_free(
 ) -> Graph:
     """Make a graph in which a few hubs, random vertices, have a large share of the edges.
 
-    These are the test graphs of Harish and Narayanan (HiPC 2007), which make one thread per vertex slow:
-    mean degree 6, and one vertex in a thousand has degree 1000.
+    These are the test graphs of Harish and Narayanan (HiPC 2007), which make one thread per vertex slow: mean
+    degree 6, and one vertex in a thousand has degree 1000.
 
     Parameters
     ----------
     n : int
         Vertices.
     mean_degree : float
-        Mean degree over all vertices, hubs included.
+        Mean degree over all vertices, hubs included; too low a degree for the hubs is refused.
     hubs : float
         Share of the vertices that are hubs.
     hub_degree : int
@@ -233,17 +210,6 @@ def scale_free(
         Drop self-loops and merge repeated edges.
     directed : bool
         Edges go from hubs.
-    seed : int
-    device : str
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    OptionError
-        A number out of range, or a mean degree too low for the hubs.
 
     Examples
     --------
@@ -260,7 +226,6 @@ def scale_free(
             f"{argument('mean_degree', mean_degree)} is too low: "
             f"the hubs alone bring {hub_edges:,} edges of {m:,}; raise it, or give smaller hubs or hub_degree"
         )
-    check_memory(8 * m, device)
-    sources, targets = (arrays.empty(m, np.uint32, device) for _ in range(2))
+    sources, targets = _endpoints(m, device)
     _draw_hubs(m, seed, hub_edges, hub_degree, order(n, seed), sources, targets)
     return simple_or_not(sources, targets, n, simple, directed)

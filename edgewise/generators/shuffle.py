@@ -24,16 +24,13 @@ LAST = np.uint64(2 * PAIRS - 1)
 
 
 class Shuffle(NamedTuple):
-    """A random order.
+    """A random order of ``0 .. count - 1``.
 
     Attributes
     ----------
     count : int
-        How many numbers are in order.
-    bits : int
-        Bits of the network's numbers; with 0 bits every number keeps its position.
-    key : int
-        Key of the network.
+    bits : int, of the network's numbers; with 0 bits every number keeps its position
+    key : int, of the network
     """
 
     count: int  # type: ignore[assignment]

@@ -38,12 +38,7 @@ def value_type(kind):
 
 
 def with_plain_nulls(column):
-    """The column; a dictionary with its nulls among the codes, where filters and counts see them.
-
-    Parameters
-    ----------
-    column : pyarrow Array or ChunkedArray
-    """
+    """The column; a dictionary with its nulls among the codes, where filters and counts see them."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import types
@@ -71,14 +66,10 @@ def without_views(column):
 
 
 class ColumnNumbers:
-    """Numbers the strings of two Arrow columns, batch by batch.
+    """Numbers the strings of two Arrow columns of types ``left`` and ``right``, batch by batch.
 
-    Parameters
-    ----------
-    left, right : pyarrow.DataType
-        Types of the columns.  If both are UTF-8 strings, so are the ids; else they are bytes.
-    expected : int
-        Number of rows, as far as is known.
+    If both are UTF-8 strings, so are the ids; else they are bytes.  ``expected`` is the number of rows, as
+    far as is known.
     """
 
     def __init__(self, left, right, expected=0):
@@ -89,24 +80,17 @@ class ColumnNumbers:
         self.strings = StringNumbers(2 * expected)
 
     def add(self, left, right, sources, targets):
-        """Number a batch of pairs.
+        """Write the numbers of a batch of pairs into ``sources`` and ``targets`` (uint32).
 
-        Parameters
-        ----------
-        left, right : pyarrow.Array
-            Of one length, without nulls, as :func:`with_plain_nulls` returns them.
-        sources, targets : uint32 arrays of that length
-            The numbers are written here.
+        The columns are of one length, without nulls, as :func:`with_plain_nulls` returns them.
         """
         from pyarrow import types
 
         left, right = without_views(left), without_views(right)
         coded = [types.is_dictionary(column.type) for column in (left, right)]
         if any(coded):  # a dictionary is no smaller for a few rows, so it cannot be halved
-            pair = [
-                column if code else column.dictionary_encode() for column, code in zip((left, right), coded)
-            ]
-            self._add_dictionaries(*pair, sources, targets)
+            left, right = (c if code else c.dictionary_encode() for c, code in zip((left, right), coded))
+            self._add_dictionaries(left, right, sources, targets)
             return
         middle, size = len(left) // 2, left.nbytes + right.nbytes
         if size > MAX_PAIR_BYTES and not middle:

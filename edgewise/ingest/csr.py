@@ -78,22 +78,13 @@ def _after(neighbours, edges, entry, neighbour, edge):
 
 
 def rows_from_edges(vertices, sources, targets, both, with_edges=False):
-    """Sort edges into rows.
-
-    Parameters
-    ----------
-    vertices : int
-    sources, targets : (m,) index arrays on one device
-    both : bool
-        Also enter every edge (except a self-loop) in the row of its target.
-    with_edges : bool
-        Also return the edge number of each entry.
+    """Sort edges into rows; ``both`` also enters every edge (except a self-loop) in the row of its target.
 
     Returns
     -------
     offsets : (vertices + 1,) int64 array
     neighbours : (entries,) index array
-    edges : (entries,) int64 array or None
+    edges : (entries,) int64 array, the edge number of each entry, or None unless ``with_edges``
     """
     by = _by_counting if arrays.device_of(sources) == "cpu" else _by_radix_sort
     return by(vertices, sources, targets, both, with_edges)

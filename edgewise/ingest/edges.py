@@ -14,43 +14,29 @@ WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
 
 
 def endpoints(sources, targets, n_vertices):
-    """Turn the two columns of an edge list into vertex numbers.
-
-    Returns
-    -------
-    columns : tuple of two index arrays
-    n_vertices : int
-    ids : array or None
-    """
+    """Vertex numbers of the two columns of an edge list, number of vertices, and their ids or ``None``."""
     sources, targets = as_column(sources, "sources"), as_column(targets, "targets")
+    if len(sources) != len(targets):
+        problem = f"{len(sources)} sources but {len(targets)} targets"
+        raise GraphError(f"{problem}; give one of each for every edge")
     with arrays.guard(_device(sources)):
-        return _numbered(sources, targets, n_vertices)
+        if n_vertices is None:
+            from edgewise.ingest import ids
+
+            sources, targets, names, count = ids.number(sources, targets)
+            return (sources, targets), count, names
+        try:
+            n_vertices = operator.index(n_vertices)
+        except TypeError:
+            raise OptionError(f"{argument('n_vertices', n_vertices)} must be a whole number") from None
+        if n_vertices < 0:
+            raise GraphError(f"{argument('n_vertices', n_vertices)} is negative")
+        columns = _numbers(sources, n_vertices, "sources"), _numbers(targets, n_vertices, "targets")
+        return columns, n_vertices, None
 
 
 def _device(column):
     return "cpu" if hasattr(column, "buffers") or hasattr(column, "chunks") else arrays.device_of(column)
-
-
-def _numbered(sources, targets, n_vertices):
-    if len(sources) != len(targets):
-        raise GraphError(
-            f"{len(sources)} sources but {len(targets)} targets; give one of each for every edge"
-        )
-    if n_vertices is None:
-        from edgewise.ingest import ids
-
-        sources, targets, names, count = ids.number(sources, targets)
-        return (sources, targets), count, names
-    try:
-        n_vertices = operator.index(n_vertices)
-    except TypeError:
-        raise OptionError(f"{argument('n_vertices', n_vertices)} must be a whole number") from None
-    if n_vertices < 0:
-        raise GraphError(f"{argument('n_vertices', n_vertices)} is negative")
-    columns = [
-        _numbers(column, n_vertices, name) for column, name in ((sources, "sources"), (targets, "targets"))
-    ]
-    return tuple(columns), n_vertices, None
 
 
 def as_column(values, name):
@@ -98,9 +84,8 @@ def _numbers(column, n_vertices, name):
         least, most = int(column.min()), int(column.max())
         if least < 0 or most >= n_vertices:
             bad = int((column < 0).argmax() if least < 0 else (column >= n_vertices).argmax())
-            raise GraphError(
-                f"{name}[{bad}] is {int(column[bad])}; vertex numbers run from 0 to {n_vertices - 1}"
-            )
+            span = f"0 to {n_vertices - 1}"
+            raise GraphError(f"{name}[{bad}] is {int(column[bad])}; vertex numbers run from {span}")
     return arrays.contiguous(column.astype(index_type(n_vertices), copy=False))
 
 
@@ -109,59 +94,51 @@ def weights_like(weights, beside):
     if weights is None:
         return None
     with arrays.guard(arrays.device_of(beside)):
-        return _weights_beside(weights, beside)
-
-
-def _weights_beside(weights, beside):
-    if hasattr(weights, "__cuda_array_interface__"):
-        weights = arrays.adopt(weights)
-    elif not isinstance(weights, np.ndarray):
-        if getattr(weights, "null_count", 0):
-            raise GraphError("a weight is null; fill or drop such edges first")
-        weights = np.asarray(weights)
-    weights = arrays.contiguous(arrays.move(weights, arrays.device_of(beside)))
-    if weights.shape != beside.shape:
-        raise GraphError(f"weights have shape {weights.shape}; {beside.shape} is needed, one for each edge")
-    if weights.dtype.kind not in "iuf":
-        raise GraphError(f"weights have type {weights.dtype}; use integers or floats")
-    if weights.dtype.name not in WEIGHT_TYPES:
-        if weights.dtype == np.uint64 and len(weights) and int(weights.max()) > np.iinfo(np.int64).max:
-            raise GraphError("weights beyond 2**63 - 1 do not fit; use float64")
-        small = weights.dtype.kind == "f" and weights.itemsize < 4
-        weights = weights.astype(
-            np.float32 if small else np.float64 if weights.dtype.kind == "f" else np.int64
-        )
-    return weights
+        if hasattr(weights, "__cuda_array_interface__"):
+            weights = arrays.adopt(weights)
+        elif not isinstance(weights, np.ndarray):
+            if getattr(weights, "null_count", 0):
+                raise GraphError("a weight is null; fill or drop such edges first")
+            weights = np.asarray(weights)
+        weights = arrays.contiguous(arrays.move(weights, arrays.device_of(beside)))
+        if weights.shape != beside.shape:
+            problem = f"weights have shape {weights.shape}; {beside.shape} is needed"
+            raise GraphError(f"{problem}, one for each edge")
+        if weights.dtype.kind not in "iuf":
+            raise GraphError(f"weights have type {weights.dtype}; use integers or floats")
+        if weights.dtype.name not in WEIGHT_TYPES:
+            if weights.dtype == np.uint64 and len(weights) and int(weights.max()) > np.iinfo(np.int64).max:
+                raise GraphError("weights beyond 2**63 - 1 do not fit; use float64")
+            floating = np.float32 if weights.itemsize < 4 else np.float64
+            weights = weights.astype(floating if weights.dtype.kind == "f" else np.int64)
+        return weights
 
 
 def simplify(edges, count, directed, self_loops, repeated):
     """Drop self-loops and merge repeated edges; ``edges`` is (sources, targets, weights)."""
-    with arrays.guard(arrays.device_of(edges[0])):
-        return _simplified(*edges, count, directed, self_loops, repeated)
-
-
-def _simplified(sources, targets, weights, count, directed, self_loops, repeated):
-    if self_loops == "drop":
-        sources, targets, weights = pack(sources != targets, sources, targets, weights)
-    if repeated == "keep":
-        return sources, targets, weights
-    if count > MAX_UINT32:
-        raise OptionError(f"merging repeated edges needs fewer than {MAX_UINT32 + 1} vertices")
-    xp = arrays.namespace(sources)
-    if not directed:
-        sources, targets = xp.minimum(sources, targets), xp.maximum(sources, targets)
-    keys = (sources.astype(np.uint64) << np.uint64(32)) | targets
-    if weights is None:
-        keys.sort()
-    else:
-        order = xp.argsort(keys, kind="stable")
-        keys, weights = keys[order], weights[order]
-    begins = arrays.full(len(keys), True, np.bool_, arrays.device_of(sources))
-    begins[1:] = keys[1:] != keys[:-1]
-    if weights is not None:
-        weights = _merge(xp, weights, begins, repeated)
-    keys = keys[begins]
-    return (keys >> np.uint64(32)).astype(sources.dtype), keys.astype(sources.dtype), weights
+    sources, targets, weights = edges
+    with arrays.guard(arrays.device_of(sources)):
+        if self_loops == "drop":
+            sources, targets, weights = pack(sources != targets, sources, targets, weights)
+        if repeated == "keep":
+            return sources, targets, weights
+        if count > MAX_UINT32:
+            raise OptionError(f"merging repeated edges needs fewer than {MAX_UINT32 + 1} vertices")
+        xp = arrays.namespace(sources)
+        if not directed:
+            sources, targets = xp.minimum(sources, targets), xp.maximum(sources, targets)
+        keys = (sources.astype(np.uint64) << np.uint64(32)) | targets
+        if weights is None:
+            keys.sort()
+        else:
+            order = xp.argsort(keys, kind="stable")
+            keys, weights = keys[order], weights[order]
+        begins = arrays.full(len(keys), True, np.bool_, arrays.device_of(sources))
+        begins[1:] = keys[1:] != keys[:-1]
+        if weights is not None:
+            weights = _merge(xp, weights, begins, repeated)
+        keys = keys[begins]
+        return (keys >> np.uint64(32)).astype(sources.dtype), keys.astype(sources.dtype), weights
 
 
 def _merge(xp, weights, begins, repeated):
@@ -182,23 +159,18 @@ def rows(offsets, neighbours):
     """Offsets and neighbours of the right types, after checking that they are rows."""
     offsets, neighbours = as_column(offsets, "offsets"), as_column(neighbours, "neighbours")
     with arrays.guard(_device(neighbours)):
-        return _checked_rows(offsets, neighbours)
-
-
-def _checked_rows(offsets, neighbours):
-    if any(getattr(a, "dtype", np.dtype(object)).kind not in "iu" for a in (offsets, neighbours)) or not len(
-        offsets
-    ):
-        raise GraphError("offsets and neighbours are integer arrays, and offsets has at least one entry")
-    offsets = arrays.contiguous(offsets.astype(np.int64, copy=False))
-    falling = offsets[1:] < offsets[:-1]
-    if len(offsets) > 1 and bool(falling.any()):
-        row = int(falling.argmax())
-        raise GraphError(f"offsets fall from {int(offsets[row])} to {int(offsets[row + 1])} at row {row}")
-    if int(offsets[0]) != 0 or int(offsets[-1]) != len(neighbours):
-        run = f"from {int(offsets[0])} to {int(offsets[-1])}"
-        raise GraphError(f"offsets run {run}; they must run from 0 to {len(neighbours)}")
-    return offsets, _numbers(neighbours, len(offsets) - 1, "neighbours")
+        integers = all(getattr(a, "dtype", np.dtype(object)).kind in "iu" for a in (offsets, neighbours))
+        if not integers or not len(offsets):
+            raise GraphError("offsets and neighbours are integer arrays, and offsets has at least one entry")
+        offsets = arrays.contiguous(offsets.astype(np.int64, copy=False))
+        falling = offsets[1:] < offsets[:-1]
+        if len(offsets) > 1 and bool(falling.any()):
+            row = int(falling.argmax())
+            raise GraphError(f"offsets fall from {int(offsets[row])} to {int(offsets[row + 1])} at row {row}")
+        if int(offsets[0]) != 0 or int(offsets[-1]) != len(neighbours):
+            run = f"from {int(offsets[0])} to {int(offsets[-1])}"
+            raise GraphError(f"offsets run {run}; they must run from 0 to {len(neighbours)}")
+        return offsets, _numbers(neighbours, len(offsets) - 1, "neighbours")
 
 
 def row_numbers(offsets, kind):
@@ -227,22 +199,19 @@ def count_edges(offsets, neighbours):
 def check_symmetric(graph):
     """Raise unless every edge of the undirected ``graph`` is in both rows, with one weight."""
     with arrays.guard(graph.device):
-        _check_symmetric(*graph._rows)
-
-
-def _check_symmetric(offsets, neighbours, weights):
-    sources = row_numbers(offsets, neighbours.dtype)
-    there = _sorted_entries(sources, neighbours, weights)
-    back = _sorted_entries(neighbours, sources, weights)
-    for one, other in zip(there, back, strict=True):
-        wrong = one != other
-        if bool(wrong.any()):
-            entry = int(wrong.argmax())
-            pair = f"{int(there[0][entry])} and {int(there[1][entry])}"
-            raise GraphError(
-                f"the rows are not symmetric near the entry that joins {pair}; "
-                f"pass {argument('directed', True)}, or both directions with one weight"
-            )
+        offsets, neighbours, weights = graph._rows
+        sources = row_numbers(offsets, neighbours.dtype)
+        there = _sorted_entries(sources, neighbours, weights)
+        back = _sorted_entries(neighbours, sources, weights)
+        for one, other in zip(there, back, strict=True):
+            wrong = one != other
+            if bool(wrong.any()):
+                entry = int(wrong.argmax())
+                pair = f"{int(there[0][entry])} and {int(there[1][entry])}"
+                raise GraphError(
+                    f"the rows are not symmetric near the entry that joins {pair}; "
+                    f"pass {argument('directed', True)}, or both directions with one weight"
+                )
 
 
 def _sorted_entries(sources, targets, weights):

@@ -6,17 +6,10 @@ import numpy as np
 
 
 class Growing:
-    """A one-dimensional array that doubles when it is full.
+    """A one-dimensional array that doubles when it is full: ``used`` items of ``array`` are in use.
 
     Memory that was never written takes no physical memory, so reserving too much costs nothing, and doubling
     costs what is used.
-
-    Attributes
-    ----------
-    array : array
-        What has been reserved.
-    used : int
-        Number of items in use.
     """
 
     def __init__(self, dtype, expected=0):

@@ -16,12 +16,7 @@ from edgewise.timer import timer
 
 
 def number(sources, targets):
-    """Number the distinct ids of an edge list.
-
-    Parameters
-    ----------
-    sources, targets : (m,) arrays
-        Integers (NumPy, CuPy, Arrow) or strings (NumPy, Arrow, a dictionary of them), without nulls.
+    """Number the distinct ids of an edge list: columns of integers or of strings, without nulls.
 
     Returns
     -------
@@ -31,11 +26,6 @@ def number(sources, targets):
         Id of each vertex, on the host: int64 or uint64 NumPy array or Arrow string array; ``None`` where the
         ids are ``0 .. n - 1`` themselves.
     n_vertices : int
-
-    Raises
-    ------
-    GraphError
-        Integers beside strings, a type that is no id, a null.
 
     Examples
     --------
@@ -61,12 +51,7 @@ def number(sources, targets):
 
 
 def number_integers(sources, targets):
-    """Number integer ids in ascending order; see :func:`number`.
-
-    Parameters
-    ----------
-    sources, targets : (m,) integer NumPy arrays
-    """
+    """Number two NumPy columns of integers in ascending order; see :func:`number`."""
     from edgewise.ingest.integers import number_distinct
 
     if len(sources) == 0:
@@ -76,12 +61,7 @@ def number_integers(sources, targets):
 
 
 def number_strings(sources, targets):
-    """Number string ids in order of first appearance; see :func:`number`.
-
-    Parameters
-    ----------
-    sources, targets : (m,) pyarrow Array or ChunkedArray of strings or bytes, without nulls
-    """
+    """Number two Arrow columns of strings or bytes in order of first appearance; see :func:`number`."""
     numbers = ColumnNumbers(sources.type, targets.type, len(sources))
     columns = np.empty(len(sources), np.uint32), np.empty(len(targets), np.uint32)
     done = 0

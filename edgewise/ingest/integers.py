@@ -53,10 +53,8 @@ class Marks(NamedTuple):
 
     Attributes
     ----------
-    words : (words,) uint64 array
-        A bit for every distance.
-    before : (words,) index array
-        Number of bits set before each word.
+    words : (words,) uint64 array, a bit for every distance
+    before : (words,) index array, number of bits set before each word
     """
 
     words: Any
@@ -159,17 +157,9 @@ def enter_numbered(item, values, origin, ranks, counter, keys):
 
 
 def number_distinct(sources, targets):
-    """Number the distinct values of two integer arrays in ascending order.
+    """Number the distinct values of two arrays, both int64 or uint64 and not empty, in ascending order.
 
-    Parameters
-    ----------
-    sources, targets : (m,) int64 or uint64 arrays, of one type and not empty
-
-    Returns
-    -------
-    sources, targets : (m,) uint32 or int64 arrays
-    ids : (n,) array of the type given
-        Ascending; ``ids[number]`` is the id.
+    Returns the numbers (uint32 or int64) of both arrays, and the ascending ids.
     """
     least = min(int(sources.min()), int(targets.min()))
     span = max(int(sources.max()), int(targets.max())) - least + 1
@@ -246,20 +236,10 @@ def _doubled(slots):
 
 
 class IntegerNumbers:
-    """The integers added so far, each with its number.
+    """The integers of ``dtype`` (int64 or uint64) added so far, ``count`` distinct ones, with numbers.
 
     The largest id of the type is the word of an empty slot.  It is numbered outside the table: entering it
     does nothing, looking it up ends at some empty slot, and its number is written over the result.
-
-    Parameters
-    ----------
-    dtype : type
-        int64 or uint64.
-
-    Attributes
-    ----------
-    count : int
-        Number of distinct integers.
     """
 
     def __init__(self, dtype):
@@ -272,16 +252,7 @@ class IntegerNumbers:
         self.ranks = Ranks(np.full(slots, EMPTY), np.empty(slots, index_type(slots)))
 
     def add(self, sources, targets):
-        """Number a batch of pairs.
-
-        Parameters
-        ----------
-        sources, targets : (m,) integer arrays, within the type given
-
-        Returns
-        -------
-        sources, targets : (m,) index arrays
-        """
+        """Number a batch of pairs; returns an index array for each column."""
         columns = [np.ascontiguousarray(column, self.dtype) for column in (sources, targets)]
         endpoints = [column.view(np.uint64) for column in columns]
         is_largest = [column == EMPTY ^ self.origin.flip for column in endpoints]

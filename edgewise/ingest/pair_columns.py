@@ -6,41 +6,104 @@ Of a batch only vertex numbers, weights and new ids are stored, so that tables m
 import numpy as np
 
 from edgewise.errors import GraphError, OptionError, argument
-from edgewise.ingest.arrow import BATCH_ROWS, ColumnNumbers, is_text, with_plain_nulls, without_views
+from edgewise.ingest.arrow import (
+    BATCH_ROWS,
+    ColumnNumbers,
+    is_text,
+    value_type,
+    with_plain_nulls,
+    without_views,
+)
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.ids import number_integers
-from edgewise.ingest.schema import choose_id_columns, id_types, integer_type, weight_type
 from edgewise.timer import timer
+
+CHOICE = f"{argument('source')} and {argument('target')}"
+
+
+def choose_id_columns(schema, source=None, target=None):
+    """Names of the columns with the two ids of each pair: those given, or the usual ones.
+
+    These are the only two columns, the two columns of strings if there are exactly two, or the first two
+    columns if these hold integers and no column strings.
+    """
+    from pyarrow import types
+
+    if (source is None) != (target is None):
+        raise OptionError(f"{CHOICE} belong together; give both or neither")
+    if source is not None:
+        if source == target:
+            raise OptionError(f"{CHOICE} are both {source!r}; name two columns")
+        return source, target
+    if len(schema) < 2:
+        raise GraphError(f"only one column ({_listed(schema)}); a table of pairs needs two ids in each row")
+    texts = [field.name for field in schema if is_text(field.type)]
+    if len(texts) == 2:
+        return tuple(texts)
+    if len(schema) == 2:
+        return tuple(schema.names)
+    if not texts and all(types.is_integer(value_type(field.type)) for field in list(schema)[:2]):
+        return schema.names[0], schema.names[1]
+    raise GraphError(f"which columns hold the ids? choose with {CHOICE} ({_listed(schema)})")
+
+
+def _listed(schema):
+    names = ", ".join(schema.names[:20])
+    return f"columns: {names}" + (" ..." if len(schema) > 20 else "")
+
+
+def id_types(schema, id_columns, columns):
+    """Types of the two columns of ids, once checked; a column of nulls takes the type of the other."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    for name in columns:
+        if (count := schema.names.count(name)) != 1:
+            problem = "is not there" if count == 0 else f"is there {count} times"
+            raise GraphError(f"column {name!r} {problem} ({_listed(schema)})")
+    kinds = [value_type(schema.field(name).type) for name in id_columns]
+    for name, kind in zip(id_columns, kinds):
+        if not (is_text(kind) or types.is_integer(kind) or types.is_null(kind)):
+            problem = f"column {name!r} holds {kind}; ids are integers or strings"
+            raise GraphError(f"{problem}, so convert it or choose others with {CHOICE}")
+    known = [kind for kind in kinds if not types.is_null(kind)] or [pa.string()]
+    left, right = (known[0] if types.is_null(kind) else kind for kind in kinds)
+    if is_text(left) != is_text(right):
+        held = f"column {id_columns[0]!r} holds {left}, {id_columns[1]!r} holds {right}"
+        raise GraphError(f"{held}; convert one to the other")
+    return left, right
+
+
+def integer_type(kind):
+    """NumPy type for a column of integer ids."""
+    from pyarrow import types
+
+    return np.uint64 if types.is_uint64(kind) else np.int64
+
+
+def weight_type(field):
+    """NumPy type for a column of weights."""
+    from pyarrow import types
+
+    kind = field.type
+    if types.is_null(kind):
+        return np.float64
+    if types.is_integer(kind):
+        return np.int64
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return np.float64 if kind.bit_width > 32 else np.float32
+    raise GraphError(f"column {field.name!r} holds {kind}; weights are integers or floats")
 
 
 class PairBatches:
     """Batches of pairs, checked and filtered row by row; :meth:`_take` of a subclass takes them in.
 
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Of the table.
-    source, target : str, optional
-        Columns with the ids; see :func:`~edgewise.ingest.schema.choose_id_columns` for the default.
-    weight : str, optional
-        Column with the weights.
-    where : str, optional
-        Condition on the columns; other rows are left out.
-    null : {'error', 'drop'}
-        What to do with rows whose source, target or weight is null.
+    The parameters are those of :func:`edgewise.files.pair_tables.read_pairs`.
 
     Attributes
     ----------
-    columns : list of str
-        Columns that are needed.
-    rows : int
-        Rows taken in so far, ``begun`` of them from the files before.
-
-    Raises
-    ------
-    GraphError
-        A column is missing or has a type that is no id, or no weight.
-    OptionError
+    columns : list of str, those that are needed
+    rows : int, rows taken in so far, ``begun`` of them from the files before
     """
 
     #: Largest number of rows that are checked together.
@@ -57,9 +120,8 @@ class PairBatches:
 
             self.condition = Condition(where)
         self.needed = [source, target] if weight is None else [source, target, weight]
-        self.columns = list(
-            dict.fromkeys([*self.needed, *(self.condition.columns if self.condition else ())])
-        )
+        compared = self.condition.columns if self.condition else ()
+        self.columns = list(dict.fromkeys([*self.needed, *compared]))
         self.kinds = id_types(schema, self.id_columns, self.columns)
         self.rows = self.begun = 0
         self._selected = None
@@ -69,19 +131,12 @@ class PairBatches:
         kinds = id_types(schema, self.id_columns, self.columns)
         for name, kind, before in zip(self.id_columns, kinds, self.kinds):
             if is_text(kind) != is_text(before):
-                raise GraphError(
-                    f"column {name!r} holds {kind}, but {before} in the file before; convert one of them"
-                )
+                problem = f"column {name!r} holds {kind}, but {before} in the file before"
+                raise GraphError(f"{problem}; convert one of them")
         self.begun = self.rows - row
 
     def add(self, batch):
-        """Take in a record batch that has the needed columns.
-
-        Raises
-        ------
-        GraphError
-            An id, or a weight, is null.
-        """
+        """Take in a record batch that has the needed columns."""
         batch = _changed(batch, with_plain_nulls)
         for start in range(0, batch.num_rows, self.batch_rows):
             part = batch.slice(start, self.batch_rows)
@@ -126,15 +181,7 @@ class PairBatches:
 
 
 class Pairs(PairBatches):
-    """The pairs taken in so far, as an edge list.
-
-    Parameters
-    ----------
-    expected : int
-        Number of rows, as far as is known.
-
-    Other parameters are those of :class:`PairBatches`.
-    """
+    """The pairs taken in so far, as an edge list; ``expected`` is the number of rows, as far as is known."""
 
     def __init__(self, schema, source=None, target=None, weight=None, where=None, null="error", expected=0):
         super().__init__(schema, source, target, weight, where, null)
@@ -153,24 +200,14 @@ class Pairs(PairBatches):
             with timer("number ids"):
                 self.numbers.add(left, right, sources, targets)
         else:
-            sources[:], targets[:] = (
-                integers(column, room.dtype) for column, room in ((left, sources), (right, targets))
-            )
+            sources[:], targets[:] = integers(left, sources.dtype), integers(right, targets.dtype)
         if self.weights is not None:
             weights = batch.column(self.weight)
             room = self.weights.extend(len(left))
             room[:] = weights.cast(pa.from_numpy_dtype(room.dtype)).to_numpy(zero_copy_only=False)
 
     def finish(self):
-        """Return what has been taken in.
-
-        Returns
-        -------
-        sources, targets : (m,) uint32 or int64 arrays
-        weights : (m,) array or None
-        ids : (n,) array or None
-        n_vertices : int
-        """
+        """Return sources and targets (vertex numbers), weights or ``None``, ids or ``None``, and count."""
         weights = None if self.weights is None else self.weights.used_items()
         sources, targets = self.sources.used_items(), self.targets.used_items()
         if self.numbers is None:

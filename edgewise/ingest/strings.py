@@ -63,15 +63,11 @@ class Batch(NamedTuple):
 
     Attributes
     ----------
-    rows : uint64
-        Strings in a column.
-    pairs : uint64
-        1 if there are two columns, the sources and targets of pairs, else 0.
-    starts : (strings + 1,) int32 or int64 array
-        Where in ``text`` each string begins, and where the last one ends.
+    rows : uint64, strings in a column
+    pairs : uint64, 1 if there are two columns, the sources and targets of pairs, else 0
+    starts : (strings + 1,) int32 or int64 array, where in ``text`` each begins and the last one ends
     text : (bytes,) uint8 array
-    known : uint64
-        Number of strings known before.
+    known : uint64, number of strings known before
     """
 
     rows: Any
@@ -87,10 +83,8 @@ class Table(NamedTuple):
     Attributes
     ----------
     slots : (power of 2,) uint64 array
-    offsets : (known + 1,) int32 or int64 array
-        Where in the arena each string begins, and where the last one ends; may be longer.
-    arena : (bytes,) uint8 array
-        At least ``FAR + 1`` bytes longer than needed.
+    offsets : (known + 1 or more,) int32 or int64 array, where in the arena each begins and the last one ends
+    arena : (bytes,) uint8 array, at least ``FAR + 1`` bytes longer than needed
     """
 
     slots: Any
@@ -103,8 +97,7 @@ class Lookup(NamedTuple):
 
     Attributes
     ----------
-    results : (strings,) uint64 array
-        The number of the string, or ``NEW | slot``.
+    results : (strings,) uint64 array, the number of the string, or ``NEW | slot``
     new_lengths : (strings,) uint32 array
         Where a new string appears first, one more than its length; elsewhere 0.  Until then, look_up writes
         here what it reads ahead, so that the compiler does not remove the reads.
@@ -203,18 +196,7 @@ def rehash(old_slot, old_slots, slots):
 
 
 class StringNumbers:
-    """The strings added so far, each with its number.
-
-    Parameters
-    ----------
-    expected : int
-        How many strings will be added, as far as is known.
-
-    Attributes
-    ----------
-    count : int
-        Number of distinct strings.
-    """
+    """The strings added so far, each with its number: ``count`` of about ``expected`` distinct ones."""
 
     def __init__(self, expected=0):
         self.count, self.expected = 0, expected
@@ -227,24 +209,10 @@ class StringNumbers:
         self.lookup = Lookup(np.empty(0, np.uint64), np.empty(0, np.uint32))
 
     def add(self, starts, text, pairs=True):
-        """Number the strings of a batch.
+        """Number the strings of a batch; see :class:`Batch` for ``starts`` and ``text``.
 
-        Parameters
-        ----------
-        starts, text : arrays
-            As in :class:`Batch`.
-        pairs : bool
-            The first half are the sources of pairs, the other half their targets.
-
-        Returns
-        -------
-        (strings,) uint32 array
-            In the order of positions: of pairs, the source and then the target of each row.
-
-        Raises
-        ------
-        GraphError
-            There are too many distinct strings.
+        Returns a (strings,) uint32 array in the order of positions: of ``pairs``, the source and then the
+        target of each row.
         """
         count = len(starts) - 1
         self._reserve(count)

@@ -12,13 +12,7 @@ BLOCK = 1 << 18
 
 
 def is_symmetric(sources, targets, weights=None) -> bool:
-    """Whether each arc (i, j) comes with as many arcs (j, i) of the same weight.
-
-    Parameters
-    ----------
-    sources, targets : (m,) integer arrays
-    weights : (m,) array, optional
-    """
+    """Whether each arc (i, j) comes with as many arcs (j, i) of the same weight."""
     total = 0
     for start in range(0, len(sources), BLOCK):
         part = slice(start, start + BLOCK)

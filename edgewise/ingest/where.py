@@ -9,7 +9,7 @@ import ast
 import operator
 import re
 import unicodedata
-from functools import reduce
+from functools import partial, reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -45,21 +45,7 @@ REMEDY = "compare columns with constants, as in: score >= 0.9 and kind == 'x' (`
 
 
 class Condition:
-    """A condition that has been parsed and checked.
-
-    Parameters
-    ----------
-    text : str
-
-    Attributes
-    ----------
-    columns : list of str
-        Names of its columns.
-
-    Raises
-    ------
-    OptionError
-        The text is not such a condition.
+    """A condition that has been parsed and checked; ``columns`` are the names of its columns.
 
     Examples
     --------
@@ -100,18 +86,7 @@ class Condition:
         return OptionError(f"{argument('where', self.text)}: {problem}; {REMEDY}")
 
     def rows(self, table):
-        """Whether each row of a table, or record batch, meets the condition.
-
-        Returns
-        -------
-        pyarrow.BooleanArray or ChunkedArray
-            Without nulls.
-
-        Raises
-        ------
-        OptionError
-            A column has a type that does not allow the comparison.
-        """
+        """Whether each row of a table, or record batch, meets the condition, as booleans without nulls."""
         try:
             met = self._evaluate(table)
         except (pa.ArrowException, ArithmeticError, TypeError, ValueError, RecursionError) as error:
@@ -134,12 +109,10 @@ class Condition:
             case ast.BoolOp(join, parts):
                 parts = [self._compiled(part) for part in parts]
                 return lambda table: reduce(JOINS[type(join)], [part(table) for part in parts])
-            case ast.UnaryOp(ast.Not(), operand):
+            case ast.UnaryOp(ast.Not() | ast.USub() as operation, operand):
                 operand = self._compiled(operand)
-                return lambda table: pc.invert(operand(table))
-            case ast.UnaryOp(ast.USub(), operand):
-                operand = self._compiled(operand)
-                return lambda table: _negated(operand(table))
+                change = pc.invert if isinstance(operation, ast.Not) else _negated
+                return lambda table: change(operand(table))
             case ast.BinOp(left, operation, right) if type(operation) in ARITHMETIC:
                 left, right = self._compiled(left), self._compiled(right)
                 return lambda table: _calculated(operation, left(table), right(table))
@@ -147,33 +120,32 @@ class Condition:
 
     def _comparison(self, node):
         """Function that evaluates ``a < b <= c``: every comparison holds."""
-        first, rest = self._compiled(node.left), []
-        for operation, right in zip(node.ops, node.comparators):
-            if isinstance(operation, ast.Is | ast.IsNot):
-                if not (isinstance(right, ast.Constant) and right.value is None):
-                    raise self._refusal("'is' is allowed before None only")
-                rest.append((pc.is_null if isinstance(operation, ast.Is) else pc.is_valid, None))
-            elif isinstance(operation, ast.In | ast.NotIn):
-                constants = isinstance(right, ast.Tuple | ast.List | ast.Set) and right.elts
-                if not constants or not all(map(_is_constant, constants)):
-                    raise self._refusal("'in' needs constants in brackets")
-                values = [ast.literal_eval(item) for item in constants]
-                rest.append((_membership(values, isinstance(operation, ast.NotIn)), None))
-            else:
-                rest.append((COMPARISONS[type(operation)], self._compiled(right)))
+        first = self._compiled(node.left)
+        steps = [self._step(*step) for step in zip(node.ops, node.comparators)]
 
         def evaluate(table):
             left, results = first(table), []
-            for compare, right in rest:
-                if right is None:
-                    results.append(compare(left))
-                else:
-                    value = right(table)
-                    results.append(_compared(compare, left, value))
-                    left = value
+            for compare, *right in steps:
+                values = [evaluated(table) for evaluated in right]
+                results.append(compare(left, *values))
+                left = values[0] if values else left
             return reduce(pc.and_kleene, results)
 
         return evaluate
+
+    def _step(self, operation, right):
+        """Comparison of a value with what is right of it, and the function for that unless it is constant."""
+        if isinstance(operation, ast.Is | ast.IsNot):
+            if not (isinstance(right, ast.Constant) and right.value is None):
+                raise self._refusal("'is' is allowed before None only")
+            return (pc.is_null if isinstance(operation, ast.Is) else pc.is_valid,)
+        if isinstance(operation, ast.In | ast.NotIn):
+            items = isinstance(right, ast.Tuple | ast.List | ast.Set) and right.elts
+            if not items or not all(map(_is_constant, items)):
+                raise self._refusal("'in' needs constants in brackets")
+            values = [ast.literal_eval(item) for item in items]
+            return (partial(_is_member, values=values, inverted=isinstance(operation, ast.NotIn)),)
+        return partial(_compared, COMPARISONS[type(operation)]), self._compiled(right)
 
 
 def _is_constant(node):
@@ -187,14 +159,10 @@ def _is_number(value):
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _membership(values, inverted):
-    """Function that compares a column with several constants; its result is null for a null."""
-
-    def compare(column):
-        met = reduce(pc.or_kleene, [_compared(pc.equal, column, value) for value in values])
-        return pc.invert(met) if inverted else met
-
-    return compare
+def _is_member(column, values, inverted):
+    """Whether each value of a column is one of several constants, or none of them; null for a null."""
+    met = reduce(pc.or_kleene, [_compared(pc.equal, column, value) for value in values])
+    return pc.invert(met) if inverted else met
 
 
 def _column(table, name):
@@ -220,9 +188,7 @@ def _calculated(operation, left, right):
 
 def _compared(compare, left, right):
     """Result of a comparison, exact for integers of any size."""
-    left, right = (
-        _as_integer(_as_type_of(one, other), other) for one, other in ((left, right), (right, left))
-    )
+    left, right = (_as_integer(_as_type_of(*pair), pair[1]) for pair in ((left, right), (right, left)))
     if isinstance(left, float):
         right = _as_double(right)
     elif isinstance(right, float):

@@ -11,9 +11,8 @@ from scipy.sparse.csgraph import connected_components
 from edgewise import Graph, generators
 from edgewise.errors import OptionError, OutOfMemoryError
 from edgewise.generators import random, shuffle
-from edgewise.generators.chains import before
+from edgewise.generators.chains import _pair, before
 from edgewise.generators.geometric import UNIT, in_cells
-from edgewise.generators.pairs import _pair
 
 interpreter = pytest.mark.interpreter
 
