@@ -32,21 +32,8 @@ REMEDIES = {
 def atomic_write(path):
     """Give a temporary path to write to; it becomes ``path`` when the block ends without an error.
 
-    Parameters
-    ----------
-    path : path-like
-        An existing file is replaced (through a symbolic link too), and its permissions are kept.  A device or
-        a pipe such as ``/dev/stdout`` is written directly.
-
-    Yields
-    ------
-    pathlib.Path
-        A new name in the same folder with the same suffixes.
-
-    Raises
-    ------
-    FileError
-        The path is a directory, or the system refuses to write (full disk, permissions ...).
+    It is in the same folder and has the same suffixes.  An existing file is replaced (through a symbolic link
+    too), and its permissions are kept.  A device or a pipe such as ``/dev/stdout`` is written directly.
 
     Examples
     --------

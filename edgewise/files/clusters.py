@@ -7,23 +7,10 @@ GROUP = 1 << 20
 
 
 def write_clusters(path, result, *, format: str | None = None, representative: bool = False) -> None:
-    """Write the clusters to a Parquet, Arrow, CSV or TSV file, whole or not at all.
+    """Write the id and the component of every vertex to a Parquet, Arrow, CSV or TSV file.
 
-    The file has columns ``id`` and ``component`` (smallest vertex number of the component, which is the row
-    of its first member, counted from 0).
-
-    Parameters
-    ----------
-    path : path-like
-    result : Components, or anything with ``to_frame()``
-    format : str, optional
-        By default the suffix decides.
-    representative : bool
-        Add a column ``representative``: the id of the component's first member.
-
-    Raises
-    ------
-    FileError
+    A component is its smallest vertex number, which is the row of its first member, counted from 0;
+    ``representative`` adds a column with the id of that member.
     """
     if not (hasattr(result, "graph") and hasattr(result, "labels")):
         formats.write(result, path, format)
@@ -44,9 +31,8 @@ def _in_batches(result):
     labels, between = arrays.move(result.labels, "cpu"), result.graph.ids_between
 
     def batch(start, stop):
-        return pa.RecordBatch.from_arrays(
-            [arrow_array(between(start, stop)), arrow_array(labels[start:stop])], ["id", "component"]
-        )
+        columns = [arrow_array(between(start, stop)), arrow_array(labels[start:stop])]
+        return pa.RecordBatch.from_arrays(columns, ["id", "component"])
 
     starts = range(0, max(len(labels), 1), GROUP)
     batches = (batch(start, min(start + GROUP, len(labels))) for start in starts)
@@ -54,19 +40,7 @@ def _in_batches(result):
 
 
 def clusters_table(ids, labels, *, representative: bool = False):
-    """Table of the clusters, over the arrays given and without a copy of them.
-
-    Parameters
-    ----------
-    ids : (n,) Arrow or NumPy array, or None
-        ``None`` where the ids are ``0 .. n - 1``.
-    labels : (n,) int32 or int64 array
-        On the host or a GPU.
-
-    Returns
-    -------
-    pyarrow.Table
-    """
+    """Table of the clusters, over the arrays given and without a copy; no ``ids`` are ``0 .. n - 1``."""
     import numpy as np
     import pyarrow as pa
 

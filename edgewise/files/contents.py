@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.errors import FileError
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
 from edgewise.ingest.symmetry import is_symmetric
@@ -13,18 +12,10 @@ from edgewise.ingest.symmetry import is_symmetric
 
 @dataclass
 class Edges:
-    """An edge list.
+    """An edge list: columns of external ids, or of vertex numbers where ``n_vertices`` is given.
 
-    Attributes
-    ----------
-    sources, targets : (m,) integer or Arrow string arrays
-        External ids; vertex numbers where ``n_vertices`` is given.
-    weights : (m,) array or None
-    n_vertices : int or None
-    directed : bool
-        By the file; the caller may override it.
-    ids : (n_vertices,) array or None
-        External ids of the vertex numbers.
+    ``ids`` are the external ids of the vertex numbers.  The caller may override ``directed``, which is by the
+    file.
     """
 
     sources: Any
@@ -72,15 +63,10 @@ class Rows:
 
 
 def matrix_edges(entries, vertices, ids=None, directed=None) -> Edges:
-    """Entries of a square matrix, or arcs, as edges.
+    """Entries (sources, targets, weights) of a square matrix, or arcs, as edges.
 
     If every entry is there in both directions with the same weight, and the caller does not require
     ``directed``, the graph is undirected and has each edge once.
-
-    Parameters
-    ----------
-    entries : tuple
-        Sources, targets and weights (or ``None``).
     """
     if directed or not is_symmetric(*entries):
         sources, targets, weights = entries
@@ -101,7 +87,7 @@ def check_count(source, promised: int, count: int, line: int) -> None:
     """Raise unless the file holds as many edges as its header, at ``line``, promises."""
     if promised != count:
         problem = f"{promised} edges promised, but {count} found; the file is cut off or the header is wrong"
-        raise FileError(source.path, problem, line)
+        raise source.error(problem, line)
 
 
 def writable(array):

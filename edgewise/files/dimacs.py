@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgewise.errors import FileError
 from edgewise.files.contents import Edges, check_count, counted_from_one, matrix_edges
 from edgewise.files.layout import Layout
 from edgewise.files.text import read_columns
@@ -57,9 +56,9 @@ def _problem(source):
             or not (words[2] + words[3]).isdecimal()
         ):
             known = ", ".join(KINDS)
-            raise FileError(source.path, f"the first row must be 'p kind n m' with a kind of {known}", number)
+            raise source.error(f"the first row must be 'p kind n m' with a kind of {known}", number)
         return number, words[1], int(words[2]), int(words[3])
-    raise FileError(source.path, "the line 'p sp n m' is missing; is this DIMACS?")
+    raise source.error("the line 'p sp n m' is missing; is this DIMACS?")
 
 
 def write(graph, stream) -> None:

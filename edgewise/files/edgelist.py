@@ -82,11 +82,10 @@ def _single_ids(source, layout, first):
         for _, block in whole_lines(stream, first - 1):
             for line in block.split(b"\n"):
                 fields = fields_of(line, layout.delimiter if layout.delimiter != "\t" else " ")
-                if len(fields) > 1 or not all(
-                    field.removeprefix("-").isdecimal() for field in fields if field
-                ):
+                names = [field for field in fields if field]
+                if len(fields) > 1 or not all(name.removeprefix("-").isdecimal() for name in names):
                     return None
-                ids += [int(field) for field in fields if field]
+                ids += map(int, names)
     return np.array(ids, np.int64) if all(abs(number) < 2**63 for number in ids) else None
 
 

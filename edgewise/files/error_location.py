@@ -11,26 +11,18 @@ from edgewise.files.streams import one_line, reading
 
 
 def locate_error(source, parse, describe, skip: int, error) -> FileError:
-    """Return the error that names the first line that does not parse.
+    """Return the error that names the first line that does not parse, after the first ``skip`` lines.
 
-    Parameters
-    ----------
-    source : Source
-    parse : callable
-        Takes a block of lines as bytes; raises :class:`pyarrow.ArrowInvalid` if one of them is wrong.
-    describe : callable
-        Takes the line; returns what is wrong with it.
-    skip : int
-        Lines that are not parsed.
-    error : Exception
-        Its text is the message if every block parses.
+    ``parse`` takes a block of lines and raises :class:`pyarrow.ArrowInvalid` if one of them is wrong;
+    ``describe`` takes the line and returns what is wrong with it.  If every block parses, the message is
+    that of ``error``.
     """
     with reading(source.path), source.open() as stream:
         for before, block in whole_lines(stream, skip):
             if _fails(parse, block):
                 number, line = _bisected(parse, block.split(b"\n"), before)
-                return FileError(source.path, describe(line), number)
-    return FileError(source.path, one_line(error))
+                return source.error(describe(line), number)
+    return source.error(one_line(error))
 
 
 def _fails(parse, block):

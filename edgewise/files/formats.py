@@ -57,12 +57,7 @@ ALIASES = {
 
 
 def named(name: str) -> str:
-    """Name of a format, aliases resolved.
-
-    Raises
-    ------
-    OptionError
-    """
+    """Name of a format, aliases resolved."""
     name = ALIASES.get(name.lower().lstrip("."), name.lower().lstrip("."))
     if name not in FORMATS:
         raise OptionError(f"{argument('format', name)} is unknown; use one of {', '.join(FORMATS)}")
@@ -103,9 +98,8 @@ def _redirected(graph, directed):
     if directed is None or directed == graph.directed:
         return graph
     edges = graph.sources, graph.targets, graph.weights
-    return type(graph)(
-        graph.n_vertices, edges=edges, directed=directed, ids=graph.ids, vertex_weights=graph.vertex_weights
-    )
+    facts = {"ids": graph.ids, "vertex_weights": graph.vertex_weights}
+    return type(graph)(graph.n_vertices, edges=edges, directed=directed, **facts)
 
 
 def write(thing, path, name=None) -> None:
@@ -148,19 +142,15 @@ def _by_suffix(path):
 
 
 class Sink(io.RawIOBase):
-    """A stream to write to, with the final path of its content.
-
-    Attributes
-    ----------
-    path : str
-        The final path of the content.
-    suffix : str
-        Lower-case suffix of it, before one that names a compression.
-    """
+    """A stream to write to, with the final path of its content and the lower-case suffix of its format."""
 
     def __init__(self, stream, path):
         self.stream, self.path = stream, os.fspath(path)
         self.suffix = suffixes_of(path)[0]
+
+    def error(self, problem):
+        """An error of this file."""
+        return FileError(self.path, problem)
 
     def writable(self):
         return True
@@ -178,16 +168,13 @@ def sink(part, path):
     with open(part, "wb") as file:
         if compression is None:
             yield Sink(file, path)
-            return
-        with _compressing(file, compression) as stream:
-            yield Sink(stream, path)
+        elif compression == "xz":
+            import lzma
 
+            with lzma.open(file, "wb") as stream:
+                yield Sink(stream, path)
+        else:
+            import pyarrow as pa
 
-def _compressing(file, compression):
-    if compression == "xz":
-        import lzma
-
-        return lzma.open(file, "wb")
-    import pyarrow as pa
-
-    return pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), compression)
+            with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), compression) as stream:
+                yield Sink(stream, path)

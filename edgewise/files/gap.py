@@ -10,7 +10,6 @@ import struct
 
 import numpy as np
 
-from edgewise.errors import FileError
 from edgewise.files.contents import Rows
 from edgewise.files.streams import read_fully, reading
 
@@ -29,20 +28,18 @@ def read(source, options) -> Rows:
         fields = _array(source, stream, entries * width, np.int32).reshape(-1, width)
     neighbours = np.ascontiguousarray(fields[:, 0])
     if len(neighbours) and (neighbours.min() < 0 or neighbours.max() >= vertices):
-        raise FileError(source.path, f"a neighbour is outside 0 .. {vertices - 1}; the file is damaged")
+        raise source.error(f"a neighbour is outside 0 .. {vertices - 1}; the file is damaged")
     weights = np.ascontiguousarray(fields[:, 1]) if width == 2 and options.weight is not False else None
     return Rows(offsets, neighbours.view(np.uint32), weights, directed)
 
 
 def _header(source, start):
     if len(start) < HEADER.size or start[0] > 1:
-        raise FileError(source.path, "the header of a GAP graph is damaged; convert the graph again")
+        raise source.error("the header of a GAP graph is damaged; convert the graph again")
     directed, entries, vertices = HEADER.unpack(start)
     fits = source.compression is not None or sizes(False, vertices, 0)[0] <= source.size
     if not (0 <= vertices <= MAX_VERTICES and entries >= 0 and fits):
-        raise FileError(
-            source.path, f"a header with {vertices} vertices and {entries} entries cannot be right"
-        )
+        raise source.error(f"a header with {vertices} vertices and {entries} entries cannot be right")
     return directed, entries, vertices
 
 
@@ -52,7 +49,7 @@ def _array(source, stream, count, kind):
     while space:
         taken = stream.readinto(space)
         if not taken:
-            raise FileError(source.path, "the file ends too early; copy it again")
+            raise source.error("the file ends too early; copy it again")
         space = space[taken:]
     return array
 
@@ -61,7 +58,7 @@ def _entries(source, offsets, promised):
     """Number of entries; GAP rounds an odd number down when undirected rows have self-loops."""
     rising = bool((offsets[1:] >= offsets[:-1]).all()) and offsets[0] == 0
     if not rising or int(offsets[-1]) - promised not in (0, 1):
-        raise FileError(source.path, "the offsets do not fit the header; the file is damaged")
+        raise source.error("the offsets do not fit the header; the file is damaged")
     return int(offsets[-1])
 
 
@@ -71,10 +68,8 @@ def _width(source, directed, vertices, entries):
     length = _length(source)
     if length in lengths:
         return 2 if source.suffix == ".wsg" and lengths[0] == lengths[1] else 1 + lengths.index(length)
-    problem = (
-        f"{length} bytes where {lengths[0]} (.sg) or {lengths[1]} (.wsg) are needed; the file is cut off"
-    )
-    raise FileError(source.path, problem)
+    needed = f"{lengths[0]} (.sg) or {lengths[1]} (.wsg)"
+    raise source.error(f"{length} bytes where {needed} are needed; the file is cut off")
 
 
 def sizes(directed: bool, vertices: int, entries: int) -> tuple[int, int]:
@@ -97,16 +92,15 @@ def _length(source) -> int:
 def write(graph, stream) -> None:
     """Write ``.sg``, or ``.wsg`` for a path with that suffix."""
     if graph.n_vertices > MAX_VERTICES:
-        raise FileError(stream.path, f"GAP graphs have at most {MAX_VERTICES} vertices; write .npz")
+        raise stream.error(f"GAP graphs have at most {MAX_VERTICES} vertices; write .npz")
     weighted = stream.suffix == ".wsg"
     if weighted and graph.weights is None:
-        raise FileError(stream.path, "a .wsg file needs weights; write .sg")
+        raise stream.error("a .wsg file needs weights; write .sg")
     stream.write(HEADER.pack(graph.directed, len(graph.neighbours), graph.n_vertices))
     _write_rows(graph, stream, weighted)
     if graph.directed:
-        back = type(graph)(
-            graph.n_vertices, edges=(graph.targets, graph.sources, graph.weights), directed=True
-        )
+        edges = graph.targets, graph.sources, graph.weights
+        back = type(graph)(graph.n_vertices, edges=edges, directed=True)
         _write_rows(back, stream, weighted)
 
 
@@ -124,5 +118,5 @@ def _write_rows(graph, stream, weighted):
 def _narrow(stream, weights):
     narrow = weights.astype("<i4")
     if not np.array_equal(narrow, weights):
-        raise FileError(stream.path, ".wsg has 32-bit whole weights only; write .npz")
+        raise stream.error(".wsg has 32-bit whole weights only; write .npz")
     return narrow

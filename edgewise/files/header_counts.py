@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgewise.errors import FileError, argument
+from edgewise.errors import argument
 from edgewise.files.contents import Edges, check_count, matrix_edges, numbered_from_one
 from edgewise.files.layout import Sample, are_integers, lay_out, look
 from edgewise.files.text import read_columns
@@ -27,7 +27,7 @@ def read_smat(source, options) -> Edges:
     fields = sample.rows[0] if sample.rows else []
     line = sample.skip + 1
     if len(fields) != 3 or not all(field.isdecimal() for field in fields) or fields[0] != fields[1]:
-        raise FileError(source.path, "the first row must be 'n n m': a square matrix and its entries", line)
+        raise source.error("the first row must be 'n n m': a square matrix and its entries", line)
     vertices, _, count = (int(field) for field in fields)
     if count == 0:
         return Edges(np.empty(0, np.int64), np.empty(0, np.int64), None, vertices)
@@ -41,27 +41,14 @@ def has_count(sample: Sample) -> bool:
     """Whether the first row has two numbers where all others have three fields: it can only be a count."""
     first, rest = sample.rows[0], sample.rows[1:]
     single = len(rest) == 1 and first[1:] != ["1"]
-    return (
-        are_integers(first) and len(first) == 2 and len(rest) > 0 and not single and {*map(len, rest)} == {3}
-    )
+    return len(first) == 2 and are_integers(first) and not single and {*map(len, rest)} == {3}
 
 
 def without_count(source, columns, form, header=None) -> Edges | None:
-    """Take the first row away if it counts vertices and edges.
+    """Take the first row away if it counts vertices and edges; ``None`` if it is an edge.
 
-    Parameters
-    ----------
-    columns : tuple
-        Sources, targets and weights (or ``None``).
-    form : {'el', 'el1', None}
-        The caller's word on the first row.
-    header : list of two str, optional
-        The first row, if it is not among the columns because it alone has two fields.
-
-    Returns
-    -------
-    Edges or None
-        ``None`` if the first row is an edge.
+    ``form`` is the caller's word on the first row: ``'el'``, ``'el1'`` or ``None``.  ``header`` is the first
+    row, if it is not among the columns because it alone has two fields.
     """
     sources, targets, weights = columns
     if header is not None:
@@ -107,7 +94,7 @@ def _looks_counted(source, vertices, edges, sources, targets):
 
 def _ambiguous(source, problem, form):
     choice = f"{argument('format', form)} or {argument('format', 'el')}"
-    return FileError(source.path, f"{problem}; say which with {choice}", 1)
+    return source.error(f"{problem}; say which with {choice}", 1)
 
 
 def _first_number(vertices, sources, targets, external=True):
@@ -126,7 +113,7 @@ def _numbered(source, vertices, sources, targets, weights):
     first = _first_number(vertices, sources, targets)
     if first is None:
         problem = f"{vertices} vertices promised, but the ids are neither numbers up to that nor so many ids"
-        raise FileError(source.path, f"{problem}; correct the header or take it out", 1)
+        raise source.error(f"{problem}; correct the header or take it out", 1)
     if first < 0:
         return Edges(sources, targets, weights)
     one = np.int64(first)

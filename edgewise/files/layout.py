@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from edgewise.errors import FileError, OptionError, argument
+from edgewise.errors import OptionError, argument
 
 BLANKS = b" \t\r"
 COMMENTS = b"#%"
@@ -18,31 +18,18 @@ class Layout:
 
     Attributes
     ----------
-    columns : int
-        Fields in every row.
-    endpoints : (int, int)
-        Positions of the two ids.
-    weight : int or None
-        Position of the weight.
+    columns : int, fields in every row
+    endpoints, weight : positions of the two ids, and of the weight or ``None``
     delimiter : str
-    skip : int
-        Lines before the rows.
-    ids : {'int64', 'uint64', 'string'}
-    weights : {'int64', 'float64'}
-    comments : bytes
-        First characters of lines that are no rows.
-    blanks : bytes
-        Characters whose runs separate fields, if the delimiter is a space.
-    normalised : bool
-        Whether the text is normalised on its way to the parser.
-    quoted : bool
-        Whether fields may be in double quotes.
-    first_field : str or None
-        What the first field of every row must be.
-    min_id, max_id : int or None
-        Range of the ids.
-    null : {'error', 'drop'}
-        What to do with rows without one of the ids or the weight.
+    skip : int, lines before the rows
+    ids, weights : types, ``'int64'``, ``'uint64'`` or ``'string'``, and ``'int64'`` or ``'float64'``
+    comments : bytes, first characters of lines that are no rows
+    blanks : bytes, characters whose runs separate fields, if the delimiter is a space
+    normalised : bool, whether the text is normalised on its way to the parser
+    quoted : bool, whether fields may be in double quotes
+    first_field : what the first field of every row must be, or ``None``
+    min_id, max_id : range of the ids, or ``None``
+    null : {'error', 'drop'}, what to do with rows without one of the ids or the weight
     """
 
     columns: int = 2
@@ -83,9 +70,8 @@ class Layout:
 
     def allows(self, number: int) -> bool:
         """Whether an id may have this value."""
-        return (self.min_id is None or number >= self.min_id) and (
-            self.max_id is None or number <= self.max_id
-        )
+        least, most = self.min_id, self.max_id
+        return (least is None or number >= least) and (most is None or number <= most)
 
 
 @dataclass
@@ -139,9 +125,8 @@ def has_names(sample: Sample, suffix: str) -> bool:
     if _has_number(first):
         return False
     if sample.delimiter == " ":
-        return (
-            len(first) > 1 and len(rest) > 0 and all(len(row) > 1 and are_integers(row[:2]) for row in rest)
-        )
+        pairs = all(len(row) > 1 and are_integers(row[:2]) for row in rest)
+        return len(first) > 1 and len(rest) > 0 and pairs
     return (len(rest) > 0 and _has_number(rest[0])) or suffix in (".csv", ".tsv")
 
 
@@ -154,12 +139,11 @@ def lay_out(source, sample: Sample, options, first: int = 0) -> Layout:
     rows = sample.rows[first:] or sample.rows
     count = len(rows[0])
     endpoints, weight = _positions(source, options, count, sample.skip + 1)
-    strings = options.ids == "string" or (
-        options.ids is None and not are_integers([rows[0][position] for position in endpoints])
-    )
+    integers = are_integers([rows[0][position] for position in endpoints])
+    strings = options.ids == "string" or (options.ids is None and not integers)
     if strings and options.one_based is not None:
         raise OptionError(f"{argument('one_based')} means nothing for ids that are names; leave it out")
-    integers = weight is not None and are_integers([row[weight] for row in rows if len(row) > weight])
+    whole = weight is not None and are_integers([row[weight] for row in rows if len(row) > weight])
     tabs = sample.delimiter == " " and any(b"\t" in line for line in source.lines()[sample.skip :][:1])
     return Layout(
         columns=count,
@@ -168,7 +152,7 @@ def lay_out(source, sample: Sample, options, first: int = 0) -> Layout:
         delimiter="\t" if tabs else sample.delimiter,
         skip=sample.skip + first,
         ids="string" if strings else "int64",
-        weights="int64" if integers else "float64",
+        weights="int64" if whole else "float64",
         normalised=strings or options.null == "drop",
         quoted=sample.delimiter != " ",
         min_id=None if options.one_based is None else int(options.one_based),
@@ -182,10 +166,10 @@ def _positions(source, options, count, line):
     if options.names_columns:
         raise OptionError(f"{chosen} are names, but the rows have none; give positions from 0 on")
     if count < 2:
-        raise FileError(source.path, "only one column found; an edge list needs two ids in every row", line)
+        raise source.error("only one column found; an edge list needs two ids in every row", line)
     if count > 3 and options.source is None and options.weight is None:
         problem = f"{count} columns found; choose with {chosen} (positions from 0 on)"
-        raise FileError(source.path, problem, line)
+        raise source.error(problem, line)
     endpoints = (0, 1) if options.source is None else (int(options.source), int(options.target))
     weight = options.weight
     if weight is None and count == 3 and options.source is None:
@@ -193,5 +177,5 @@ def _positions(source, options, count, line):
     weight = None if weight is None or weight is False else int(weight)
     if max(*endpoints, weight or 0) >= count or min(*endpoints, weight or 0) < 0:
         problem = f"the rows have {count} columns; positions run from 0 to {count - 1}"
-        raise FileError(source.path, problem, line)
+        raise source.error(problem, line)
     return endpoints, weight

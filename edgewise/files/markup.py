@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from edgewise.errors import FileError, argument
+from edgewise.errors import argument
 from edgewise.files.contents import Edges
 from edgewise.files.streams import reading
 
@@ -28,11 +28,11 @@ def read_gml(source, options) -> Edges:
         text = stream.read().decode("utf-8", "replace")
 
     def refusal(problem, position):
-        return FileError(source.path, f"{problem}; correct the file", text.count("\n", 0, position) + 1)
+        return source.error(f"{problem}; correct the file", text.count("\n", 0, position) + 1)
 
     graph = [value for key, value, _ in _gml_items(text, refusal) if key == "graph"]
     if not graph or not isinstance(graph[0], list):
-        raise FileError(source.path, "there is no 'graph [ ... ]' in it; is this GML?")
+        raise source.error("there is no 'graph [ ... ]' in it; is this GML?")
     nodes: dict = {}
     edges, directed = [], False
     for key, value, position in graph[0]:
@@ -99,12 +99,12 @@ def read_graphml(source, options) -> Edges:
         with reading(source.path, passing=ElementTree.ParseError), source.open() as stream:
             root = ElementTree.parse(stream).getroot()
     except ElementTree.ParseError as error:
-        raise FileError(source.path, f"{error}; correct the file", error.position[0]) from error
+        raise source.error(f"{error}; correct the file", error.position[0]) from error
     graph = root.find("{*}graph")
     if graph is None:
-        raise FileError(source.path, "there is no <graph> in it; is this GraphML?")
+        raise source.error("there is no <graph> in it; is this GraphML?")
     if graph.find("{*}hyperedge") is not None:
-        raise FileError(source.path, "hyperedges are no edges between two vertices; remove them")
+        raise source.error("hyperedges are no edges between two vertices; remove them")
     directed = graph.get("edgedefault") == "directed"
     keys = {
         key.get("id"): (key.get("attr.name"), NUMBERS.get(key.get("attr.type", ""), str))
@@ -114,7 +114,7 @@ def read_graphml(source, options) -> Edges:
     edges = []
     for edge in graph.iterfind("{*}edge"):
         if edge.get("directed", str(directed).lower()) != str(directed).lower():
-            raise FileError(source.path, "directed and undirected edges are mixed; make them one kind")
+            raise source.error("directed and undirected edges are mixed; make them one kind")
         pair = [_attribute(source, edge, name) for name in ("source", "target")]
         nodes.update(dict.fromkeys(pair))
         edges.append((*pair, _graphml_record(source, edge, keys)))
@@ -125,7 +125,7 @@ def _attribute(source, element, name):
     value = element.get(name)
     if value is None:
         kind = element.tag.rpartition("}")[2]
-        raise FileError(source.path, f"a <{kind}> has no attribute {name}=; correct the file")
+        raise source.error(f"a <{kind}> has no attribute {name}=; correct the file")
     return value
 
 
@@ -138,7 +138,7 @@ def _graphml_record(source, edge, keys):
             record[name] = kind(data.text or "")
         except ValueError:
             problem = f"attribute {name!r} is {data.text!r}, which is no number"
-            raise FileError(source.path, f"{problem}; correct the file") from None
+            raise source.error(f"{problem}; correct the file") from None
     return record
 
 
@@ -166,5 +166,5 @@ def _weights(source, records, wanted):
             return np.array(values)
     if wanted:
         choice = argument("weight")
-        raise FileError(source.path, f"not every edge has a number {wanted!r}; choose another {choice}")
+        raise source.error(f"not every edge has a number {wanted!r}; choose another {choice}")
     return None

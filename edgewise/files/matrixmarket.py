@@ -23,7 +23,7 @@ def read(source, options) -> Edges:
     matrix, field = _matrix(source)
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         size = " x ".join(str(extent) for extent in matrix.shape)
-        raise FileError(source.path, f"the matrix is {size}; only a square matrix is a graph")
+        raise source.error(f"the matrix is {size}; only a square matrix is a graph")
     sources, targets, weights = entries_of(source.path, matrix)
     if field == "pattern" or options.weight is False:
         weights = None
@@ -36,10 +36,9 @@ def _matrix(source):
 
     with source.open() as stream, reading(source.path, passing=(ValueError, OverflowError)):
         start = source.head.split(b"\n", 1)[0].decode("latin-1").split()
+        field = start[3].lower() if len(start) > 3 else ""
         try:
-            return scipy.io.mmread(Readable(stream), spmatrix=False), start[3].lower() if len(
-                start
-            ) > 3 else ""
+            return scipy.io.mmread(Readable(stream), spmatrix=False), field
         except (ValueError, OverflowError) as error:
             raise _located(source.path, error) from error
 
@@ -71,13 +70,7 @@ def _located(path, error):
 
 
 def entries_of(path, matrix):
-    """Row, column and value of each entry of a matrix.
-
-    Raises
-    ------
-    FileError
-        A value has an imaginary part.
-    """
+    """Row, column and value of each entry of a matrix, whose values must be real."""
     import scipy.sparse
 
     matrix = scipy.sparse.coo_array(matrix)
@@ -95,14 +88,11 @@ def write(graph, stream) -> None:
     symmetry = "general" if graph.directed else "symmetric"
     size = f"{graph.n_vertices} {graph.n_vertices} {graph.n_edges}"
     stream.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{size}\n".encode())
-    write_columns(stream, _columns(graph), " ")
 
-
-def _columns(graph):
     def make(part):
         rows, columns = numbers_from_one(graph.sources[part]), numbers_from_one(graph.targets[part])
         if not graph.directed:
             rows, columns = np.maximum(rows, columns), np.minimum(rows, columns)
         return [rows, columns] if graph.weights is None else [rows, columns, graph.weights[part]]
 
-    return Columns(graph.n_edges, make)
+    write_columns(stream, Columns(graph.n_edges, make), " ")

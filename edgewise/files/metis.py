@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgewise.errors import FileError, argument
+from edgewise.errors import argument
 from edgewise.files.contents import Rows, numbered_from_one
 from edgewise.files.error_location import locate_error, shorten
 from edgewise.files.normalise_text import RowCounter
@@ -53,24 +53,19 @@ def read(source, options) -> Rows:
             return _rows(source, header, options, (entries, starts, vertex_weights))
     count = len(entries) // (1 + header.edge_weights)
     problem = f"{header.edges} edges need {2 * header.edges} entries, but {count} found"
-    raise FileError(source.path, f"{problem}; the file is cut off or the header is wrong", header.skip)
+    raise source.error(f"{problem}; the file is cut off or the header is wrong", header.skip)
 
 
 def _header(source) -> Header:
     lines = source.lines(COMMENTS)
-    skip = next(
-        (i for i, line in enumerate(lines) if line.strip() and line[:1] not in COMMENTS), len(lines) - 1
-    )
+    rows = (i for i, line in enumerate(lines) if line.strip() and line[:1] not in COMMENTS)
+    skip = next(rows, len(lines) - 1)
     words = lines[skip].split() if lines else []
     if not 2 <= len(words) <= 4 or not all(word.isdigit() for word in words):
-        raise FileError(
-            source.path, "the first row of METIS must be 'n m', 'n m fmt' or 'n m fmt ncon'", skip + 1
-        )
+        raise source.error("the first row of METIS must be 'n m', 'n m fmt' or 'n m fmt ncon'", skip + 1)
     digits = words[2].decode().zfill(3) if len(words) > 2 else "000"
     if len(digits) > 3 or not set(digits) <= {"0", "1"}:
-        raise FileError(
-            source.path, f"fmt={digits} is unknown to METIS; use up to three digits 0 or 1", skip + 1
-        )
+        raise source.error(f"fmt={digits} is unknown to METIS; use up to three digits 0 or 1", skip + 1)
     vertex_weights = int(digits[1]) * (int(words[3]) if len(words) > 3 else 1)
     return Header(int(words[0]), int(words[1]), int(digits[0]), vertex_weights, digits[2] == "1", skip + 1)
 
@@ -93,16 +88,12 @@ def _fields(source, header):
 def _one_row_each(source, header, lengths):
     """Lengths of exactly one row a vertex; blank lines at the end are no rows."""
     if len(lengths) < header.vertices:
-        problem = (
-            f"{header.vertices} vertices promised, but only {len(lengths)} rows found; the file is cut off"
-        )
-        raise FileError(source.path, problem, header.skip)
+        problem = f"{header.vertices} vertices promised, but only {len(lengths)} rows found"
+        raise source.error(f"{problem}; the file is cut off", header.skip)
     extra = np.flatnonzero(lengths[header.vertices :])
     if len(extra):
         line = line_of_row(source, header.skip, COMMENTS, header.vertices + int(extra[0]))
-        raise FileError(
-            source.path, f"a row beyond the {header.vertices} vertices that the header promises", line
-        )
+        raise source.error(f"a row beyond the {header.vertices} vertices that the header promises", line)
     return lengths[: header.vertices]
 
 
@@ -117,7 +108,7 @@ def _without_prefix(source, header, fields, lengths):
         return None, starts, None
     if len(short):
         line = line_of_row(source, header.skip, COMMENTS, int(short[0]))
-        raise FileError(source.path, f"{prefix} vertex weights expected at the start of the row", line)
+        raise source.error(f"{prefix} vertex weights expected at the start of the row", line)
     prefixes = starts[:-1, None] + np.arange(prefix)
     is_entry = np.ones(len(fields), bool)
     is_entry[prefixes] = False
@@ -140,7 +131,7 @@ def _rows(source, header, options, parts):
         odd = np.flatnonzero(np.diff(starts) % 2)
         if len(odd):
             line = line_of_row(source, header.skip, COMMENTS, int(odd[0]))
-            raise FileError(source.path, "a neighbour without the weight that fmt promises", line)
+            raise source.error("a neighbour without the weight that fmt promises", line)
         entries, weights, starts = entries[::2], entries[1::2], starts // 2
     _check_range(source, header, entries, starts)
     ids = numbered_from_one(header.vertices)
@@ -158,7 +149,7 @@ def _check_range(source, header, entries, starts):
         row = int(np.searchsorted(starts, wrong[0], "right")) - 1
         line = line_of_row(source, header.skip, COMMENTS, row)
         problem = f"neighbour {entries[wrong[0]]} is not in 1 .. {header.vertices}; correct it or the header"
-        raise FileError(source.path, problem, line)
+        raise source.error(problem, line)
 
 
 def _check_symmetric(source, header, rows):
@@ -169,19 +160,15 @@ def _check_symmetric(source, header, rows):
     line = line_of_row(source, header.skip, COMMENTS, row)
     alike = "" if rows.weights is None else " with the same weight"
     problem = f"vertex {row + 1} lists {neighbour + 1}, but not the other way round{alike}"
-    raise FileError(source.path, f"{problem}; correct it, or pass {argument('directed', True)}", line)
+    raise source.error(f"{problem}; correct it, or pass {argument('directed', True)}", line)
 
 
 def write(graph, stream) -> None:
     """Write a METIS graph, which is undirected and has no self-loops."""
     if graph.directed:
-        raise FileError(
-            stream.path, f"METIS graphs are undirected; read the graph with {argument('directed', False)}"
-        )
+        raise stream.error(f"METIS graphs are undirected; read the graph with {argument('directed', False)}")
     if bool((graph.sources == graph.targets).any()):
-        raise FileError(
-            stream.path, f"METIS has no self-loops; read the graph with {argument('self_loops', 'drop')}"
-        )
+        raise stream.error(f"METIS has no self-loops; read the graph with {argument('self_loops', 'drop')}")
     weights = integer_weights(stream.path, graph.csr_weights, "METIS")
     vertex_weights = integer_weights(stream.path, graph.vertex_weights, "METIS")
     ncon = 0 if vertex_weights is None else 1 if vertex_weights.ndim == 1 else vertex_weights.shape[1]
@@ -209,7 +196,5 @@ def _text(graph, part, weights, vertex_weights) -> bytes:
         fields = np.insert(fields, np.repeat(row_ends[:-1], prefix.shape[1]), prefix.ravel())
         row_ends = row_ends + prefix.shape[1] * np.arange(len(row_ends))
     words = pa.array(fields).cast(pa.string())
-    rows = pc.binary_join(
-        pa.LargeListArray.from_arrays(pa.array(row_ends), words).cast(pa.list_(pa.string())), " "
-    )
-    return ("\n".join(rows.to_pylist()) + "\n").encode()
+    rows = pa.LargeListArray.from_arrays(pa.array(row_ends), words).cast(pa.list_(pa.string()))
+    return ("\n".join(pc.binary_join(rows, " ").to_pylist()) + "\n").encode()

@@ -16,14 +16,7 @@ SPACE = 32
 def normalise(text: bytes, blanks: bytes, comments: bytes) -> bytes:
     """Return whole lines with each run of ``blanks`` as one space, none at the ends, and no comment lines.
 
-    Parameters
-    ----------
-    text : bytes
-        Whole lines.
-    blanks : bytes
-        The characters that count as blank; if there are none, blanks are not changed.
-    comments : bytes
-        Lines whose first character is one of these are removed.
+    If there are no ``blanks``, they are not changed; comment lines begin with one of ``comments``.
     """
     others = blanks.replace(b" ", b"")
     if any(text.find(others[i : i + 1]) >= 0 for i in range(len(others))):
@@ -90,16 +83,7 @@ def without_comments(letters: np.ndarray, comments: bytes) -> np.ndarray:
 
 
 class Lines(io.RawIOBase):
-    """A stream that passes whole lines of another through a function.
-
-    Parameters
-    ----------
-    stream : readable
-    change : callable
-        Takes and returns bytes: whole lines, and at the end of the file perhaps one without its end.
-    skip : int
-        Lines at the beginning that are left out.
-    """
+    """A stream that passes whole lines of another, after the first ``skip``, through a function."""
 
     def __init__(self, stream, change, skip=0):
         self.stream, self.change = stream, change
@@ -118,14 +102,9 @@ class Lines(io.RawIOBase):
 
 
 def whole_lines(stream, skip: int = 0):
-    """Cut a stream into blocks of whole lines, after ``skip`` lines.
+    """Cut a stream into blocks of whole lines, after ``skip`` lines; the last line may lack its end.
 
-    Yields
-    ------
-    first : int
-        Lines before the block, including those skipped.
-    block : bytes
-        About 4 MiB of lines; the last may lack its end.
+    Yields the number of lines before the block, including those skipped, and about 4 MiB of lines.
     """
     rest, first = [], 0
     while part := stream.read(BLOCK):

@@ -8,7 +8,6 @@ whether directed.
 
 import numpy as np
 
-from edgewise.errors import FileError
 from edgewise.files.contents import matrix_edges, with_ids
 from edgewise.files.matrixmarket import entries_of
 from edgewise.files.streams import reading
@@ -27,9 +26,7 @@ def read(source, options):
             with np.load(file, allow_pickle=False) as archive:
                 return _from_archive(source, options, archive, file)
         except (BadZipFile, RuntimeError) as error:  # RuntimeError: encrypted, or of an unknown compression
-            raise FileError(
-                source.path, f"the archive is cut off or damaged ({error}); copy it again"
-            ) from error
+            raise source.error(f"the archive is cut off or damaged ({error}); copy it again") from error
 
 
 def _from_archive(source, options, archive, file):
@@ -39,7 +36,7 @@ def _from_archive(source, options, archive, file):
     if {"format", "shape", "data"} <= names:
         return _scipy(source, options, file)
     content = ", ".join(sorted(names)) or "nothing"
-    raise FileError(source.path, f"holds {content}, no graph; use edgewise.write or scipy.sparse.save_npz")
+    raise source.error(f"holds {content}, no graph; use edgewise.write or scipy.sparse.save_npz")
 
 
 def _of_edgewise(archive, names, options):
@@ -63,7 +60,7 @@ def _scipy(source, options, file):
     file.seek(0)
     matrix = scipy.sparse.load_npz(file)
     if matrix.shape[0] != matrix.shape[1]:
-        raise FileError(source.path, f"the matrix has shape {matrix.shape}; only a square matrix is a graph")
+        raise source.error(f"the matrix has shape {matrix.shape}; only a square matrix is a graph")
     sources, targets, weights = entries_of(source.path, matrix)
     if options.weight is False or matrix.dtype.kind == "b":
         weights = None

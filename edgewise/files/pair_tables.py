@@ -25,38 +25,11 @@ PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv")
 def read_pairs(
     path, source=None, target=None, weight=None, where=None, null="error", progress=None, *, directed=False
 ) -> Graph:
-    """Read a table with one pair per row into a graph.
+    """Read a table, or several, with one pair per row into a graph; see :func:`edgewise.read`.
 
-    Parameters
-    ----------
-    path : path-like, or list of them
-        Parquet, Arrow IPC (Feather), or text with a row of names, compressed or not.  Several files with the
-        same columns can be given as a list, a pattern such as ``"pairs/*.parquet"``, or a folder of them.
-    source, target : str, optional
-        Columns with the ids.  By default the only two columns, the two columns of strings if
-        there are exactly two, or the first two columns if these hold integers and no column strings.
-    weight : str, optional
-        Column with the weights.
-    where : str, optional
-        Condition on the columns, such as ``'score >= 0.9 and kind == "x"'``; other rows are left out.
-    null : {'error', 'drop'}
-        What to do with rows whose source, target or weight is null.
-    progress : callable, optional
-        Called with the number of rows read and of all rows (``None`` where unknown) after each batch.
-    directed : bool
-
-    Returns
-    -------
-    Graph
-        Strings are numbered in order of first appearance (source before target), integers in ascending order.
-
-    Raises
-    ------
-    FileError
-        A missing column (the message lists what there is), a type that is no id, a null (with its row), a
-        file that is empty, damaged or cut off.
-    OptionError
-        The condition is not understood.
+    Without ``source`` and ``target`` the ids are in the columns that
+    :func:`~edgewise.ingest.pair_columns.choose_id_columns` chooses.  Strings are numbered in order of first
+    appearance (source before target), integers in ascending order.
     """
     parts = parts_of(path)
     for patient in False, True:
@@ -78,13 +51,7 @@ def release_memory():
 
 
 def parts_of(path):
-    """Files of a path, a list of paths, a pattern or a folder.
-
-    Raises
-    ------
-    FileError
-        There is none.
-    """
+    """Files of a path, a list of paths, a pattern or a folder, at least one."""
     if isinstance(path, list | tuple):
         parts = [part for one in path for part in parts_of(one)]
     elif os.path.isdir(path):

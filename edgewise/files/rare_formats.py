@@ -39,7 +39,7 @@ def read_jlg(source, options) -> Edges:
     options.only("Graphs.jl")
     words = (source.lines() or [b""])[0].decode("latin-1").split(",")
     if len(words) < 3 or not (words[0] + words[1]).isdecimal() or words[2] not in ("u", "d"):
-        raise FileError(source.path, "the first line must be 'n,m,u' or 'n,m,d'", 1)
+        raise source.error("the first line must be 'n,m,u' or 'n,m,d'", 1)
     vertices, edges = int(words[0]), int(words[1])
     columns = read_columns(source, Layout(delimiter=",", skip=1, comments=b"", min_id=1, max_id=vertices))
     check_count(source, edges, len(columns[0]), 1)
@@ -52,7 +52,7 @@ def read_labelled(source, options) -> Edges:
     lines = source.lines()
     words = lines[0].decode("latin-1").split() if lines else []
     if len(words) != 3 or words[0] != "t" or not (words[1] + words[2]).isdecimal():
-        raise FileError(source.path, "the first line must be 't n m'", 1)
+        raise source.error("the first line must be 't n m'", 1)
     vertices, edges = int(words[1]), int(words[2])
     with source.open() as stream:  # an edge has three fields, or four if edges have labels
         first = next((block for _, block in whole_lines(stream, vertices + 1)), b"")
@@ -77,13 +77,13 @@ def read_tntp(source, options) -> Edges:
     lines = source.lines()
     end = next((i for i, line in enumerate(lines) if line.startswith(b"<END OF METADATA>")), None)
     if end is None:
-        raise FileError(source.path, "the line '<END OF METADATA>' is missing; is this TNTP?")
+        raise source.error("the line '<END OF METADATA>' is missing; is this TNTP?")
     nodes, links = (_tntp_number(source, lines[:end], name) for name in (b"NODES", b"LINKS"))
     skip = next((i + 1 for i, line in enumerate(lines) if i > end and line.startswith(b"~")), end + 1)
     row = next((line for line in lines[skip:] if line.strip() and line[:1] != b"~"), b"1 1")
     count = len(fields_of(row, " ", TNTP_BLANKS))
     if count < 2:
-        raise FileError(source.path, "a link needs its two nodes at least; correct the row below", skip)
+        raise source.error("a link needs its two nodes at least; correct the row below", skip)
     names = [name.strip() for name in re.split(rb"[\t;]", lines[skip - 1].lstrip(b"~ \t"))]
     names = [name.decode("latin-1") for name in names if name][:count]
     layout = Layout(
@@ -105,7 +105,7 @@ def read_tntp(source, options) -> Edges:
 def _tntp_number(source, lines, name):
     number = re.search(rb"<NUMBER OF " + name + rb">\s*(\d+)", b"\n".join(lines))
     if not number:
-        raise FileError(source.path, f"the line '<NUMBER OF {name.decode()}>' is missing; is this TNTP?")
+        raise source.error(f"the line '<NUMBER OF {name.decode()}>' is missing; is this TNTP?")
     return int(number[1])
 
 
@@ -115,7 +115,7 @@ def _tntp_weight(names, wanted, source, line):
         return None
     name = wanted or "length"
     if isinstance(name, int) or name not in names:
-        raise FileError(source.path, f"no column {name!r}; there are {', '.join(names)}", line)
+        raise source.error(f"no column {name!r}; there are {', '.join(names)}", line)
     return names.index(name)
 
 
@@ -129,7 +129,7 @@ def read_ncol(source, options) -> Edges:
     if len(wrong):
         line = line_of_row(source, 0, b"#", int(wrong[0]))
         problem = f"two names and perhaps a weight expected, but found {lengths[wrong[0]]} fields"
-        raise FileError(source.path, problem, line)
+        raise source.error(problem, line)
     starts = (np.cumsum(lengths) - lengths)[lengths > 0]
     weighted, weights = lengths[lengths > 0] == 3, None
     if options.weight is not False and weighted.any():
@@ -137,7 +137,7 @@ def read_ncol(source, options) -> Edges:
         try:
             weights[weighted] = fields.take(starts[weighted] + 2).cast(pa.float64()).to_numpy()
         except pa.ArrowInvalid as error:
-            raise FileError(source.path, f"a weight is not a number ({error}); correct it") from error
+            raise source.error(f"a weight is not a number ({error}); correct it") from error
     return Edges(fields.take(starts), fields.take(starts + 1), weights)
 
 
@@ -152,9 +152,8 @@ def read_ldbc(source, options) -> Edges:
     vertices, edges = (_ldbc_part(source, suffix) for suffix in (".v", ".e"))
     ids = np.unique(read_columns(vertices, Layout(columns=1, endpoints=(0, 0), normalised=True))[0])
     properties = sibling(source, ".properties")
-    directed = properties is not None and bool(
-        re.search(rb"\.directed\s*=\s*true", Source(properties).head, re.IGNORECASE)
-    )
+    facts = b"" if properties is None else Source(properties).head
+    directed = re.search(rb"\.directed\s*=\s*true", facts, re.IGNORECASE) is not None
     sample = look(edges)
     if not sample.rows:
         return Edges(np.empty(0, np.int64), np.empty(0, np.int64), None, len(ids), directed, ids)
@@ -168,8 +167,7 @@ def _ldbc_part(source, suffix):
         return source
     path = sibling(source, suffix)
     if path is None:
-        problem = f"{source.stem}{suffix} is missing; LDBC graphs have two files, .v and .e"
-        raise FileError(source.path, problem)
+        raise source.error(f"{source.stem}{suffix} is missing; LDBC graphs have two files, .v and .e")
     return Source(path)
 
 

@@ -49,12 +49,7 @@ class Options:
         return any(isinstance(column, str) and not column.isdecimal() for column in columns)
 
     def only(self, what: str, *allowed: str) -> None:
-        """Refuse the options that mean nothing for this kind of file.
-
-        Raises
-        ------
-        OptionError
-        """
+        """Refuse the options that mean nothing for this kind of file."""
         always = {"format", "directed", "progress", *allowed}
         for field in fields(self):
             if field.name not in always and getattr(self, field.name) != field.default:
@@ -63,12 +58,7 @@ class Options:
 
 
 def options_of(given: dict) -> Options:
-    """The options of a call; unknown ones are refused.
-
-    Raises
-    ------
-    OptionError
-    """
+    """The options of a call; unknown ones are refused."""
     known = [*(field.name for field in fields(Options)), "self_loops", "repeated"]
     for name in given:
         if name not in known:

@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
 
-from edgewise.errors import FileError
 from edgewise.files.layout import has_names, look
 from edgewise.files.pair_tables import BATCH_ROWS, BUFFER, ParquetTable, table_of
 from edgewise.files.read_options import Options
@@ -26,19 +25,10 @@ WHOLE_ROWS = 1 << 21
 
 
 class Piece(NamedTuple):
-    """Some rows of a file.
+    """Some rows of the file number ``part``, from the row ``start`` on.
 
-    Attributes
-    ----------
-    part : int
-        Number of the file.
-    start : int
-        Row of the file at which the piece starts.
-    read : callable
-        Returns the record batches: a list if ``whole``, else an iterable for a thread to run through.
-    whole : bool
-    schema : pyarrow.Schema or None
-        Of the file that begins with this piece.
+    ``read`` returns the record batches: a list if ``whole``, else an iterable for a thread to run through.
+    ``schema`` is that of the file that begins with this piece, or ``None``.
     """
 
     part: int
@@ -49,28 +39,13 @@ class Piece(NamedTuple):
 
 
 class PairFiles:
-    """Files of pairs with the same columns.
-
-    Parameters
-    ----------
-    paths : list of path-like
-    source, target : str or int, optional
-        Columns with the ids, as in :func:`edgewise.read`.
-    where, null
-        Likewise.
+    """Files of pairs with the same columns; the other parameters are those of :func:`edgewise.read`.
 
     Attributes
     ----------
     id_columns : tuple of str
-    stamps : list of (str, int, int)
-        Path, bytes and time of the last change of each file.
-    facts : dict or None
-        What edgewise wrote into the metadata, if it wrote the only file.
-
-    Raises
-    ------
-    FileError
-        A file is not there, or no table.
+    stamps : list of (str, int, int), path, bytes and time of the last change of each file
+    facts : dict or None, what edgewise wrote into the metadata, if it wrote the only file
     """
 
     def __init__(self, paths, source=None, target=None, where=None, null="error"):
@@ -97,28 +72,17 @@ class PairFiles:
         """Kind of table; an error for anything else."""
         kind = sniff(source, options)
         if kind not in ("parquet", "arrow", "csv"):
-            raise FileError(
-                source.path, f"holds {kind}, and only tables can be streamed; read it into a graph"
-            )
+            raise source.error(f"holds {kind}, and only tables can be streamed; read it into a graph")
         if source.compression is not None and kind != "csv":
-            raise FileError(source.path, f"is a table inside {source.compression}; decompress it")
+            raise source.error(f"is a table inside {source.compression}; decompress it")
         if kind == "csv" and not has_names(look(source), source.suffix):
-            raise FileError(source.path, "has no row of names, so it cannot be streamed; add one")
+            raise source.error("has no row of names, so it cannot be streamed; add one")
         return kind
 
     def survey(self, begin):
-        """Rows of all files and the range of their ids, as far as footers state them, without reading rows.
+        """Rows of all files, and least and largest id, as far as footers state them, else ``None``.
 
-        Parameters
-        ----------
-        begin : callable
-            Called with the schema of every Parquet file; raises where it does not agree with the first.
-
-        Returns
-        -------
-        rows : int or None
-        least, most : int or None
-            Of both columns.
+        ``begin`` is called with the schema of every Parquet file, and raises where the first does not agree.
         """
         rows, ranges = 0, []
         for path in self.paths:
@@ -148,16 +112,8 @@ class PairFiles:
     def batches(self, pairs, workers, *, patient=False, after=(0, 0)):
         """Yield ``(part, row, batch)``: record batches of the needed columns, in order.
 
-        Parameters
-        ----------
-        pairs : PairBatches
-            Its ``begin`` is called at each file, and its ``columns`` are read.
-        workers : int
-            Number of row groups that are decoded at once.
-        patient : bool
-            See :class:`~edgewise.files.text.TextTable`.
-        after : (int, int)
-            Number of the first file, and the rows of it that are skipped.
+        ``pairs.begin`` is called at each file, and ``workers`` row groups are decoded at once.  ``after`` is
+        the number of the first file, and the rows of it that are skipped.
         """
         pool, waiting = ThreadPoolExecutor(workers, "edgewise-decode"), deque()
         try:

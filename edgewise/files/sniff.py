@@ -2,7 +2,7 @@
 
 import re
 
-from edgewise.errors import FileError, argument
+from edgewise.errors import argument
 from edgewise.files.layout import has_names, look
 from edgewise.files.rare_formats import sibling
 
@@ -34,38 +34,28 @@ TIES = {".graph": "metis", ".metis": "metis", ".mgraph": "metis", ".smat": "smat
 
 
 def sniff(source, options) -> str:
-    """Return the name of the format of a source.
-
-    Raises
-    ------
-    FileError
-        The content is of no format that edgewise reads.
-    """
+    """Return the name of the format of a source, or raise if edgewise reads no such format."""
     head = source.head
     binary = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
     if binary:
         return binary
     for magic, problem in FOREIGN.items():
         if head.startswith(magic):
-            raise FileError(source.path, problem)
+            raise source.error(problem)
     if b"\0" in head:
         return _binary(source)
     if not head.strip():
         source.lines()  # lengthens the head
         head = source.head
     if not head.strip():
-        raise FileError(
-            source.path, "holds nothing but blanks; a graph file has at least a header or one edge"
-        )
+        raise source.error("holds nothing but blanks; a graph file has at least a header or one edge")
     return next((name for name, pattern in TEXT if pattern.match(head)), None) or _rows(source, options)
 
 
 def _binary(source):
     if source.head[0] <= 1 and (len(source.head) >= 25 or source.suffix in (".sg", ".wsg")):
         return "gap"
-    raise FileError(
-        source.path, f"is binary, but of no known format; see {argument('format')} for those that are"
-    )
+    raise source.error(f"is binary, but of no known format; see {argument('format')} for those that are")
 
 
 def _rows(source, options):
@@ -77,7 +67,7 @@ def _rows(source, options):
     if options.names_columns or options.where:
         return "csv"
     if source.head.lstrip()[:1] == b"<":
-        raise FileError(source.path, "is XML or HTML, but not GraphML; check the download")
+        raise source.error("is XML or HTML, but not GraphML; check the download")
     sample = look(source)
     if not sample.rows or options.header is False:
         return "el"

@@ -30,13 +30,10 @@ class Source:
 
     Attributes
     ----------
-    path : str
-    stem, suffix : str
-        The path without, and the lower-case suffix before, a suffix that only names a compression.
+    path, stem, suffix : str
+        The path; without, and the lower-case suffix before, a suffix that only names a compression.
     head : bytes
-        First bytes after decompression and a byte order mark.
-    whole : bool
-        Whether ``head`` is everything.
+        First bytes after decompression and a byte order mark; everything if ``whole``.
     """
 
     def __init__(self, path):
@@ -50,6 +47,10 @@ class Source:
         if suffix.lower() in SUFFIXES:
             stem, suffix = os.path.splitext(stem)
         self.stem, self.suffix = stem, suffix.lower()
+
+    def error(self, problem, line=None):
+        """An error of this file, perhaps at a line of it."""
+        return FileError(self.path, problem, line)
 
     def open(self):
         """Return a new stream of the decompressed bytes; close it after use."""
@@ -140,9 +141,8 @@ def reading(path, passing=()):
     except (OSError, EOFError, ZlibError) as error:
         raise FileError(path, _unreadable(error)) from error
     except UnicodeDecodeError as error:
-        raise FileError(
-            path, f"is not UTF-8 text; convert it, or name the format with {argument('format')}"
-        ) from error
+        remedy = f"convert it, or name the format with {argument('format')}"
+        raise FileError(path, f"is not UTF-8 text; {remedy}") from error
     except ValueError as error:
         raise FileError(path, one_line(error)) from error
     except Exception as error:
@@ -157,9 +157,8 @@ def _unreadable(error):
     if isinstance(error, PermissionError):
         return "may not be read; check its permissions"
     text = one_line(error)
-    if isinstance(error, EOFError) or any(
-        word in text for word in ("Truncated", "inflate", "ompress", "ZSTD", "bz2")
-    ):
+    words = "Truncated", "inflate", "ompress", "ZSTD", "bz2"
+    if isinstance(error, EOFError) or any(word in text for word in words):
         return f"the compressed data are cut off or damaged ({text}); fetch the file again"
     return f"cannot be read ({text}); check the disk or the network share"
 

@@ -13,7 +13,7 @@ from edgewise.errors import FileError, OptionError, argument
 from edgewise.files import edgelist
 from edgewise.files.contents import Edges, settings
 from edgewise.files.layout import are_integers, delimiter_of, look
-from edgewise.files.pair_tables import parts_of, read_pairs
+from edgewise.files.pair_tables import parts_of, read_pairs, table_of
 from edgewise.files.streams import Source, reading
 from edgewise.files.write_text import edge_columns, formatted
 from edgewise.graph import Graph
@@ -43,11 +43,9 @@ def read(source, options, parts=None):
     """Read a Parquet or Arrow file, or the ``parts`` that it is the first of."""
     options.only("a table", *ALLOWED)
     if source.compression is not None:
-        raise FileError(
-            source.path, f"is a table inside {source.compression}; decompress it (tables compress inside)"
-        )
+        raise source.error(f"is a table inside {source.compression}; decompress it (tables compress inside)")
     with reading(source.path):
-        schema = _schema(source)
+        schema = table_of(source).schema
     chosen = options.source or options.where or options.weight or options.null != "error"
     if not chosen and len(parts or [source]) == 1 and MARK in (schema.metadata or {}):
         return _of_edgewise(source, facts_of(source, schema.metadata))
@@ -60,12 +58,12 @@ def read(source, options, parts=None):
 def read_csv(source, options, parts=None):
     """Read a text table; one of plain integers, or with ``ids=`` given, takes the way of edge lists."""
     sample = look(source)
-    if not (parts or options.names_columns or options.where) and sample.rows and not _first_names(sample):
+    integers = sample.rows and are_integers((sample.rows[1:] or sample.rows)[0][:2])
+    if integers and not (parts or options.names_columns or options.where):
         return edgelist.read(source, options)
     if options.header is False:
-        raise OptionError(
-            f"columns have names only if there is a header; leave {argument('header')} out or give positions"
-        )
+        remedy = f"leave {argument('header')} out or give positions"
+        raise OptionError(f"columns have names only if there is a header; {remedy}")
     names = _header(source)
     if options.ids is not None and not (parts or options.where):
         return edgelist.read(source, _by_position(source, options, names))
@@ -80,22 +78,16 @@ def _header(source) -> list[str]:
 
     line = next((line for line in source.lines() if line.strip()), None)
     if line is None:
-        raise FileError(source.path, "the row of names is missing; a table needs one")
+        raise source.error("the row of names is missing; a table needs one")
     return [name.strip() for name in next(csv.reader([line.decode("utf-8")], delimiter=delimiter_of(line)))]
 
 
 def _by_position(source, options, names):
     """The options with columns given by position."""
-    id_columns, weight = _chosen(source, options, names)
+    (first, second), weight = _chosen(source, options, names)
     weight = False if weight is None else names.index(weight)
-    first, second = (names.index(name) for name in id_columns)
+    first, second = names.index(first), names.index(second)
     return replace(options, source=first, target=second, weight=weight, header=True)
-
-
-def _first_names(sample):
-    """Whether the ids of the first row under the header are names."""
-    rows = sample.rows[1:2] or sample.rows
-    return not are_integers(rows[0][:2])
 
 
 def _is_number(text):
@@ -109,9 +101,7 @@ def _is_number(text):
 def _pairs(path, source, options, names, numeric):
     """Read the chosen columns of a table."""
     id_columns, weight = _chosen(source, options, names, len(numeric) > 2 and numeric[2])
-    return read_pairs(
-        path, *id_columns, weight=weight, where=options.where, null=options.null, progress=options.progress
-    )
+    return read_pairs(path, *id_columns, weight, options.where, options.null, options.progress)
 
 
 def _chosen(source, options, names, third=False):
@@ -124,7 +114,7 @@ def _chosen(source, options, names, third=False):
         if name is not None and name not in names:
             problem = f"no column {name!r}; there are {', '.join(names)}"
             choice = f"{argument('source')}, {argument('target')} and {argument('weight')}"
-            raise FileError(source.path, f"{problem}: choose with {choice}")
+            raise source.error(f"{problem}: choose with {choice}")
     return id_columns, weight
 
 
@@ -135,13 +125,12 @@ def id_columns_of(source, options, names):
     if set(NAMES[:2]) <= set(names):
         return NAMES[:2]
     if len(names) < 2:
-        raise FileError(
-            source.path, f"only one column ({', '.join(names)}); a table of edges needs two ids in each row"
-        )
+        problem = f"only one column ({', '.join(names)})"
+        raise source.error(f"{problem}; a table of edges needs two ids in each row")
     if len(names) > 3:
         problem = f"{len(names)} columns: {', '.join(names[:12])}"
         choice = f"{argument('source')} and {argument('target')}"
-        raise FileError(source.path, f"{problem}; choose the columns of the ids with {choice}")
+        raise source.error(f"{problem}; choose the columns of the ids with {choice}")
     return names[0], names[1]
 
 
@@ -150,22 +139,6 @@ def _name(column, names):
     if column is None or column in names or not str(column).isdecimal() or int(column) >= len(names):
         return column
     return names[int(column)]
-
-
-def _schema(source):
-    if source.head.startswith(b"PAR1"):
-        import pyarrow.parquet as parquet
-
-        return parquet.read_schema(source.path)
-    with source.open() as stream:
-        return _arrow_reader(source, stream).schema
-
-
-def _arrow_reader(source, stream):
-    """Reader of an Arrow file, or stream, or Feather file."""
-    import pyarrow.ipc as ipc
-
-    return ipc.open_file(stream) if source.head.startswith(b"ARROW1") else ipc.open_stream(stream)
 
 
 def _of_edgewise(source, facts) -> Edges:
@@ -188,7 +161,7 @@ def facts_of(source, metadata) -> dict:
     except (ValueError, KeyError, TypeError) as error:
         choice = f"{argument('source')} and {argument('target')}"
         problem = f"the metadata of edgewise are damaged; name the columns with {choice}"
-        raise FileError(source.path, problem) from error
+        raise source.error(problem) from error
 
 
 def _whole_table(source):
@@ -196,46 +169,35 @@ def _whole_table(source):
         import pyarrow.parquet as parquet
 
         return parquet.read_table(source.path)
+    import pyarrow.ipc as ipc
+
     with source.open() as stream:
-        return _arrow_reader(source, stream).read_all()
-
-
-def edge_table(graph, part):
-    """Table of some edges of a graph."""
-    import pyarrow as pa
-
-    arrays = edge_columns(graph)(part)
-    table = pa.table(dict(zip(NAMES, arrays, strict=False)))
-    return table.replace_schema_metadata({MARK: json.dumps(settings(graph)).encode()})
+        opened = ipc.open_file if source.head.startswith(b"ARROW1") else ipc.open_stream
+        return opened(stream).read_all()
 
 
 def edge_tables(graph):
     """Tables of the edges of a graph, a block at a time, at least one."""
+    import pyarrow as pa
+
+    columns, metadata = edge_columns(graph), {MARK: json.dumps(settings(graph)).encode()}
     for start in range(0, max(graph.n_edges, 1), BLOCK):
-        yield edge_table(graph, slice(start, min(start + BLOCK, graph.n_edges)))
+        arrays = columns(slice(start, min(start + BLOCK, graph.n_edges)))
+        yield pa.table(dict(zip(NAMES, arrays, strict=False))).replace_schema_metadata(metadata)
 
 
 def as_tables(thing):
-    """Turn a graph, a result or a table into Arrow tables, at least one.
+    """Turn a graph, a result (with ``to_frame``) or a table into Arrow tables, at least one.
 
-    Parameters
-    ----------
-    thing : Graph, result, or table
-        A result has ``to_frame``; a table has ``__arrow_c_stream__`` (pyarrow, pandas, polars, DuckDB ...).
-
-    Raises
-    ------
-    OptionError
-        It is none of these.
+    A table has ``__arrow_c_stream__`` (pyarrow, pandas, polars, DuckDB ...).
     """
     import pyarrow as pa
 
     if isinstance(thing, Graph):
         yield from edge_tables(thing.to("cpu"))
         return
-    thing = (
-        thing.to_frame() if hasattr(thing, "to_frame") and not hasattr(thing, "__arrow_c_stream__") else thing
-    )
+    if hasattr(thing, "to_frame") and not hasattr(thing, "__arrow_c_stream__"):
+        thing = thing.to_frame()
     if not hasattr(thing, "__arrow_c_stream__"):
         raise OptionError(f"a graph, a result or a table is needed, not {type(thing).__name__}")
     if isinstance(thing, pa.RecordBatchReader):  # batches are made on request
@@ -287,7 +249,7 @@ def _text(thing, stream, delimiter):
         for table in tables:
             stream.write(formatted(table, delimiter))
     except pa.ArrowInvalid as error:
-        raise FileError(stream.path, f"text cannot hold such a column ({error}); write .parquet") from error
+        raise stream.error(f"text cannot hold such a column ({error}); write .parquet") from error
 
 
 def _quoted(name, delimiter):

@@ -16,7 +16,6 @@ too, the error names the line.
 import io
 from dataclasses import replace
 
-from edgewise.errors import FileError
 from edgewise.files.error_location import complaint, locate_error, shorten
 from edgewise.files.layout import Layout, delimiter_of
 from edgewise.files.normalise_text import BLOCK, Lines, RowCounter, lines_of, members, normalise
@@ -46,11 +45,10 @@ def csv_options(
     import pyarrow.csv as csv
 
     booleans = {"true_values": [first_field], "false_values": []} if first_field else {}
+    quote = '"' if quoted else False
     return (
         csv.ReadOptions(column_names=names, skip_rows=skip, block_size=BLOCK),
-        csv.ParseOptions(
-            delimiter=delimiter, quote_char='"' if quoted else False, invalid_row_handler=invalid_rows
-        ),
+        csv.ParseOptions(delimiter=delimiter, quote_char=quote, invalid_row_handler=invalid_rows),
         csv.ConvertOptions(
             include_columns=list(types),
             column_types=types,
@@ -63,23 +61,7 @@ def csv_options(
 
 
 def read_columns(source, layout: Layout):
-    """Read the ids and weights of every row.
-
-    Parameters
-    ----------
-    source : Source
-    layout : Layout
-
-    Returns
-    -------
-    sources, targets : (m,) integer arrays, or Arrow string arrays
-    weights : (m,) array or None
-
-    Raises
-    ------
-    FileError
-        With the number of the first line that does not fit the layout.
-    """
+    """Read sources, targets and weights (or ``None``) of every row; an error names the first wrong line."""
     import pyarrow as pa
 
     for attempt in _attempts(layout):
@@ -112,13 +94,7 @@ def _attempts(layout):
 
 
 def _parsed(stream, layout: Layout, skip: int = 0):
-    """Ids and weights of a stream of rows.
-
-    Raises
-    ------
-    pyarrow.ArrowInvalid
-        Anything does not fit; the parallel parser cannot name the line.
-    """
+    """Ids and weights of a stream of rows; the parallel parser cannot name the line that does not fit."""
     import pyarrow as pa
 
     if layout.normalised:
@@ -170,27 +146,10 @@ def _table(stream, types, options):
 
 
 def read_fields(source, skip: int, comments: bytes, kind: str):
-    """Read all fields of a text whose rows have different lengths.
+    """Read all fields of a text whose rows have different lengths, after ``skip`` lines.
 
-    Parameters
-    ----------
-    source : Source
-    skip : int
-        Lines before the first row.
-    comments : bytes
-        Lines whose first character is one of these are no rows.
-    kind : {'int64', 'string'}
-
-    Returns
-    -------
-    fields : (total,) int64 array or Arrow string array
-    lengths : (rows,) int64 array
-        Empty lines are rows of length 0; so is what follows the last line end.
-
-    Raises
-    ------
-    pyarrow.ArrowInvalid
-        A field is no integer.
+    Returns the fields, an int64 array or (for ``'string'``) an Arrow array, and the lengths of the rows.
+    Empty lines are rows of length 0, and so is what follows the last line end; ``comments`` are no rows.
     """
     import pyarrow as pa
 
@@ -225,21 +184,10 @@ class Mismatch(Exception):
 
 
 class TextTable:
-    """A text file with a row of names, as a table.
+    """A text file with a row of names, as a table with an unknown number of rows.
 
-    Parameters
-    ----------
-    source : Source
-    patient : bool
-        Expect strings in columns that begin with integers, and fractions.
-    like : pyarrow.Schema, optional
-        Types of columns of the same names in the file before.
-
-    Attributes
-    ----------
-    schema : pyarrow.Schema
-    rows : None
-        The number of rows is not known.
+    A ``patient`` table expects strings in columns that begin with integers, and fractions.  Columns named in
+    the schema ``like``, that of the file before, have its types.
     """
 
     rows = None
@@ -248,20 +196,14 @@ class TextTable:
         self.source, self.patient = source, patient
         lines = [line for line in source.lines() if line.strip()]
         if not lines:
-            raise FileError(source.path, "the row of names is missing; a table needs one")
+            raise source.error("the row of names is missing; a table needs one")
         text = b"".join(line + b"\n" for line in lines)
         text.decode()  # raises where this is no UTF-8
         self.delimiter = delimiter_of(lines[0]).replace(" ", ",")
         self.schema = _inferred_schema(text, self.delimiter, like)
 
     def settle(self, id_columns):
-        """Settle the types of the columns, now that the columns of the ids are known.
-
-        Raises
-        ------
-        Mismatch
-            The beginning of the file does not show the type of the ids.
-        """
+        """Settle the types of the columns; a mismatch if the beginning does not show that of the ids."""
         import pyarrow as pa
         from pyarrow import types
 
@@ -278,15 +220,7 @@ class TextTable:
         self.schema = pa.schema([(field.name, kinds[field.name]) for field in self.schema])
 
     def batches(self, columns):
-        """Yield the needed columns block by block.
-
-        Raises
-        ------
-        Mismatch
-            A row does not fit, and the table is not patient.
-        FileError
-            A row does not fit in any case; names the line.
-        """
+        """Yield the needed columns block by block; a mismatch where a row may fit a patient table."""
         import pyarrow as pa
 
         types = {name: self.schema.field(name).type for name in columns}
@@ -339,6 +273,5 @@ def _inferred_schema(text, delimiter, like):
         plain = pc.all(pc.match_substring_regex(column, PLAIN_INTEGER)).as_py()
         return pa.string() if pa.types.is_integer(field.type) and plain is False else field.type
 
-    return pa.schema(
-        [(field.name, kind_of(field, column)) for field, column in zip(inferred, strings.columns)]
-    )
+    fields = zip(inferred, strings.columns)
+    return pa.schema([(field.name, kind_of(field, column)) for field, column in fields])

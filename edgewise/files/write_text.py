@@ -9,15 +9,7 @@ BLOCK = 1 << 20
 
 
 def write_columns(stream, columns, delimiter: str) -> None:
-    """Write columns side by side.
-
-    Parameters
-    ----------
-    stream : writable
-    columns : callable
-        Called with a slice; returns the arrays of those rows.
-    delimiter : str
-    """
+    """Write columns side by side; ``columns`` takes a slice and returns the arrays of those rows."""
     import pyarrow as pa
 
     for start in range(0, columns.count, BLOCK):
@@ -27,13 +19,7 @@ def write_columns(stream, columns, delimiter: str) -> None:
 
 
 def formatted(table, delimiter: str):
-    """Text of a table without its row of names; strings are in quotes only where one of the block needs it.
-
-    Raises
-    ------
-    pyarrow.ArrowInvalid
-        A column is of a type that text cannot hold.
-    """
+    """Text of a table without its row of names; strings are in quotes only if one of them needs it."""
     import pyarrow as pa
     import pyarrow.csv as csv
 
@@ -75,16 +61,10 @@ def numbers_from_one(vertices) -> np.ndarray:
 
 
 def integer_weights(path, weights, what: str):
-    """Weights as int64, for formats without fractions.
-
-    Raises
-    ------
-    FileError
-    """
+    """Weights as int64, for formats without fractions."""
     if weights is None:
         return None
     if weights.dtype.kind == "f" and not (np.mod(weights, 1) == 0).all():
-        raise FileError(
-            path, f"{what} has whole weights only; scale the weights or write .mtx, .txt or .parquet"
-        )
+        remedy = "scale the weights or write .mtx, .txt or .parquet"
+        raise FileError(path, f"{what} has whole weights only; {remedy}")
     return weights.astype(np.int64)

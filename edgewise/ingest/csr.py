@@ -109,9 +109,8 @@ def _pack_entries(edge, sources, targets, keys):
 
 def _by_radix_sort(vertices, sources, targets, both, with_edges):
     if vertices > 2**32:
-        raise OptionError(
-            f"{vertices} vertices are too many for a GPU to sort; use {argument('device', 'cpu')}"
-        )
+        problem = f"{vertices} vertices are too many for a GPU to sort"
+        raise OptionError(f"{problem}; use {argument('device', 'cpu')}")
     xp, where, m = arrays.namespace(sources), arrays.device_of(sources), len(sources)
     if both:
         proper = xp.flatnonzero(sources != targets)

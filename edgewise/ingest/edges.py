@@ -244,9 +244,8 @@ def from_scipy(graph_class, matrix, directed):
         upper = sources <= targets
         sources, targets = sources[upper], targets[upper]
         weights = None if weights is None else weights[upper]
-    return graph_class.from_edges(
-        sources, targets, weights=weights, n_vertices=matrix.shape[0], directed=directed
-    )
+    n_vertices = matrix.shape[0]
+    return graph_class.from_edges(sources, targets, weights=weights, n_vertices=n_vertices, directed=directed)
 
 
 def _plain(values):

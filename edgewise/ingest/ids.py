@@ -44,9 +44,8 @@ def number(sources, targets):
         kinds = ["strings" if text else "integers" for text in texts]
         raise GraphError(f"sources are {kinds[0]}, targets are {kinds[1]}; convert one of them to the other")
     if len(sources) != len(targets):
-        raise GraphError(
-            f"{len(sources)} sources but {len(targets)} targets; give one of each for every edge"
-        )
+        problem = f"{len(sources)} sources but {len(targets)} targets"
+        raise GraphError(f"{problem}; give one of each for every edge")
     return number_strings(sources, targets) if texts[0] else number_integers(sources, targets)
 
 
