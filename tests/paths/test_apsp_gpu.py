@@ -5,9 +5,11 @@ import heapq
 import numpy as np
 import pytest
 
+import edgewise as ew
 from edgewise.device import arrays, launch
 from edgewise.device.target import INTERPRETED
-from edgewise.paths.apsp import floyd_warshall_gpu, warp_lanes
+from edgewise.paths.apsp import METHODS, floyd_warshall_gpu, warp_lanes
+from edgewise.paths.apsp.search import Search
 from edgewise.paths.csr import CSR, Adjacency
 from edgewise.paths.result import unreached
 from tests.paths.test_min_plus import matrix_of
@@ -167,3 +169,18 @@ def test_negative_cycles_in_parts():
     found, negative = closed_by_parts(edges, n, 2, signed=True)
     assert negative
     assert np.flatnonzero(np.diagonal(found)).tolist() in ([n - 3], [n - 1])
+
+
+@pytest.mark.simulator
+@pytest.mark.gpu
+def test_a_diagonal_below_zero_by_rounding_on_several_gpus():
+    """Rows of the matrix are put together on the host; those of the method that replaces it are on a GPU."""
+    large = 2.0**24  # plus 1 it is itself in float32, so the closed path of length zero appears to weigh -2
+    weights = np.array([1, 1, -large - 2, large], np.float32)
+    graph = ew.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], weights=weights, n_vertices=4, directed=True)
+    search = Search(METHODS, graph.to("cuda"), "floyd-warshall", None)
+    search.prepare = lambda adjacency: floyd_warshall_gpu.SeveralGpus([adjacency, adjacency])
+    distances = np.empty(16, np.float32)
+    search.into(np.arange(4), distances)
+    assert search.name == "johnson"
+    assert distances.reshape(4, 4)[:, 0].tolist() == [0, -1, -2, large]

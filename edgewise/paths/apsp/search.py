@@ -7,6 +7,7 @@ all of it fits the cache.
 
 import numpy as np
 
+from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.method import check_device
 from edgewise.paths.apsp.floyd_warshall import NegativeDiagonal
@@ -163,7 +164,11 @@ class Search:
             raise cycle.named(self.graph) from None
         except NegativeDiagonal:
             self._name_cycle()
-            too_large = self.solve(sources, block)
+            # Several GPUs put the rows of their matrix together on the host; johnson writes on one GPU.
+            rows = arrays.move(block, self.graph.device)
+            too_large = self.solve(sources, rows)
+            if rows is not block:
+                block[:] = arrays.move(rows, "cpu")
         if too_large:
             raise TooLarge
 

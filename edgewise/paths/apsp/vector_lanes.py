@@ -40,9 +40,14 @@ read, lanes_of = of_bytes(256)
 
 
 class Lanes(NamedTuple):
-    """The graph, with incoming weights in the type of the lanes, and the number of lanes of a batch."""
+    """A graph, and the ``count`` of lanes of a batch.
 
-    outgoing: CSR
+    ``offsets`` (n + 1,) and ``neighbours`` (m,) are those of the outgoing edges; ``incoming`` has weights in
+    the type of the lanes.
+    """
+
+    offsets: Any
+    neighbours: Any
     incoming: CSR
     count: int  # type: ignore[assignment]
 
@@ -70,16 +75,16 @@ class Scratch(NamedTuple):
 
 
 @device
-def mark_targets(vertex, outgoing, marks):
+def mark_targets(vertex, offsets, neighbours, marks):
     """Mark the targets of the outgoing edges of a vertex."""
-    for entry in range(outgoing.offsets[vertex], outgoing.offsets[vertex + 1]):
-        marks[np.int64(outgoing.neighbours[entry])] = 1
+    for entry in range(offsets[vertex], offsets[vertex + 1]):
+        marks[np.int64(neighbours[entry])] = 1
 
 
 @device
 def sweep(lanes, scratch, ascending):
     """Recompute the marked vertices in ascending or descending order; return whether any distance fell."""
-    vertices, count, fell = len(lanes.outgoing.offsets) - 1, lanes.count, False
+    vertices, count, fell = len(lanes.offsets) - 1, lanes.count, False
     offsets, neighbours, weights = lanes.incoming
     distances, marks = scratch
     for step in range(vertices):
@@ -95,7 +100,7 @@ def sweep(lanes, scratch, ascending):
             least = lesser(wrapping_add(read(distances, other), weights[entry]), least)
         if any_less(least, before):
             write(distances, at, least)
-            mark_targets(vertex, lanes.outgoing, marks)
+            mark_targets(vertex, lanes.offsets, lanes.neighbours, marks)
             fell = True
     return fell
 
@@ -113,7 +118,7 @@ def search_batches(lanes, batches, progress, scratch):
         for lane in range(n_sources):
             source = batches.sources[first + lane]
             distances[source * count + lane] = 0
-            mark_targets(source, lanes.outgoing, marks)
+            mark_targets(source, lanes.offsets, lanes.neighbours, marks)
         n_sweeps = 1
         while sweep(lanes, scratch, n_sweeps % DESCENDING != 0):
             n_sweeps += 1
@@ -181,6 +186,6 @@ def _solve_in(kind, outgoing, incoming, heaviest, batches):
     progress = Progress(kind.type(ceiling), kind.type(heaviest), next_batch, too_narrow, done)
     pool = ThreadPool(len(done), n * count * kind.itemsize)
     scratch = [Scratch(np.empty(n * count, kind), np.zeros(n, np.uint8)) for _ in range(pool.n_workers)]
-    lanes = Lanes(outgoing, incoming, count)
+    lanes = Lanes(outgoing.offsets, outgoing.neighbours, incoming, count)
     pool.starmap(search_batches, [(lanes, batches, progress, own) for own in scratch])
     return np.flatnonzero(np.repeat(done, count)[:n_sources] == 0)
