@@ -20,8 +20,7 @@ from edgewise.graph import Graph
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="File to write; its suffix sets the format.")]
 Weights = Annotated[
-    str | None,
-    typer.Option("--weights", metavar="LOW:HIGH", help="Give every edge a random integer weight."),
+    str | None, typer.Option("--weights", metavar="LOW:HIGH", help="Give every edge a random integer weight.")
 ]
 #: Functions without edges of their own: a table, and one that only adds weights.
 WITHOUT_WEIGHTS = ("pairs", "with_weights")

@@ -23,10 +23,7 @@ Method = StrEnum(
 )
 HOW = options.how("How to compute; each search has its own methods.", OF_WEIGHTS, OF_EDGES, OF_ALL_PAIRS)
 
-Source = Annotated[
-    list[str] | None,
-    typer.Option(metavar="ID", help="Vertex to start from, or several."),
-]
+Source = Annotated[list[str] | None, typer.Option(metavar="ID", help="Vertex to start from, or several.")]
 To = Annotated[
     list[str] | None, typer.Option(metavar="ID", help="Vertex to show the path to; may be repeated.")
 ]

@@ -131,9 +131,7 @@ class ThreadPool:
         counter = np.full(1, first, np.int64)
         queue = WorkQueue(counter, int(first), int(end), self.n_workers)
         self.starmap(
-            function,
-            [(queue, *arguments, *own) for own in per_worker],
-            cancel=partial(counter.fill, end),
+            function, [(queue, *arguments, *own) for own in per_worker], cancel=partial(counter.fill, end)
         )
 
     def ranges(self, count: int) -> list:

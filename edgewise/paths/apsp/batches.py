@@ -1,12 +1,12 @@
 """Batches of sources on the CPU: which sources form a batch, and how its distances become rows of the result.
 
-A batch is searched from as a whole, so its sources should see the graph alike.  They are taken from *balls*:
-a ball begins at the first vertex that belongs to none and holds as many of the nearest vertices as a batch
-has sources.  On a grid of 100 x 100 vertices the search of :mod:`edgewise.paths.apsp.vector_lanes` then
-recomputes a vertex 16 times instead of 39.  On random graphs it makes no difference (8 times).
+The sources of a batch should see the graph alike, so they are taken from *balls*: a ball begins at the first
+vertex that belongs to none and holds as many of the nearest vertices as a batch has sources.  On a grid of
+100 x 100 vertices the search of :mod:`edgewise.paths.apsp.vector_lanes` then recomputes a vertex 16 times
+instead of 39; on random graphs it makes no difference (8 times).
 
-During the search the distances of one vertex from all sources of the batch are neighbours in memory: they are
-the *lanes* of a vector.  At the end the lanes are transposed into rows, one for each source.
+During the search the distances of one vertex from all sources of the batch are neighbours in memory, the
+*lanes* of a vector.  At the end the lanes are transposed into rows, one for each source.
 """
 
 from typing import Any, NamedTuple
@@ -21,10 +21,10 @@ STRIP = 16
 
 
 class Batches(NamedTuple):
-    """Sources in the order in which batches take them, and where their distances go.
+    """Sources in the order of the batches, and where their distances go.
 
-    ``sources`` (k,) and ``lines`` (k,) are int64 arrays: vertices, and the row of each in the flat array
-    ``result``, whose value is ``none`` where no path leads.
+    ``sources`` (k,) int64 are vertices, ``lines`` (k,) int64 the row of each in the flat array ``result``,
+    whose value is ``none`` where no path leads.
     """
 
     sources: Any
@@ -58,8 +58,8 @@ def write_rows(batches, first, n_sources, distances, lanes, ceiling):
 def gather_balls(offsets, neighbours, size, visited, order, rank):
     """Rank the vertices ball by ball; a ball has up to ``size`` vertices near its first one.
 
-    Balls begin at vertices in the order of a breadth-first search.  ``order[:n]`` is the queue of that
-    search, ``order[n:]`` the vertices in the order of the balls.
+    Balls begin in the order of a breadth-first search, whose queue is ``order[:n]``; ``order[n:]`` are the
+    vertices ball by ball.
     """
     vertices, tail, n_ranked = len(offsets) - 1, 0, 0
     for root in range(vertices):
@@ -107,13 +107,10 @@ class BallOrder:
         lines = np.arange(len(sources))
         if len(sources) > size:
             if self.rank is None:
-                self.rank = self._ranked(size)
+                n, (offsets, neighbours, _) = self.csr.n_vertices, self.csr
+                visited, order = np.zeros(n, np.uint8), np.empty(2 * n, np.int64)
+                self.rank = np.full(n, -1)
+                gather_balls(offsets, neighbours, size, visited, order, self.rank)
             lines = np.argsort(self.rank[sources], kind="stable")
         none = result.dtype.type(unreached(result.dtype))
         return Batches(np.ascontiguousarray(sources[lines]), lines, result, none)
-
-    def _ranked(self, size):
-        n, (offsets, neighbours, _) = self.csr.n_vertices, self.csr
-        rank, visited, order = np.full(n, -1), np.zeros(n, np.uint8), np.empty(2 * n, np.int64)
-        gather_balls(offsets, neighbours, size, visited, order, rank)
-        return rank

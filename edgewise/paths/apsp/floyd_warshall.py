@@ -94,16 +94,10 @@ def copy_rows(matrix, stride, lines, width, signed, result):
 
 
 class MatrixMethod:
-    """A method that keeps the full matrix, prepared for a graph.
+    """A method that keeps the full matrix, whose sides are ``stride``, prepared for a graph.
 
-    Parameters
-    ----------
-    adjacency : edgewise.paths.csr.Adjacency
-    stride : int
-        Sides of the matrix.
-    close : callable
-        ``close(matrix)`` turns the lengths of edges into distances, in place, and returns whether the
-        distance of a vertex to itself became negative, after which the matrix is of no use.
+    ``close(matrix)`` turns the lengths of edges into distances, in place, and returns whether the distance of
+    a vertex to itself became negative, after which the matrix is of no use.
     """
 
     def __init__(self, adjacency, stride, close):
@@ -113,14 +107,9 @@ class MatrixMethod:
         self.matrices = {}
 
     def __call__(self, sources, result):
-        """Write the distances from each of the (k,) ``sources`` to the flat (k n,) array ``result``.
+        """Write the distances from ``sources`` to ``result``; return whether one was too large for its type.
 
         The matrix is solved at the first call, in ``result`` itself if all of it fits there.
-
-        Returns
-        -------
-        bool
-            Whether distances were too large for the type.
         """
         kind, safe = result.dtype, limits.always_fits(self.adjacency, result.dtype)
         if not safe and (self.signed or self.heaviest >= limits.end_of(kind)):
@@ -162,10 +151,9 @@ class Block(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """The pieces of a product: chunks of rows by strips of 64 columns.
+    """The pieces of a product: chunks of rows by strips of 64 columns; int64 arrays.
 
-    ``first_rows`` and ``row_counts`` (chunks,), ``columns`` (strips,), the first column of each strip, and
-    the counter ``next_piece`` (1,) are int64 arrays.
+    ``first_rows`` and ``row_counts`` (chunks,), ``columns`` (strips,), and the counter ``next_piece`` (1,).
     """
 
     first_rows: Any
@@ -197,10 +185,7 @@ def lower_four_rows(block, at, left, packed):
 
 @compiled
 def multiply(block, pieces, packed):
-    """Lower pieces of the result, taken from the counter, until none is left.
-
-    ``packed`` is the memory of the worker: (PIVOTS * TILE,) items.
-    """
+    """Lower pieces of the result from the counter; ``packed`` is (PIVOTS * TILE,) scratch memory."""
     matrix, stride, columns = block.matrix, block.stride, pieces.columns
     n_pieces = len(pieces.first_rows) * len(columns)
     piece = fetch_add(pieces.next_piece, 0, 1)
@@ -242,10 +227,7 @@ class _Blocks:
         self.packed = [np.empty(PIVOTS * TILE, matrix.dtype) for _ in range(self.pool.n_workers)]
 
     def close(self, begin, end, n_pivots):
-        """Take in the paths between ``begin`` and ``end`` through all vertices there.
-
-        Returns whether a pivot is on a negative cycle, after which the matrix is of no use.
-        """
+        """Take in the paths between two vertices; return whether a pivot is on a negative cycle."""
         for pivot in range(begin, end, n_pivots):
             block = pivot, min(pivot + n_pivots, end)
             if n_pivots == TILE:

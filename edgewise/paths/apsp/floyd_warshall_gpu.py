@@ -49,27 +49,13 @@ def floyd_warshall(adjacency):
 
 
 def solve(matrix, n, stride, *, symmetric=False, signed=False):
-    """Turn the weights of edges into distances, in place.
+    """Turn the weights of edges into distances, in place; return whether there is a cycle of negative length.
 
-    Parameters
-    ----------
-    matrix : (stride * stride,) int32, int64, float32 or float64 array
-        On a GPU.
-    n : int
-        Vertices.
-    stride : int
-        ``min_plus.padded(n)``.
-    symmetric : bool
-        The matrix is symmetric and no weight is negative.
-    signed : bool
-        Weights may be negative.  Integer distances must then be below half of the ceiling, and values above
-        it are no path.  A float -0.0 counts as negative.
+    The matrix is then of no use except for its diagonal: -1 for a vertex on such a cycle, and zeros.
 
-    Returns
-    -------
-    bool
-        Whether there is a cycle of negative length.  The matrix is then of no use except for its diagonal: -1
-        for a vertex on such a cycle, and zeros.
+    ``symmetric``: the matrix is symmetric and no weight is negative.  ``signed``: weights may be negative.
+    Integer distances must then be below half of the ceiling, and values above it are no path; a float -0.0
+    counts as negative.
     """
     device = arrays.device_of(matrix)
     tiles = min_plus(matrix.dtype, signed)
@@ -131,13 +117,7 @@ def _mirror(tiles, matrix):
 
 
 class SeveralGpus(MatrixMethod):
-    """The method on several GPUs; the result is on the host.
-
-    Parameters
-    ----------
-    adjacencies : list of edgewise.paths.csr.Adjacency
-        The graph, on one GPU after the other; a GPU may occur twice.
-    """
+    """The method with an adjacency on each of several GPUs, which may be one; the result is on the host."""
 
     def __init__(self, adjacencies):
         super().__init__(adjacencies[0], padded(adjacencies[0].n_vertices), None)
@@ -245,25 +225,10 @@ def split_rows(stride, n_devices):
 
 
 def solve_in_parts(arrays_of_rows, n, stride, *, signed=False):
-    """Turn the weights of edges into distances, in place, on several devices.
+    """The same as :func:`solve` on several devices.
 
-    Parameters
-    ----------
-    arrays_of_rows : list of arrays
-        The rows of the matrix one after the other, flat, each on its device; whole tiles as
-        :func:`split_rows` has them.  The matrix is that of :func:`solve`.
-    n : int
-        Vertices.
-    stride : int
-        ``min_plus.padded(n)``.
-    signed : bool
-        Weights may be negative.
-
-    Returns
-    -------
-    bool
-        Whether there is a cycle of negative length; the diagonal then names a vertex on it, as that of
-        :func:`solve`.
+    ``arrays_of_rows`` are the rows of the matrix one after the other, flat, each on its device; whole tiles
+    as :func:`split_rows` has them.
     """
     tiles = min_plus(arrays_of_rows[0].dtype, signed)
     parts, first = [], 0

@@ -39,10 +39,9 @@ class Shifted(NamedTuple):
 
 
 class Output(NamedTuple):
-    """Where the distances go.
+    """Where the distances go: rows of the flat array ``result`` from ``first`` on, ``none`` if no path leads.
 
-    The first source has row ``first`` of the flat array ``result``, whose value is ``none`` where no path
-    leads.  ``too_large`` (1,) int32 becomes 1 if a distance is not below ``limit``.
+    ``too_large`` (1,) int32 becomes 1 if a distance is not below ``limit``.
     """
 
     result: Any
@@ -78,21 +77,10 @@ def shift_back(row, sources, shifted, output):
 
 
 def potentials_of(csr):
-    """Potentials of all vertices.
+    """Potentials of all vertices: (n,) int64 or float64 on the host, none of them above zero.
 
-    Parameters
-    ----------
-    csr : CSR
-        On any device.
-
-    Returns
-    -------
-    (n,) int64 or float64 array, on the host
-        None is above zero.  ``None`` if one would pass the end of its type.
-
-    Raises
-    ------
-    edgewise.paths.sssp.bellman_ford.NegativeCycle
+    ``None`` if one would pass the end of its type.  Raises
+    :class:`~edgewise.paths.sssp.bellman_ford.NegativeCycle`.
     """
     kind, n = np.float64 if csr.weights.dtype.kind == "f" else np.int64, csr.n_vertices
     if not len(csr.weights):
@@ -103,24 +91,9 @@ def potentials_of(csr):
 
 
 def johnson(adjacency, search):
-    """Prepare a search from many sources in a graph with negative weights.
+    """Prepare the search with ``search``, a method for weights that are not negative.
 
-    Parameters
-    ----------
-    adjacency : edgewise.paths.csr.Adjacency
-    search : callable
-        The method for weights that are not negative, such as
-        :func:`~edgewise.paths.apsp.vector_lanes.sssp`.
-
-    Returns
-    -------
-    solve : function
-        ``solve(sources, result)`` writes the distances from each of the (k,) ``sources`` to the flat (k n,)
-        array ``result``, row after row, and returns whether distances were too large for its type.
-
-    Raises
-    ------
-    edgewise.paths.sssp.bellman_ford.NegativeCycle
+    Raises :class:`~edgewise.paths.sssp.bellman_ford.NegativeCycle`.
     """
     device, n = arrays.device_of(adjacency.offsets), adjacency.n_vertices
     signed, heaviest = least_of(adjacency.weights) < 0, heaviest_of(adjacency.weights)

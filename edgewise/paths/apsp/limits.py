@@ -72,25 +72,11 @@ def always_fits(adjacency, dtype):
 
 
 def memory_needed(full_matrix, n_vertices, height, itemsize, devices, in_place=False):
-    """Bytes that a search needs on each device.
+    """Bytes that a search needs on each device, by name.
 
-    Parameters
-    ----------
-    full_matrix : bool
-        Whether the method keeps the full matrix.
-    n_vertices : int
-    height : int
-        Rows of distances that are held at a time.
-    itemsize : int
-        Bytes of a distance.
-    devices : sequence of str
-        Where the search runs; the rows of several devices are put together on the host.
-    in_place : bool
-        Whether all rows are wanted in their order, so that the matrix may be solved in the result.
-
-    Returns
-    -------
-    dict of str to int
+    ``full_matrix``: the method keeps the full matrix.  ``height`` rows of distances are held at a time; those
+    of several devices are put together on the host.  ``in_place``: all rows are wanted in their order, so
+    that the matrix may be solved in the result.
     """
     several = len(devices) > 1
     needed = {"cpu" if several else devices[0]: height * n_vertices * itemsize}
@@ -112,20 +98,10 @@ def first_too_small(needed):
 
 
 def check_memory(needed, without, method, instead, in_memory):
-    """Refuse a search that does not fit.
+    """Raise OutOfMemoryError for a search that does not fit.
 
-    Parameters
-    ----------
-    needed, without : dict
-        Bytes on each device with this method, and with one that does not keep the full matrix.
-    method, instead : str
-        Names of the two methods.
-    in_memory : bool
-        Whether all distances are kept in memory.
-
-    Raises
-    ------
-    OutOfMemoryError
+    ``needed`` and ``without`` are the bytes on each device with ``method``, and with ``instead``, which does
+    not keep the full matrix; ``in_memory``: all distances are kept in memory.
     """
     too_small, still_too_small = first_too_small(needed), first_too_small(without)
     if too_small is None:

@@ -25,19 +25,7 @@ def sync(file):
 
 
 class NpyMatrix:
-    """A NumPy file that takes blocks of rows.
-
-    Parameters
-    ----------
-    goal : Path
-        The name that it will have, for messages.
-    part : Path
-        The name that it has until then.
-    shape : (int, int)
-    dtype : dtype
-    rows : int
-        Rows of a block; not used here.
-    """
+    """A NumPy file at ``part``, later at ``goal``; the ``rows`` of a block do not matter here."""
 
     def __init__(self, goal, part, shape, dtype, rows):
         self.goal, self.part, self.shape, self.dtype = goal, part, shape, dtype

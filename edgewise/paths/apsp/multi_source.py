@@ -31,8 +31,8 @@ class Frontiers(NamedTuple):
     """The state of one worker: 64 searches.
 
     ``queue`` (2 n,) has the current level in one half and the next one in the other.  ``seen``, ``visit`` and
-    ``visit_next`` (n,) uint64 have one bit for each source: reached so far, in the current level, in the next
-    one (zero between searches).  In ``distances`` (64 n,) int32 those of vertex ``v`` begin at ``64 * v``.
+    ``visit_next`` (n,) uint64 have a bit for each source: reached so far, in the current level, in the next
+    one (zero between searches).  ``distances`` (64 n,) int32 has those of vertex ``v`` from ``64 * v`` on.
     """
 
     queue: Any
@@ -107,19 +107,7 @@ def search_batches(next_source, csr, batches, state):
 
 
 def multi_source(adjacency):
-    """Prepare a search from many sources.
-
-    Parameters
-    ----------
-    adjacency : edgewise.paths.csr.Adjacency
-        On the CPU; every edge counts as one.
-
-    Returns
-    -------
-    solve : function
-        ``solve(sources, result)`` writes the distances from each of the (k,) ``sources`` to the flat (k n,)
-        array ``result``, row after row, and returns ``False``: no distance is too large.
-    """
+    """Prepare the search from many sources, on the CPU; no distance is too large."""
     csr, n, order = adjacency.outgoing, adjacency.n_vertices, BallOrder(adjacency.outgoing)
 
     def new_state():

@@ -35,15 +35,7 @@ LOCKS = fcntl is not None
 
 
 def check_path(path):
-    """Return the path of an output, whose suffix names a format that can be written.
-
-    Raises
-    ------
-    OptionError
-        Another suffix, or Zarr is not installed.
-    FileError
-        There is something that an output may not replace.
-    """
+    """Return the path of an output, unless its suffix is unknown or it may not replace a file."""
     path = Path(path)
     if path.suffix not in FORMATS:
         raise OptionError(f"{argument('output', str(path))} must end in {' or '.join(FORMATS)}")
@@ -66,23 +58,10 @@ def write(path, matrix):
 
 
 class RowFile:
-    """A matrix on disk that takes blocks of rows; to be used in a ``with`` statement.
+    """A matrix on disk that takes blocks of ``rows`` rows, the last of which may have fewer; a context.
 
-    Parameters
-    ----------
-    path : path-like
-        The goal.
-    shape : (int, int)
-    dtype : dtype
-    rows : int
-        Rows of a block; the last may have fewer.
-    job : dict
-        What the distances depend on, as text and numbers.
-
-    Raises
-    ------
-    FileError
-        Another run is writing it, an interrupted run was of another job, or the system refuses to write.
+    ``job`` is what the distances depend on, as text and numbers.  Raises FileError if another run is writing
+    the file, if an interrupted run was of another job, or if the system refuses to write.
     """
 
     def __init__(self, path, shape, dtype, rows, job):
@@ -194,15 +173,7 @@ def hidden_names(path):
 
 
 def type_begun(path, job):
-    """Name of the type in which an interrupted run of the same job was writing, or ``None``.
-
-    Parameters
-    ----------
-    path : path-like
-        The goal.
-    job : dict
-        As that of :class:`RowFile`.
-    """
+    """Name of the type in which an interrupted run of the same job was writing, or ``None``."""
     with suppress(OSError, ValueError):
         begun, done = read_journal(hidden_names(path)[1].read_bytes())
         if done and all(begun.get(name) == value for name, value in job.items()):
@@ -211,12 +182,9 @@ def type_begun(path, job):
 
 
 def read_journal(journal):
-    """The job in a journal's bytes and the blocks that are done.  A line without its end does not count.
+    """The job in a journal's bytes and the blocks that are done; ValueError if it is no journal.
 
-    Raises
-    ------
-    ValueError
-        It is no journal.
+    A line without its end does not count.
     """
     first, *lines = journal[: journal.rfind(b"\n") + 1].splitlines() or [b""]
     job = json.loads(first)

@@ -33,19 +33,7 @@ def rows_of_a_block(height, width, dtype):
 
 
 def choose(n_vertices, n_entries, device, weighted, signed, all_sources):
-    """Name of the method that ``auto`` takes.
-
-    Parameters
-    ----------
-    n_vertices, n_entries : int
-    device : str
-    weighted : bool
-        Whether edges have weights; each counts as one otherwise.
-    signed : bool
-        Whether a weight is negative.
-    all_sources : bool
-        Whether all vertices are sources.
-    """
+    """Name of the method that ``auto`` takes; ``signed``: a weight is negative."""
     dense = n_vertices <= FEW_VERTICES or n_entries * PAIRS_PER_ENTRY > n_vertices * n_vertices
     if not weighted and device == "cpu":
         return "multi-source"
@@ -64,7 +52,6 @@ class Search:
     Parameters
     ----------
     methods : dict of str to PathMethod
-    graph : Graph
     method : str
         A name, or ``"auto"``.
     dtype : str, dtype or None
@@ -74,18 +61,16 @@ class Search:
     devices : sequence of str, optional
         All devices that take part; ``auto`` takes a method that all of them can run.
     fits : callable, optional
-        ``fits(full_matrix, dtype)``: whether a method that keeps the full matrix, or does not, fits the
-        memory.
+        ``fits(full_matrix, dtype)``: whether a method that keeps the matrix, or does not, fits the memory.
 
     Attributes
     ----------
     name : str
         Of the method.
     adjacency : edgewise.paths.csr.Adjacency
-    dtype : dtype
-        Of the distances.
+        Its weights are in ``dtype``, the type of the distances.
     prepare : callable
-        Makes the method ready for an adjacency.
+        ``prepare(adjacency)`` returns ``solve(sources, result)``.
     """
 
     def __init__(self, methods, graph, method, dtype, all_sources=True, devices=(), fits=None):
@@ -147,12 +132,7 @@ class Search:
     def into(self, sources, block):
         """Fill the flat (k n,) array ``block`` with the distances from (k,) sources.
 
-        Raises
-        ------
-        TooLarge
-            They do not fit the type; see :meth:`widen`.
-        GraphError
-            A cycle is negative.
+        Raises TooLarge if they do not fit the type (see :meth:`widen`), and GraphError for a negative cycle.
         """
         if not len(block):
             return

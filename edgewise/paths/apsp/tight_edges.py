@@ -65,18 +65,7 @@ def tolerance_of(distances, none, weights):
 
 
 def shortest_path(incoming, distances, source, target, none):
-    """Vertices of a shortest path from ``source`` to ``target``; empty if there is none.
-
-    Parameters
-    ----------
-    incoming : CSR
-        Rows of the incoming edges, on the host.
-    distances : (n,) array
-        Distances from the source.
-    source, target : int
-    none : number
-        The value where no path leads.
-    """
+    """Vertices of a shortest path by the (n,) distances from its source; empty if there is none."""
     if distances[target] == none:
         return []
     tolerance = tolerance_of(distances, none, incoming.weights)
@@ -156,20 +145,9 @@ def check_rows(csr, rows, tolerance, search):
 
 
 def verify(graph, csr, result):
-    """Check the distances of a result against the rows of a graph.
+    """Check the distances of a result against the rows of a graph, with weights of the type of the distances.
 
-    Parameters
-    ----------
-    graph : Graph
-        Its ids are used in messages.
-    csr : CSR
-        On any device; weights of the type of the distances.
-    result : AllPairs
-
-    Raises
-    ------
-    VerificationError
-        A distance is wrong; the message names a source and a vertex.
+    Raises VerificationError; the message names a source and a vertex.
     """
     csr, n = csr.on_host(), graph.n_vertices
     for first in range(0, len(result.sources), ROWS):

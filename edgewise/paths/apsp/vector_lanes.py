@@ -131,19 +131,7 @@ def search_batches(lanes, batches, progress, scratch):
 
 
 def sssp(adjacency):
-    """Prepare a search from many sources.
-
-    Parameters
-    ----------
-    adjacency : edgewise.paths.csr.Adjacency
-        Weights of zero or more (or none), on the CPU.
-
-    Returns
-    -------
-    solve : function
-        ``solve(sources, result)`` writes the distances from each of the (k,) ``sources`` to the flat (k n,)
-        array ``result``, row after row, and returns whether a distance was too large for its type.
-    """
+    """Prepare the search from many sources, on the CPU; weights of zero or more, or none."""
     weights, order = {}, BallOrder(adjacency.outgoing)
 
     def solve(sources, result):

@@ -35,10 +35,10 @@ U = np.uint64  # an unsigned index needs no test for one below zero
 class LaneSearch(NamedTuple):
     """What all workers of a search share.
 
-    The weights of ``incoming`` are in the type of the distances.  ``sources`` (k,) int64 are vertices, of
-    which ``batch`` at a time are searched from; ``distances`` (n * batch,) has those of a vertex side by
-    side, and ``marks`` (n,) int32 the last round for which it was marked.  ``step`` is 4, the edges read at a
-    time: a compiler that knew it would unroll the loop, and take more registers than there are.
+    The weights of ``incoming`` are in the type of the distances.  ``sources`` (k,) int64 are searched from
+    ``batch`` at a time; ``distances`` (n * batch,) has those of a vertex side by side, and ``marks`` (n,)
+    int32 the last round for which it was marked.  ``step`` is 4, the edges read at a time: a compiler that
+    knew it would unroll the loop, and take more registers than there are.
     """
 
     outgoing: CSR
@@ -181,23 +181,9 @@ def search_batches(worker, search, output, ceiling, changed, largest):
 
 
 def solve(adjacency, sources, result, *, batch=SOURCES):
-    """Search from many sources.
+    """Search from ``batch`` sources at once, a multiple of 64 on a GPU; weights of zero or more, or none.
 
-    Parameters
-    ----------
-    adjacency : edgewise.paths.csr.Adjacency
-        Weights of zero or more (or none), of the type of ``result``.
-    sources : (k,) int64 array
-        Vertices, on any device.
-    result : (k n,) array
-        Takes the distances, row after row; on the device of the adjacency.
-    batch : int
-        Sources searched from at once; a multiple of 64 on a GPU.
-
-    Returns
-    -------
-    bool
-        Whether a distance was too large for the type; ``result`` is of no use then.
+    Returns whether a distance was too large for its type.
     """
     device, n, kind = arrays.device_of(result), adjacency.n_vertices, result.dtype
     if not n or not len(sources):
