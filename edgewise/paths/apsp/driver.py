@@ -25,10 +25,7 @@ from edgewise.paths.sssp.weights import WIDER
 
 
 def share_out(workers, tasks, serve):
-    """Call ``serve(worker, task)`` for all tasks; every worker takes the next when it has finished one.
-
-    An error, or Ctrl-C, ends it when the tasks under way are done.
-    """
+    """Call ``serve(worker, task)`` for all tasks, one at a time on each worker; an error ends it."""
     waiting, lock = iter(tasks), Lock()
     stopped = []
 
@@ -48,17 +45,11 @@ def share_out(workers, tasks, serve):
         work(workers[0])
         return
     with ThreadPoolExecutor(len(workers)) as pool:
-        futures = [pool.submit(work, worker) for worker in workers]
         try:
-            for future in futures:
-                future.result()
+            list(pool.map(work, workers))
         except BaseException:
             stopped.append(None)
             raise
-
-
-def _device_named(name):
-    return "cpu" if kind_of(name) == "cpu" else name
 
 
 class Request(NamedTuple):
@@ -81,7 +72,8 @@ class Job:
     def __init__(self, methods, graph, request):
         n, sources = graph.n_vertices, request.sources
         #: The device of each worker, whose name is that of the device, or of a share of the CPU.
-        self.names, devices = request.devices, tuple(map(_device_named, request.devices))
+        self.names = request.devices
+        devices = tuple("cpu" if kind_of(name) == "cpu" else name for name in self.names)
         self.progress = request.progress or (lambda done, blocks: None)
         self.sources = np.arange(n) if sources is None else graph.vertices_of(flat(sources, "sources"))
         self.output = None if request.output is None else check_path(request.output)

@@ -1,33 +1,26 @@
 """The Floyd-Warshall algorithm in tiles, on one GPU and on several.
 
-The vertices are taken a tile at a time.  For each tile of pivots there are three phases, which are those of
-Katz and Kider, "All-pairs shortest-paths for large graphs on the GPU" (2008):
+For each tile of pivots there are three phases, which are those of Katz and Kider, "All-pairs shortest-paths
+for large graphs on the GPU" (2008):
 
 1. the distances among the pivots, over pivots alone (one block of threads);
-2. the rows and columns of the pivots: since the result of the first phase is closed, one min-plus product
-   with it is enough;
+2. the rows and columns of the pivots, by one min-plus product with the closed result of the first phase;
 3. everything else: ``D[i, j] = min(D[i, j], min over pivots k of D[i, k] + D[k, j])``, a min-plus product.
 
 The second phase works on copies, the *panels*, whose rows are the pivots: the columns of the matrix are
-transposed on the way.  The third phase therefore reads nothing that is being written, and as it covers the
-whole matrix it writes the panels back as well.
+transposed on the way.  The third phase therefore reads nothing that is being written, and writes the panels
+back as well.  An undirected graph has a symmetric matrix: its two panels are one, and the third phase leaves
+out the tiles below the diagonal, half of the work.  The matrix is that of
+:mod:`~edgewise.paths.apsp.floyd_warshall`, with sides of ``min_plus.padded(n)``, solved in place.
 
-An undirected graph has a symmetric matrix: its two panels are one, and the third phase leaves out the tiles
-below the diagonal, half of the work.
-
-The matrix is flat, its rows ``stride`` entries apart, and is solved in place; all of its ``stride * stride``
-entries must be set: 0 on the diagonal, the ceiling (see :mod:`~edgewise.paths.apsp.limits`) or infinity where
-there is no edge, also in the rows and columns beyond the last vertex.
-
-On several GPUs every device holds a range of the rows.  For each tile of pivots its owner prepares the rows
-of the pivots (the row panel: n times a tile) and sends them to all others; then each device turns its part of
-the columns of the pivots into a column panel of its own, and lowers its rows by the product of the two.  In
-all, every device receives the whole matrix once.
+On several GPUs every device holds a range of the rows.  For each tile of pivots its owner prepares the row
+panel (n times a tile) and sends it to all others; then each device makes the column panel of its own rows,
+and lowers them by the product of the two.  In all, every device receives the whole matrix once.
 
 No device waits for the row panel: before the owner of the next pivots starts the long product of this turn,
 it prepares the next panel in advance, out of the rows as they are and the panels of this turn.  The panel is
-then copied while all devices compute the long product, into the one of two buffers that is free.  One host
-thread launches everything.  A device has two streams: one for its work, one for copies to it.
+copied during the long product, into the one of two buffers that is free.  One host thread launches
+everything; a device has two streams, one for its work and one for copies to it.
 """
 
 import numpy as np

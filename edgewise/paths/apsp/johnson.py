@@ -1,17 +1,14 @@
 """Johnson's algorithm: potentials make negative weights non-negative, then every source is searched from.
 
-With potentials of the vertices such that ``potential[v] <= potential[u] + weight`` for every edge, the
-shifted weight ``weight + potential[u] - potential[v]`` is not negative, and all paths from ``s`` to ``t`` are
-shifted alike, by ``potential[s] - potential[t]``.  Shortest paths therefore stay shortest, the repeated
-search of :mod:`edgewise.paths.apsp.vector_lanes` finds them, and their lengths are shifted back.  See
-Johnson, "Efficient algorithms for shortest paths in sparse networks" (J. ACM 24, 1977).
+With potentials such that ``potential[v] <= potential[u] + weight`` for every edge, the shifted weight
+``weight + potential[u] - potential[v]`` is not negative, and all paths from ``s`` to ``t`` are shifted alike,
+by ``potential[s] - potential[t]``.  So the repeated search finds the shortest paths, and their lengths are
+shifted back.  See Johnson, "Efficient algorithms for shortest paths in sparse networks" (J. ACM 24, 1977).
 
 Potentials are the distances from an imagined source with an edge of weight zero to every vertex.  They exist
 if and only if no cycle is negative.  Bellman-Ford-Moore finds them on one core, or names a negative cycle
-(:mod:`edgewise.paths.sssp.bellman_ford`).
-
-Integers are shifted exactly, in 64 bits.  Shifting floats rounds, in float64: a distance is then as exact as
-the largest distance in the graph allows, not as its own size.
+(:mod:`edgewise.paths.sssp.bellman_ford`).  Integers are shifted exactly, in 64 bits.  Shifting floats rounds,
+in float64: a distance is then as exact as the largest distance in the graph allows, not as its own size.
 """
 
 from typing import Any, NamedTuple

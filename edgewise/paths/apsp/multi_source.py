@@ -1,11 +1,9 @@
 """Breadth-first search from 64 sources at once, one bit for each.
 
-Where edges count one, a vertex must know of each source only whether it was reached.  Bit ``s`` of
-``seen[v]`` says that source ``s`` has reached ``v``, and bit ``s`` of ``visit[v]`` that it did so in the last
-level.  One operation then carries all 64 searches over an edge: ``visit[u] & ~seen[v]`` are the sources that
-reach ``v`` from ``u``.  One search of the graph therefore serves 64 sources, and all pairs take n / 64
-searches.  See Then et al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014), here
-with queues of the vertices whose words have bits.
+Bit ``s`` of ``seen[v]`` says that source ``s`` has reached ``v``, and bit ``s`` of ``visit[v]`` that it did
+so in the last level.  One operation then carries all 64 searches over an edge: ``visit[u] & ~seen[v]`` are
+the sources that reach ``v`` from ``u``.  See Then et al., "The more the merrier: efficient multi-source graph
+traversal" (VLDB 2014), here with queues of the vertices whose words have bits.
 
 The level is written to ``distances[v, s]`` for every new bit, and the lanes are transposed into rows at the
 end.  The sources of a batch come from one ball (:mod:`edgewise.paths.apsp.batches`), so that their frontiers

@@ -1,20 +1,32 @@
-"""What an all-pairs search returns."""
+"""What an all-pairs search returns; its paths and its check, both by tight edges.
+
+An edge is *tight* if it ends a shortest path: ``distance[u] + weight == distance[v]``.  Walking back over
+tight edges from any vertex leads to the source.  Where weights are zero there may be cycles of tight edges,
+so a walk never enters a vertex twice and turns back where it cannot continue.
+
+Distances are right if no edge would shorten one (then none is too long) and if every vertex with a distance
+is reached from the source over tight edges (then none is too short).  Floats may have been summed in another
+order, so equal means equal within a fraction of the distance itself: short distances are compared as exactly
+as they are known, whatever the longest one is.  Only where weights are negative, sums of large numbers may be
+small, and the largest distance of the rows counts.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays
-from edgewise.errors import GraphError
-from edgewise.paths.apsp import output, tight_edges
+from edgewise.device import arrays, compiled, device, fetch_add
+from edgewise.errors import GraphError, VerificationError
+from edgewise.paths.apsp import output
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp.weights import rows_in
+from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.result import Result
 
 if TYPE_CHECKING:
@@ -23,20 +35,160 @@ if TYPE_CHECKING:
     from edgewise.paths.csr import Adjacency
 
 
+#: Relative error that rounding may leave, in units of the last place.
+ROUNDINGS = 4096
+#: Rows of distances that are checked at a time.
+ROWS = 256
+
+
+class Tolerance(NamedTuple):
+    """How far a sum may be off: a number, and a fraction of its size; zeros for integers."""
+
+    slack: Any
+    share: Any
+
+
+class Rows(NamedTuple):
+    """Rows of distances to check.
+
+    ``distances`` (k * n,) from ``sources`` (k,) int64 have the value ``none`` where no path leads.  ``wrong``
+    (k,) int64 takes a vertex of each row with a wrong distance, or -1; ``next_row`` (1,) int64 is a counter.
+    """
+
+    sources: Any
+    distances: Any
+    none: Any
+    wrong: Any
+    next_row: Any
+
+
+class RowSearch(NamedTuple):
+    """The search of one worker: ``reached`` (n,) uint8, and its ``queue`` (n,) of int64."""
+
+    reached: Any
+    queue: Any
+
+
+def tolerance_of(distances, none, weights):
+    """The tolerance for sums of a type: :class:`Tolerance`."""
+    kind = distances.dtype.type
+    if distances.dtype.kind != "f":
+        return Tolerance(kind(0), kind(0))
+    share = kind(ROUNDINGS * np.finfo(distances.dtype).eps)
+    if not len(weights) or weights.min() >= 0:
+        return Tolerance(kind(0), share)
+    return Tolerance(share * np.abs(distances[distances != none]).max(initial=0), share)
+
+
+def shortest_path(incoming, distances, source, target, none):
+    """Vertices of a shortest path by the (n,) distances from its source; empty if there is none."""
+    if distances[target] == none:
+        return []
+    tolerance = tolerance_of(distances, none, incoming.weights)
+
+    def predecessors(vertex):
+        return iter(_tight(incoming, distances, vertex, none, tolerance))
+
+    seen, path, stack = {target}, [target], [predecessors(target)]
+    while path[-1] != source:
+        other = next((u for u in stack[-1] if u not in seen), None)
+        if other is None:  # a dead end of edges with weight zero
+            path.pop()
+            stack.pop()
+            if not path:
+                raise VerificationError("the distances do not fit the graph; has it changed since?")
+            continue
+        seen.add(other)
+        path.append(other)
+        stack.append(predecessors(other))
+    return path[::-1]
+
+
+def _tight(incoming, distances, vertex, none, tolerance):
+    """Vertices with a tight edge to ``vertex``, the best fit first, then by number."""
+    entries = slice(incoming.offsets[vertex], incoming.offsets[vertex + 1])
+    others = incoming.neighbours[entries].astype(np.int64)
+    weights = incoming.weights[entries] if len(incoming.weights) else np.ones(len(others), np.int64)
+    reached = distances[others] != none
+    others, weights = others[reached], weights[reached]
+    wide = np.float64 if distances.dtype.kind == "f" else np.int64
+    gaps = np.abs(distances[others].astype(wide) + weights - distances[vertex])
+    order = np.lexsort((others, gaps))
+    largest = tolerance.slack + tolerance.share * abs(wide(distances[vertex]))
+    return others[order][gaps[order] <= largest].tolist()
+
+
+@device
+def check_row(row, csr, rows, tolerance, search):
+    """A vertex whose distance from the source of the row is wrong, or -1."""
+    distances, none, source, (reached, queue) = rows.distances, rows.none, rows.sources[row], search
+    vertices = len(csr.offsets) - 1
+    line = row * vertices
+    for vertex in range(vertices):
+        reached[vertex] = 0
+    reached[source], queue[0] = 1, source
+    head, tail = 0, 1
+    if abs(distances[line + source]) > tolerance.slack:
+        return np.int64(source)
+    while head < tail:
+        vertex = queue[head]
+        head += 1
+        for entry in range(csr.offsets[vertex], csr.offsets[vertex + 1]):
+            other = np.int64(csr.neighbours[entry])
+            weight = csr.weights[entry] if len(csr.weights) else distances.dtype.type(1)
+            if distances[line + other] == none:
+                return other
+            gap = distances[line + vertex] + weight - distances[line + other]
+            largest = tolerance.slack + tolerance.share * abs(distances[line + other])
+            if gap < -largest:
+                return other
+            if reached[other] == 0 and gap <= largest:
+                reached[other], queue[tail] = 1, other
+                tail += 1
+    for vertex in range(vertices):
+        if reached[vertex] == 0 and distances[line + vertex] != none:
+            return np.int64(vertex)
+    return np.int64(-1)
+
+
+@compiled
+def check_rows(csr, rows, tolerance, search):
+    """Check rows, taken from the counter, until none is left."""
+    row = fetch_add(rows.next_row, 0, 1)
+    while row < len(rows.sources):
+        rows.wrong[row] = check_row(row, csr, rows, tolerance, search)
+        row = fetch_add(rows.next_row, 0, 1)
+
+
+def verify_rows(graph, csr, result):
+    """Check the distances of a result against the rows of a graph, with weights of the type of the distances.
+
+    Raises VerificationError; the message names a source and a vertex.
+    """
+    csr, n = csr.on_host(), graph.n_vertices
+    for first in range(0, len(result.sources), ROWS):
+        block = np.ascontiguousarray(arrays.move(result.distances[first : first + ROWS], "cpu"))
+        sources, wrong = result.sources[first : first + ROWS], np.empty(len(block), np.int64)
+        none, next_row = block.dtype.type(result.unreached), np.zeros(1, np.int64)
+        rows = Rows(np.ascontiguousarray(sources), block.reshape(-1), none, wrong, next_row)
+        pool = ThreadPool(len(block), 9 * n)
+        searches = [RowSearch(np.empty(n, np.uint8), np.empty(n, np.int64)) for _ in range(pool.n_workers)]
+        tolerance = tolerance_of(block, none, csr.weights)
+        pool.starmap(check_rows, [(csr, rows, tolerance, search) for search in searches])
+        if (wrong >= 0).any():
+            row = int((wrong >= 0).argmax())
+            one, other = graph.ids_of(np.array([sources[row], wrong[row]])).tolist()
+            raise VerificationError(f"the distance from {one!r} to {other!r} is wrong")
+
+
 @dataclass(frozen=True, eq=False)
 class AllPairs(Result):
     """Distances from every vertex, or from chosen ones, to every vertex.
 
     Attributes
     ----------
-    graph : Graph
-        The graph they belong to.
-    method : str
-        Name of the method that computed them.
-    seconds : float
-        Time of the method alone, and of writing if there is an output.
-    devices : tuple of str
-        The devices that took part.
+    graph, method, seconds, devices
+        As in :class:`~edgewise.result.Result`; the time includes writing if there is an output.
     sources : (k,) int64 array
         Vertex number of each row's source, on the host.
     weighted : bool
@@ -69,13 +221,7 @@ class AllPairs(Result):
         return vertex, arrays.move(self.distances[self._row_of[vertex]], "cpu")
 
     def distance(self, u: Any, v: Any):
-        """Distance from ``u`` to ``v``, both ids; :attr:`unreached` where no path leads.
-
-        Parameters
-        ----------
-        u, v : int or str
-            Ids of vertices; ``u`` one of the sources.
-        """
+        """Distance from ``u``, one of the sources, to ``v``, both ids; :attr:`unreached` without a path."""
         return self._distances_from(u)[1][int(self.graph.vertices_of([v])[0])][()]
 
     def path(self, u: Any, v: Any) -> list:
@@ -96,17 +242,11 @@ class AllPairs(Result):
         """
         source, distances = self._distances_from(u)
         target = int(self.graph.vertices_of([v])[0])
-        path = tight_edges.shortest_path(self._incoming, distances, source, target, self.unreached)
+        path = shortest_path(self._incoming, distances, source, target, self.unreached)
         return self.graph.ids_of(np.array(path, np.int64)).tolist()
 
     def next_hop(self, u: Any, v: Any):
-        """Id of the vertex after ``u`` on a shortest path to ``v``; ``None`` if there is none.
-
-        Parameters
-        ----------
-        u, v : int or str
-            Ids of vertices; ``u`` one of the sources.
-        """
+        """Id of the vertex after ``u``, one of the sources, on a shortest path to ``v``, or ``None``."""
         path = self.path(u, v)
         return path[1] if len(path) > 1 else None
 
@@ -128,10 +268,7 @@ class AllPairs(Result):
     def to_frame(self) -> pyarrow.Table:
         """Return a table with one row for each pair that a path joins, source by source.
 
-        Returns
-        -------
-        pyarrow.Table
-            Columns ``source`` and ``target`` (ids as they came in) and ``distance``.
+        Its columns are ``source`` and ``target`` (ids as they came in) and ``distance``.
         """
         import pyarrow as pa
 
@@ -143,11 +280,8 @@ class AllPairs(Result):
     def write(self, path: str | Path) -> None:
         """Write the distances to a file, whole or not at all.
 
-        Parameters
-        ----------
-        path : path-like
-            A NumPy file (``.npy``) or a Zarr array (``.zarr``) holds the matrix; a Parquet, CSV or Arrow file
-            holds the table of :meth:`to_frame`.
+        A NumPy file (``.npy``) or a Zarr array (``.zarr``) holds the matrix; a Parquet, CSV or Arrow file
+        holds the table of :meth:`to_frame`.
 
         Raises
         ------
@@ -164,7 +298,7 @@ class AllPairs(Result):
         if graph is not self.graph:
             weighted = self.weighted
             adjacency = rows_in(graph, self.distances.dtype.name) if weighted else adjacency_of(graph)
-        tight_edges.verify(graph, adjacency.outgoing, self)
+        verify_rows(graph, adjacency.outgoing, self)
 
     def _plot(self, path):
         from edgewise import plots

@@ -1,27 +1,24 @@
 """Repeated single-source search on the CPU: the lanes of a SIMD vector are sources, 256 bytes at a time.
 
 Fusi finds all pairs by one search after another, which differ in the source only.  Here a batch of sources is
-searched from at once, and the *lanes* of a vector are its sources: ``distances[v]`` is a row with one
-distance from each, and one edge is relaxed for all of them by one load, one addition and one minimum.  The
-weight of an edge is read once for 64 sources (int32, float32) instead of 64 times.
+searched from at once: ``distances[v]`` is a row with one distance from each, the *lanes* of a vector, and one
+edge is relaxed for all of them by one load, one addition and one minimum.  The weight of an edge is read once
+for 64 sources (int32, float32) instead of 64 times.
 
-A vertex *pulls*: it takes the least of ``distances[u] + weight`` over the incoming edges, which stays in
-registers to the end of its row.  If that lowered any lane, the vertex marks the targets of its outgoing
-edges.  Sweeps over the marked vertices go on until none is marked.  This is the Bellman-Ford algorithm in
-Gauss-Seidel order: a vertex sees what earlier vertices of the same sweep wrote.  Every eighth sweep is a
-descending one, so that long thin graphs that are numbered along their length need few.  The result is the
-unique fixpoint, so it is bit for bit that of any other search, for floats too, since rounding is monotone.
+A vertex *pulls* the least of ``distances[u] + weight`` over the incoming edges.  If that lowered any lane, it
+marks the targets of its outgoing edges, and sweeps over the marked vertices go on until none is marked: the
+Bellman-Ford algorithm in Gauss-Seidel order.  Every eighth sweep is a descending one, so that long thin
+graphs that are numbered along their length need few.  The result is the unique fixpoint, bit for bit that of
+any other search, for floats too, since rounding is monotone.
 
-Small weights allow narrow lanes: 128 of int16.  A distance that would be too large for its lane is cut off at
-the ceiling.  That is noticed, because the path there passes a distance less than one weight below the ceiling
-(:mod:`edgewise.paths.apsp.limits`): the remaining batches are then searched in the type of the result, and if
-that is too narrow as well, the caller learns it.
-
-Batches are independent: each thread takes the next one from a counter, and there is no barrier.  See Then et
-al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014) for the idea with one bit a
-source.
+Small weights allow narrow lanes: 128 of int16.  A distance too large for its lane is cut off at the ceiling,
+which is noticed (:mod:`edgewise.paths.apsp.limits`): the remaining batches are then searched in the type of
+the result, and if that is too narrow as well, the caller learns it.  Each thread takes the next batch from a
+counter, and there is no barrier.  See Then et al., "The more the merrier: efficient multi-source graph
+traversal" (VLDB 2014) for the idea with one bit a source.
 """
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,15 +129,19 @@ def search_batches(lanes, batches, progress, scratch):
 
 def sssp(adjacency):
     """Prepare the search from many sources, on the CPU; weights of zero or more, or none."""
-    weights, order = {}, BallOrder(adjacency.outgoing)
+    order, heaviest = BallOrder(adjacency.outgoing), heaviest_of(adjacency.weights)
+
+    @cache
+    def incoming_in(kind):
+        rows = adjacency.incoming
+        weights = rows.weights if len(rows.weights) else np.ones(len(rows.neighbours), kind)
+        return rows._replace(weights=weights.astype(kind, copy=False))
 
     def solve(sources, result):
         batches = order.batches(sources, result, lanes_of(result.dtype))
-        heaviest = heaviest_of(adjacency.weights)
-        for kind in lane_types(result.dtype, heaviest):
-            if kind not in weights:
-                weights[kind] = _weights_as(kind, adjacency.incoming)
-            incoming = adjacency.incoming._replace(weights=weights[kind])
+        narrow = result.dtype == np.int32 and heaviest < ceiling_of(np.int16) // 64
+        for kind in (np.dtype(np.int16), result.dtype) if narrow else (result.dtype,):
+            incoming = incoming_in(kind)
             undone = _solve_in(kind, adjacency.outgoing, incoming, heaviest, batches)
             if not len(undone):
                 return False
@@ -148,19 +149,6 @@ def sssp(adjacency):
         return True
 
     return solve
-
-
-def lane_types(dtype, heaviest):
-    """Types of lanes that are worth trying for distances of ``dtype``, the narrowest first."""
-    if dtype == np.int32 and heaviest < ceiling_of(np.int16) // 64:
-        return [np.dtype(np.int16), np.dtype(np.int32)]
-    return [np.dtype(dtype)]
-
-
-def _weights_as(kind, incoming):
-    if not len(incoming.weights):
-        return np.ones(len(incoming.neighbours), kind)
-    return incoming.weights.astype(kind, copy=False)
 
 
 def _solve_in(kind, outgoing, incoming, heaviest, batches):

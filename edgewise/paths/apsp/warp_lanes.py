@@ -7,10 +7,8 @@ time, and where that lowered a lane it marks the targets of the outgoing edges f
 belongs to one warp, so nothing is atomic.  What neighbours write in the same round may be seen or not; if
 not, they have marked the vertex.  A mark is the number of the round, so marks need not be cleared.
 
-A warp mostly waits for memory.  So its lanes read the marks and offsets of as many vertices as there are
-lanes, and pass them to each other; and four edges are read at a time, the last one again where a row has no
-more.
-
+A warp mostly waits for memory, so its lanes read the marks and offsets of as many vertices as there are lanes
+and pass them to each other, and four edges are read at a time, the last one again where a row has no more.
 All batches are one region with barriers (:mod:`~edgewise.device.regions`): the host does nothing in between.
 128 sources of a graph of 100,000 vertices take 51 MB, which stay in the cache of a large GPU.
 """
