@@ -1,22 +1,19 @@
 """An open-addressing hash table with linear probing, for device functions on the CPU and on GPUs.
 
 A table is an array of 64-bit words, a power of two of them.  The bits of a word that ``key_bits`` selects are
-the *key*; the other bits are a value beside it, such as a counter or a position.  Values that are larger live
-in other arrays, at the index of the key's slot.  A word equal to ``empty`` marks a slot without a key, so no
-word that is entered may be equal to it.
+the *key*; the other bits are a value beside it, such as a counter or a position.  Larger values live in other
+arrays, at the index of the key's slot.  A word equal to ``empty`` marks a slot without a key, so no word that
+is entered may be equal to it.
 
     table = HashTable(words, EMPTY, WHOLE_WORD)
     slot, is_new = claim(table, home_slot(key, table), key)     # several threads
     slot, is_new = insert(table, home_slot(key, table), key)    # one thread
     slot, word = probe(table, home_slot(key, table), key)       # look-up: word == table.empty if absent
 
-Keys are never removed, hence a slot that holds a key keeps it, and a search for a key ends at its slot or at
-an empty one.  :func:`claim` relies on this: a thread that loses a slot to another thread goes on from there
-with the word that the other thread wrote.  The caller provides enough slots; a search in a full table would
-not end.
-
-Records that are built inside a compiled function from constants cost nothing: the compiler folds ``empty``
-and ``key_bits`` into the loop.
+Keys are never removed, so a search for a key ends at its slot or at an empty one, and a thread that loses a
+slot to another one goes on from there with that thread's word.  The caller provides enough slots; a search in
+a full table would not end.  Records that are built inside a compiled function from constants cost nothing:
+the compiler folds ``empty`` and ``key_bits`` into the loop.
 """
 
 from typing import Any, NamedTuple
@@ -39,17 +36,7 @@ _ONE = np.uint64(1)
 
 
 class HashTable(NamedTuple):
-    """A hash table.
-
-    Attributes
-    ----------
-    words : (slots,) int64 or uint64 array
-        ``slots`` is a power of two.
-    empty : number of the words' type
-        The word of an empty slot.
-    key_bits : number of the words' type
-        Mask of the bits of a word that are the key.
-    """
+    """A power of two of int64 or uint64 ``words``, the word of an ``empty`` slot, and the ``key_bits``."""
 
     words: Any
     empty: Any
@@ -89,7 +76,7 @@ def insert(table, slot, word):
 def claim(table, slot, word):
     """Enter ``word`` unless its key is there, while other threads do the same: (slot, whether it was new).
 
-    Of several threads that enter one key, exactly one is told that it was new.
+    Of several threads that enter one key, for exactly one it was new.
     """
     mask = np.uint64(len(table.words) - 1)
     held = _read(table.words, slot)

@@ -37,17 +37,9 @@ class Panel(NamedTuple):
 class Shape(NamedTuple):
     """How the values of a type are distributed over threads.
 
-    Attributes
-    ----------
-    tile : int
-        Rows and columns of a tile, and the common dimension of a product.
-    side : int
-        Rows and columns of a thread's part of the tile; 4 or 8.
-    depth : int
-        Steps of the common dimension in shared memory at once; there are two such slices, one of them being
-        copied.
-    blocks_per_sm : int
-        Blocks that a multiprocessor runs at once.
+    ``tile``: rows and columns of a tile, and the common dimension of a product.  ``side``: rows and columns
+    of a thread's part of the tile, 4 or 8.  ``depth``: steps of the common dimension in shared memory at
+    once, twice. ``blocks_per_sm``: blocks that a multiprocessor runs at once.
     """
 
     tile: int
@@ -57,18 +49,9 @@ class Shape(NamedTuple):
 
 
 class MinPlus:
-    """The kernels for one type of distances.
+    """The kernels for one type of distances, which may be negative if ``signed``.
 
-    Parameters
-    ----------
-    dtype : int32, int64, float32 or float64
-    signed : bool
-        Whether values may be negative.
-
-    Attributes
-    ----------
-    tile : int
-        Rows and columns of a tile; divides :data:`TILE`.
+    ``tile``, the rows and columns of a tile, divides :data:`TILE`.
     """
 
     def __init__(self, dtype, signed):
@@ -95,15 +78,8 @@ class MinPlus:
     def relax(self, target, left, right, high, wide, *, apart=0, upper=False):
         """Lower a target of ``high`` by ``wide`` tiles to ``left^T (min,+) right``, a tile deep.
 
-        Parameters
-        ----------
-        target : Panel
-        left, right : Panel
-            ``tile`` rows of ``high`` and ``wide`` tiles.
-        apart : int
-            Entries from the right factor of a row of tiles to that of the next.
-        upper : bool
-            Leave out the tiles below the diagonal.
+        ``apart``: entries from the right factor of a row of tiles to that of the next.  ``upper``: leave out
+        the tiles below the diagonal.
         """
         if self.by_bits:
             target, left, right = (
@@ -113,19 +89,11 @@ class MinPlus:
         self._relax(high * wide, (target, left, right, apart, wide, int(upper)), device)
 
     def close(self, panel, closed, negative, first):
-        """Distances within one tile, over the vertices of that tile.
+        """Distances within the tile at ``panel``, whose first vertex is ``first``, over its vertices.
 
-        Parameters
-        ----------
-        panel : Panel
-            At the tile.
-        closed : (2 tile tile,) array
-            Row after row of the distances, each followed by the same row of their transpose.
-        negative : (1,) int64 array
-            If it is 0, it becomes 1 + the first vertex of the tile found on a cycle of negative length, which
-            is before any sum wraps.
-        first : int
-            Number of the tile's first vertex.
+        ``closed`` (2 * tile * tile,) takes the rows of the distances, each followed by the same row of their
+        transpose.  ``negative`` (1,) int64, if it is 0, becomes 1 + the first vertex of the tile found on a
+        cycle of negative length, which is before any sum wraps.
         """
         self._close(1, (panel, closed, negative, first), arrays.device_of(panel.array))
 

@@ -62,12 +62,8 @@ def _fetching(tile, depth, threads):
 def relaxing(kind, shape, add):
     """Kernel: ``target = min(target, left^T (min,+) right)``, a tile of it per block.
 
-    Parameters
-    ----------
-    kind : NumPy type
-    shape : edgewise.primitives.min_plus.Shape
-    add : function
-        ``add(least, a, b, c, d)``: the least of ``least``, ``a + b`` and ``c + d``.
+    ``shape`` is a :class:`~edgewise.primitives.min_plus.Shape`, and ``add(least, a, b, c, d)`` the least of
+    ``least``, ``a + b`` and ``c + d``.
     """
     tile, side, depth, _ = shape
     add = cuda.jit(device=True, inline="always")(add)

@@ -3,9 +3,7 @@
 Starting a compiled function (:class:`~edgewise.device.regions.compiled`) on a Python thread takes less time
 to compile than a parallel loop does, and several such functions can run at once.  Workers that need scratch
 memory of their own, or that return values, use this pool; loops over indices use
-:class:`~edgewise.device.loop.each`.
-
-Workers that share tasks take them in chunks from a :class:`WorkQueue`:
+:class:`~edgewise.device.loop.each`.  Workers that share tasks take them in chunks from a :class:`WorkQueue`:
 
     @compiled
     def count(queue, values, total):
@@ -37,15 +35,7 @@ SMALL = 1 << 26
 
 
 class WorkQueue(NamedTuple):
-    """Tasks ``first`` to ``end - 1``, which workers take from a shared counter.
-
-    Attributes
-    ----------
-    counter : (1,) int64 array
-        The next task; at first ``first``.
-    first, end : int
-    n_workers : int
-    """
+    """Tasks ``first`` to ``end - 1``; ``counter`` (1,) int64 is the next task, at first ``first``."""
 
     counter: Any
     first: int
@@ -74,19 +64,10 @@ def _move_sum(first, end, target, source):
 
 
 class ThreadPool:
-    """Python threads that run compiled functions.
+    """Python threads that run compiled functions: ``n_workers``, at least 1.
 
-    Parameters
-    ----------
-    max_workers : int
-        Upper limit of the workers, usually the number of tasks.
-    bytes_per_worker : int
-        Scratch memory of a worker; all workers together take at most half of the free memory.
-
-    Attributes
-    ----------
-    n_workers : int
-        At least 1, and at most the number of threads that loops use; 1 in the interpreter.
+    There are at most ``max_workers`` (usually the number of tasks) and as many as loops use; 1 in the
+    interpreter. Their scratch memory, ``bytes_per_worker`` for each, takes at most half of the free memory.
     """
 
     def __init__(self, max_workers: int, bytes_per_worker: int = 0):
@@ -99,9 +80,8 @@ class ThreadPool:
     def starmap(self, function, calls, cancel=None) -> list:
         """Call ``function(*arguments)`` for each tuple of ``calls`` at the same time; return the results.
 
-        All calls have ended when this returns or raises.  If one raises an exception, or the main thread is
-        interrupted by Ctrl-C, ``cancel()`` is called, which may make the others end early.  A single call
-        runs on the calling thread.
+        All calls have ended when this returns or raises.  At an exception or Ctrl-C ``cancel()`` is called,
+        which may make the others end early.  A single call runs on the calling thread.
         """
         if len(calls) == 1:
             return [function(*calls[0])]
@@ -117,16 +97,10 @@ class ThreadPool:
         finally:
             wait(futures)
 
-    def run(self, function, *arguments):
-        """Call ``function(worker_id, counter, *arguments)`` for each worker, with a counter at zero."""
-        counter = np.zeros(1, np.int64)
-        self.starmap(function, [(worker_id, counter, *arguments) for worker_id in range(self.n_workers)])
-
     def run_queue(self, function, first, end, *arguments, per_worker):
         """Call ``function(queue, *arguments, *per_worker[worker_id])`` for each worker.
 
-        ``queue`` is a :class:`WorkQueue` of the tasks ``first`` to ``end - 1``; it becomes empty when a call
-        raises an exception.
+        The tasks of the queue are ``first`` to ``end - 1``; it becomes empty when a call raises an exception.
         """
         counter = np.full(1, first, np.int64)
         queue = WorkQueue(counter, int(first), int(end), self.n_workers)

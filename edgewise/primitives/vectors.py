@@ -8,9 +8,9 @@
         write(array, at, lower)
 
 A compiler that must find the vectors in plain loops first has to prove that arrays do not overlap, keeps
-running minima in memory and stays at half the width the processor has.  Here a value is an LLVM vector, so
-it lies in registers, whatever their width.  Measured on 64 x 64 tiles of min-plus products in int32
-(AVX-512, one core): 16 G updates a second from loops, 41 G from vectors, which is the processor's peak.
+running minima in memory and stays at half the width the processor has.  Here a value is an LLVM vector, which
+stays in registers.  Measured on 64 x 64 tiles of min-plus products in int32 (AVX-512, one core): 16 G updates
+a second from loops, 41 G from vectors, which is the processor's peak.
 
 CPU only.  In the interpreter a vector is a small NumPy array.
 """
@@ -44,19 +44,9 @@ class _VectorModel(models.PrimitiveModel):
 
 
 def of_bytes(size):
-    """The function that reads vectors of ``size`` bytes, and the number of items of such a one.
+    """The functions ``read(array, at)``, a vector of ``size`` bytes, and ``items(dtype)`` of it.
 
-    Parameters
-    ----------
-    size : int
-        A power of two.
-
-    Returns
-    -------
-    read : function
-        ``read(array, at)``: the vector that begins at ``array[at]``; all of it must lie in the array.
-    items : function
-        ``items(dtype)``: how many numbers it holds.
+    ``size`` is a power of two; all of the vector that begins at ``array[at]`` must be within the array.
     """
 
     def read(array, at):

@@ -26,13 +26,6 @@ def mark_tasks(queue, marks, total):
         start, stop = next_chunk(queue)
 
 
-@compiled
-def take_all(worker_id, counter, taken):
-    while counter[0] < len(taken):
-        taken[counter[0]] = worker_id
-        counter[0] += 1
-
-
 @pytest.mark.parametrize("first, end", [(0, 0), (0, 1), (5, 5000)])
 def test_every_task_is_processed_once(first, end):
     marks, pool = np.zeros(end, np.int64), ThreadPool(end)
@@ -41,12 +34,6 @@ def test_every_task_is_processed_once(first, end):
     assert marks.tolist() == [0] * first + [1] * (end - first)
     assert pool.sum(totals)[0] == end - first
     assert not any(total.any() for total in totals[1:])
-
-
-def test_workers_share_a_counter():
-    taken = np.full(4, -1)
-    ThreadPool(1).run(take_all, taken)
-    assert taken.tolist() == [0] * 4
 
 
 def test_results_come_in_the_order_of_the_calls():
