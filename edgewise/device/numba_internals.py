@@ -13,6 +13,7 @@ without machine code        and wrappers, options ``_nrt``,
 run one function on         calling convention, calls of a         the function runs on Python threads
 Numba's threads             function at an address
 yield and sleep             ``types.ExternalFunction``             threads spin
+calls with records          ``compute_fingerprint``                 the dispatcher reads all names of fields
 keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_caching()`` in the process that
                             rebuilding of compiled functions       holds a lock of the folder
 pointer types               typed pointers of llvmlite             opaque pointers
@@ -298,6 +299,60 @@ def external(name, signature):
     """A function of the C library for compiled functions; one that does nothing if that is not possible."""
     (ExternalFunction,) = _private("numba.types", "ExternalFunction")
     return None if ExternalFunction is None else ExternalFunction(name, signature)
+
+
+# -- calls with records --------------------------------------------------------------------------------------
+
+(_fingerprint,) = _private("numba._dispatcher", "compute_fingerprint")
+
+
+class RecordCalls:
+    """A compiled function that is called with named tuples almost as fast as with their fields.
+
+    Numba's dispatcher reads the class and the names of the fields of every record, which takes 1 us for each.
+    Here a key consists of the classes of the tuples and Numba's fingerprint of what is in them, and the
+    dispatcher serves the first call with each key only.  Functions that are first called without records use
+    the dispatcher alone.
+    """
+
+    def __init__(self, dispatcher):
+        self.dispatcher, self.entries, self.takes_records = dispatcher, {}, None
+
+    def __call__(self, *arguments):
+        if self.takes_records is False:
+            return self.dispatcher(*arguments)
+        classes, values = [], []
+        _flatten(arguments, classes, values)
+        try:
+            key = *classes, _fingerprint(tuple(values))
+        except NotImplementedError:  # of a value that has no fingerprint
+            return self.dispatcher(*arguments)
+        entry = self.entries.get(key)
+        return self._first_call(key, arguments) if entry is None else entry(*arguments)
+
+    def _first_call(self, key, arguments):
+        result = self.dispatcher(*arguments)
+        compiled = self.dispatcher.overloads.get(tuple(map(numba.typeof, arguments)))
+        # the dispatcher may have converted the arguments to another signature, which only it can do
+        self.entries[key] = self.dispatcher if compiled is None else compiled.entry_point
+        if self.takes_records is None:
+            self.takes_records = any(hasattr(one, "_fields") for one in key)
+        return result
+
+
+def _flatten(values, classes, flat):
+    """Append the values in nested tuples to ``flat``; describe each tuple by class, length and position."""
+    for value in values:
+        if isinstance(value, tuple):
+            classes += type(value), len(value), len(flat)
+            _flatten(value, classes, flat)
+        else:
+            flat.append(value)
+
+
+def with_fast_records(dispatcher):
+    """``dispatcher``, called through :class:`RecordCalls` where that is possible."""
+    return dispatcher if _fingerprint is None else RecordCalls(dispatcher)
 
 
 # -- CPU kernels on disk ------------------------------------------------------------------------------------

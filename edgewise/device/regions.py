@@ -34,7 +34,7 @@ from numba.extending import overload
 from edgewise.device import arrays, cache, launch, thread_region
 from edgewise.device.atomics import fetch_add, load, store
 from edgewise.device.loop import loop_lock
-from edgewise.device.numba_internals import external
+from edgewise.device.numba_internals import external, with_fast_records
 from edgewise.device.target import INTERPRETED, PART, SIMULATED, WHOLE, device, on_cuda
 from edgewise.device.thread_region import entry
 
@@ -318,7 +318,9 @@ class compiled:
         update_wrapper(self, body)
         name = f"{body.__module__}.{body.__qualname__}"
         function = njit(nogil=True, **WHOLE)(body)
-        self.function = function if INTERPRETED or SIMULATED else cache.keep(function, name)
+        self.function = (
+            function if INTERPRETED or SIMULATED else with_fast_records(cache.keep(function, name))
+        )
 
     def __call__(self, *arguments):
         return self.function(*arguments)

@@ -58,7 +58,7 @@ def compiled(region, name):
     if INTERPRETED:
         return Region(region, name)
     function = njit(nogil=True, **WHOLE)(region)
-    return Region(function if SIMULATED else cache.keep(function, name), name)
+    return Region(function if SIMULATED else internals.with_fast_records(cache.keep(function, name)), name)
 
 
 def run(region, n_workers, *arguments, flag=None):

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from numba import njit
 
 from edgewise.device import arrays, barrier_wait, compiled, each, each_row, fetch_add, launch, parallel_region
-from edgewise.device.target import INTERPRETED, SIMULATED
+from edgewise.device.target import INTERPRETED, SIMULATED, WHOLE
 from edgewise.errors import DeviceError
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
@@ -123,6 +124,77 @@ def test_compiled_calls():
     job = job_of(device="cpu")
     sum_compiled(job)
     assert sums_of(job) == expected()
+
+
+class Box(NamedTuple):
+    """Anything."""
+
+    value: Any
+
+
+class OtherBox(NamedTuple):
+    """Anything, in another class."""
+
+    value: Any
+
+
+def frozen(values):
+    values.flags.writeable = False
+    return values
+
+
+#: Values whose Numba types differ, and several of each type; then pairs of records.
+VALUES = (
+    *(
+        1,
+        2**40,
+        np.int64(3),
+        np.uint64(1),
+        np.int32(1),
+        np.uint8(1),
+        True,
+        np.True_,
+        0.5,
+        np.float64(2),
+        None,
+    ),
+    *(np.float32(1), np.zeros(3), np.ones(1), np.zeros(6)[1:3], np.zeros(6)[::2], np.zeros(3, np.int32)),
+    *(np.zeros((2, 2)), frozen(np.zeros(3)), frozen(np.zeros(6)[::2]), (1, 2.0), (1, (2.0,)), (1, 2, 3)),
+)
+PAIRS = [
+    *((Box(value), OtherBox(1)) for value in VALUES),
+    *((Box((Box(1), 2)), 3), (Box((Box(1),)), 2), (Box(Box((1, 2))), 3), (Box(1), 2), (1, Box(2))),
+    *((Box(Box(1)), OtherBox(2)), (Box(Box(1)), Box(2)), (Box(1), OtherBox(Box(2)))),
+]
+
+
+@pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that types arguments")
+def test_calls_with_records_type_values_as_numba_does():
+    def take_both(first, second):
+        return 0
+
+    ours, numbas = compiled(take_both), njit(nogil=True, **WHOLE)(take_both)
+    function = getattr(ours.function, "dispatcher", ours.function)
+    for _ in range(2):
+        for pair in PAIRS:
+            ours(*pair), numbas(*pair)
+    assert list(function.overloads) == list(numbas.overloads)
+    assert len(numbas.overloads) > 20
+
+
+@pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that types arguments")
+def test_calls_with_records_reach_the_code_for_their_types():
+    @compiled
+    def describe(first, second):
+        return first.value / second.value
+
+    numbers = 7, 7.5, np.uint8(200), np.float32(0.25), np.int32(-3), True
+    for _ in range(2):
+        for one in numbers:
+            for other in numbers:
+                expected = np.float64(one) / np.float64(other)
+                for classes in ((Box, Box), (Box, OtherBox), (OtherBox, OtherBox)):
+                    assert describe(classes[0](one), classes[1](other)) == expected
 
 
 def test_slices_are_fields():
