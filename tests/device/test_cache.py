@@ -24,7 +24,8 @@ for kind in (np.uint32, np.int64):
     results.append(int(parent.max()))
 unite_edge(4999, parent, np.arange(4999), np.arange(1, 5000))
 results.append(int(parent.max()))
-stats = [getattr(loop.cpu.function, "dispatcher", loop.cpu.function).stats for loop in (make_singletons, unite_edge)]
+functions = make_singletons.cpu.function, unite_edge.cpu.function
+stats = [getattr(function, "dispatcher", function).stats for function in functions]
 hits, misses = (sum(sum(counts.values()) for counts in both) for both in zip(*(one[1:] for one in stats)))
 print(len(list(cache.root().rglob("*.nbc"))), hits, misses, *results)
 """
