@@ -20,8 +20,7 @@ import edgewise as ew
 from edgewise.cycles import METHODS
 from edgewise.cycles.counting.apex import wedges_of
 from edgewise.cycles.counting.ranked import ranked_of
-from edgewise.cycles.method import heaviest_first
-from edgewise.cycles.planning.cost_model import choose
+from edgewise.cycles.planning import choose, heaviest_first
 
 GRAPHS = ("rmat20", "uniform22", "rgg21")
 LENGTHS = (3, 4, 5)

@@ -14,7 +14,7 @@ from edgewise.command.cycles_report import CLUSTERING, COUNTS, ESTIMATE, Wanted
 from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.stages import stages
 from edgewise.cycles import METHODS, SCHEDULES, check_length
-from edgewise.cycles.planning.schedules import parse
+from edgewise.cycles.planning import parse
 from edgewise.device import threads
 from edgewise.errors import OptionError
 from edgewise.method import check_device

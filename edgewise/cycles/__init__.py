@@ -1,7 +1,7 @@
 """Simple cycles of a given length through every vertex of an undirected graph.
 
 A method divides the count into *tasks*, one per vertex.  A schedule deals tasks to CPU cores and GPUs
-(:mod:`~edgewise.cycles.planning.schedules`), and the counts of the devices are added, so that all methods,
+(:mod:`~edgewise.cycles.planning`), and the counts of the devices are added, so that all methods,
 devices and schedules give the same counts bit for bit.
 """
 
@@ -11,16 +11,12 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from edgewise.cycles.counting.ranked import ranked_of
-from edgewise.cycles.method import CycleMethod, check_undirected
-from edgewise.cycles.methods import METHODS
-from edgewise.cycles.planning.cost_model import check_fits, check_seconds, choose, seconds_of
-from edgewise.cycles.planning.devices import Job, count_tasks, joining
-from edgewise.cycles.planning.schedules import SCHEDULES, Plan, parse, tasks_of
+from edgewise.cycles import planning
+from edgewise.cycles.counting.ranked import check_undirected, ranked_of
+from edgewise.cycles.methods import METHODS, CycleMethod
+from edgewise.cycles.planning import SCHEDULES
 from edgewise.cycles.result import Cycles
-from edgewise.device import arrays, each
+from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
 from edgewise.method import check_device, check_method, check_one_or_several, is_number
@@ -107,7 +103,7 @@ def cycle_counts(
     team = device_team(devices)
     for worker in team:
         check_device(method, worker.device, METHODS)
-    request = _Request(int(length), method, options, team, parse(schedule), bool(force), progress)
+    request = _Request(int(length), method, options, team, planning.parse(schedule), bool(force), progress)
     graph = graph.to(team[0].device)
     with arrays.guard(graph.device):
         counted = _count_whole(graph, request) or _count_by_tasks(graph, request)
@@ -156,7 +152,7 @@ def _count_whole(graph, request):
     """Count the whole graph in one call if the method has a way to do so, and that is worthwhile."""
     team, name = request.team, request.method
     if name == "auto":
-        name = choose(METHODS, request.length, team.devices)
+        name = planning.choose(METHODS, request.length, team.devices)
     whole = METHODS[name].whole
     if whole is None or len(team) > 1 or request.schedule[0] != "auto" or graph.device != "cpu":
         return None
@@ -178,23 +174,21 @@ def _count_by_tasks(graph, request):
         ranked = ranked_of(graph)
         arrays.synchronize(graph.device)
     with timer("plan"):
-        name = choose(METHODS, length, team.devices) if request.method == "auto" else request.method
+        name = planning.choose(METHODS, length, team.devices) if request.method == "auto" else request.method
         if not METHODS[name].enumerates:
-            check_fits(ranked, length)
-        tasks = tasks_of(graph, ranked, name, METHODS[name], length, how.by_work)
+            planning.check_fits(ranked, length)
+        tasks = planning.tasks_of(graph, name, METHODS[name], length, how.by_work)
         if not request.force:
-            check_seconds(tasks.total, team.devices, name, length)
+            planning.check_seconds(tasks.total, team.devices, name, length)
         if request.schedule[0] == "auto":
-            seconds = seconds_of(tasks.total, team.devices)
-            team = DeviceTeam(team[i] for i in joining(team.devices, seconds))
-        seconds = seconds_of(tasks.total, team.devices)
-        dealer = how.deal(Plan(tasks, seconds, team.devices, number))
+            seconds = planning.seconds_of(tasks.total, team.devices)
+            team = DeviceTeam(team[i] for i in planning.joining(team.devices, seconds))
+        seconds = planning.seconds_of(tasks.total, team.devices)
+        dealer = how.deal(planning.Plan(tasks, seconds, team.devices, number))
     with timer("count"):
         start = perf_counter()
-        job = Job(_starter(METHODS[name], request), ranked, tasks, dealer, seconds, request.progress)
-        by_rank = arrays.move(count_tasks(job, team.devices), graph.device)
-        counts = arrays.empty(len(by_rank), np.int64, graph.device)
-        take_by_rank(len(counts), by_rank, ranked.rank, counts)
+        job = planning.Job(_starter(METHODS[name], request), ranked, tasks, dealer, seconds, request.progress)
+        counts = arrays.move(planning.count_tasks(job, team.devices), graph.device)[ranked.rank]
         arrays.synchronize(graph.device)
         seconds = perf_counter() - start
     return _Counted(name, seconds, counts, ranked.n_self_loops, ranked.n_duplicates, team.names)
@@ -208,9 +202,3 @@ def _starter(method, request):
         return method.run(ranked, order, length=request.length, **endless | request.options)
 
     return start
-
-
-@each
-def take_by_rank(vertex, by_rank, rank, counts):
-    """Set the count of a vertex to that of its rank."""
-    counts[vertex] = by_rank[rank[vertex]]

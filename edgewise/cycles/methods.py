@@ -1,16 +1,60 @@
-"""The ways to count cycles: one line for each page."""
+"""The ways to count cycles: what a method is, and the table of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
 from edgewise.cycles.counting import hexagons, pentagons, squares, triangles
-from edgewise.cycles.method import CycleMethod
 from edgewise.cycles.search import dfs, enumerate
-from edgewise.method import Option
+from edgewise.method import Method, Option
 
 #: A number of wedges or of steps.
 LARGE = Option(below=2**63)
 #: Wedges up to which a warp and a block of a GPU count an apex vertex, and from which on the whole grid does.
 LIMITS = {"small": LARGE, "large": LARGE, "all_from": LARGE}
+
+
+@dataclass(frozen=True)
+class CycleMethod(Method):
+    """One way to count cycles.
+
+    Tasks are vertices (ranks) in an order.  The count is divided among the tasks as the method defines: a
+    task is the cycles whose highest vertex it is, or the cycles through it.
+
+    Attributes
+    ----------
+    run : callable
+        ``run(ranked, order, length, **options)`` returns a *solver* for the device of ``ranked``, and
+        allocates its scratch.  ``order`` is a (tasks,) int64 array of ranks there.
+        ``solver.count(first, end)`` does the tasks ``order[first:end]``; on a GPU it may return before they
+        are done.  ``solver.counts``, (n,) int64, are the cycles found so far, by rank; the sum over all
+        solvers is the result (modulo 2**64 while a count is in progress).
+    work : callable
+        ``work(ranked, length)`` estimates the operations of each task: (n,) float64 array on that device.
+        Tasks without work need not be done.
+    lengths : tuple of int, or None
+        Lengths it can do; ``None``: 3 and more.
+    whole : callable or None
+        ``whole(graph)`` returns counts by vertex, self-loops and repeated edges.  It counts on the host in
+        one call, perhaps without ranking the graph; the counts are ``None`` where tasks are faster.
+    cost : float
+        Operations, in the unit of :mod:`~edgewise.cycles.planning`, of a unit of its work.
+    enumerates : bool
+        Whether it finds every cycle on its own, so that a count beyond 64 bits would take centuries.
+    """
+
+    work: Callable[..., Any] = field(kw_only=True)
+    lengths: tuple[int, ...] | None = field(default=None, kw_only=True)
+    whole: Callable[..., Any] | None = field(default=None, kw_only=True)
+    cost: float = field(default=1.0, kw_only=True)
+    enumerates: bool = field(default=False, kw_only=True)
+
+    def can(self, length: int) -> bool:
+        """Whether it counts cycles of this length."""
+        return length >= 3 if self.lengths is None else length in self.lengths
+
 
 METHODS = {
     "triangles": CycleMethod(

@@ -11,7 +11,7 @@ worker may call :func:`warp_aggregated_add`.
 from numba.extending import overload
 
 from edgewise.device.atomics import fetch_add
-from edgewise.device.launch import BLOCK, WARP
+from edgewise.device.launch import WARP
 from edgewise.device.target import INTERPRETED, PART, SIMULATED, device, on_cuda
 
 
@@ -69,13 +69,6 @@ def segment_sum(value, first, end, lane):
     if first >= end:
         return value - value
     return within - before if first > 0 else within
-
-
-def warps_per_block(threads, device):
-    """Warps per block of a region with so many ``threads`` per block on a GPU; called on the host."""
-    if device == "cpu":
-        return 1
-    return min(threads, BLOCK) if SIMULATED else threads // WARP
 
 
 def warp_aggregated_add(counter, index):

@@ -20,9 +20,7 @@ import numpy as np
 import edgewise
 from edgewise.cycles import METHODS, SCHEDULES, cycle_counts
 from edgewise.cycles.counting.ranked import ranked_of
-from edgewise.cycles.planning.cost_model import seconds_of
-from edgewise.cycles.planning.devices import Job, count_tasks
-from edgewise.cycles.planning.schedules import Plan, Tasks, parse
+from edgewise.cycles.planning import Job, Plan, Tasks, count_tasks, parse, seconds_of
 from edgewise.device import arrays, threads
 from edgewise.experiments.graphs import CS406 as STAND_INS
 from edgewise.experiments.published import CS406 as PUBLISHED

@@ -10,8 +10,7 @@ import pytest
 
 from edgewise.command import run
 from edgewise.command.cycles import Method
-from edgewise.cycles import METHODS
-from edgewise.cycles.planning import cost_model
+from edgewise.cycles import METHODS, planning
 
 FRIENDS = "ann,bob\nbob,cid\ncid,ann\ncid,dan\ndan,ann\nbob,bob\nbob,ann\neve,ann\n"
 
@@ -108,7 +107,7 @@ def test_weights_do_not_matter(tmp_path, capsys):
 
 
 def test_days_of_work(friends, capsys, monkeypatch):
-    monkeypatch.setattr(cost_model, "MAX_SECONDS", 0.0)
+    monkeypatch.setattr(planning, "MAX_SECONDS", 0.0)
     words = complaint(capsys, friends, "-k", "4", "--method", "dfs")
     assert "by dfs on cpu should take about 0 seconds" in words and "--yes" in words and "--estimate" in words
     assert facts_of(capsys, friends, "-k", "4", "--method", "dfs", "--yes")["total"] == 1

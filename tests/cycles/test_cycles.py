@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.cycles import METHODS
-from edgewise.cycles.check import count_by_hand
+from edgewise.cycles.verification import count_by_hand
 from edgewise.device.target import INTERPRETED, SIMULATED
 from tests.zoo import ZOO
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.check import count_by_hand
 from edgewise.cycles.search.estimate import estimate_cycles
 from edgewise.cycles.search.intervals import interval
+from edgewise.cycles.verification import count_by_hand
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError
 from tests.zoo import ZOO

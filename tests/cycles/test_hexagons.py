@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.check import count_by_hand
 from edgewise.cycles.counting import hexagons
 from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.verification import count_by_hand
 from edgewise.device import arrays, launch
 from edgewise.device.target import SIMULATED
 from edgewise.primitives.thread_pool import WorkQueue

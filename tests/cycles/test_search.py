@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.check import count_by_hand
+from edgewise.cycles import planning
 from edgewise.cycles.counting.ranked import ranked_of
-from edgewise.cycles.method import heaviest_first
-from edgewise.cycles.planning import cost_model
+from edgewise.cycles.planning import heaviest_first
 from edgewise.cycles.search import dfs, probes, sampling, two_core
 from edgewise.cycles.search import enumerate as enumerating
+from edgewise.cycles.verification import count_by_hand
 from edgewise.device import arrays, launch
 from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError
@@ -40,31 +40,31 @@ def test_no_count_is_above_its_bounds(shape):
     graph = ranked(*ZOO[shape])
     for length in (3, 4, 5, 6):
         most = count_by_hand(*ZOO[shape], length).max(initial=0)
-        assert most <= cost_model.bound_of(graph, length)
+        assert most <= planning.bound_of(graph, length)
         if graph.n_vertices > 2:
-            assert most <= cost_model._bound_by_walks(graph, length)
+            assert most <= planning._bound_by_walks(graph, length)
 
 
 @pytest.mark.interpreter
 def test_bounds_are_close_where_it_matters():
-    assert cost_model.bound_of(ranked(*clique(30)), 5) == pytest.approx(perm(29, 4) / 2, rel=1e-3)
+    assert planning.bound_of(ranked(*clique(30)), 5) == pytest.approx(perm(29, 4) / 2, rel=1e-3)
     ring = np.arange(40), (np.arange(40) + 1) % 40
-    assert cost_model.bound_of(ranked(40, *ring), 40) == pytest.approx(1, rel=1e-3)
-    assert cost_model.bound_of(ranked(40, *ring), 41) == 0
-    assert cost_model._bound_by_walks(ranked(*star(50)), 7) == 0
-    assert np.isinf(cost_model._bound_by_walks(ranked(*clique(30)), 300))
+    assert planning.bound_of(ranked(40, *ring), 40) == pytest.approx(1, rel=1e-3)
+    assert planning.bound_of(ranked(40, *ring), 41) == 0
+    assert planning._bound_by_walks(ranked(*star(50)), 7) == 0
+    assert np.isinf(planning._bound_by_walks(ranked(*clique(30)), 300))
 
 
 def test_counts_that_may_pass_63_bits_are_refused_before():
-    cost_model.check_fits(ranked(*clique(300)), 8)
+    planning.check_fits(ranked(*clique(300)), 8)
     assert perm(299, 8) // 2 > 2**62
     with pytest.raises(
         GraphError, match=r"9-cycles through a vertex: there may be up to 2\*\*65, which 64 bits"
     ):
-        cost_model.check_fits(ranked(*clique(300)), 9)
+        planning.check_fits(ranked(*clique(300)), 9)
     with pytest.raises(GraphError, match="far more"):
-        cost_model.check_fits(ranked(*clique(300)), 299)
-    cost_model.check_fits(ranked(*star(2_000_000)), 7)
+        planning.check_fits(ranked(*clique(300)), 299)
+    planning.check_fits(ranked(*star(2_000_000)), 7)
 
 
 @pytest.mark.interpreter

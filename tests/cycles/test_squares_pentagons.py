@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.check import count_by_hand
 from edgewise.cycles.counting import pentagons, squares, vertex_queue
 from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.verification import count_by_hand
 from edgewise.device import threads
 from edgewise.primitives import thread_pool
 from tests.zoo import ZOO

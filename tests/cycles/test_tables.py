@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.check import count_by_hand
-from edgewise.cycles.counting import apex, pentagons, squares, triangles, wedge_table
+from edgewise.cycles.counting import apex, pentagons, squares, triangles
 from edgewise.cycles.counting.ranked import RankedCSR, ranked_of
-from edgewise.cycles.method import heaviest_first
+from edgewise.cycles.planning import heaviest_first
+from edgewise.cycles.verification import count_by_hand
 from edgewise.device import arrays, launch
 from tests import jitter
 from tests.conftest import engine
@@ -121,8 +121,8 @@ def test_more_wedges_than_a_table_in_shared_memory_has_slots():
 def insert_by_threads(seed, endpoints, insert):
     """Insert endpoints of wedges by three threads at once: (vertices, wedges) of the table."""
     scheduler = jitter.Scheduler(seed)
-    words = jitter.Jittery(np.zeros(wedge_table.MIN_SLOTS, np.int64), scheduler)
-    table = wedge_table.WedgeTable(words, 0, wedge_table.MIN_SLOTS)
+    words = jitter.Jittery(np.zeros(apex.MIN_SLOTS, np.int64), scheduler)
+    table = apex.WedgeTable(words, 0, apex.MIN_SLOTS)
 
     def thread(number):
         for vertex in endpoints[number::3]:
@@ -130,21 +130,21 @@ def insert_by_threads(seed, endpoints, insert):
 
     scheduler.run(*(lambda number=number: thread(number) for number in range(3)))
     full = words.values[words.values != 0]
-    vertices, wedges = (full >> wedge_table.KEY_SHIFT) - 1, full & wedge_table.COUNT_MASK
+    vertices, wedges = (full >> apex.KEY_SHIFT) - 1, full & apex.COUNT_MASK
     order = np.argsort(vertices, kind="stable")
     return vertices[order].tolist(), wedges[order].tolist()
 
 
 def insert_without_cas(table, vertex):
     """A planted race: the empty slot is written without a look at what other threads wrote meanwhile."""
-    slot, key = wedge_table.first_slot(vertex, table.n_slots), vertex + 1
+    slot, key = apex.first_slot(vertex, table.n_slots), vertex + 1
     while True:
         word = table.words[slot]
         if word == 0:
-            table.words[slot] = (key << wedge_table.KEY_SHIFT) + 1
+            table.words[slot] = (key << apex.KEY_SHIFT) + 1
             return
-        if word >> wedge_table.KEY_SHIFT == key:
-            wedge_table.fetch_add(table.words, slot, 1)
+        if word >> apex.KEY_SHIFT == key:
+            apex.fetch_add(table.words, slot, 1)
             return
         slot = (slot + 1) & (table.n_slots - 1)
 
@@ -158,14 +158,14 @@ def test_races_of_insertion(monkeypatch):
         array.values[index] = before + value
         return before
 
-    monkeypatch.setattr(wedge_table, "cas", jitter.cas)
-    monkeypatch.setattr(wedge_table, "fetch_add", fetch_add)
+    monkeypatch.setattr(apex, "cas", jitter.cas)
+    monkeypatch.setattr(apex, "fetch_add", fetch_add)
     caught = 0
     for seed in range(60):
         # few vertices, of which several begin at the same slot, so that threads meet
         endpoints = np.random.default_rng(seed).choice(3 * 41 * np.arange(9), 24).tolist()
         truth = [one.tolist() for one in np.unique(endpoints, return_counts=True)]
-        assert list(insert_by_threads(seed, endpoints, wedge_table.insert)) == truth
+        assert list(insert_by_threads(seed, endpoints, apex.insert)) == truth
         caught += list(insert_by_threads(seed, endpoints, insert_without_cas)) != truth
     assert caught > 10
 

@@ -9,8 +9,8 @@ import edgewise as ew
 from edgewise.cycles.counting import triangles
 from edgewise.cycles.counting.on_edges import edge_triangles
 from edgewise.cycles.counting.ranked import ranked_of
-from edgewise.cycles.counting.triangles import count_rows, count_whole, triangle_counts
-from edgewise.cycles.method import heaviest_first
+from edgewise.cycles.counting.triangles import count_whole, survey, triangle_counts
+from edgewise.cycles.planning import heaviest_first
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from tests.zoo import ZOO
@@ -64,13 +64,15 @@ def test_tasks_in_any_order(shape, by_work):
 @pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize("shape", ZOO)
 def test_rows_are_counted_as_they_are(shape, apart, monkeypatch):
-    monkeypatch.setattr(triangles, "FAR", -1 if apart else len(ZOO[shape]))
+    monkeypatch.setattr(triangles, "FAR", -1 if apart else 10**6)
     monkeypatch.setattr(triangles, "MAX_STEPS", 10**6)
     vertices, sources, targets = ZOO[shape]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
     graph.offsets  # noqa: B018
-    check_whole(count_rows(graph.offsets, graph.neighbours), graph, shape)
-    check_whole(count_whole(graph), graph, shape)
+    assert survey(graph.offsets, graph.neighbours).far_apart == (apart and len(graph.neighbours) > 0)
+    for _ in range(2):
+        check_whole(count_whole(graph), graph, shape)
+    assert not graph.has_cached("ranked")
 
 
 def check_whole(result, graph, shape):
@@ -93,7 +95,7 @@ def test_edge_lists_and_directed_graphs_are_ranked(shape):
 
 
 def test_rows_that_are_not_sorted_are_ranked():
-    assert count_rows(np.array([0, 2, 4, 6]), np.array([2, 1, 2, 0, 1, 0], np.uint32)) is None
+    assert survey(np.array([0, 2, 4, 6]), np.array([2, 1, 2, 0, 1, 0], np.uint32)) is None
     graph = ew.Graph.from_csr([0, 2, 4, 6], [2, 1, 2, 0, 1, 0])
     assert count_whole(graph)[0].tolist() == [1, 1, 1]
 
@@ -101,7 +103,7 @@ def test_rows_that_are_not_sorted_are_ranked():
 def test_hubs_are_ranked(monkeypatch):
     low, middle = np.repeat(np.arange(40), 40), np.tile(np.arange(40, 80), 40)
     graph = ew.Graph.from_edges(np.r_[low, low + 80], np.r_[middle, middle], n_vertices=120)
-    assert count_rows(graph.offsets, graph.neighbours) is None
+    assert survey(graph.offsets, graph.neighbours) is None
     assert not count_whole(graph)[0].any()
     monkeypatch.setattr(triangles, "MIN_SHARED_STEPS", -1)
     assert count_whole(graph)[0] is None

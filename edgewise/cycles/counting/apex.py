@@ -1,4 +1,10 @@
-"""Apex vertices distributed to warps, blocks or the whole grid, by their number of wedges.
+"""Apex vertices distributed to warps, blocks or the whole grid of a GPU, with tables of their wedges.
+
+A *wedge* of an apex ``v`` is a path ``v, a, u`` whose middle ``a`` and endpoint ``u`` are lower than ``v``.
+Squares and pentagons are counted from the number of wedges that end in each ``u``.  An array over all
+vertices for each of thousands of workers would not fit into memory, so a thread group has a hash table with
+open addressing for the endpoints that its apex can have.  A slot is one word: the endpoint plus one in the
+upper half (``KEY_SHIFT``), its wedges in the lower (``COUNT_MASK``); zero is an empty slot.
 
 Most apex vertices of a graph have a few dozen wedges, and a few have millions.  The tasks are sorted by
 wedges, most first, and cut into four parts: vertices counted by the whole grid, by blocks with tables in the
@@ -11,23 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cycles.counting.ranked import RankedCSR, first_from
-from edgewise.cycles.counting.wedge_table import (
-    WedgeTable,
-    clear,
-    insert_wedges,
-    slots_for,
-)
-from edgewise.cycles.method import Solver
-from edgewise.device import arrays, barrier_wait, device, each_row, fetch_add, parallel_region
-from edgewise.device.launch import processors
+from edgewise.device import arrays, barrier_wait, cas, device, each_row, fetch_add, launch, parallel_region
 from edgewise.device.regions import workers
+from edgewise.device.target import SIMULATED
 from edgewise.device.warps import (
     block_barrier,
     block_size,
+    find_segment,
+    inclusive_scan,
     shuffle,
     warp_barrier,
     warp_size,
-    warps_per_block,
 )
 from edgewise.errors import OptionError
 
@@ -40,6 +40,10 @@ BLOCKS_PER_SM_OUTSIDE, PART = 4, 8
 #: Wedges, times the fields of a slot, from which on the grid counts a vertex: smaller ones do not pay for the
 #: barriers, larger ones for one table per block, which do not fit into the cache.
 MIN_WORDS_OF_GRID = 1 << 20
+#: Slots that a table has at least; there are a third more than there may be endpoints.
+MIN_SLOTS = 32
+KEY_SHIFT = 32
+COUNT_MASK = (1 << KEY_SHIFT) - 1
 #: The largest rank that fits into a slot of a table.
 MAX_VERTICES = 2**31 - 2
 
@@ -96,6 +100,110 @@ class ApexGraph(NamedTuple):
     lengths: Any
 
 
+class WedgeTable(NamedTuple):
+    """A table of ``n_slots``, a power of two, from index ``base`` of an int64 array on.
+
+    Further fields of the slots follow in blocks of ``n_slots`` words.
+    """
+
+    words: Any
+    base: int
+    n_slots: int
+
+
+@device
+def slots_for(endpoints):
+    """Slots of a table that holds so many endpoints."""
+    slots = np.int64(MIN_SLOTS)
+    while 3 * slots < 4 * endpoints:
+        slots *= 2
+    return slots
+
+
+@device
+def clear(group, table, n_words):
+    """Set the first words of the table to zero."""
+    for word in range(group.warp * group.n_lanes + group.lane, n_words, group.n_warps * group.n_lanes):
+        table.words[table.base + word] = 0
+
+
+@device
+def first_slot(vertex, n_slots):
+    """Slot in which the search for a vertex begins."""
+    return (vertex * 0x9E3779B1 >> 12) & (n_slots - 1)
+
+
+@device
+def insert(table, vertex):
+    """Count one more wedge that ends in ``vertex``; other threads may do the same."""
+    words, base, n_slots = table
+    slot, key = first_slot(vertex, n_slots), vertex + 1
+    while True:
+        word = words[base + slot]
+        if word == 0:
+            word = cas(words, base + slot, np.int64(0), (key << KEY_SHIFT) + 1)
+            if word == 0:
+                return
+        if word >> KEY_SHIFT == key:
+            fetch_add(words, base + slot, 1)
+            return
+        slot = (slot + 1) & (n_slots - 1)
+
+
+@device
+def find(table, vertex):
+    """Slot of ``vertex``, or -1."""
+    words, base, n_slots = table
+    slot, key = first_slot(vertex, n_slots), vertex + 1
+    while True:
+        word = words[base + slot]
+        if word >> KEY_SHIFT == key:
+            return slot
+        if word == 0:
+            return np.int64(-1)
+        slot = (slot + 1) & (n_slots - 1)
+
+
+class WedgeShare(NamedTuple):
+    """A lane's middle, and how the wedges of the warp's middles are distributed evenly to its lanes.
+
+    ``entry`` is the middle's in the row of the apex, not below the row's end if the lane has none; ``length``
+    its wedges, ``last`` their inclusive scan over the lanes.  If wedge ``w`` of the warp is this middle's,
+    its endpoint is at entry ``w + shift``.
+    """
+
+    entry: int
+    length: int
+    last: int
+    shift: int
+
+
+@device
+def wedge_shares(chunk, end, group, graph):
+    """Give each lane one of the lower neighbours of an apex, from entry ``chunk`` on."""
+    entry, length, start = chunk + group.warp + group.n_warps * group.lane, np.int64(0), np.int64(0)
+    if entry < end:
+        length, start = np.int64(graph.lengths[entry]), graph.csr.offsets[graph.csr.neighbours[entry]]
+    last = inclusive_scan(length, group.lane)
+    return WedgeShare(entry, length, last, start + length - last)
+
+
+@device
+def insert_wedges(apex, group, table, graph):
+    """Insert the endpoints of all wedges of an apex."""
+    csr = graph.csr
+    chunk, end = csr.offsets[apex], csr.split[apex]
+    while chunk < end:
+        share = wedge_shares(chunk, end, group, graph)
+        total, wedge = shuffle(share.last, group.n_lanes - 1), np.int64(group.lane)
+        while wedge - group.lane < total:
+            entry = wedge + shuffle(share.shift, find_segment(wedge, share.last, group.n_lanes))
+            if wedge < total:
+                insert(table, np.int64(csr.neighbours[entry]))
+            wedge += group.n_lanes
+        chunk += group.n_warps * group.n_lanes
+
+
 class ApexTasks(NamedTuple):
     """The apex vertices ``order[first:end]`` of one launch, an int64 array.
 
@@ -129,23 +237,10 @@ class Regions(NamedTuple):
 
 
 def apex_regions(count_at_apex, module, words, fields):
-    """Make the four regions.
+    """Make the four regions of a module, with so many words of a block's shared memory for tables.
 
-    Parameters
-    ----------
-    count_at_apex : device function
-        ``count_at_apex(apex, group, table, state)``, called when the wedges of the apex are in the table.
-        ``state`` is a record with a field ``graph``: :class:`ApexGraph`.
-    module : str
-        Name of its module.
-    words : int
-        Words of a block's shared memory for tables.
-    fields : int
-        Words of each slot.
-
-    Returns
-    -------
-    Regions
+    ``count_at_apex(apex, group, table, state)`` is called when the wedges of the apex are in the table, which
+    has ``fields`` words a slot; ``state`` is a record with a field ``graph``: :class:`ApexGraph`.
     """
 
     @device
@@ -189,13 +284,8 @@ def apex_regions(count_at_apex, module, words, fields):
         for task in range(tasks.first, tasks.end):
             count(task, group, tasks, tables.words, 0, state)
 
-    made = []
-    for body, n_shared in (
-        (by_grid, 0),
-        (by_blocks_outside, 1),
-        (by_blocks, words + 1),
-        (by_warps, words + 1),
-    ):
+    made, shared_words = [], (0, 1, words + 1, words + 1)
+    for body, n_shared in zip((by_grid, by_blocks_outside, by_blocks, by_warps), shared_words):
         n_blocks = MAX_BLOCKS_PER_SM if n_shared > 1 else BLOCKS_PER_SM_OUTSIDE
         body.__module__, body.__qualname__ = module, body.__name__
         made.append(parallel_region(body, threads=THREADS, max_blocks_per_sm=n_blocks, shared_words=n_shared))
@@ -212,19 +302,12 @@ def take_for_block(worker, at, tasks):
     return worker.shared[at]
 
 
-class ApexCounter(Solver):
-    """A count under way on a GPU; see :class:`edgewise.cycles.method.Solver`.
+class ApexCounter:
+    """A solver on a GPU; see :class:`edgewise.cycles.methods.CycleMethod`.
 
-    Subclasses set ``state``, the record that ``count_at_apex`` takes.
-
-    Parameters
-    ----------
-    regions : Regions
-    ranked : edgewise.cycles.counting.ranked.Ranked
-    order : (tasks,) int64 array
-    small, large, all_from : int, optional
-        Wedges up to which a warp, or a block, counts a vertex with a table in shared memory, and from which
-        on the grid does.
+    Subclasses set ``counts``, and ``state``, the record that ``count_at_apex`` takes.  Up to ``small`` wedges
+    a warp counts a vertex, up to ``large`` a block with its table in shared memory, and from ``all_from`` on
+    the whole grid does.
     """
 
     state: Any
@@ -245,7 +328,11 @@ class ApexCounter(Solver):
 
     def _limits(self, small, large, all_from):
         words, fields = self.regions.words, self.regions.fields
-        slots, of_warp = words // fields, words // fields // warps_per_block(THREADS, self.device)
+        # threads of the simulator and of the CPU are warps of their own
+        warps_per_block = (
+            1 if self.device == "cpu" else min(THREADS, launch.BLOCK) // (1 if SIMULATED else launch.WARP)
+        )
+        slots, of_warp = words // fields, words // fields // warps_per_block
         fit_warp, fit_block = (_power_of_two(number) * 3 // 4 for number in (of_warp, slots))
         outside = MIN_WORDS_OF_GRID // fields if all_from is None else all_from
         block = min(fit_block, outside, fit_block if large is None else large)
@@ -260,7 +347,7 @@ class ApexCounter(Solver):
         if self.device == "cpu":
             n_blocks = workers()
         else:
-            n_blocks = BLOCKS_PER_SM_OUTSIDE * processors(self.device)
+            n_blocks = BLOCKS_PER_SM_OUTSIDE * launch.processors(self.device)
         free = arrays.free_memory(self.device) // 8
         if of_grid > free:
             raise arrays.out_of_memory(8 * of_grid, self.device)
@@ -275,11 +362,6 @@ class ApexCounter(Solver):
         limits = arrays.move(-np.array(self.limits[::-1], np.int64), self.device)
         bounds = arrays.move(arrays.namespace(self.device).searchsorted(-wedges, limits), "cpu")
         return [0, *bounds.tolist(), len(order)]
-
-    @property
-    def counts(self):
-        """Counts so far, by rank: (n,) int64 array."""
-        return self.credits
 
     def count(self, first: int, end: int) -> None:
         """Count at the vertices ``order[first:end]``."""

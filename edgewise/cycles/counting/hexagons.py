@@ -19,7 +19,7 @@ where ``w = 2 c + d^2 + s - d`` comes from the squares ``c``.  Such formulas are
 Boxwala, "On the number of cycles in a graph" (Open Journal of Discrete Mathematics 6:41, 2016).
 
 All but the first two lines is known before the walks are counted, so that every vertex can halve its own sum.
-The terms may exceed 64 bits; the result does not (see :mod:`~edgewise.cycles.planning.bounds`).
+The terms may exceed 64 bits; the result does not (see :mod:`~edgewise.cycles.planning`).
 
 A *group*, a thread of the CPU or a block of a GPU, takes one start vertex after the other.  It counts walks
 by endpoint in arrays over all vertices, which are zero between two starts, and lists the endpoints, so that
@@ -34,9 +34,8 @@ import numpy as np
 
 from edgewise.cycles.counting import squares
 from edgewise.cycles.counting.apex import block_group
-from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles
+from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles, row_merger
 from edgewise.cycles.counting.ranked import Ranked
-from edgewise.cycles.method import Solver
 from edgewise.device import arrays, device, each, fetch_add, parallel_region
 from edgewise.device.launch import processors
 from edgewise.device.prefetch import prefetch
@@ -52,7 +51,7 @@ START, NEAR, FAR, SUM, WORDS = 0, 1, 2, 3, 4
 AHEAD = 2
 #: Part of the free memory that scratch arrays may take.
 PART = 4
-#: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning.cost_model`.
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning`.
 COST = 0.4
 
 
@@ -184,23 +183,26 @@ class Terms(NamedTuple):
     opposite: Any
 
 
+@device
+def credit_opposite(corners, entries, state):
+    """Give each corner of a triangle the triangles through the edge opposite to it."""
+    on_edges, opposite = state
+    for corner in range(3):
+        fetch_add(opposite, corners[corner], np.int64(on_edges[entries[2 - corner]]))
+
+
+@device
+def ignore_edge(middle, entry, triangles, state):
+    """Nothing is credited by edges."""
+
+
+merge_rows = row_merger(credit_opposite, ignore_edge)
+
+
 @each
-def sum_opposite(low, csr, on_edges, opposite):
-    """Give each corner of the triangles above ``low`` the triangles through the edge opposite to it."""
-    offsets, neighbours, split = csr
-    for entry in range(split[low], offsets[low + 1]):
-        middle = np.int64(neighbours[entry])
-        position, other_position = entry + 1, split[middle]
-        while position < offsets[low + 1] and other_position < offsets[middle + 1]:
-            one, other = neighbours[position], neighbours[other_position]
-            if one == other:
-                fetch_add(opposite, low, np.int64(on_edges[other_position]))
-                fetch_add(opposite, middle, np.int64(on_edges[position]))
-                fetch_add(opposite, np.int64(one), np.int64(on_edges[entry]))
-            if one <= other:
-                position += 1
-            if one >= other:
-                other_position += 1
+def sum_opposite(low, rows, on_edges, opposite):
+    """Do so for the triangles above ``low``."""
+    merge_rows(low, rows, (on_edges, opposite))
 
 
 @device
@@ -248,15 +250,15 @@ def known_of(ranked: Ranked):
     solver.count(0, n)
     on_edges = edge_triangles(ranked)
     opposite, known = arrays.zeros(n, np.int64, device), arrays.empty(n, np.int64, device)
-    sum_opposite(n, ranked.csr, on_edges, opposite)
+    sum_opposite(n, ranked.higher, on_edges, opposite)
     sums = beside(ranked, ranked.offsets[1:] - ranked.offsets[:-1])
     terms = Terms(on_edges, at_vertices(ranked, on_edges), solver.counts, sums, opposite)
     add_known(n, ranked.csr, terms, known)
     return known
 
 
-class Hexagons(Solver):
-    """A count under way on any device; see :class:`edgewise.cycles.method.Solver`."""
+class Hexagons:
+    """A solver on any device; see :class:`edgewise.cycles.methods.CycleMethod`."""
 
     def __init__(self, ranked: Ranked, order):
         n, kind, self.device = ranked.n_vertices, ranked.neighbours.dtype, ranked.device

@@ -34,6 +34,38 @@ class Scratch(NamedTuple):
     sums: Any
 
 
+def row_merger(at_triangle, at_edge):
+    """Make ``merge(low, rows, state)``, which finds the triangles whose lowest vertex is ``low``.
+
+    It merges the row of higher neighbours of ``low`` with those of its middles, and returns how many it
+    finds.  For each it calls ``at_triangle(corners, entries, state)`` with the vertices ``low, middle, high``
+    and the entries of the edges ``low, middle``, ``low, high`` and ``middle, high``; for each middle with
+    triangles ``at_edge(middle, entry, triangles, state)``.
+    """
+
+    @device
+    def merge(low, rows, state):
+        starts, ends, neighbours = rows
+        end, triangles = ends[low], np.int64(0)
+        for entry in range(starts[low], end - 1):
+            middle = np.int64(neighbours[entry])
+            position, other_position, other_end = entry + 1, starts[middle], ends[middle]
+            of_edge = np.int64(0)
+            while position < end and other_position < other_end:
+                one, other = neighbours[position], neighbours[other_position]
+                if one == other:
+                    at_triangle((low, middle, np.int64(one)), (entry, position, other_position), state)
+                    of_edge += 1
+                position += one <= other
+                other_position += other <= one
+            if of_edge > 0:
+                at_edge(middle, entry, of_edge, state)
+                triangles += of_edge
+        return triangles
+
+    return merge
+
+
 def edge_triangles(ranked: Ranked):
     """Triangles through the edge of every entry: (2 m,) int32 array on the device of ``ranked``."""
     n, device = ranked.n_vertices, ranked.device
@@ -43,56 +75,48 @@ def edge_triangles(ranked: Ranked):
     if device == "cpu":
         longest = int((ranked.offsets[1:] - ranked.split).max(initial=0))
         pool = ThreadPool(max(1, n), 4 * n)
-        scratch = [
-            (Scratch(np.zeros(n, np.uint32), np.zeros(longest + 1, np.int32)),) for _ in range(pool.n_workers)
-        ]
-        pool.run_queue(credit_rows, 0, n, ranked.csr, triangles, per_worker=scratch)
+        sizes = (n, np.uint32), (longest + 1, np.int32)
+        scratch = [(Scratch(*(np.zeros(*one) for one in sizes)),) for _ in range(pool.n_workers)]
+        pool.run_queue(credit_rows, 0, n, ranked.higher, triangles, per_worker=scratch)
     else:
-        merge_row(n, ranked.csr, triangles)
+        merge_row(n, ranked.higher, triangles)
     copy_down(n, ranked.csr, triangles)
     return triangles
 
 
 @device
-def merge(low, csr, triangles):
-    """Merge the row of higher neighbours of ``low`` with those of its middles."""
-    offsets, neighbours, split = csr
-    end = offsets[low + 1]
-    for entry in range(split[low], end - 1):
-        middle = np.int64(neighbours[entry])
-        position, other_position, of_edge = entry + 1, split[middle], np.int32(0)
-        other_end = offsets[middle + 1]
-        while position < end and other_position < other_end:
-            one, other = neighbours[position], neighbours[other_position]
-            if one == other:
-                fetch_add(triangles, position, 1)
-                fetch_add(triangles, other_position, 1)
-                of_edge += np.int32(1)
-            if one <= other:
-                position += 1
-            if one >= other:
-                other_position += 1
-        if of_edge > 0:
-            fetch_add(triangles, entry, of_edge)
-
-
-@each
-def merge_row(low, csr, triangles):
-    """Credit the triangles whose lowest vertex this is to the upward entries of their edges."""
-    merge(low, csr, triangles)
+def credit_entries(corners, entries, triangles):
+    """Credit a triangle to the entries of its two upper edges."""
+    fetch_add(triangles, entries[1], 1)
+    fetch_add(triangles, entries[2], 1)
 
 
 @device
-def mark(low, csr, triangles, scratch):
+def credit_entry(middle, entry, of_edge, triangles):
+    """Credit the triangles above an edge to its entry."""
+    fetch_add(triangles, entry, np.int32(of_edge))
+
+
+merge = row_merger(credit_entries, credit_entry)
+
+
+@each
+def merge_row(low, rows, triangles):
+    """Credit the triangles whose lowest vertex this is to the upward entries of their edges."""
+    merge(low, rows, triangles)
+
+
+@device
+def mark(low, rows, triangles, scratch):
     """Credit the triangles whose lowest vertex is ``low``; no vertex is marked before or after."""
-    offsets, neighbours, split = csr
+    starts, ends, neighbours = rows
     marks, sums = scratch
-    first, end = split[low], offsets[low + 1]
+    first, end = starts[low], ends[low]
     for entry in range(first, end):
         marks[neighbours[entry]] = entry - first + 1
     for entry in range(first, end):
         middle, of_edge = np.int64(neighbours[entry]), np.int32(0)
-        for other in range(split[middle], offsets[middle + 1]):
+        for other in range(starts[middle], ends[middle]):
             position = np.int64(marks[neighbours[other]])
             if position > 0:
                 sums[position] += np.int32(1)
@@ -108,16 +132,16 @@ def mark(low, csr, triangles, scratch):
 
 
 @compiled
-def credit_rows(queue, csr, triangles, scratch):
+def credit_rows(queue, rows, triangles, scratch):
     """Credit the triangles above the lowest vertices that one thread takes from the queue."""
     start, stop = next_chunk(queue)
     while start < stop:
         for low in range(start, stop):
-            n_higher = csr.offsets[low + 1] - csr.split[low]
+            n_higher = rows.ends[low] - rows.starts[low]
             if n_higher > MAX_MERGED:
-                mark(low, csr, triangles, scratch)
+                mark(low, rows, triangles, scratch)
             elif n_higher > 1:
-                merge(low, csr, triangles)
+                merge(low, rows, triangles)
         start, stop = next_chunk(queue)
 
 

@@ -33,7 +33,7 @@ On the CPU the endpoints of an apex are numbered, the middles first, so that all
 vertices are small and stay in the first-level cache.  Number 0 is for vertices that are no endpoints: it has
 no wedges, and what is added to it is discarded, which saves a branch.
 
-On a GPU the endpoints are in a hash table (:mod:`~edgewise.cycles.counting.wedge_table`) with three words a
+On a GPU the endpoints are in a hash table (:mod:`~edgewise.cycles.counting.apex`) with three words a
 slot: the endpoint and ``p(u)``; ``S(u)``; and what ``u`` loses.  All threads of a group add to them by
 atomics.  A middle that is also an endpoint gives the endpoints beside it less: its ``S`` is lowered by ``d``
 before the middles are credited, and ``p d`` is kept as a negative loss to make up for that.
@@ -46,29 +46,30 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cycles.counting.apex import (
+    COUNT_MASK,
+    KEY_SHIFT,
     ApexCounter,
     ApexGraph,
     apex_regions,
+    find,
     group_barrier,
+    wedge_shares,
     wedges_of,
 )
-from edgewise.cycles.counting.ranked import Ranked
+from edgewise.cycles.counting.ranked import Ranked, Rows
 from edgewise.cycles.counting.vertex_queue import (
-    Rows,
     VertexCounter,
     max_wedge_bound,
     prefetch_lower,
     vertex_of,
     wedge_bounds,
 )
-from edgewise.cycles.counting.wedge_table import COUNT_MASK, KEY_SHIFT, find, wedge_shares
 from edgewise.device import arrays, compiled, device, each_row, fetch_add
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
-from edgewise.primitives import exclusive_scan
 from edgewise.primitives.thread_pool import next_chunk
 
-#: Operations of a wedge, in the unit of :mod:`~edgewise.cycles.planning.cost_model`.
+#: Operations of a wedge, in the unit of :mod:`~edgewise.cycles.planning`.
 COST = 3
 #: Endpoints up to which their numbers are 16 bits wide.
 MAX_NARROW = 2**16 - 2
@@ -77,9 +78,9 @@ MAX_NARROW = 2**16 - 2
 class TrianglePrefix(NamedTuple):
     """Triangles by corner and apex, from which :func:`subtract_prefix` makes prefix sums.
 
-    ``at_corner``, (2 m,) uint32 (int64 on a GPU), has at the entry of ``v`` in the row of ``a`` the triangles
-    of ``a`` whose highest vertex is ``v``; ``at_apex``, (n,) int64, all triangles with that apex, twice on a
-    GPU.
+    ``at_corner``, (2 m,) uint32, has at the entry of ``v`` in the row of ``a`` the triangles of ``a`` whose
+    highest vertex is ``v``; ``at_apex``, (n,) int64, all triangles with that apex.  On a GPU ``at_corner`` is
+    (2 m + 1,) int64, one entry further on, and ``at_apex`` twice as much.
     """
 
     at_corner: Any
@@ -236,7 +237,7 @@ def subtract_prefix(graph, prefix, first, end, counts):
 
 
 class ThreadPentagons(VertexCounter):
-    """A count on the threads of the CPU; see :class:`edgewise.cycles.method.Solver`."""
+    """A solver on the threads of the CPU; see :class:`edgewise.cycles.methods.CycleMethod`."""
 
     def __init__(self, ranked: Ranked, order):
         n, kind = ranked.n_vertices, ranked.neighbours.dtype
@@ -357,7 +358,7 @@ def credit_middles_of_table(apex, group, table, state):
             if credit != 0:
                 fetch_add(state.counts, middle, credit)
             if triangles > 0:
-                state.prefix.at_corner[offsets[middle] + share.length] = triangles
+                state.prefix.at_corner[offsets[middle] + share.length + 1] = triangles
                 own += triangles * (share.length + 1 - 2 * others - 2 * above)
                 around += triangles
         chunk += group.n_warps * group.n_lanes
@@ -413,12 +414,12 @@ REGIONS = apex_regions(count_at_apex, __name__, words=3 * 1024, fields=3)
 
 
 class TablePentagons(ApexCounter):
-    """A count on a GPU; see :class:`edgewise.cycles.method.Solver`."""
+    """A solver on a GPU; see :class:`edgewise.cycles.methods.CycleMethod`."""
 
     def __init__(self, ranked, order, **sizes):
         super().__init__(REGIONS, ranked, order, **sizes)
-        n, entries = ranked.n_vertices, len(ranked.neighbours)
-        at_corner, at_apex, doubled = (arrays.zeros(size, np.int64, self.device) for size in (entries, n, n))
+        n, corners = ranked.n_vertices, len(ranked.neighbours) + 1
+        at_corner, at_apex, doubled = (arrays.zeros(size, np.int64, self.device) for size in (corners, n, n))
         self.state = Arrays(self.graph, self.credits, doubled, TrianglePrefix(at_corner, at_apex))
 
     @property
@@ -426,7 +427,8 @@ class TablePentagons(ApexCounter):
         """Counts so far, by rank: (n,) int64 array."""
         with arrays.on(self.device):
             counts = self.credits + self.state.doubled // 2
-            prefix = TrianglePrefix(exclusive_scan(self.state.prefix.at_corner), self.state.prefix.at_apex)
+            scanned = arrays.namespace(self.device).cumsum(self.state.prefix.at_corner)
+            prefix = TrianglePrefix(arrays.move(scanned, self.device), self.state.prefix.at_apex)
             subtract_scanned_prefix(len(counts), self.graph, prefix, counts, width="warp")
         return counts
 

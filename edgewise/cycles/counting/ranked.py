@@ -21,27 +21,22 @@ import numpy as np
 
 from edgewise.device import arrays, compiled, device
 from edgewise.device.prefetch import prefetch
-from edgewise.errors import OptionError, argument
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.index_type import MAX_UINT32, index_type
-from edgewise.primitives import exclusive_scan, histogram
+from edgewise.method import check_graph
 from edgewise.primitives.thread_pool import ThreadPool
 
-#: Blocks for each edge of a vertex on the average: all cursors shall not take more memory than the rows.
-BLOCKS_PER_EDGE = 4
+#: Upper limit of the blocks of edges, each with n cursors, as a multiple of m / n: it limits their memory.
+MAX_BLOCKS_BY_DENSITY = 4
 #: How many edges ahead a cursor is prefetched, and the entry to which it points.
 FAR, NEAR = 16, 8
 
 
 class RankedCSR(NamedTuple):
-    """The rows of a ranked graph, as kernels take them.
+    """The rows of a ranked graph, as kernels take them: ``offsets``, (n + 1,) int64.
 
-    Attributes
-    ----------
-    offsets : (n + 1,) int64 array
-    neighbours : (2 m,) index array
-        Ranks; every row is ascending, so that the lower neighbours come first.
-    split : (n,) int64 array
-        Entry of each row with its first higher neighbour, or the row's end.
+    ``neighbours``, (2 m,) uint32 or int64, are ranks; every row is ascending, so that the lower neighbours
+    come first.  ``split``, (n,) int64, is the entry of each row's first higher neighbour, or the row's end.
     """
 
     offsets: Any
@@ -49,17 +44,23 @@ class RankedCSR(NamedTuple):
     split: Any
 
 
-class Ranked(NamedTuple):
-    """A simple undirected graph whose vertices are ranks, on one device.
+class Rows(NamedTuple):
+    """A part of each vertex's row, its lower or its higher neighbours.
 
-    Attributes
-    ----------
-    offsets, neighbours, split : arrays
-        See :class:`RankedCSR`.
-    rank : (n,) index array
-        Rank of each vertex of the graph: counts by rank ``c`` are ``c[rank]`` by vertex.
-    n_self_loops, n_duplicates : int
-        Edges of the graph that were left out: self-loops, and those that repeat an earlier edge.
+    Those of vertex ``v`` are ``neighbours[starts[v]:ends[v]]``, ascending; ``starts`` and ``ends`` are (n,)
+    int64 arrays.
+    """
+
+    starts: Any
+    ends: Any
+    neighbours: Any
+
+
+class Ranked(NamedTuple):
+    """A simple undirected graph whose vertices are ranks, on one device: the arrays of :class:`RankedCSR`.
+
+    ``rank``, (n,) uint32 or int64, is the rank of each vertex of the graph: counts by rank ``c`` are
+    ``c[rank]`` by vertex.  Edges that were left out are self-loops and duplicates of an earlier edge.
     """
 
     offsets: Any
@@ -73,6 +74,11 @@ class Ranked(NamedTuple):
     def csr(self) -> RankedCSR:
         """The rows."""
         return RankedCSR(self.offsets, self.neighbours, self.split)
+
+    @property
+    def higher(self) -> Rows:
+        """The higher neighbours of every vertex."""
+        return Rows(self.split, self.offsets[1:], self.neighbours)
 
     @property
     def n_vertices(self) -> int:
@@ -95,6 +101,16 @@ def first_from(vertex, first, end, neighbours):
         else:
             end = middle
     return first
+
+
+def check_undirected(graph: Any) -> None:
+    """Refuse what is no graph, and directed graphs."""
+    check_graph(graph)
+    if graph.directed:
+        raise GraphError(
+            "the graph is directed, and cycles are counted in undirected graphs; "
+            "use graph.undirected() to take its edges in both directions"
+        )
 
 
 def ranked_of(graph) -> Ranked:
@@ -211,7 +227,7 @@ def by_counting(n, sources, targets):
     if not proper.all():
         sources, targets = sources[proper], targets[proper]
     m, kind = len(sources), index_type(n)
-    pool = ThreadPool(max(1, BLOCKS_PER_EDGE * m // max(n, 1)))
+    pool = ThreadPool(max(1, MAX_BLOCKS_BY_DENSITY * m // max(n, 1)))
     n_blocks = pool.n_workers
     cursors = np.zeros((n_blocks, n), np.uint32 if 2 * m < 2**32 else np.int64)
     flat, rank, (degrees, split) = cursors.reshape(-1), np.empty(n, kind), np.empty((2, n), np.int64)
@@ -255,21 +271,20 @@ def by_sorting(n, sources, targets):
         raise OptionError(
             f"ranking on a GPU needs fewer than {MAX_UINT32 + 1:,} vertices; use {argument('device', 'cpu')}"
         )
-    device, m = arrays.device_of(sources), len(sources)
+    device, m, half = arrays.device_of(sources), len(sources), np.uint64(32)
     xp = arrays.namespace(device)
     edges = [one.astype(np.uint64) for one in (sources, targets)]
     proper = edges[0] != edges[1]
     low, high = xp.minimum(*edges)[proper], xp.maximum(*edges)[proper]
-    joined = xp.unique(low << np.uint64(32) | high)
-    low, high = (joined >> np.uint64(32)).astype(np.int64), (joined & np.uint64(2**32 - 1)).astype(np.int64)
-    degrees = histogram(low, n) + histogram(high, n)
-    rank = xp.empty(n, np.int64)
-    rank[xp.argsort(degrees, kind="stable")] = xp.arange(n)
-    both = xp.concatenate([rank[low], rank[high]]), xp.concatenate([rank[high], rank[low]])
-    keys = xp.sort(both[0].astype(np.uint64) << np.uint64(32) | both[1].astype(np.uint64))
-    row, neighbour = (keys >> np.uint64(32)).astype(np.int64), (keys & np.uint64(2**32 - 1)).astype(np.int64)
-    offsets = exclusive_scan(histogram(row, n))
-    split = offsets[:-1] + histogram(row[neighbour < row], n)
-    n_self_loops, kind = m - int(proper.sum()), index_type(n)
-    result = (offsets, neighbour.astype(kind), split, rank.astype(kind))
-    return Ranked(*(arrays.move(one, device) for one in result), n_self_loops, m - n_self_loops - len(joined))
+    joined = xp.unique(low << half | high)
+    low, high = (joined >> half).astype(np.int64), joined.astype(np.uint32)
+    degrees = xp.bincount(low, minlength=n) + xp.bincount(high.astype(np.int64), minlength=n)
+    rank, vertices = xp.empty(n, np.uint64), xp.arange(n + 1).astype(np.uint64)
+    rank[xp.argsort(degrees, kind="stable")] = vertices[:-1]
+    low, high = rank[low], rank[high]
+    keys = xp.sort(xp.concatenate([low << half | high, high << half | low]))
+    offsets = xp.searchsorted(keys, vertices << half)
+    split = xp.searchsorted(keys, (vertices << half | vertices)[:-1])
+    n_self_loops, n_distinct = m - int(proper.sum()), len(joined)
+    result = (offsets, keys.astype(np.uint32), split, rank.astype(np.uint32))
+    return Ranked(*(arrays.move(one, device) for one in result), n_self_loops, m - n_self_loops - n_distinct)

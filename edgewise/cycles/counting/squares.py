@@ -17,7 +17,7 @@ vertex Burkhardt and Harris, "Simple and efficient four-cycle counting on sparse
 On the CPU a thread keeps ``L`` in an array over all vertices, of 16 bits where the rows are short enough, so
 that it stays in the second-level cache.  Lists are filled without branches: an entry is always written, and
 kept by advancing the end of the list.  On a GPU ``L`` is a hash table of a warp, a block or the grid
-(:mod:`~edgewise.cycles.counting.wedge_table`).
+(:mod:`~edgewise.cycles.counting.apex`).
 """
 
 from __future__ import annotations
@@ -26,22 +26,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.apex import ApexCounter, ApexGraph, apex_regions, wedges_of
-from edgewise.cycles.counting.ranked import Ranked
-from edgewise.cycles.counting.vertex_queue import (
-    Rows,
-    VertexCounter,
-    prefetch_lower,
-    vertex_of,
-    wedge_bounds,
+from edgewise.cycles.counting.apex import (
+    COUNT_MASK,
+    KEY_SHIFT,
+    ApexCounter,
+    ApexGraph,
+    apex_regions,
+    find,
+    wedge_shares,
+    wedges_of,
 )
-from edgewise.cycles.counting.wedge_table import COUNT_MASK, KEY_SHIFT, find, wedge_shares
+from edgewise.cycles.counting.ranked import Ranked, Rows
+from edgewise.cycles.counting.vertex_queue import VertexCounter, prefetch_lower, vertex_of, wedge_bounds
 from edgewise.device import compiled, device, fetch_add
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
 from edgewise.primitives.thread_pool import next_chunk
 
-#: Operations of a wedge, in the unit of :mod:`~edgewise.cycles.planning.cost_model`: a few nanoseconds.
+#: Operations of a wedge, in the unit of :mod:`~edgewise.cycles.planning`: a few nanoseconds.
 COST = 0.25
 
 
@@ -201,11 +203,12 @@ REGIONS = apex_regions(count_at_apex, __name__, words=4096, fields=1)
 
 
 class TableSquares(ApexCounter):
-    """A count on a GPU; see :class:`edgewise.cycles.method.Solver`."""
+    """A solver on a GPU; see :class:`edgewise.cycles.methods.CycleMethod`."""
 
     def __init__(self, ranked, order, **sizes):
         super().__init__(REGIONS, ranked, order, **sizes)
-        self.state = Arrays(self.graph, self.credits)
+        self.counts = self.credits
+        self.state = Arrays(self.graph, self.counts)
 
 
 def start(ranked: Ranked, order, length: int, **sizes):

@@ -8,7 +8,7 @@ the vertices.
   takes ``O(m**1.5)`` steps on any graph (Chiba and Nishizeki 1985; Latapy 2008).
 * By number the steps are ``sum lower(y) higher(y)``, which is known after one pass over the rows.  Where that
   is small, as on meshes, roads and all graphs without hubs, the rows are used as they are
-  (:func:`count_rows`): ranking would take longer than counting, and would move neighbours apart in memory.
+  (:func:`survey`): ranking would take longer than counting, and would move neighbours apart in memory.
 
 On the CPU, rows of up to three higher neighbours are merged with those of their neighbours.  For longer ones
 the higher neighbours of ``x`` are *marked*: a mark is one more than the number of triangles found so far for
@@ -30,16 +30,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles
-from edgewise.cycles.counting.ranked import Ranked, RankedCSR, first_from, ranked_of
-from edgewise.cycles.counting.vertex_queue import (
-    Distances,
-    Rows,
-    VertexCounter,
-    task_prefetcher,
-    vertex_of,
-)
-from edgewise.cycles.method import Solver
+from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles, row_merger
+from edgewise.cycles.counting.ranked import Ranked, RankedCSR, Rows, first_from, ranked_of
+from edgewise.cycles.counting.vertex_queue import Distances, VertexCounter, task_prefetcher, vertex_of
 from edgewise.device import arrays, compiled, device, each, each_row, fetch_add, parallel_region
 from edgewise.device.warps import ballot, find_segment, inclusive_scan, popcount, shuffle, warp_size
 from edgewise.primitives import exclusive_scan
@@ -55,11 +48,9 @@ MIN_SHARED_STEPS = 1 << 30
 SAMPLE, FAR = 4096, 8192
 #: Rows that a thread surveys at a time.
 STRETCH = 4096
-#: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning.cost_model`.
+#: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning`.
 COST = 0.2
 NO_ORDER = np.empty(0, np.int64)
-#: Key under which a graph remembers that :func:`count_rows` declined it.
-RANK_FIRST = "rank before triangles"
 #: Threads of a block.
 THREADS = 256
 
@@ -74,26 +65,18 @@ class Scratch(NamedTuple):
 
 
 @device
-def merge_rows(low, rows, counts):
-    """Credit the triangles whose lowest vertex has few higher neighbours."""
-    starts, ends, neighbours = rows
-    triangles, end = np.int64(0), ends[low]
-    for entry in range(starts[low], end - 1):
-        middle = np.int64(neighbours[entry])
-        position, other_position, other_end = entry + 1, starts[middle], ends[middle]
-        of_edge = np.int64(0)
-        while position < end and other_position < other_end:
-            one, other = neighbours[position], neighbours[other_position]
-            if one == other:
-                counts[one] += 1
-                of_edge += 1
-            position += one <= other
-            other_position += other <= one
-        if of_edge > 0:
-            counts[middle] += of_edge
-            triangles += of_edge
-    if triangles > 0:
-        counts[low] += triangles
+def credit_corner(corners, entries, counts):
+    """Credit a triangle to its highest vertex."""
+    counts[corners[2]] += 1
+
+
+@device
+def credit_middle(middle, entry, triangles, counts):
+    """Credit the triangles of an edge to its middle."""
+    counts[middle] += triangles
+
+
+merge_rows = row_merger(credit_corner, credit_middle)
 
 
 @device
@@ -137,21 +120,14 @@ def count_triangles(queue, order, far_apart, rows, scratch):
             if n_higher > MAX_MERGED:
                 mark_row(low, rows, scratch.marks, scratch.counts)
             elif n_higher > 1:
-                merge_rows(low, rows, scratch.counts)
+                scratch.counts[low] += merge_rows(low, rows, scratch.counts)
         start, stop = next_chunk(queue)
 
 
 def on_threads(rows: Rows, order=NO_ORDER, far_apart=True) -> VertexCounter:
-    """Prepare a count on the threads of the CPU.
+    """Prepare a count on the threads of the CPU; rows are prefetched if neighbours are far apart in memory.
 
-    Parameters
-    ----------
-    rows : Rows
-        The higher neighbours of each vertex, ascending.
-    order : (tasks,) int64 array
-        Vertices; if it is empty, tasks are all vertices.
-    far_apart : bool
-        Prefetch rows: neighbours are far apart in memory.
+    ``rows`` are the higher neighbours of each vertex, ascending; without an order, tasks are all vertices.
     """
     n = len(rows.starts)
 
@@ -174,15 +150,10 @@ def count_steps(vertex, csr, steps):
     steps[vertex] = total
 
 
-def higher_rows(ranked: Ranked) -> Rows:
-    """The higher neighbours of every vertex."""
-    return Rows(ranked.split, ranked.offsets[1:], ranked.neighbours)
-
-
 def triangle_counts(ranked: Ranked):
     """Triangles through every vertex: (n,) int64 array by rank, on the device of ``ranked``."""
     if ranked.device == "cpu":
-        solver = on_threads(higher_rows(ranked))
+        solver = on_threads(ranked.higher)
         solver.count(0, ranked.n_vertices)
         return solver.counts
     return at_vertices(ranked, edge_triangles(ranked))
@@ -191,27 +162,30 @@ def triangle_counts(ranked: Ranked):
 def count_whole(graph):
     """Count the triangles of a graph on the host at once, unless there is work for many seconds.
 
-    Parameters
-    ----------
-    graph : edgewise.graph.Graph
-
-    Returns
-    -------
-    counts : (n,) int64 array, or None
-        By vertex; ``None`` if the work should rather be distributed in pieces.
-    n_self_loops, n_duplicates : int
-        Edges that were ignored: self-loops, and those that repeat an earlier edge.
+    Returns counts by vertex, (n,) int64, or ``None`` if the work should rather be distributed in pieces; and
+    the numbers of self-loops and repeated edges, which were ignored.
     """
-    if graph.has_rows and not graph.directed and not graph.has_cached(RANK_FIRST):
-        result = count_rows(graph.offsets, graph.neighbours)
-        if result is not None:
-            return result
-        graph.cached(RANK_FIRST, lambda: True)
+    if graph.has_rows and not graph.directed:
+        surveyed = graph.cached("triangles by number", lambda: survey(graph.offsets, graph.neighbours))
+        if surveyed is not None:
+            solver = on_threads(surveyed.rows, far_apart=surveyed.far_apart)
+            solver.count(0, graph.n_vertices)
+            return solver.counts, surveyed.n_self_loops, surveyed.n_duplicates
     ranked = ranked_of(graph)
     n_lower, n_higher = ranked.split - ranked.offsets[:-1], ranked.offsets[1:] - ranked.split
-    if int(n_lower @ n_higher) > MIN_SHARED_STEPS:
-        return None, ranked.n_self_loops, ranked.n_duplicates
-    return triangle_counts(ranked)[ranked.rank], ranked.n_self_loops, ranked.n_duplicates
+    counts = None
+    if int(n_lower @ n_higher) <= MIN_SHARED_STEPS:
+        counts = triangle_counts(ranked)[ranked.rank]
+    return counts, ranked.n_self_loops, ranked.n_duplicates
+
+
+class Surveyed(NamedTuple):
+    """A graph whose triangles are counted without ranking, by rows of distinct higher neighbours."""
+
+    rows: Rows
+    far_apart: bool
+    n_self_loops: int
+    n_duplicates: int
 
 
 class Survey(NamedTuple):
@@ -222,38 +196,25 @@ class Survey(NamedTuple):
     self_loops: Any
 
 
-def count_rows(offsets, neighbours):
-    """Count the triangles of symmetric rows on the host without ranking their vertices.
-
-    Parameters
-    ----------
-    offsets : (n + 1,) int64 array
-    neighbours : (entries,) index array
-
-    Returns
-    -------
-    tuple or None
-        As :func:`count_whole`; ``None`` if the rows are not sorted, or should be ranked.
-    """
+def survey(offsets, neighbours) -> Surveyed | None:
+    """Prepare a count in symmetric rows as they are; ``None`` if they are not sorted or should be ranked."""
     n = len(offsets) - 1
     split, stretches = np.empty(n, np.int64), -(-n // STRETCH)
-    csr, survey = RankedCSR(offsets, neighbours, split), Survey(*np.zeros((3, stretches), np.int64))
-    survey_rows(stretches, csr, survey)
-    unsorted, steps, n_self_loops = (int(sums.sum()) for sums in survey)
+    csr, sums = RankedCSR(offsets, neighbours, split), Survey(*np.zeros((3, stretches), np.int64))
+    survey_rows(stretches, csr, sums)
+    unsorted, steps, n_self_loops = (int(one.sum()) for one in sums)
     if steps > MAX_STEPS * len(neighbours):
         return None
     rows, n_duplicates = Rows(split, offsets[1:], neighbours), 0
     if unsorted:
         duplicates = np.zeros(stretches, np.int64)
-        find_duplicates(stretches, csr, survey.unsorted, duplicates)
-        if survey.unsorted.any():
+        find_duplicates(stretches, csr, sums.unsorted, duplicates)
+        if sums.unsorted.any():
             return None
         n_duplicates = int(duplicates.sum())
         rows = Rows(split, rows.ends.copy(), np.empty_like(neighbours))
         copy_distinct(n, neighbours, rows)
-    solver = on_threads(rows, far_apart=_are_far_apart(offsets, neighbours))
-    solver.count(0, n)
-    return solver.counts, n_self_loops, n_duplicates
+    return Surveyed(rows, _are_far_apart(offsets, neighbours), n_self_loops, n_duplicates)
 
 
 def _survey_rows(stretch, csr, survey):
@@ -342,11 +303,8 @@ def find_triangles(worker, first, end, edges, csr, counts):
     lanes = warp_size()
     lane = worker.id % lanes
     for base in range(first + worker.id - lane, end, worker.count):
-        low, middle, edge = (
-            np.int64(0),
-            np.int64(0),
-            Lookup(np.int64(0), np.int64(0), np.int64(0), np.int64(0)),
-        )
+        low = middle = np.int64(0)
+        edge = Lookup(low, low, low, low)
         if base + lane < end:
             low, entry = np.int64(edges.lows[base + lane]), np.int64(edges.entries[base + lane])
             middle, edge = np.int64(csr.neighbours[entry]), lookup_of(low, entry, csr)
@@ -384,8 +342,8 @@ def list_upward(task, lane, n_lanes, order, starts, csr, edges):
         edges.entries[starts[task] + entry - first] = entry
 
 
-class WarpTriangles(Solver):
-    """A count under way on a GPU; see :class:`edgewise.cycles.method.Solver`."""
+class WarpTriangles:
+    """A solver on a GPU; see :class:`edgewise.cycles.methods.CycleMethod`."""
 
     def __init__(self, ranked: Ranked, order):
         device = ranked.device
@@ -406,7 +364,7 @@ class WarpTriangles(Solver):
 
 def start(ranked: Ranked, order, length: int):
     """Prepare a count of the triangles above the vertices of ``order``, on the device of ``ranked``."""
-    return on_threads(higher_rows(ranked), order) if ranked.device == "cpu" else WarpTriangles(ranked, order)
+    return on_threads(ranked.higher, order) if ranked.device == "cpu" else WarpTriangles(ranked, order)
 
 
 def work(ranked: Ranked, length: int):

@@ -10,34 +10,18 @@ their neighbours, and the neighbours' rows.  This halves the time on graphs that
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from edgewise.cycles.counting.ranked import Ranked
-from edgewise.cycles.method import Solver
-from edgewise.device import arrays, device, each
+from edgewise.device import device, each
 from edgewise.device.prefetch import prefetch
 from edgewise.primitives.thread_pool import ThreadPool
 
 
-class Rows(NamedTuple):
-    """A part of each vertex's row: its lower neighbours, or its higher ones.
-
-    Attributes
-    ----------
-    starts, ends : (n,) int64 array
-        Entries of vertex ``v``: ``starts[v] <= entry < ends[v]``.
-    neighbours : index array
-    """
-
-    starts: Any
-    ends: Any
-    neighbours: Any
-
-
 class Distances(NamedTuple):
-    """How many tasks ahead data are prefetched; each needs what the one before it has read.
+    """How many tasks ahead data are prefetched, each by what the one before has read.
 
     These are the offsets of a task's vertex (0: they are sequential), its row, the offsets of its neighbours,
     and their rows; an element beside each neighbour goes with its offsets or with its row.
@@ -95,18 +79,11 @@ def task_prefetcher(distances: Distances, shortest: int):
 prefetch_lower = task_prefetcher(Distances(8, 5, 3, 1, beside=1), shortest=1)
 
 
-class VertexCounter(Solver):
-    """A count under way on CPU threads; see :class:`edgewise.cycles.method.Solver`.
+class VertexCounter:
+    """A solver on CPU threads; see :class:`edgewise.cycles.methods.CycleMethod`.
 
-    Parameters
-    ----------
-    kernel : compiled function
-        ``kernel(queue, *arguments, scratch)``.
-    arguments : tuple
-    n_tasks : int
-    make_scratch : callable
-        Returns the scratch record of one thread, with a field ``counts``: (n,) int64 array, zeros.
-    bytes_per_worker : int
+    ``kernel(queue, *arguments, scratch)`` is a compiled function, and ``make_scratch()`` returns the record
+    of one thread, with a field ``counts``: (n,) int64 array, zeros.
     """
 
     def __init__(self, kernel, arguments, n_tasks, make_scratch, bytes_per_worker):
@@ -126,7 +103,7 @@ class VertexCounter(Solver):
 
 
 @each
-def _bound_wedges(task, vertices, csr, bounds):
+def bound_wedges(task, vertices, csr, bounds):
     """Sum up the lengths of the rows of a vertex's lower neighbours."""
     vertex, total = np.int64(vertices[task]), np.int64(0)
     for entry in range(csr.offsets[vertex], csr.split[vertex]):
@@ -136,17 +113,15 @@ def _bound_wedges(task, vertices, csr, bounds):
 
 
 def wedge_bounds(ranked: Ranked, vertices=None):
-    """Upper bounds of the wedges below some vertices or all: (tasks,) int64 array on ``ranked.device``."""
-    device, xp = ranked.device, arrays.namespace(ranked.device)
-    if vertices is None:
-        vertices = arrays.move(xp.arange(ranked.n_vertices), device)
-    bounds = arrays.empty(len(vertices), np.int64, device)
-    _bound_wedges(len(vertices), vertices, ranked.csr, bounds)
+    """Upper bounds of the wedges below some vertices or all, on the CPU: (tasks,) int64 array."""
+    vertices = np.arange(ranked.n_vertices) if vertices is None else vertices
+    bounds = np.empty(len(vertices), np.int64)
+    bound_wedges(len(vertices), vertices, ranked.csr, bounds)
     return bounds
 
 
 def max_wedge_bound(ranked: Ranked, enough: int) -> int:
-    """Return an upper bound of the wedges below any vertex; a closer one where it is above ``enough``."""
+    """Upper bound of the wedges below any vertex; a closer one where it is above ``enough``."""
     # Ranks are ordered by degree: no lower neighbour's row is longer than the vertex's own.
     bounds = (ranked.split - ranked.offsets[:-1]) * (ranked.offsets[1:] - ranked.offsets[:-1])
     largest = int(bounds.max(initial=0))

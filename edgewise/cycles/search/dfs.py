@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cycles.counting.ranked import Ranked
-from edgewise.cycles.method import Solver
 from edgewise.cycles.search.two_core import Rows, count_walks
 from edgewise.device import arrays, device, each, fetch_add, threads
 
@@ -132,7 +131,7 @@ def search(worker, length, tasks, rows, stacks, counts):
         position = tasks.first + fetch_add(tasks.taken, 0, tasks.claim)
 
 
-class Searches(Solver):
+class Searches:
     """A count in progress.
 
     Parameters

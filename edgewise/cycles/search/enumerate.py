@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cycles.counting.ranked import Ranked
-from edgewise.cycles.method import Solver
 from edgewise.cycles.search.dfs import Tasks, is_on_path
 from edgewise.cycles.search.probes import work
 from edgewise.cycles.search.two_core import Rows, without_trees
@@ -224,7 +223,7 @@ def search(worker, length, tasks, rows, split, scratch, budget, counts):
         block_barrier()
 
 
-class Enumeration(Solver):
+class Enumeration:
     """An enumeration in progress.
 
     Parameters

@@ -11,8 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from edgewise.cycles.counting.ranked import ranked_of
-from edgewise.cycles.method import check_undirected
+from edgewise.cycles.counting.ranked import check_undirected, ranked_of
 from edgewise.cycles.result import CycleEstimate
 from edgewise.cycles.search.intervals import estimate_from
 from edgewise.cycles.search.sampling import sample

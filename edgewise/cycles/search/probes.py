@@ -20,7 +20,7 @@ import numpy as np
 
 from edgewise.cycles.counting.apex import wedges_of
 from edgewise.cycles.counting.ranked import Ranked
-from edgewise.cycles.method import MAX_WORK
+from edgewise.cycles.planning import MAX_WORK
 from edgewise.cycles.search.two_core import Rows, without_trees
 from edgewise.device import arrays, compiled, device
 

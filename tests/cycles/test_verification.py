@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles import check
+from edgewise.cycles import verification
 from edgewise.errors import VerificationError
 from tests.zoo import ZOO
 
@@ -20,13 +20,15 @@ def counted(shape, length, **asked):
 @pytest.mark.parametrize("shape", ZOO)
 def test_recounts_of_one_vertex_are_the_oracles(shape):
     n, sources, targets = ZOO[shape]
-    rows = check._simple_rows(ew.Graph.from_edges(sources, targets, n_vertices=n))
+    rows = verification._simple_rows(ew.Graph.from_edges(sources, targets, n_vertices=n))
     for length in (3, 4, 5, 6, 7):
-        answer = check.count_by_hand(n, sources, targets, length).tolist() if shape != "dense" else None
+        answer = (
+            verification.count_by_hand(n, sources, targets, length).tolist() if shape != "dense" else None
+        )
         for vertex in range(n if answer else 0):
             if length <= 5:
-                assert check._by_formula(rows, vertex, length) == answer[vertex]
-            assert check._by_search(rows, vertex, length)[0] == answer[vertex]
+                assert verification._by_formula(rows, vertex, length) == answer[vertex]
+            assert verification._by_search(rows, vertex, length)[0] == answer[vertex]
 
 
 @pytest.mark.interpreter
@@ -86,13 +88,13 @@ def test_every_vertex_of_a_small_graph_is_counted_again(length):
 def test_a_search_that_would_be_long_is_cut_short():
     n = 90
     graph = ew.Graph.from_edges(*np.triu_indices(n, 1), n_vertices=n)
-    rows = check._simple_rows(graph)
-    again, whole, steps = check._by_search(rows, 0, 6)
+    rows = verification._simple_rows(graph)
+    again, whole, steps = verification._by_search(rows, 0, 6)
     assert not whole
     assert 0 < again <= 89 * 88 * 87 * 86 * 85 // 2
-    assert steps <= check.STEPS + 2
+    assert steps <= verification.STEPS + 2
     ew.cycle_counts(graph, 6).verify()
-    found = check._by_formula(rows, 0, 5)
+    found = verification._by_formula(rows, 0, 5)
     assert found == 89 * 88 * 87 * 86 // 2
 
 
