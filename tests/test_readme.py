@@ -132,6 +132,14 @@ def test_links_lead_somewhere(path):
         assert (path.parent / target).exists(), f"{path.name} links to {target}"
 
 
+def test_pages_named_for_contributors_exist():
+    text = (ROOT / "docs" / "contributing.md").read_text()
+    named = set(re.findall(r"`([\w/]+(?:\.py|\.toml|\.txt|/))`", text)) - {"components/minimum_labels.py"}
+    assert len(named) > 20
+    for page in sorted(named):
+        assert (ROOT / page).exists() or (ROOT / "edgewise" / page).exists(), page
+
+
 if __name__ == "__main__":
     head, _, rest = README.partition(BEFORE)
     (ROOT / "README.md").write_text(head + BEFORE + table_of_methods() + AFTER + rest.partition(AFTER)[2])
