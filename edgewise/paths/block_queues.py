@@ -60,7 +60,7 @@ def clear_local(shared, thread):
 
 @device
 def clear_next_local(shared, thread, step):
-    """Empty the local queue of the next step; all threads have read its counter two steps ago."""
+    """Empty the local queue of the next step; all threads read its counter two steps ago."""
     if thread == 0:
         shared[COUNTERS + (step + 1) % 3] = 0
 

@@ -52,15 +52,10 @@ def spread_of(weights) -> Spread:
 
 
 class Adjacency:
-    """Both directions of a graph's rows.
+    """Both directions of a graph's rows: of the edges that leave each vertex, and that come in.
 
-    Parameters
-    ----------
-    outgoing : CSR
-        Rows of the edges that leave each vertex.
-    incoming : CSR, optional
-        Rows of the edges that come in: ``outgoing`` itself where every edge leads both ways.  By default they
-        are built when they are first read.
+    ``incoming`` is ``outgoing`` itself where every edge leads both ways; by default it is built when it is
+    first read.
     """
 
     def __init__(self, outgoing: CSR, incoming: CSR | None = None):
@@ -120,15 +115,10 @@ class Adjacency:
 
 
 def adjacency_of(graph, name="unit", weights=None) -> Adjacency:
-    """Rows of ``graph``, made once for each ``name`` and cached with the graph.
+    """Rows of ``graph``, cached with it.
 
-    Parameters
-    ----------
-    graph : Graph
-    name : str
-        ``"unit"`` where every edge counts one, else the type of the weights.
-    weights : callable, optional
-        Returns the weights of the entries; called if the rows are not there yet.
+    ``name`` is ``"unit"`` where every edge counts one, else the type of the weights, which ``weights()``
+    returns for all entries if the rows are not there yet.
     """
 
     def make():

@@ -4,8 +4,6 @@ Distances of all vertices cost a millisecond to set up in a graph of millions.  
 one core with the vertices that it meets in a small hash table: a search of 19 vertices in two million takes a
 microsecond.  A search that outgrows the table goes on by other means, and has lost tens of microseconds; a
 breadth-first search hands over all the levels that it has completed.
-
-Each thread keeps one table, which is empty between searches: every search removes what it has entered.
 """
 
 from threading import local
@@ -32,19 +30,10 @@ _thread = local()
 
 
 class Scratch(NamedTuple):
-    """Memory that a thread keeps from search to search.
+    """Memory that a thread keeps; every search removes from the table what it has entered."""
 
-    Attributes
-    ----------
-    words : (SLOTS,) uint64 array
-        Words of the hash table, whose keys are vertices; all empty between searches.
-    slots : (MAX_VERTICES + 2,) uint64 array
-        Slots of the vertices, in the order in which they were entered; then the last level that is complete,
-        and whether the search is.
-    """
-
-    words: Any
-    slots: Any
+    words: Any  # (SLOTS,) uint64 array of a hash table, whose keys are vertices
+    slots: Any  # (MAX_VERTICES + 2,) uint64 array: slots in order; the last complete level; whether it is all
 
 
 @device
@@ -60,10 +49,7 @@ def enter(vertex, count, vertices, words, slots):
 
 @compiled
 def by_levels(offsets, neighbours, sources, cutoff, words, slots, vertices, distances):
-    """Breadth-first search until all or too much is reached; return the number of vertices reached.
-
-    It takes plain arrays, since a call with records costs as much as a search of twenty vertices.
-    """
+    """Breadth-first search in plain arrays, since a call with records costs as much as twenty vertices."""
     count = n_entries = level = first = 0
     for source in sources:
         _, count = enter(source, count, vertices, words, slots)
@@ -137,38 +123,20 @@ def settle_nearest(rows, sources, targets, limits, heap, scratch, reached):
 
 @compiled
 def by_distance(rows, sources, targets, limits, heap, scratch, reached):
-    """Dijkstra's search until all within the cutoff or too much is met; distances are listed by slot first.
-
-    ``limits`` are the cutoff and the distance of vertices that are not reached.
-    """
-    tentative = reached.values
+    """Run Dijkstra's search; the distances of the vertices, whose number is returned, replace the keys."""
     count, complete = settle_nearest(rows, sources, targets, limits, heap, scratch, reached)
     for item in range(count):
-        heap.keys[item] = tentative[scratch.slots[item]]
+        heap.keys[item] = reached.values[scratch.slots[item]]
         scratch.words[scratch.slots[item]] = EMPTY
     scratch.slots[MAX_VERTICES + 1] = complete
     return count
 
 
 def search_by_levels(rows, sources, cutoff):
-    """Breadth-first search as far as the table holds.
+    """Breadth-first search on the host as far as the table holds.
 
-    Parameters
-    ----------
-    rows : CSR
-        On the host.
-    sources : (k,) int64 array
-        Distinct vertices.
-    cutoff : int
-
-    Returns
-    -------
-    reached : SparseDistances
-        In ascending order of distance.
-    level : int
-        The largest distance, up to which no vertex is missing.
-    complete : bool
-        Whether no other vertex is within reach.
+    Returns the vertices up to a level, in ascending order of distance; the level; and whether no other vertex
+    is within reach.
     """
     if len(sources) >= MAX_VERTICES:
         return SparseDistances(sources, np.zeros(len(sources), np.int32)), 0, False
@@ -180,23 +148,10 @@ def search_by_levels(rows, sources, cutoff):
 
 
 def search_by_distance(rows, sources, cutoff, targets=None):
-    """Dijkstra's search as far as the table holds.
+    """Dijkstra's search on the host: distances, or ``None`` if more is within reach than the table holds.
 
-    Parameters
-    ----------
-    rows : CSR
-        On the host, with weights, none of them negative.
-    sources : (k,) int64 array
-        Distinct vertices.
-    cutoff : number
-        In the type of the weights.
-    targets : (t,) int64 array, optional
-        Distinct vertices; vertices further away than the furthest of these are left out.
-
-    Returns
-    -------
-    SparseDistances or None
-        ``None`` if more is within the cutoff than the table holds.
+    Weights are not negative, ``sources`` and ``targets`` distinct vertices.  With targets, vertices further
+    away than the furthest of these are left out.
     """
     targets = np.empty(0, np.int64) if targets is None else targets
     if len(sources) > MAX_NEAREST // 2 or len(targets) > MAX_TARGETS:
@@ -218,8 +173,7 @@ def search_by_distance(rows, sources, cutoff, targets=None):
 
 
 def _scratch():
-    scratch = getattr(_thread, "scratch", None)
-    if scratch is None:
+    if not hasattr(_thread, "scratch"):
         words, slots = np.full(SLOTS, EMPTY, np.uint64), np.zeros(MAX_VERTICES + 2, np.uint64)
-        scratch = _thread.scratch = Scratch(words, slots)
-    return scratch
+        _thread.scratch = Scratch(words, slots)
+    return _thread.scratch

@@ -1,14 +1,13 @@
 """Parents: for every vertex the smallest neighbour from which a shortest path comes in.
 
-Distances are unique where shortest paths are not, so parents are read off the distances afterwards: the
-edge from ``u`` to ``v`` is *tight* if ``distance[u] + weight == distance[v]``.  Therefore they are the same
-for every method, device and number of threads.
+They are read off the distances, so they are the same for every method, device and number of threads: the edge
+from ``u`` to ``v`` is *tight* if ``distance[u] + weight == distance[v]``.
 
 A parent that is nearer to the source than its child cannot close a cycle, so the smallest of these is taken.
 A vertex may have none: its tight edges come from vertices at the same distance, since they weigh nothing, or
 so little that the sum of floats does not show it.  Such vertices are settled level by level: first those with
-a tight edge from a settled vertex, then those with one from these, and so on.  Negative weights bring tight
-edges from further away, and all vertices are settled by levels, from the sources on.
+a tight edge from a settled vertex, then those with one from these.  Negative weights bring tight edges from
+further away, and all vertices are settled by levels, from the sources on.
 """
 
 from typing import Any, NamedTuple
@@ -45,26 +44,13 @@ def is_among(vertex, ascending):
 
 
 class Tree(NamedTuple):
-    """What is known of the parents.
+    """What is known of the parents."""
 
-    Attributes
-    ----------
-    distances : (n,) array
-    none : number
-        The distance of vertices that are not reached.
-    parents : (n,) int64 array
-        -1 where there is none.
-    levels : (n,) int32 array
-        :data:`OPEN` where the parent is not known yet.
-    changed : (1,) int32 array
-        Not 0 if a pass has to be followed by another one.
-    """
-
-    distances: Any
-    none: Any
-    parents: Any
-    levels: Any
-    changed: Any
+    distances: Any  # (n,) array
+    none: Any  # the distance of vertices that are not reached
+    parents: Any  # (n,) int64 array, -1 where there is none
+    levels: Any  # (n,) int32 array, OPEN where the parent is not known yet
+    changed: Any  # (1,) int32 array, not 0 if another pass has to follow
 
 
 @each
@@ -104,21 +90,9 @@ def _parent_at_level(vertex, incoming, tree, level):
 
 
 def parents_of(incoming, distances, sources, negative):
-    """Smallest vertex from which a shortest path comes in, for every vertex.
+    """Smallest vertex from which a shortest path comes in, (n,) int64; -1 for sources and unvisited vertices.
 
-    Parameters
-    ----------
-    incoming : CSR
-    distances : (n,) array
-    sources : (k,) int64 array on the host
-        Ascending.
-    negative : bool
-        Whether a weight may be negative.
-
-    Returns
-    -------
-    (n,) int64 array
-        -1 for the sources and where no path leads.
+    ``sources`` ascend, on the host; ``negative`` says that a weight may be negative.
     """
     device = arrays.device_of(distances)
     with arrays.guard(device):

@@ -202,7 +202,7 @@ class Distances(Result):
         return pa.table({"id": self.graph.ids_of(vertices), "distance": values})
 
     def _verify(self, graph):
-        from edgewise.paths.check import verify
+        from edgewise.paths.verification import verify
 
         verify(graph, self)
 

@@ -12,10 +12,10 @@ import edgewise as ew
 from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
 from edgewise.paths.bfs import METHODS, bfs
-from edgewise.paths.check import oracle
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_levels
 from edgewise.paths.result import Distances, SparseDistances
+from edgewise.paths.verification import oracle
 from tests.conftest import engine
 from tests.zoo import ZOO
 
@@ -127,12 +127,9 @@ KINDS = {
 def test_every_kind_of_step_in_the_interpreter(monkeypatch, kind):
     if engine() != "interpreter":
         pytest.skip("compiled kernels keep the limits they were compiled with")
-    pages = {
-        name: import_module(f"edgewise.paths.bfs.{name}")
-        for name in ("level_synchronous", "pull", "bitmap_push")
-    }
+    driver, pull = (import_module(f"edgewise.paths.bfs.{name}") for name in ("level_synchronous", "pull"))
     for cost, value in KINDS[kind].items():
-        monkeypatch.setattr(import_module("edgewise.paths.bfs.direction"), cost, value)
+        monkeypatch.setattr(driver, cost, value)
     for limits in (
         {"FEW_ENTRIES": -1},
         {"FEW_ENTRIES": -1, "MANY_ENTRIES": 0},
@@ -140,7 +137,7 @@ def test_every_kind_of_step_in_the_interpreter(monkeypatch, kind):
     ):
         limits = {"BLOCK": 64 if "MANY_ENTRIES" in limits else 1 << 13, **limits}
         for limit, value in limits.items():
-            for page in pages.values():
+            for page in (driver, pull):
                 if hasattr(page, limit):
                     monkeypatch.setattr(page, limit, value)
         for graph in (*(ZOO[shape] for shape in SHAPES), _uniform(150, 700), _hubs(200, 2)):

@@ -8,9 +8,9 @@ import pytest
 import edgewise as ew
 from edgewise.device import Worker
 from edgewise.paths.bfs import push
-from edgewise.paths.check import oracle
 from edgewise.paths.csr import CSR
 from edgewise.paths.result import SparseDistances
+from edgewise.paths.verification import oracle
 from tests import jitter
 
 driver = import_module("edgewise.paths.bfs.level_synchronous")
@@ -37,25 +37,18 @@ def distances_by(way, seed, **replaced):
     region = jitter.jittery(driver.run.body, **WAYS[way], **limits, **replaced)
     graph = ew.Graph.from_edges(SOURCES, TARGETS, n_vertices=N)
     rows = CSR(graph.offsets, graph.neighbours, np.empty(0, np.int32))
-    words, capacity = 2, N + push.BATCH
-    bits = (2 + WORKERS) * words + WORKERS * push.NUMBERS
-    memory = driver.Memory(
-        jitter.Jittery(np.zeros(N, np.int32), scheduler),
-        jitter.Jittery(np.zeros(8 * words, np.uint8), scheduler),
-        np.zeros(bits, np.uint64),
-        np.empty(N + WORKERS * (2 * capacity + push.BUFFER), np.uint32),
-        np.zeros(words + 3 * (WORKERS + driver.SHARED_LINES) * driver.LINE, np.int64),
-    )
+    search = driver.new_search(rows, rows, WORKERS)
+    seen = jitter.Jittery(search.seen, scheduler)
+    distances = jitter.Jittery(np.zeros(N, np.int32), scheduler)
+    search = search._replace(seen=seen, distances=distances, lists=np.zeros((2, 65), np.uint32))
     known = SparseDistances(np.zeros(1, np.uint32), np.zeros(1, np.int32))
     ended = jitter.run_region(
         scheduler,
         WORKERS,
-        lambda number, barrier: region(
-            Worker(number, WORKERS, barrier), memory, rows, rows, known, 0, driver.NONE - 1
-        ),
+        lambda number, barrier: region(Worker(number, WORKERS, barrier), search, known, 0, driver.NONE - 1),
     )
-    distances = memory.distances.values
-    seen = np.unpackbits(memory.seen.values, bitorder="little")[:N].astype(bool)
+    distances = distances.values
+    seen = np.unpackbits(seen.values, bitorder="little")[:N].astype(bool)
     assert not (seen & (distances == driver.NONE)).any()  # no bit is set too early
     n_lost = int(((distances != driver.NONE) & ~seen).sum())
     return (distances.tolist() if ended else None), n_lost
@@ -71,10 +64,9 @@ def test_bits_do_get_lost():
     assert any(distances_by("push", seed)[1] for seed in MANY_SEEDS)
 
 
-def settle_by_bits(first, end, offsets, visited, output):
+def settle_by_bits(first, end, offsets, output):
     """The planted race: a clear bit is taken for a vertex that is not reached, whatever its distance."""
-    seen, distances, _ = visited
-    queue, tail, entries = output.queue, first, np.uint64(0)
+    seen, distances, queue, tail = output.seen, output.distances, output.queue, first
     for item in range(first, end):
         vertex = queue[item]
         byte, bit = seen[vertex >> 3], np.uint8(1 << (vertex & 7))
@@ -84,8 +76,8 @@ def settle_by_bits(first, end, offsets, visited, output):
             distances[vertex] = output.distance
             queue[tail] = vertex
             tail += np.uint64(1)
-            entries += np.uint64(offsets[vertex + 1] - offsets[vertex])
-    return tail, entries
+            output.counts[push.ENTRIES] += offsets[vertex + 1] - offsets[vertex]
+    output.counts[push.TAIL] = tail
 
 
 def test_the_planted_race_is_caught():

@@ -7,9 +7,9 @@ import pytest
 
 from edgewise.device import BlockWorker, Worker
 from edgewise.paths.block_queues import WORDS as SHARED
-from edgewise.paths.check import oracle
 from edgewise.paths.csr import CSR
 from edgewise.paths.result import unreached
+from edgewise.paths.verification import oracle
 from tests import jitter
 
 bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")

@@ -1,23 +1,22 @@
-"""Breadth-first search in one cooperative region: all levels in one launch, with sparse and dense steps.
+"""Breadth-first search in one cooperative region: all levels in one launch, with sparse and dense rounds.
 
 A search on a road network has thousands of levels of a few thousand vertices; one on a social network has
-seven, of which two hold nearly everything.  A launch and an answer to the host for each level are too slow
-for both.  One region runs the whole search and chooses between two kinds of rounds, by the size of the
+seven, of which two hold nearly everything.  A launch and a round trip to the host for each level are too slow
+for both.  One region runs the whole search and chooses between two kinds of rounds by the size of the
 frontier:
 
-*Sparse.*  The frontier is a queue, and every block takes a part of it; a group of threads reads each row.
-After the first rounds a block goes on for several levels by itself before it waits for the others: it appends
-what it reaches to a queue in its own shared memory.  Blocks overtake each other then, so distances are
-lowered by an atomic minimum, and the thread that lowers one passes it on (label correcting inside a window of
-levels, as in delta-stepping; Meyer and Sanders 2003).  At the end of a window all distances inside it are
-final, since every path into it has been followed from a final one.
+*Sparse.*  The frontier is a queue, of which every block takes a part; a group of threads reads each row.
+After the first rounds a block goes on for several levels by itself: it appends what it reaches to a queue in
+its own shared memory.  Blocks overtake each other then, so distances are lowered by an atomic minimum, and
+the thread that lowers one passes it on (label correcting inside a window of levels, as in delta-stepping;
+Meyer and Sanders 2003).  At the end of a window all distances inside it are final, since every path into it
+has been followed from a final one.
 
-*Dense.*  The frontier is not listed: every warp reads the distances of its share of the vertices and takes
-those at this level.  Top-down it divides the entries of its 32 rows evenly among its lanes (Merrill, Garland
-and Grimshaw 2012); rows too long for a warp are cut into pieces, for all warps.  Bottom-up, where the
-frontier is a large part of the graph, unvisited vertices search for a neighbour in it and stop at the first
-(Beamer, Asanovic and Patterson 2012).  All writes to a distance write the same value, so there are no
-atomics.
+*Dense.*  Every warp reads the distances of its share of the vertices and takes those at this level.  Top-down
+it divides the entries of its 32 rows evenly among its lanes (Merrill, Garland and Grimshaw 2012); rows too
+long for a warp are cut into pieces, for all warps.  Bottom-up, where the frontier is a large part of the
+graph, unvisited vertices search for a neighbour in it and stop at the first (Beamer, Asanovic and Patterson
+2012).  All writes to a distance write the same value, so there are no atomics.
 """
 
 from typing import Any, NamedTuple
@@ -58,50 +57,24 @@ QUEUES = 5
 
 
 class Search(NamedTuple):
-    """State of a search.
+    """State of a search; pieces of rows are listed from the beginning of the queues."""
 
-    Attributes
-    ----------
-    rows, incoming : CSR
-        Without weights; ``incoming`` is empty where the incoming rows are not there.
-    distances : (n,) int32 array
-    queue : (QUEUES * capacity,) index array
-        Queue ``q`` begins at ``q * capacity``; pieces of rows are listed from the beginning of the array.
-    counts : ((QUEUES + 6) * APART,) int32 array
-        Sizes of the queues; then, for three rounds that alternate, vertices reached and pieces of rows.
-    """
-
-    rows: CSR
-    incoming: CSR
-    distances: Any
-    queue: Any
-    counts: Any
+    rows: CSR  # without weights
+    incoming: CSR  # empty where the incoming rows are not there
+    distances: Any  # (n,) int32 array
+    queue: Any  # (QUEUES * capacity,) index array; queue q begins at q * capacity
+    counts: Any  # ((QUEUES + 6) * APART,) int32 array: sizes of the queues; of 3 rounds: reached, pieces
 
 
 class Limits(NamedTuple):
-    """Parameters of a search.
-
-    Attributes
-    ----------
-    source : int
-    others : (k,) int64 array
-        Further sources.
-    group : int
-        Threads that read one row in a sparse round, a power of two.
-    dense_from : int
-        Size of a frontier from which rounds are dense.
-    cutoff : int
-        Vertices further away are not reached.
-    none : int
-        Distance of vertices that are not reached.
-    """
+    """Parameters of a search."""
 
     source: int
-    others: Any
-    group: int
-    dense_from: int
-    cutoff: int
-    none: int
+    others: Any  # (k,) int64 array of further sources
+    group: int  # threads that read one row in a sparse round, a power of two
+    dense_from: int  # size of a frontier from which rounds are dense
+    cutoff: int  # vertices further away are not reached
+    none: int  # distance of vertices that are not reached
 
 
 class Window(NamedTuple):
@@ -269,8 +242,8 @@ def list_level(worker, level, search, which):
 def run(worker, search, limits):
     """Run a whole search; all workers make the same decisions from the same counters.
 
-    A counter that decides is not written before the next barrier, since others may still have to read it: the
-    queues, and three sets of other counters, alternate.
+    No such counter is written before the next barrier, since others may have to read it: the queues, and
+    three sets of other counters, alternate.
     """
     counts, capacity = search.counts, len(search.queue) // QUEUES
     size = begin(worker, search, limits)
@@ -310,23 +283,7 @@ def run(worker, search, limits):
 
 
 def cooperative(adjacency, sources, cutoff, dense_from=DENSE_FROM):
-    """Distances from the nearest of ``sources`` in one launch.
-
-    Parameters
-    ----------
-    adjacency : Adjacency
-        Rounds may be bottom-up if its incoming rows are there.
-    sources : (k,) int64 array on the host
-        Distinct vertices.
-    cutoff : int
-        Vertices further away are not reached.
-    dense_from : int
-        Size of a frontier from which it is not listed.
-
-    Returns
-    -------
-    (n,) int32 array
-    """
+    """Distances from the nearest of ``sources`` in one launch; bottom-up if the incoming rows are there."""
     rows, device = adjacency.outgoing, arrays.device_of(adjacency.offsets)
     n, m = rows.n_vertices, len(rows.neighbours)
     dense_from = max(1, min(dense_from, n))

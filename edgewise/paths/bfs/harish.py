@@ -1,14 +1,11 @@
-"""The document's search: every vertex asks in every round whether it is in the frontier.
+"""The search of Harish and Narayanan (HiPC 2007), as in Fusi's document: flags mark the frontier.
 
-``frontier`` marks the vertices reached in the round before, ``visited`` all up to them.  The first kernel
-gives the neighbours of the frontier their cost and marks them in ``coming``; the second makes these the next
-frontier.  The document writes to one array of marks: a vertex marked early in a round could then be served
-in the same round, and reach its neighbours before a nearer one does.  With two arrays all costs are right.
+The first kernel gives the neighbours of the frontier their cost and marks them in ``coming``; the second
+makes these the next frontier.  The document writes to one array of marks: a vertex marked early in a round
+could then be expanded in the same round, and reach its neighbours before a nearer one does.  With two arrays
+all costs are right.  Every round reads all flags, so a search costs the vertices times the levels.
 
-Every round looks at every vertex, so a search costs the vertices times the levels.
-
-Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA" (HiPC 2007), as in Fusi's
-document.
+"Accelerating large graph algorithms on the GPU using CUDA".
 """
 
 import numpy as np
@@ -31,7 +28,7 @@ def reach_neighbours(vertex, offsets, neighbours, frontier, visited, coming, dis
 
 @each
 def advance(vertex, frontier, visited, coming, more):
-    """Second kernel: who was reached is visited, and the next frontier."""
+    """Second kernel: make the vertices that were reached the next frontier."""
     if coming[vertex]:
         coming[vertex] = 0
         frontier[vertex] = visited[vertex] = 1
@@ -39,19 +36,7 @@ def advance(vertex, frontier, visited, coming, more):
 
 
 def harish(rows, sources, cutoff):
-    """Distances from the nearest of ``sources``, in the place of the rows.
-
-    Parameters
-    ----------
-    rows : edgewise.paths.csr.Adjacency
-    sources : (k,) int64 array on the host
-    cutoff : int
-        Vertices further away are not reached.
-
-    Returns
-    -------
-    (n,) int32 array
-    """
+    """Distances from the nearest of ``sources``, on the device of the rows."""
     device, n = arrays.device_of(rows.offsets), rows.n_vertices
     distances = arrays.full(n, unreached(np.int32), np.int32, device)
     frontier, visited, coming = (arrays.zeros(n, np.uint8, device) for _ in range(3))

@@ -1,22 +1,13 @@
 """Level-synchronous search on the CPU's threads: one region for all levels, one barrier or two a level.
 
 Every worker queues the vertices that it reaches in a queue of its own, and begins the next level with these,
-whose rows and marks are in its cache; it takes from other workers' queues only what evens out the sizes.  Two
-such queues alternate and stay small, so they stay in the cache too.  All workers read the same counts behind
-a barrier and make the same decisions:
-
-* A frontier with few entries is pushed by one worker alone, for as many levels as it stays small, while the
-  others wait: thin graphs need no barriers.
-* A larger one is divided into equal parts; a large one is handed out in chunks by an atomic counter, since
-  rows are uneven.
-* A frontier that leads to a good part of the graph is pushed by bitmaps, or pulled if the incoming rows are
-  there, whichever :mod:`~edgewise.paths.bfs.direction` estimates to be the cheapest.
-* A queue has room for a part of the vertices only.  A vertex without room has its distance all the same, and
-  the next step takes all vertices at that distance.
-
-Pushing reads every entry of every row that is reached, once.  That is the least for graphs of large diameter,
-and all there is to do in a directed graph without its incoming rows.  Social networks have a level or two
-that hold nearly everything; pulled, most of their vertices stop at the first entry.
+whose rows and marks are in its cache.  Queues have room for a part of the vertices only, so that they stay in
+the cache too; a vertex without room has its distance all the same, and the next step takes all vertices at
+that distance.  All workers read the same counts behind a barrier and make the same decisions: a frontier with
+few entries is pushed by one worker alone, for as many levels as it stays small, so thin graphs need no
+barriers; a larger one is divided into equal parts; a large one is handed out in chunks by an atomic counter,
+since rows are uneven, and may be pushed by bitmaps or pulled.  Beamer, Asanovic & Patterson (2012) switch by
+two ratios, alpha and beta; here the costs of all ways are estimated from the same counts and compared.
 """
 
 from typing import Any, NamedTuple
@@ -25,372 +16,264 @@ import numpy as np
 
 from edgewise.device import barrier_wait, device, fetch_add, parallel_region
 from edgewise.device.regions import workers
-from edgewise.paths.bfs.bitmap_push import push_to_bitmap, write_block
-from edgewise.paths.bfs.direction import BITMAP_PUSH, PULL, PUSH, Frontier, cheapest
-from edgewise.paths.bfs.pull import BLOCK, Bitmaps, Unvisited, pull, survey
+from edgewise.paths.bfs.pull import BLOCK, pull, survey, write_block
 from edgewise.paths.bfs.push import (
     BATCH,
+    BITMAP_PUSH,
     BUFFER,
-    CHUNK,
-    LONG,
+    ENTRIES,
+    LEVEL,
+    LOST,
+    NONE,
     NUMBERS,
-    WIDTH,
+    PULL,
+    PUSH,
+    TAIL,
     Output,
-    Progress,
-    Visited,
     push,
+    tail_of,
     unsigned,
-    with_room,
 )
 from edgewise.paths.csr import CSR
-from edgewise.paths.result import SparseDistances, unreached
+from edgewise.paths.result import SparseDistances
 
-NONE = unreached(np.int32)
 #: Queues have room for this part of the vertices each, and for at least so many.
 QUEUED_PART, LEAST_QUEUED = 16, 4096
 #: Entries of a frontier up to which one worker continues alone, and from which it is handed out in chunks.
 FEW_ENTRIES, MANY_ENTRIES = 512, 1 << 17
 #: Vertices of such a chunk.
 QUEUE_CHUNK = 256
-#: The counters of a turn are lines of so many words: one of each worker (queued, lost, entries), then these.
-LINE, LEVEL, CHUNKS, BLOCKS, N_UNVISITED, SHARED_LINES = 16, 0, 1, 2, 3, 4
-
-
-class Memory(NamedTuple):
-    """What the host allocates for ``n`` vertices; few arrays, since each costs a microsecond in a call.
-
-    Attributes
-    ----------
-    distances : (n,) int32 array
-    seen : (8 * words,) uint8 array
-    bits : ((2 + n_workers) * words + n_workers * NUMBERS,) uint64 array of zeros
-    vertices : (n + n_workers * (2 * capacity + BUFFER),) index array
-    counters : (blocks + 3 * (n_workers + SHARED_LINES) * LINE,) int64 array of zeros
-    """
-
-    distances: Any
-    seen: Any
-    bits: Any
-    vertices: Any
-    counters: Any
+#: Costs in nanoseconds, about: of an entry that is pushed, pushed to a bitmap, or tested by an unvisited
+#: vertex, and of a vertex that is surveyed, or written from bitmaps.
+PUSH_COST, BIT_COST, TEST_COST, SURVEY_COST, WRITE_COST = 12, 4, 4, 1, 2
+#: Counters of a turn: lines of so many words, three that all workers share and then one of each worker.
+LINE, CHUNKS, BLOCKS, N_UNVISITED, OF_WORKERS = 16, 0, 1, 2, 3
 
 
 class Search(NamedTuple):
-    """State of a search that all workers share: views of the memory.
+    """State of a search that all workers share.
 
-    Attributes
-    ----------
-    rows, incoming : CSR
-        Without weights; ``incoming`` is empty where steps must not pull.
-    visited : Visited
-    bitmaps : Bitmaps
-    unvisited : Unvisited
-    queues : (2 * n_workers * capacity,) index array
-        The workers' queues for even levels, then for odd ones.
-    buffers : (n_workers * BUFFER,) index array
-    numbers : (n_workers * NUMBERS,) uint64 array
-    counters : (3 * (n_workers + SHARED_LINES) * LINE,) int64 array
-        Of three turns that alternate, so that one barrier a turn is enough: while the counters of a turn are
-        read and those of the next one written, the third are cleared.
+    The counters are of three turns that alternate, so that one barrier a turn is enough: while those of a
+    turn are read and those of the next one written, the third are cleared.
     """
 
-    rows: Any
-    incoming: Any
-    visited: Any
-    bitmaps: Any
-    unvisited: Any
-    queues: Any
-    buffers: Any
-    numbers: Any
-    counters: Any
+    rows: Any  # CSR, without weights
+    incoming: Any  # CSR; empty where steps must not pull
+    seen: Any  # (8 * words,) uint8 array; see Output
+    distances: Any  # (n,) int32 array
+    bitmaps: Any  # (2 + n_workers, words) uint64 array: vertices at even levels, at odd ones, the workers'
+    lists: Any  # (blocks, 1 + BLOCK) index array: number of unvisited vertices in a block, and these
+    queues: Any  # (2, n_workers, capacity) index array: for even levels, and for odd ones
+    buffers: Any  # (n_workers, BUFFER) index array
+    numbers: Any  # (n_workers, NUMBERS) uint64 array
+    counters: Any  # (3, OF_WORKERS + n_workers, LINE) int64 array
 
 
-@device
-def search_in(memory, rows, incoming, n_workers):
-    """The state of a search in its memory."""
-    n, words = len(memory.distances), len(memory.seen) // 8
-    own_bits, numbers = 2 * words, (2 + n_workers) * words
-    buffers, blocks = len(memory.vertices) - n_workers * BUFFER, (n + BLOCK - 1) // BLOCK
+class Frontier(NamedTuple):
+    """What all workers know of the frontier; a vertex that two workers reached counts twice."""
+
+    level: int
+    size: int  # vertices in the workers' queues
+    lost: int  # vertices that had no room there
+    entries: int  # entries in the rows of all these
+
+
+def new_search(rows, incoming, n_workers):
+    """The state of a search before it begins."""
+    n, dtype = rows.n_vertices, rows.neighbours.dtype
+    words, capacity = (n + 63) // 64, max(n // QUEUED_PART, LEAST_QUEUED) + BATCH
     return Search(
         rows,
         incoming,
-        Visited(memory.seen, memory.distances, np.int32(NONE)),
-        Bitmaps(memory.bits[:words], memory.bits[words:own_bits], memory.bits[own_bits:numbers]),
-        Unvisited(memory.vertices[:n], memory.counters[:blocks]),
-        memory.vertices[n:buffers],
-        memory.vertices[buffers:],
-        memory.bits[numbers:],
-        memory.counters[blocks:],
+        np.zeros(8 * words, np.uint8),
+        np.empty(n, np.int32),
+        np.zeros((2 + n_workers, words), np.uint64),
+        np.empty((-(-n // BLOCK), 1 + BLOCK), dtype),
+        np.empty((2, n_workers, capacity), dtype),
+        np.empty((n_workers, BUFFER), dtype),
+        np.empty((n_workers, NUMBERS), np.uint64),
+        np.zeros((3, OF_WORKERS + n_workers, LINE), np.int64),
     )
 
 
 @device
-def line(turn, n_workers, which):
-    """Index of the first word of a line of counters; ``which`` is a worker, or ``n_workers + CHUNKS`` ..."""
-    return (turn % 3 * (n_workers + SHARED_LINES) + which) * LINE
+def new_output(worker, way, level, turn, search):
+    """Return the empty output of a worker for the vertices at ``level``, the frontier of ``turn``."""
+    counts = search.counters[turn % 3, OF_WORKERS + worker.id]
+    counts[TAIL] = counts[LOST] = counts[ENTRIES] = 0
+    counts[LEVEL] = level
+    own = search.queues[level & 1, worker.id], counts, search.buffers[worker.id], search.numbers[worker.id]
+    return Output(way, np.int32(level), search.seen, search.distances, *own, search.bitmaps[2 + worker.id])
 
 
 @device
 def part_of(worker, count):
-    """The worker's even part of a range: where it begins and ends."""
+    """Return where the worker's even part of a range begins and ends."""
     return count * worker.id // worker.count, count * (worker.id + 1) // worker.count
-
-
-@device
-def queue_start(worker_id, n_workers, level, queues):
-    """Where a worker's queue for the vertices at ``level`` begins."""
-    return ((level & 1) * n_workers + worker_id) * (len(queues) // (2 * n_workers))
-
-
-@device
-def output_of(worker, level, search):
-    """What the worker writes in a step that reaches ``level``."""
-    words, queues = len(search.bitmaps.frontier), search.queues
-    start = queue_start(worker.id, worker.count, level, queues)
-    return Output(
-        np.int32(level),
-        queues[start : start + len(queues) // (2 * worker.count)],
-        search.buffers[worker.id * BUFFER : (worker.id + 1) * BUFFER],
-        search.numbers[worker.id * NUMBERS : (worker.id + 1) * NUMBERS],
-        search.bitmaps.of_workers[worker.id * words : (worker.id + 1) * words],
-    )
-
-
-@device
-def publish(worker, turn, level, progress, counters):
-    """Tell all workers what this one has reached, as the frontier of a turn."""
-    at = line(turn, worker.count, worker.id)
-    counters[at], counters[at + 1] = np.int64(progress.tail), np.int64(progress.lost)
-    counters[at + 2] = np.int64(progress.entries)
-    if worker.id == 0:
-        counters[line(turn, worker.count, worker.count + LEVEL)] = level
-
-
-@device
-def frontier_at(turn, n_workers, counters):
-    """The frontier that the workers have published."""
-    size = lost = entries = np.int64(0)
-    for worker_id in range(n_workers):
-        at = line(turn, n_workers, worker_id)
-        size, lost, entries = size + counters[at], lost + counters[at + 1], entries + counters[at + 2]
-    return Frontier(turn, counters[line(turn, n_workers, n_workers + LEVEL)], size, lost, entries)
 
 
 @device
 def begin(worker, known, level, search):
     """Mark the known vertices as visited and no others; those at ``level`` are the frontier of turn 0."""
-    seen, distances, none = search.visited
+    seen, distances = search.seen, search.distances
     first, end = part_of(worker, len(distances))
     for vertex in range(unsigned(first), unsigned(end)):
-        distances[vertex] = none
-    first, end = part_of(worker, len(seen))
-    for byte in range(unsigned(first), unsigned(end)):
-        seen[byte] = 0
+        distances[vertex] = NONE
     barrier_wait(worker)
-    queue = output_of(worker, level, search).queue
-    progress = Progress(unsigned(0), unsigned(0), unsigned(0))
+    output = new_output(worker, PUSH, level, 0, search)
     if worker.id == 0:
         for item in range(len(known.vertices)):
             vertex = known.vertices[item]
             distances[vertex] = known.values[item]
             seen[vertex >> 3] |= np.uint8(1 << (vertex & 7))
             if known.values[item] == level:
-                tail, lost, entries = with_room(progress, len(queue), 1)
-                queue[tail] = vertex
-                degree = unsigned(search.rows.offsets[vertex + 1]) - unsigned(search.rows.offsets[vertex])
-                progress = Progress(tail + unsigned(1), lost, entries + degree)
-    publish(worker, 0, level, progress, search.counters)
+                output.queue[tail_of(output, 1)] = vertex
+                output.counts[TAIL] += 1
+                output.counts[ENTRIES] += search.rows.offsets[vertex + 1] - search.rows.offsets[vertex]
     barrier_wait(worker)
 
 
 @device
-def push_either(way, vertices, first, end, search, output, progress):
-    """Push ``vertices[first:end]``, by bitmaps or not."""
-    if way == BITMAP_PUSH:
-        push_to_bitmap(vertices, first, end, search.rows, output)
-        return progress
-    return push(vertices, first, end, search.rows, search.visited, output, progress)
+def frontier_at(counters):
+    """The frontier of a turn by its counters."""
+    size = lost = entries = np.int64(0)
+    for line in range(OF_WORKERS, len(counters)):
+        size, lost = size + counters[line, TAIL], lost + counters[line, LOST]
+        entries += counters[line, ENTRIES]
+    return Frontier(counters[OF_WORKERS, LEVEL], size, lost, entries)
 
 
 @device
-def push_queued(way, part, n_workers, frontier, search, output, progress):
-    """Push the vertices ``part[0]`` to ``part[1]`` of the frontier, counted through all workers' queues."""
-    before = np.int64(0)
-    for worker_id in range(n_workers):
-        size = search.counters[line(frontier.turn, n_workers, worker_id)]
-        low, high = max(part[0], before) - before, min(part[1], before + size) - before
-        if low < high:
-            start = queue_start(worker_id, n_workers, frontier.level, search.queues)
-            low, high = unsigned(start + low), unsigned(start + high)
-            progress = push_either(way, search.queues, low, high, search, output, progress)
-        before += size
-    return progress
-
-
-@device
-def push_lost(way, counter, level, search, output, progress):
-    """Push all vertices at ``level``, which are looked for in the distances, batch by batch."""
-    counters, distances, batch = search.counters, search.visited.distances, output.buffer
-    n, begin_of_batch = len(distances), unsigned(CHUNK * LONG + WIDTH)
-    first = fetch_add(counters, counter, BATCH)
-    while first < n:
-        end = begin_of_batch
-        for vertex in range(unsigned(first), min(unsigned(first + BATCH), unsigned(n))):
-            batch[end] = vertex
-            end += unsigned(distances[vertex] == level)
-        progress = push_either(way, batch, begin_of_batch, end, search, output, progress)
-        first = fetch_add(counters, counter, BATCH)
-    return progress
-
-
-@device
-def push_step(way, alone, worker, frontier, search, output):
-    """Push this worker's share of the frontier: an even part, chunks from a counter, or all or nothing."""
-    progress = Progress(unsigned(0), unsigned(0), unsigned(0))
-    counter = line(frontier.turn, worker.count, worker.count + CHUNKS)
+def cheapest(frontier, surveyed, n_unvisited, entries_left, search):
+    """Return the cheapest way to take a step; ``surveyed``: the frontier's bitmap and the lists exist."""
+    n, n_entries = len(search.distances), len(search.rows.neighbours)
+    way, cost = PUSH, frontier.entries * PUSH_COST
     if frontier.lost > 0:
-        return push_lost(way, counter, frontier.level, search, output, progress)
-    part = part_of(worker, frontier.size)
-    if alone:
-        part = np.int64(0), frontier.size if worker.id == 0 else np.int64(0)
-    in_chunks = way == BITMAP_PUSH or frontier.entries > MANY_ENTRIES
-    while True:
-        if in_chunks:
-            first = fetch_add(search.counters, counter, QUEUE_CHUNK)
-            part = first, min(first + QUEUE_CHUNK, frontier.size)
-        if part[0] < part[1]:
-            progress = push_queued(way, part, worker.count, frontier, search, output, progress)
-        if not in_chunks or part[0] >= frontier.size:
-            return progress
+        cost += n * SURVEY_COST
+    by_bitmaps = frontier.entries * BIT_COST + n * WRITE_COST
+    if by_bitmaps < cost:
+        way, cost = BITMAP_PUSH, by_bitmaps
+    # entries that an unvisited vertex tests until one is in the frontier, or its whole row
+    tests = min(n_entries // n + 1, entries_left // max(frontier.entries, 1) + 1)
+    by_pulling = n_unvisited * tests * TEST_COST
+    if not surveyed:
+        by_pulling += n * SURVEY_COST
+    return PULL if len(search.incoming.offsets) > 0 and by_pulling < cost else way
 
 
 @device
-def push_on(worker, level, cutoff, search, output, progress):
-    """Push the queued vertices at ``level`` while they are few; return what is queued, and its level."""
-    while 0 < progress.tail and progress.entries <= unsigned(FEW_ENTRIES) and level < cutoff:
-        vertices, end, level = output.queue, progress.tail, level + 1
-        output = output_of(worker, level, search)
-        progress = Progress(unsigned(0), unsigned(0), unsigned(0))
-        progress = push(vertices, unsigned(0), end, search.rows, search.visited, output, progress)
-    return progress, level
+def push_queued(first, end, level, counters, search, output):
+    """Push the vertices ``first`` to ``end`` of the frontier, counted through all workers' queues."""
+    for worker_id in range(len(counters) - OF_WORKERS):
+        size = counters[OF_WORKERS + worker_id, TAIL]
+        low, high = max(first, 0), min(end, size)
+        if low < high:
+            queue = search.queues[level & 1, worker_id]
+            push(queue, unsigned(low), unsigned(high), search.rows, output)
+        first, end = first - size, end - size
 
 
 @device
-def step_by_blocks(way, worker, turn, search, bitmaps, output):
-    """Take blocks of vertices from a counter: pull, or write what the bitmaps hold."""
-    counters, unvisited = search.counters, np.int64(0)
-    progress = Progress(unsigned(0), unsigned(0), unsigned(0))
-    counter = line(turn, worker.count, worker.count + BLOCKS)
-    block = fetch_add(counters, counter, 1)
-    while block < len(search.unvisited.counts):
-        if way == PULL:
-            progress = pull(block, search, bitmaps, output, progress)
+def push_step(worker, frontier, counters, search, output):
+    """Push this worker's share of the frontier: an even part, or chunks from a counter."""
+    first, end = part_of(worker, frontier.size)
+    if output.way == PUSH and frontier.entries <= MANY_ENTRIES:
+        push_queued(first, end, frontier.level, counters, search, output)
+        return
+    first = fetch_add(counters[CHUNKS], 0, QUEUE_CHUNK)
+    while first < frontier.size:
+        push_queued(first, first + QUEUE_CHUNK, frontier.level, counters, search, output)
+        first = fetch_add(counters[CHUNKS], 0, QUEUE_CHUNK)
+
+
+@device
+def push_alone(worker, cutoff, turn, search, output):
+    """Push what one worker has queued, level after level, while it is little."""
+    counts = output.counts
+    while 0 < counts[TAIL] and counts[ENTRIES] <= FEW_ENTRIES and counts[LEVEL] < cutoff:
+        vertices, end = output.queue, unsigned(counts[TAIL])
+        output = new_output(worker, PUSH, counts[LEVEL] + 1, turn, search)
+        push(vertices, unsigned(0), end, search.rows, output)
+
+
+@device
+def step_by_blocks(which, worker, turn, search, output):
+    """Take blocks from a counter: survey them and push what is at the level, or pull, or merge bitmaps."""
+    counter, level, n_unvisited = search.counters[turn % 3, which], np.int32(output.distance - 1), np.int64(0)
+    block = fetch_add(counter, 0, 1)
+    while block < len(search.lists):
+        vertices = search.lists[block]
+        if which == CHUNKS:
+            survey(block, level, NONE if output.way == PULL else level, search)
+            if output.way != PULL:
+                end = unsigned(1) + unsigned(vertices[0])
+                push(vertices, unsigned(1), end, search.rows, output)
+        elif output.way == PULL:
+            pull(block, search, output)
         else:
-            progress = write_block(block, worker.count, search, bitmaps, output, progress)
-        unvisited += search.unvisited.counts[block]
-        block = fetch_add(counters, counter, 1)
-    fetch_add(counters, line(turn + 1, worker.count, worker.count + N_UNVISITED), unvisited)
-    return progress
-
-
-@device
-def survey_all(worker, frontier, search, bitmaps):
-    """Take blocks of vertices from a counter and survey them."""
-    counter = line(frontier.turn, worker.count, worker.count + CHUNKS)
-    block = fetch_add(search.counters, counter, 1)
-    while block < len(search.unvisited.counts):
-        survey(block, frontier.level, search.visited, bitmaps.frontier, search.unvisited)
-        block = fetch_add(search.counters, counter, 1)
+            write_block(block, worker.count, search, output)
+        n_unvisited += np.int64(vertices[0])
+        block = fetch_add(counter, 0, 1)
+    if which == BLOCKS:
+        fetch_add(search.counters[(turn + 1) % 3, N_UNVISITED], 0, n_unvisited)
 
 
 @parallel_region
-def run(worker, memory, rows, incoming, known, level, cutoff):
+def run(worker, search, known, level, cutoff):
     """Run a whole search; see :func:`level_synchronous`."""
-    search = search_in(memory, rows, incoming, worker.count)
     begin(worker, known, level, search)
-    counters, bitmaps = search.counters, search.bitmaps
     turn, way = 0, PUSH
-    entries_left, n_unvisited = len(search.rows.neighbours), len(search.visited.distances)
+    entries_left, n_unvisited = len(search.rows.neighbours), len(search.distances)
     while True:
-        frontier = frontier_at(turn, worker.count, counters)
+        counters = search.counters[turn % 3]
+        frontier = frontier_at(counters)
         if frontier.size + frontier.lost == 0 or frontier.level >= cutoff:
             break
         n_unvisited -= frontier.size + frontier.lost
-        surveyed, waiting = way != PUSH, n_unvisited
-        if surveyed:
-            waiting = counters[line(turn, worker.count, worker.count + N_UNVISITED)]
+        surveyed = way != PUSH
+        waiting = counters[N_UNVISITED, 0] if surveyed else n_unvisited
         way = cheapest(frontier, surveyed, waiting, entries_left, search)
         entries_left -= frontier.entries
         if worker.id == 0:  # cleared two turns ahead: other workers may add to the next turn's already
-            for which in range(CHUNKS, SHARED_LINES):
-                counters[line(turn + 2, worker.count, worker.count + which)] = 0
-        level = frontier.level + 1
-        output = output_of(worker, level, search)
-        progress = Progress(unsigned(0), unsigned(0), unsigned(0))
-        if way != PULL:
-            alone = way == PUSH and frontier.entries <= FEW_ENTRIES and frontier.lost == 0
-            progress = push_step(way, alone, worker, frontier, search, output)
-            if alone and worker.id == 0:
-                progress, level = push_on(worker, level, cutoff, search, output, progress)
-        elif not surveyed:
-            survey_all(worker, frontier, search, bitmaps)
+            for line in range(OF_WORKERS):
+                search.counters[(turn + 2) % 3, line, 0] = 0
+        output = new_output(worker, way, frontier.level + 1, turn + 1, search)
+        listing = frontier.lost > 0 if way != PULL else not surveyed
+        if listing:
+            step_by_blocks(CHUNKS, worker, turn, search, output)
+        elif way == PUSH and frontier.entries <= FEW_ENTRIES:
+            if worker.id == 0:
+                push_queued(np.int64(0), frontier.size, frontier.level, counters, search, output)
+                push_alone(worker, cutoff, turn + 1, search, output)
+        elif way != PULL:
+            push_step(worker, frontier, counters, search, output)
         if way != PUSH:
-            if way == BITMAP_PUSH or not surveyed:
+            if way == BITMAP_PUSH or listing:
                 barrier_wait(worker)
-            progress = step_by_blocks(way, worker, turn, search, bitmaps, output)
-            if way == PULL:
-                bitmaps = Bitmaps(bitmaps.following, bitmaps.frontier, bitmaps.of_workers)
-        publish(worker, turn + 1, level, progress, counters)
+            step_by_blocks(BLOCKS, worker, turn, search, output)
         barrier_wait(worker)
         turn += 1
 
 
 def level_synchronous(rows, incoming, known, level, cutoff):
-    """Distances from the sources that all ``known`` distances come from.
+    """Distances (n,) int32 of a search that knows all vertices up to ``level`` steps away.
 
-    Parameters
-    ----------
-    rows : CSR
-        On the host.
-    incoming : CSR or None
-        Given: steps may pull.
-    known : SparseDistances
-        All vertices up to ``level`` steps away.
-    level : int
-        The largest of these distances.
-    cutoff : int
-        Vertices further away are not reached.
-
-    Returns
-    -------
-    (n,) int32 array
+    Steps may pull unless ``incoming`` is ``None``; vertices further away than ``cutoff`` are not reached.
     """
-    n, n_workers, dtype = rows.n_vertices, workers(), rows.neighbours.dtype
-    words, capacity = (n + 63) // 64, max(n // QUEUED_PART, LEAST_QUEUED) + BATCH
-    memory = Memory(
-        np.empty(n, np.int32),
-        np.empty(8 * words, np.uint8),
-        np.zeros((2 + n_workers) * words + n_workers * NUMBERS, np.uint64),
-        np.empty(n + n_workers * (2 * capacity + BUFFER), dtype),
-        np.zeros(-(-n // BLOCK) + 3 * (n_workers + SHARED_LINES) * LINE, np.int64),
-    )
     if incoming is None:
         incoming = CSR(rows.offsets[:0], rows.neighbours[:0], rows.weights)
-    known = SparseDistances(known.vertices.astype(dtype, copy=False), known.values)
-    run(memory, rows, incoming, known, int(level), int(cutoff))
-    return memory.distances
+    search = new_search(rows, incoming, workers())
+    known = SparseDistances(known.vertices.astype(rows.neighbours.dtype, copy=False), known.values)
+    run(search, known, int(level), int(cutoff))
+    return search.distances
 
 
-def _from_sources(rows, incoming, sources, cutoff):
+def top_down(adjacency, sources, cutoff, incoming=None):
+    """Distances from the nearest of ``sources``, by pushing only."""
     known = SparseDistances(sources, np.zeros(len(sources), np.int32))
-    return level_synchronous(rows, incoming, known, 0, cutoff)
-
-
-def top_down(adjacency, sources, cutoff):
-    """Distances from the nearest of ``sources``, by pushing only; as all methods of this folder."""
-    return _from_sources(adjacency.outgoing, None, sources, cutoff)
+    return level_synchronous(adjacency.outgoing, incoming, known, 0, cutoff)
 
 
 def direction_optimising(adjacency, sources, cutoff):
     """The same, with pulling where that is cheaper."""
-    return _from_sources(adjacency.outgoing, adjacency.incoming, sources, cutoff)
+    return top_down(adjacency, sources, cutoff, adjacency.incoming)

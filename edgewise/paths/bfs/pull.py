@@ -1,77 +1,38 @@
-"""Pull: unvisited vertices search for a neighbour in the frontier (Beamer, Asanovic & Patterson 2012).
+"""Steps by blocks of vertices: survey, pull, and merging the bitmaps of a push.
 
 Where the frontier is a large part of the graph, most entries of its rows lead back to visited vertices, while
-an unvisited vertex finds a neighbour in the frontier after a few entries, and stops.  The frontier is a
-bitmap here.
+an unvisited vertex finds a neighbour in the frontier after a few entries, and stops (Beamer, Asanovic &
+Patterson 2012).  The frontier is a bitmap here.  The first such step surveys all distances: it sets the bits
+of the frontier and lists the unvisited vertices.  Later steps read only these lists, which shrink.
 
-The first step surveys all distances: it sets the bits of the frontier and lists the unvisited vertices, by
-blocks of vertices.  Later steps read only these lists, which shrink; a vertex without a row leaves them at
-once.  A block is a multiple of 64 vertices and belongs to one worker at a time, so words of bitmaps need no
-atomics.
-
-As in :mod:`~edgewise.paths.bfs.push` a step consists of short loops over a batch: read the bounds of the
-rows, read the first neighbour of each, look up its bit.  Vertices without luck read on, four entries at a
-time.
+A block is a multiple of 64 vertices and belongs to one worker at a time, so words of bitmaps need no atomics.
 """
-
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import device
-from edgewise.paths.bfs.push import BATCH, CHUNK, Progress, read_spans, unsigned, with_room
+from edgewise.paths.bfs.push import CHUNK, ENTRIES, NONE, TAIL, read_spans, tail_of, unsigned
 
 #: Vertices of a block.
 BLOCK = 1 << 13
 
 
-class Bitmaps(NamedTuple):
-    """A bit for each vertex, in words of 64 bits: ``vertex & 63`` of word ``vertex >> 6``.
-
-    Attributes
-    ----------
-    frontier, following : (words,) uint64 array
-        The vertices of this level, and of the next one; exchanged after a pull step.
-    of_workers : (n_workers * words,) uint64 array
-        A bitmap of each worker; clear between steps.
-    """
-
-    frontier: Any
-    following: Any
-    of_workers: Any
-
-
-class Unvisited(NamedTuple):
-    """Unvisited vertices in blocks; filled by a survey.
-
-    Attributes
-    ----------
-    vertices : (n,) index array
-        Block ``b`` begins at ``b * BLOCK``.
-    counts : (blocks,) int64 array
-        Vertices of each block.
-    """
-
-    vertices: Any
-    counts: Any
-
-
 @device
-def survey(block, level, visited, frontier, unvisited):
-    """Set the bits of the vertices of a block that are at ``level``, and list those that are not visited."""
-    distances, none = visited.distances, visited.none
-    first, end = block * BLOCK, min(len(distances), (block + 1) * BLOCK)
-    tail, start = unsigned(first), unsigned(first)
-    while start < unsigned(end):
+def survey(block, level, listed, search):
+    """Set the bits of a block's vertices at ``level``, and list those at the distance ``listed``."""
+    distances, vertices, frontier = search.distances, search.lists[block], search.bitmaps[level & 1]
+    start, tail = unsigned(block * BLOCK), unsigned(1)
+    end = min(unsigned(len(distances)), start + unsigned(BLOCK))
+    while start < end:
         bits = unsigned(0)
-        for position in range(min(unsigned(64), unsigned(end) - start)):
+        for position in range(min(unsigned(64), end - start)):
             distance = distances[start + position]
             bits |= unsigned(distance == level) << unsigned(position)
-            unvisited.vertices[tail] = start + position
-            tail += unsigned(distance == none)
+            vertices[tail] = start + position
+            tail += unsigned(distance == listed)
         frontier[start >> unsigned(6)] = bits
         start += unsigned(64)
-    unvisited.counts[block] = np.int64(tail) - first
+    vertices[0] = tail - unsigned(1)
 
 
 @device
@@ -122,16 +83,16 @@ def test_rest(start, end, neighbours, frontier):
 
 
 @device
-def pull(block, search, bitmaps, output, progress):
+def pull(block, search, output):
     """Let the unvisited vertices of a block search for a neighbour in the frontier."""
-    seen, distances, _ = search.visited
-    offsets, neighbours = search.rows.offsets, search.incoming.neighbours
-    vertices, buffer, numbers = search.unvisited.vertices, output.buffer, output.numbers
-    frontier, following, queue = bitmaps.frontier, bitmaps.following, output.queue
+    seen, distances = search.seen, search.distances
+    offsets, neighbours, vertices = search.rows.offsets, search.incoming.neighbours, search.lists[block]
+    buffer, numbers, queue = output.buffer, output.numbers, output.queue
+    following, frontier = search.bitmaps[output.distance & 1], search.bitmaps[(output.distance + 1) & 1]
     for word in range(block * (BLOCK // 64), min(len(following), (block + 1) * (BLOCK // 64))):
         following[word] = unsigned(0)
-    first = kept = unsigned(block * BLOCK)
-    end = first + unsigned(search.unvisited.counts[block])
+    first = kept = unsigned(1)
+    end = first + unsigned(vertices[0])
     while first < end:
         count = min(unsigned(CHUNK), end - first)
         read_spans(vertices, first, count, search.incoming.offsets, numbers)
@@ -142,7 +103,7 @@ def pull(block, search, bitmaps, output, progress):
             buffer[hits] = vertices[kept] = vertex
             hits += hit
             kept += hit ^ unsigned(1)
-        tail, lost, entries = with_room(progress, len(queue), BATCH)
+        tail, entries = tail_of(output, CHUNK), unsigned(0)
         for item in range(unsigned(CHUNK), hits):
             vertex = buffer[item]
             distances[vertex] = output.distance
@@ -151,7 +112,44 @@ def pull(block, search, bitmaps, output, progress):
             queue[tail] = vertex
             tail += unsigned(1)
             entries += unsigned(offsets[vertex + 1]) - unsigned(offsets[vertex])
-        progress = Progress(tail, lost, entries)
+        output.counts[TAIL] = np.int64(tail)
+        output.counts[ENTRIES] += np.int64(entries)
         first += count
-    search.unvisited.counts[block] = np.int64(kept) - block * BLOCK
-    return progress
+    vertices[0] = kept - unsigned(1)
+
+
+@device
+def write_block(block, n_workers, search, output):
+    """Merge the workers' bitmaps: the vertices of a block whose bits are set, and that are new, are reached.
+
+    This is also a survey for the next step.
+    """
+    seen, distances = search.seen, search.distances
+    offsets, unvisited, queue = search.rows.offsets, search.lists[block], output.queue
+    following = search.bitmaps[output.distance & 1]
+    first, rest = unsigned(block * BLOCK), unsigned(1)
+    end = min(unsigned(len(distances)), first + unsigned(BLOCK))
+    while first < end:
+        word, bits, fresh = first >> unsigned(6), unsigned(0), unsigned(0)
+        for worker_id in range(n_workers):
+            bits |= search.bitmaps[2 + worker_id, word]
+            search.bitmaps[2 + worker_id, word] = unsigned(0)
+        tail, entries = tail_of(output, 64), unsigned(0)
+        for position in range(min(unsigned(64), end - first)):
+            vertex, held = first + position, distances[first + position]
+            is_open = unsigned(held == NONE)
+            new = (bits >> unsigned(position)) & is_open
+            distances[vertex] = output.distance if new else held
+            fresh |= new << unsigned(position)
+            queue[tail] = vertex
+            tail += new
+            unvisited[rest] = vertex
+            rest += is_open ^ new
+            entries += (unsigned(offsets[vertex + unsigned(1)]) - unsigned(offsets[vertex])) * new
+        output.counts[TAIL] = np.int64(tail)
+        output.counts[ENTRIES] += np.int64(entries)
+        following[word] = fresh
+        for byte in range(unsigned(8)):
+            seen[unsigned(8) * word + byte] |= np.uint8((fresh >> unsigned(8 * byte)) & unsigned(255))
+        first += unsigned(64)
+    unvisited[0] = rest - unsigned(1)

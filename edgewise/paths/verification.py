@@ -7,22 +7,10 @@ from edgewise.errors import VerificationError
 
 
 def oracle(vertices, sources, targets, starts, weights=None, directed=False):
-    """Distances from the nearest of ``starts``: edges are relaxed until nothing changes (Bellman, Ford).
+    """List the distances from the nearest of ``starts``: edges are relaxed until nothing changes.
 
-    Parameters
-    ----------
-    vertices : int
-    sources, targets : sequences of int
-    starts : sequence of int
-    weights : sequence of numbers, optional
-        Each edge counts one otherwise.  Sums are made in the type of the weights.
-    directed : bool
-
-    Returns
-    -------
-    list
-        ``None`` where no path leads; ``None`` instead of the list if a cycle of negative weight is within
-        reach.
+    An entry is ``None`` where no path leads, and the list itself if a negative cycle is within reach.  Each
+    edge counts one without ``weights``; sums are computed in their type (Bellman, Ford).
     """
     weights = [1] * len(sources) if weights is None else list(weights)
     edges = list(zip(sources, targets, weights, strict=True))
@@ -46,15 +34,9 @@ def oracle(vertices, sources, targets, starts, weights=None, directed=False):
 def verify(graph, result):
     """Raise :class:`~edgewise.errors.VerificationError` unless ``result`` has the distances in ``graph``.
 
-    Two facts leave only the right distances: no edge offers its target a shorter path, and following *tight*
-    edges, which offer exactly the distance that their target has, leads from the sources to every vertex
-    that was reached.  Sums are made in the type of the distances, as the methods make them.
-
-    Parameters
-    ----------
-    graph : Graph
-    result : edgewise.paths.result.Distances
-        Its sources, cutoff and ``partial`` say what was asked.
+    Distances are right if no edge leads to a shorter path to its target, and if *tight* edges, which lead to
+    exactly the distance of their target, connect the sources with every vertex that is reached.  Sums are
+    computed in the type of the distances, as in the methods.
     """
     host = graph.to("cpu")
     distances = arrays.move(result.distances, "cpu")
@@ -81,7 +63,7 @@ def _weights(host, result, dtype, follows):
 
 
 def _offers(nearer, weights):
-    """Distances that edges offer, and which of them the type can hold."""
+    """Distances of paths that end with each edge, and which of them the type can hold."""
     with np.errstate(over="ignore"):
         offered = nearer + weights
     if offered.dtype.kind == "f":
@@ -106,7 +88,7 @@ def _check_bounds(distances, reached, result):
 
 
 def _check_offers(distances, reached, edges, possible, result):
-    """No edge offers a shorter path, other than one beyond what was asked for."""
+    """Check that no edge leads to a shorter path, other than to vertices beyond the cutoff or the targets."""
     sources, targets, offered = edges
     wrong = possible & (offered < distances[targets])
     if result.cutoff is not None:
@@ -124,7 +106,7 @@ def _check_offers(distances, reached, edges, possible, result):
 
 
 def _check_tight(distances, reached, edges, possible, result):
-    """Tight edges lead from the sources to all that is reached."""
+    """Check that tight edges lead from the sources to all vertices that are reached."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 
