@@ -104,7 +104,7 @@ def test_shows_the_head_of_the_table(shards, capsys):
         (["--stream", "--one-based"], "--one-based means nothing"),
         (
             ["--stream", "--merge", "ranges", "--devices", "cpu:0,cpu:1"],
-            "--merge 'ranges' is not for streams",
+            "--merge ranges is not for streams",
         ),
         (["--stream", "--vertices", "100"], "correct --vertices or leave it out"),
         (["--stream", "--vertices", "-1"], "--vertices"),
