@@ -1,8 +1,8 @@
-"""What all distances together say of a graph: eccentricities, closeness, averages; the matrix is not kept.
+"""Measures of a graph that need all its distances: eccentricities, closeness, averages.
 
-Rows of distances are found block by block, by any method of :mod:`edgewise.paths.apsp`.  A row tells how far
-its source sees, a column how near a vertex is to all others.  Columns are added up source after source, so
-that sums of floats come out the same whatever the blocks, threads and devices.
+Rows of distances are computed block by block, by any method of :mod:`edgewise.paths.apsp`, and not kept.
+Columns are added up in the order of the sources, so that sums of floats do not depend on blocks, threads and
+devices.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from edgewise.paths.sssp import shortest_paths
 from edgewise.result import Result
 
 #: Vertices up to which a method may keep the whole matrix.
-MOST_WHOLE = 4096
+MAX_WHOLE_MATRIX = 4096
 #: Vertices whose measures are verified.
 SAMPLE = 8
 
 
 @each
-def look_along(row, block, vertices, none, farthest):
-    """The largest distance of a row, or ``none`` if a vertex was not reached."""
+def row_maximum(row, block, vertices, none, farthest):
+    """Store the largest distance of a row, or ``none`` if a vertex is not reached."""
     largest = block[row * vertices]
     for vertex in range(vertices):
         value = block[row * vertices + vertex]
@@ -46,7 +46,7 @@ def look_along(row, block, vertices, none, farthest):
 
 @each
 def add_column(vertex, block, rows, vertices, none, reached, total, inverse):
-    """Add a block's distances to ``vertex`` to what was found before, source after source."""
+    """Add the distances of a block's sources to ``vertex`` to the sums of the blocks before."""
     count, distance, harmonic = reached[vertex], total[vertex], inverse[vertex]
     for row in range(rows):
         value = block[row * vertices + vertex]
@@ -60,7 +60,7 @@ def add_column(vertex, block, rows, vertices, none, reached, total, inverse):
 
 @dataclass(frozen=True, eq=False)
 class DistanceMeasures(Result):
-    """Measures of a graph that are read off all its distances.
+    """Measures of a graph that need all its distances.
 
     Attributes
     ----------
@@ -119,8 +119,8 @@ class DistanceMeasures(Result):
             backward = Graph.from_edges(*ends, weights=graph.weights, **options)
         search = shortest_paths if self.weighted else bfs
         for vertex in np.unique(np.linspace(0, n - 1, min(n, SAMPLE), dtype=np.int64)):
-            found, back = (search(one, one.ids_of([vertex])[0]).verify() for one in (graph, backward))
-            farthest = np.inf if found.n_reached < n else found.eccentricity
+            forth, back = (search(one, one.ids_of([vertex])[0]).verify() for one in (graph, backward))
+            farthest = np.inf if forth.n_reached < n else forth.eccentricity
             distances = back.distances[(back.distances != back.unreached) & (back.distances != 0)]
             right = farthest, (1.0 / distances).sum()
             held = self.eccentricities[vertex], self.harmonic[vertex]
@@ -149,8 +149,8 @@ def distance_measures(
 ) -> DistanceMeasures:
     """Find eccentricities, diameter, radius, center, periphery, closeness and the average distance.
 
-    Definitions are NetworkX's.  Where a vertex does not reach all others, NetworkX refuses to give an
-    eccentricity; here it is infinite, as is then the diameter, and the average distance.
+    Definitions are NetworkX's, but the eccentricity of a vertex that does not reach all others is infinite,
+    and then so are the diameter and the average distance, where NetworkX raises an error.
 
     Parameters
     ----------
@@ -160,8 +160,8 @@ def distance_measures(
     method : str
         A name in ``edgewise.paths.apsp.METHODS``, or ``"auto"``.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
-        graph lies.
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
+        the graph.
     dtype : {'int32', 'int64', 'float32', 'float64'}, optional
         Type of the distances; by default that of the weights, or a wider one where a distance needs it.
     wf_improved : bool
@@ -186,15 +186,15 @@ def distance_measures(
     --------
     >>> import edgewise as ew
     >>> from edgewise.paths.measures import distance_measures
-    >>> found = distance_measures(ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"]))
-    >>> found.diameter, found.radius, found.center.tolist()
+    >>> measures = distance_measures(ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"]))
+    >>> measures.diameter, measures.radius, measures.center.tolist()
     (3.0, 2.0, ['b', 'c'])
     """
     check_graph(graph)
     check_method(method, METHODS, {})
     graph = on_device(graph, device)
     start = perf_counter()
-    search = Search(METHODS, graph, method, dtype, all_sources=graph.n_vertices <= MOST_WHOLE)
+    search = Search(METHODS, graph, method, dtype, all_sources=graph.n_vertices <= MAX_WHOLE_MATRIX)
     with arrays.guard(graph.device), np.errstate(over="ignore"):
         while True:
             try:
@@ -214,7 +214,7 @@ def distance_measures(
 
 
 def _added_up(search, progress):
-    """Row maxima, and for every column the sources with a path, their distances and 1 / distances."""
+    """Row maxima, and for each column: sources with a path, sums of distances and of 1 / distances."""
     n, device, dtype = search.graph.n_vertices, search.graph.device, search.dtype
     rows = rows_of_a_block(n, n, dtype)
     block = arrays.empty(min(rows, n) * n, dtype, device)
@@ -228,14 +228,14 @@ def _added_up(search, progress):
         sources = np.arange(number * rows, min((number + 1) * rows, n))
         some = block[: len(sources) * n]
         search.into(sources, some)
-        look_along(len(sources), some, n, none, farthest[number * rows :])
+        row_maximum(len(sources), some, n, none, farthest[number * rows :])
         add_column(n, some, len(sources), n, none, reached, total, inverse)
         progress(number + 1, blocks)
     return (arrays.move(array, "cpu") for array in (farthest, reached, total, inverse))
 
 
 def _closeness(reached, total, vertices, wf_improved):
-    """Vertices from which a path comes, less the own, for each unit of distance."""
+    """Closeness: number of other vertices from which a path comes, divided by the sum of their distances."""
     counted = (total > 0) & (vertices > 1)
     closeness = np.divide(reached - 1.0, total, out=np.zeros(vertices), where=counted)
     return closeness * (reached - 1.0) / (vertices - 1) if wf_improved and vertices > 1 else closeness

@@ -1,7 +1,9 @@
 """Every way to search finds the oracle's distances on every small graph, and SciPy's on larger ones."""
 
 import os
+import sys
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -186,6 +188,29 @@ def test_a_small_search_leaves_the_rest_alone():
     assert (result.n_reached, result.eccentricity, result.sizes().tolist()) == (3, 1, [1, 2])
     assert result.to_frame().to_pydict() == {"id": [5, 6, 7], "distance": [1, 0, 1]}
     assert result.verify().distances.tolist() == expected(1000, [5, 6, 900], [6, 7, 901], [6])
+
+
+@pytest.mark.interpreter
+def test_a_search_enters_few_pages():
+    vertices, sources, targets = LARGER["star"]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
+    assert bfs(graph, 0).method == "direction-optimising"  # it has left the local search
+    entered = set()
+
+    def enter(frame, event, argument):
+        page = Path(frame.f_code.co_filename)
+        if event == "call":
+            entered.add(page)
+
+    sys.setprofile(enter)
+    try:
+        bfs(graph, 0)
+    finally:
+        sys.setprofile(None)
+    home = Path(ew.__file__).parent / "paths"
+    pages = {page.relative_to(home).as_posix() for page in entered if page.is_relative_to(home)}
+    assert "bfs/level_synchronous.py" in pages
+    assert len(pages) <= 8, sorted(pages)
 
 
 @pytest.mark.interpreter

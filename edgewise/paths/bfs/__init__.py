@@ -1,7 +1,6 @@
-"""Breadth-first search: how many edges lie between a source and every vertex.
+"""Breadth-first search: distances in edges from a source to every vertex.
 
-Distances are unique, so all methods, devices and thread counts give the same bit for bit; parents are read
-off them.
+Distances are unique, so all methods, devices and numbers of threads return the same, bit for bit.
 """
 
 from __future__ import annotations
@@ -31,12 +30,15 @@ NO_CUTOFF = int(unreached(np.int32)) - 1
 METHODS = {
     "harish": PathMethod(
         harish,
-        "flags: every vertex is looked at in every round",
+        "flags: every vertex is read in every round",
         "Harish & Narayanan 2007; Fusi",
         baseline=True,
     ),
     "top-down": PathMethod(
-        top_down, "each worker lists what it finds, one barrier a level", "after GAP, 2015", devices=("cpu",)
+        top_down,
+        "each worker queues what it reaches, one barrier a level",
+        "after GAP, 2015",
+        devices=("cpu",),
     ),
     "direction-optimising": PathMethod(
         direction_optimising,
@@ -64,21 +66,21 @@ def bfs(
     device: str | None = None,
     **options: int,
 ) -> Distances:
-    """Find how many edges lie between a source and every vertex.
+    """Find the distance in edges from a source to every vertex.
 
     Parameters
     ----------
     graph : Graph
         Edges of a directed graph are followed forwards.  Weights do not count.
     source : id or array-like of ids
-        Id of a vertex as it came in; of several: distances from the nearest.
+        Ids of the graph; of several: distances from the nearest.
     cutoff : int, optional
-        Vertices further away than this count as not reached.  Infinity is none, too.
+        Vertices further away than this count as not reached.  Infinity means no cutoff.
     method : str
-        A name in ``METHODS``, or ``"auto"``: chosen by the device and by what rows are there.
+        A name in ``METHODS``, or ``"auto"``: chosen by the device and the direction of the graph.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default where the
-        graph lies.
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
+        the graph.
     **options : int
         Options of the method, whole numbers larger than 0: ``dense_from`` of ``cooperative``, the size of a
         frontier from which it is not listed.
@@ -113,19 +115,18 @@ def bfs(
     cutoff = check_cutoff(cutoff, whole=True)
     furthest = NO_CUTOFF if cutoff is None else min(int(cutoff), NO_CUTOFF)
     graph = on_device(graph, device)
-    where = graph.device
-    check_device(method, where, METHODS)
+    check_device(method, graph.device, METHODS)
     sources = sources_in(graph, source)
-    with arrays.guard(where):
+    with arrays.guard(graph.device):
         rows = adjacency_of(graph)
         if method == "auto":
-            name, seconds, distances = _auto(rows, sources, furthest, where)
+            name, seconds, distances = _auto(rows, sources, furthest, graph.device)
         else:
             if METHODS[method].needs_incoming:
                 rows.build_incoming()
             name = method
-            seconds, distances = _timed(METHODS[method].run, rows, sources, furthest, where, options)
-    return Distances(graph, name, seconds, sources, False, rows, distances, cutoff, devices=(where,))
+            seconds, distances = _timed(METHODS[method].run, rows, sources, furthest, graph.device, options)
+    return Distances(graph, name, seconds, sources, False, rows, distances, cutoff, devices=(graph.device,))
 
 
 def _auto(rows, sources, cutoff, device):
