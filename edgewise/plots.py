@@ -9,31 +9,14 @@ from edgewise.errors import OptionError
 from edgewise.files.atomic_write import atomic_write
 
 if TYPE_CHECKING:
-    from edgewise.components.result import Components
-    from edgewise.cycles.result import Cycles
     from edgewise.experiments.report import Figure
 
 _INK, _BARS, _GRID = "#33373d", "#2f6db3", "#d9dce1"
 #: Curves differ in colour first, then in dashes.
 _COLOURS = ("#2f6db3", "#d1495b", "#3c8d5a", "#e0a030", "#7a5195", "#4fb0c6", "#8c6d46", "#6b6f76")
 _DASHES = ("-", "--", ":")
-#: Spans that double up to which bars are not too many, and intervals of equal width.
-MOST_BARS, MAX_BINS = 15, 60
-
-
-def sizes(result: "Components", path: str | Path) -> None:
-    """Draw how many components there are of each size."""
-    labels = Labels(_title(result, result.largest), "vertices of a component", "components")
-    spans(result.on_host().sizes(), path, labels)
-
-
-def counts(result: "Cycles", path: str | Path) -> None:
-    """Draw how many vertices are on how many cycles; the title gives the number of vertices on none."""
-    through = np.asarray(result.on_host().counts)
-    none, base = int((through == 0).sum()), 2 if result.max_count < 2**MOST_BARS else 10
-    title = f"{result.total:,} cycles of length {result.length}; {none:,} vertices are on none"
-    labels = Labels(title, f"cycles of length {result.length} through a vertex", "vertices")
-    spans(through[through > 0], path, labels, base)
+#: Largest number of spans that double, more of which grow by a factor of 10, and of intervals of equal width.
+MAX_SPANS, MAX_BINS = 15, 60
 
 
 class Labels(NamedTuple):
@@ -45,25 +28,11 @@ class Labels(NamedTuple):
 
 
 def spans(values: Any, path: str | Path, labels: Labels, base: int = 2) -> None:
-    """Draw how many values lie in spans that grow by a factor, both on logarithmic axes.
+    """Draw how many of the values lie in spans that grow by a factor; both axes are logarithmic.
 
-    With base 2 the spans are 1, 2-3, 4-7 and so on.
-
-    Parameters
-    ----------
-    values : (n,) int array
-        1 or more, on the host.
-    path : path-like
-        Picture to write; its suffix (.png, .svg, .pdf) determines the format.
-    labels : Labels
-    base : int
-
-    Raises
-    ------
-    OptionError
-        Matplotlib is not installed, or does not know the suffix.
-    FileError
-        The file cannot be written.
+    With base 2 the spans are 1, 2-3, 4-7 and so on.  The values are integers of 1 or more on the host.
+    OptionError if Matplotlib is not installed or does not know the suffix of the path (.png, .svg, .pdf),
+    FileError if the file cannot be written.
     """
     check(path)
     figure = _figure()
@@ -76,19 +45,9 @@ def spans(values: Any, path: str | Path, labels: Labels, base: int = 2) -> None:
 
 
 def histogram(values: Any, path: str | Path, labels: Labels) -> None:
-    """Draw how many values lie in intervals of equal width.
+    """Draw how many of the values, (n,) finite numbers on the host, lie in intervals of equal width.
 
-    Parameters
-    ----------
-    values : (n,) int or float array
-        Finite, on the host.
-    path, labels
-        As in :func:`spans`.
-
-    Raises
-    ------
-    OptionError, FileError
-        As in :func:`spans`.
+    Errors are those of :func:`spans`.
     """
     check(path)
     values = np.asarray(values)
@@ -126,18 +85,7 @@ def _dress_frame(axes):
 def experiment(shown: "Figure", path: str | Path) -> None:
     """Draw a figure of :mod:`edgewise.experiments`: curves, or bars where the horizontal axis has names.
 
-    Parameters
-    ----------
-    shown : Figure
-    path : path-like
-        Picture to write; its ending (.png, .svg, .pdf) says the format.
-
-    Raises
-    ------
-    OptionError
-        Matplotlib is not installed, or does not know the ending.
-    FileError
-        The file cannot be written.
+    Errors are those of :func:`spans`.
     """
     check(path)
     if not any(shown.series.values()):
@@ -235,11 +183,3 @@ def _short(count):
         if count >= 10 * size:
             return f"{count / size:.0f} {unit}"
     return f"{count:,}"
-
-
-def _title(result, largest):
-    if result.count == 0:
-        return "no components: the graph is empty"
-    noun = "component" if result.count == 1 else "components"
-    share = f"{largest / result.graph.n_vertices:.1%} of the vertices"
-    return f"{result.count:,} {noun}, the largest of {largest:,} ({share})"

@@ -19,17 +19,9 @@ _open_scope: ContextVar = ContextVar("open_scope", default=None)
 
 
 class Scope:
-    """A named stretch of time and the scopes inside it.
+    """A named stretch of time, and the scopes ``inside`` it by name, in order of first entry.
 
-    Attributes
-    ----------
-    name : str
-    seconds : float
-        Total over all entries.
-    entries : int
-        How often the scope was entered.
-    inside : dict of str to Scope
-        In order of first entry.
+    ``seconds`` are the total over all ``entries``, the number of times that the scope was entered.
     """
 
     def __init__(self, name, settle=None):
@@ -61,12 +53,7 @@ def timer(name):
 def recording(name="total", settle=None):
     """Context in which :func:`timer` measures; gives the outermost :class:`Scope`.
 
-    Parameters
-    ----------
-    name : str
-        Name of the outermost scope.
-    settle : callable, optional
-        Called before a clock is read, such as a wait for a GPU's queue.
+    ``settle``, such as a wait for a GPU's queue, is called before a clock is read.
     """
     with _entered(Scope(name, settle)) as scope:
         yield scope

@@ -27,7 +27,7 @@ def test_sizes(ending, tmp_path):
 
 @pytest.mark.parametrize("n", (0, 1, 5))
 def test_sizes_of_graphs_without_edges(n, tmp_path):
-    plots.sizes(components(n), tmp_path / "sizes.png")
+    components(n).plot(tmp_path / "sizes.png")
     assert (tmp_path / "sizes.png").exists()
 
 
@@ -55,18 +55,18 @@ def test_counts_are_shown_short(count, short):
 
 def test_unknown_ending(tmp_path):
     with pytest.raises(OptionError, match=r"use \.png"):
-        plots.sizes(components(2), tmp_path / "sizes.xlsx")
+        components(2).plot(tmp_path / "sizes.xlsx")
 
 
 def test_unwritable_place(tmp_path):
     with pytest.raises(FileError, match="nowhere"):
-        plots.sizes(components(2), tmp_path / "nowhere" / "sizes.png")
+        components(2).plot(tmp_path / "nowhere" / "sizes.png")
 
 
 def test_without_matplotlib(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(OptionError, match=r"edgewise\[plot\]"):
-        plots.sizes(components(2), tmp_path / "sizes.png")
+        components(2).plot(tmp_path / "sizes.png")
 
 
 @pytest.mark.parametrize("values", ([], [3], [0, 1, 1, 5], [0.5, 2.25, 1e6], list(range(500))))

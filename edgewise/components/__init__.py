@@ -41,17 +41,12 @@ def __getattr__(name: str) -> Any:
 
 @dataclass(frozen=True)
 class ComponentsMethod(Method):
-    """A method for connected components.
+    """A method for connected components, which reads ``"edges"`` or ``"rows"``.
 
     ``run(n_vertices, sources, targets, **options)``, where ``sources`` and ``targets`` are (m,) index arrays,
     or ``run(n_vertices, csr, **options)``, where ``csr`` is a
     :class:`~edgewise.components.symmetric_csr.SymmetricCSR`, returns the smallest vertex of each vertex's
     component: an (n_vertices,) index array on the device of its arguments.
-
-    Attributes
-    ----------
-    reads : {'edges', 'rows'}
-        The form of the graph that ``run`` takes.
     """
 
     reads: str = field(kw_only=True)
@@ -211,13 +206,11 @@ def _solve(graph, method, merge, options, team=None):
 def _solve_split(split, method, merge, options):
     from edgewise.components.merge import label_split, merge_for
 
-    merge = merge_for(split, merge)
-    names, runs = [], []
+    merge, prepared = merge_for(split, merge), []
     for part in split.parts:
         with arrays.guard(part.worker.device):
-            name, run = _prepare(part.graph, method, options)
-        names.append(name)
-        runs.append(run)
+            prepared.append(_prepare(part.graph, method, options))
+    names, runs = zip(*prepared)
     split.team.synchronize()
     start = perf_counter()
     labels = label_split(split, runs, merge)

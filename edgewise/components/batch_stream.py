@@ -114,10 +114,9 @@ class ComponentsStream:
             There is not enough memory for vertices up to the largest number.
         """
         columns = _integers(sources, "sources"), _integers(targets, "targets")
-        if len(columns[0]) != len(columns[1]):
-            raise GraphError(
-                f"{len(columns[0])} sources but {len(columns[1])} targets; give one of each for every edge"
-            )
+        counts = tuple(map(len, columns))
+        if counts[0] != counts[1]:
+            raise GraphError(f"{counts[0]} sources but {counts[1]} targets; give one of each for every edge")
         start = perf_counter()
         self._parents.grow_to(self._checked(*columns, ("sources", "targets")) + 1)
         self._parents.join(*columns)
@@ -144,9 +143,8 @@ class ComponentsStream:
             A value is not a vertex number, or the arrays differ in length.
         """
         single = _is_number(u) and _is_number(v)
-        ones, others = (
-            _integers([one] if _is_number(one) else one, name) for one, name in ((u, "u"), (v, "v"))
-        )
+        given = (u, "u"), (v, "v")
+        ones, others = (_integers([one] if _is_number(one) else one, name) for one, name in given)
         if len(ones) != len(others) and 1 not in (len(ones), len(others)):
             raise GraphError(f"{len(ones)} numbers in u but {len(others)} in v; give one of each to compare")
         device = next((one for one in map(arrays.device_of, (ones, others)) if one != "cpu"), "cpu")
@@ -188,18 +186,16 @@ class ComponentsStream:
         """Largest number of two columns whose values are all valid; -1 if they are empty."""
         maximum = -1
         for column, name in zip((one, other), names):
-            limit = self._limit if self._limit is not None else _smallest_negative(column.dtype)
+            limit, kind = self._limit, column.dtype
+            if limit is None:  # the smallest unsigned number whose bytes are a negative number
+                limit = 1 << (8 * kind.itemsize - (kind.kind == "i"))
             with arrays.on(arrays.device_of(column)):
-                largest = largest_of(column)
+                maximum = max(maximum, largest := largest_of(column))
                 if largest >= limit:
-                    self._refuse(column, name, limit)
-            maximum = max(maximum, largest)
+                    position = int((unsigned(column) >= limit).argmax())
+                    problem = f"{name}[{position}] is {int(column[position])}; vertex numbers run from 0"
+                    raise GraphError(f"{problem} {'on' if self._limit is None else f'to {limit - 1}'}")
         return maximum
-
-    def _refuse(self, column, name, limit):
-        position = int((unsigned(column) >= limit).argmax())
-        problem = f"{name}[{position}] is {int(column[position])}; vertex numbers run from 0"
-        raise GraphError(f"{problem} on" if self._limit is None else f"{problem} to {self._limit - 1}")
 
 
 def as_count(n_vertices):
@@ -219,9 +215,8 @@ def _integers(values, name):
     if getattr(getattr(column, "dtype", None), "kind", None) not in ("i", "u"):
         raise GraphError(f"{name} are no integers; vertex numbers are")
     with arrays.on(arrays.device_of(column)):
-        return arrays.contiguous(
-            column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
-        )
+        native = column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
+        return arrays.contiguous(native)
 
 
 def _listed(values, name):
@@ -251,8 +246,3 @@ def unsigned(column):
 def largest_of(column):
     """Largest of the numbers taken as unsigned; -1 for an empty column."""
     return int(unsigned(column).max()) if len(column) else -1
-
-
-def _smallest_negative(kind):
-    """The smallest unsigned number whose bytes are a negative number of this type."""
-    return 1 << (8 * kind.itemsize - (kind.kind == "i"))

@@ -125,9 +125,8 @@ def stream_components(
     progress = reading.pop("progress", None)
     for name in reading:
         if name not in READING:
-            raise OptionError(
-                f"{argument(name)} means nothing for a stream of tables, which knows {', '.join(READING)}"
-            )
+            known = ", ".join(READING)
+            raise OptionError(f"{argument(name)} means nothing for a stream of tables, which knows {known}")
     team = stream_team(device, devices, merge)
     stream = FileStream(path, reading, n_vertices, team, merge, checkpoint, every)
     result = stream.run(progress)
@@ -142,9 +141,8 @@ def stream_team(device, devices, merge):
         names = ", ".join(("auto", *LABEL_MERGES))
         raise OptionError(f"{argument('merge', merge)} is not for streams; use one of {names}")
     if merge != "auto" and devices is None:
-        raise OptionError(
-            f"{argument('merge', merge)} is for several devices; add {argument('devices')} or leave it out"
-        )
+        given, wanted = argument("merge", merge), argument("devices")
+        raise OptionError(f"{given} is for several devices; add {wanted} or leave it out")
     return device_team(arrays.resolve(device or "cpu") if devices is None else devices)
 
 
@@ -172,14 +170,10 @@ class FileStream:
         return self.shards.facts is not None and bool(self.shards.facts["numbered"])
 
     def _inputs(self):
-        return {
-            "files": self.shards.stamps,
-            "columns": self.shards.id_columns,
-            "where": self.columns["where"],
-            "null": self.columns["null"],
-            "n_vertices": self.n_vertices,
-            "schema": {field.name: str(field.type) for field in self.shards.schema()},
-        }
+        inputs = {"files": self.shards.stamps, "columns": self.shards.id_columns}
+        inputs |= {"where": self.columns["where"], "null": self.columns["null"]}
+        schema = {field.name: str(field.type) for field in self.shards.schema()}
+        return inputs | {"n_vertices": self.n_vertices, "schema": schema}
 
     def remove_checkpoint(self):
         """Remove the checkpoint, once the result is stored."""
@@ -196,14 +190,15 @@ class FileStream:
                 break
             except Mismatch:
                 saved = None
-        graph = StreamedGraph(
-            len(labels), self.edges, ids=ids, files=len(self.shards.paths), resumed=self.resumed
-        )
+        files = len(self.shards.paths)
+        graph = StreamedGraph(len(labels), self.edges, ids=ids, files=files, resumed=self.resumed)
         merge = self.merge if len(self.team) > 1 else None
         seconds = perf_counter() - start
         return Components(graph, "rem, streamed", seconds, labels, devices=self.team.names, merge=merge)
 
     def _run(self, patient, saved, progress):
+        import pyarrow as pa
+
         self.edges, self.position, self.resumed = 0, (0, 0), 0
         with reading(self.shards.paths[0], passing=Mismatch):
             pairs = StreamedPairs(self.shards.schema(patient), self.shards.id_columns, self)
@@ -220,7 +215,7 @@ class FileStream:
             self.workers.close()
             if workers is not self.workers:
                 workers.close()
-            _release_memory()
+            pa.default_memory_pool().release_unused()  # the memory that decoding has left
 
     def _prepare(self, pairs):
         """Start the workers and choose the mapping of the ids; return the number of rows if that is known."""
@@ -300,13 +295,8 @@ class FileStream:
 
     def _save(self, pairs, patient):
         with timer("checkpoint"):
-            facts = {
-                "position": self.position,
-                "rows": pairs.rows,
-                "edges": self.edges,
-                "patient": patient,
-                "ids": type(pairs.ids).__name__,
-            }
+            facts = {"position": self.position, "rows": pairs.rows, "edges": self.edges}
+            facts |= {"patient": patient, "ids": type(pairs.ids).__name__}
             self.checkpoint.save(facts, {"labels": self.workers.labels(), **pairs.ids.state()})
             self.saved = pairs.rows
 
@@ -356,18 +346,16 @@ class StreamedPairs(PairBatches):
 def _max_vertices(team):
     """Largest number of vertices for which there is memory on the host and on every device."""
     counts = [arrays.free_memory("cpu") / BYTES_PER_NUMBER["host"]]
-    gpus = [device for device in team.devices if device != "cpu"]
-    counts += [arrays.free_memory(device) / BYTES_PER_NUMBER["device"] for device in gpus]
-    return int(USABLE * min(counts))
+    gpus = (device for device in team.devices if device != "cpu")
+    return int(USABLE * min(counts + [arrays.free_memory(gpu) / BYTES_PER_NUMBER["device"] for gpu in gpus]))
 
 
 def _check_path(path):
     """The path or paths, after a check of their types."""
     for one in path if isinstance(path, list | tuple) else [path]:
         if not isinstance(one, str | PathLike | list | tuple):
-            raise OptionError(
-                f"{argument('path', one)} is no path; give a file, folder or pattern, or a list of them"
-            )
+            given = argument("path", one)
+            raise OptionError(f"{given} is no path; give a file, folder or pattern, or a list of them")
     return path
 
 
@@ -375,10 +363,3 @@ def _check_seconds(every):
     if not isinstance(every, int | float | np.number) or isinstance(every, bool) or not every >= 0:
         raise OptionError(f"{argument('every', every)} must be a number of seconds, 0 or more")
     return every
-
-
-def _release_memory():
-    """Return to the system the memory that decoding has left in Arrow's pool."""
-    import pyarrow as pa
-
-    pa.default_memory_pool().release_unused()

@@ -21,6 +21,7 @@ does not wait in between.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from edgewise.components.hook import hook_up
 from edgewise.components.rem import union
@@ -84,16 +85,6 @@ def unite_received_by_hook(index, label, parent, first, received):
     """The same with Hook-atomic."""
     if label != first + index:
         hook_up(parent, first + index, label)
-
-
-def pairwise_rem(team, labels):
-    """Merge labels round by round with Rem's algorithm; see :func:`pairwise`."""
-    return pairwise(team, labels, unite_received_by_rem)
-
-
-def pairwise_hook(team, labels):
-    """Merge labels round by round with Hook-atomic; see :func:`pairwise`."""
-    return pairwise(team, labels, unite_received_by_hook)
 
 
 def pairwise(team, labels, unite):
@@ -226,10 +217,15 @@ class Merge(Method):
 
 MERGES = {
     "pairwise-rem": Merge(
-        pairwise_rem, "all labels in a tree of rounds, joined by Rem", "Hellås 2018, Alg. 12"
+        partial(pairwise, unite=unite_received_by_rem),
+        "all labels in a tree of rounds, joined by Rem",
+        "Hellås 2018, Alg. 12",
     ),
     "pairwise-hook": Merge(
-        pairwise_hook, "the same, joined by Hook-atomic", "Hellås 2018, 5.2.2", baseline=True
+        partial(pairwise, unite=unite_received_by_hook),
+        "the same, joined by Hook-atomic",
+        "Hellås 2018, 5.2.2",
+        baseline=True,
     ),
     "peer": Merge(peer, "a tree of rounds, labels read over the link", "direct peer access"),
     "ranges": Merge(
@@ -251,10 +247,7 @@ def choose_label_merge(team: DeviceTeam) -> str:
 
 
 def merge_labels(team: DeviceTeam, labels: list, merge: str = "auto"):
-    """Merge the labels that several workers have computed for the same vertices.
-
-    ``merge`` is a name in ``LABEL_MERGES``, or ``"auto"``; arguments and result are those of :class:`Merge`.
-    """
+    """Merge labels as :class:`Merge` does; ``merge`` is a name in ``LABEL_MERGES``, or ``"auto"``."""
     if len(team) == 1:
         return labels[0]
     name = choose_label_merge(team) if merge == "auto" else merge
@@ -281,10 +274,7 @@ def merge_for(split, merge):
 
 
 def label_split(split, runs, merge):
-    """Label the components of a split graph, on the device of the first worker.
-
-    ``runs`` label the components of one part's graph each; ``merge`` is as from :func:`merge_for`.
-    """
+    """Label the components of a split graph by ``runs``, one for each part's graph, and :func:`merge_for`."""
     labels = label_parts(split, runs)
     if merge is None:
         return labels[0]
@@ -294,11 +284,7 @@ def label_split(split, runs, merge):
 
 
 def label_parts(split, runs):
-    """Labels of each part, which its worker computes alone.
-
-    One thread of the host starts all workers, since launches are asynchronous.  CPU workers compute before
-    they return, so GPUs are started first.
-    """
+    """Labels of each part by its own worker; GPUs start first, since launches are asynchronous."""
     labels = [None] * len(runs)
     for number in sorted(range(len(runs)), key=lambda number: split.team[number].device == "cpu"):
         with arrays.guard(split.team[number].device):

@@ -64,10 +64,10 @@ class Parents:
         if count <= len(self.array):
             return
         if needed := self._missing_bytes(count):
+            problem = f"{self.device} has too little memory for vertices up to {count - 1:,}"
+            sizes = f"{needed:,} bytes needed, {arrays.free_memory(self.device):,} free"
             raise OutOfMemoryError(
-                f"{self.device} has too little memory for vertices up to {count - 1:,}: {needed:,} bytes "
-                f"needed, {arrays.free_memory(self.device):,} free; leave out {argument('n_vertices')} or "
-                "number the ids"
+                f"{problem}: {sizes}; leave out {argument('n_vertices')} or number the ids"
             )
         self.settle()
         with arrays.guard(self.device):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.graph import Graph
 
@@ -19,21 +20,16 @@ class StreamedGraph(Graph):
 
     @property
     def n_edges(self) -> int:
-        """Number of edges that were read."""
         return self._n_edges
 
     @property
     def device(self) -> str:
-        """Device of the components."""
         return self._device
 
     def to(self, device):
         """Return the graph as one on ``device``; there is nothing to copy."""
-        from edgewise.device import arrays
-
-        return StreamedGraph(
-            self.n_vertices, self._n_edges, arrays.resolve(device), self._ids, self.files, self.resumed
-        )
+        facts = self._ids, self.files, self.resumed
+        return StreamedGraph(self.n_vertices, self._n_edges, arrays.resolve(device), *facts)
 
     @property
     def ids(self):
@@ -62,14 +58,8 @@ class StreamedGraph(Graph):
 class MarkedIds:
     """Ascending ids held as one bit for each number that may be one.
 
-    Parameters
-    ----------
-    words : (n // 64,) uint64 array
-        Bit ``id % 64`` of word ``id // 64`` is set where the id occurs.
-    before : (n // 64 + 1,) integer array
-        Number of ids below each word.
-    dtype : type
-        Of the ids.
+    Bit ``id % 64`` of ``words[id // 64]`` is set where the id occurs; ``before`` are the numbers of ids below
+    each word, and of all.
     """
 
     def __init__(self, words, before, dtype=np.int64):
@@ -86,6 +76,5 @@ class MarkedIds:
         last = int(np.searchsorted(self.before, stop, "left"))
         bits = np.unpackbits(self.words[first:last].view(np.uint8), bitorder="little")
         skipped = start - int(self.before[first])
-        ids = np.flatnonzero(bits)[skipped : skipped + stop - start]
-        ids += 64 * first
+        ids = np.flatnonzero(bits)[skipped : skipped + stop - start] + 64 * first
         return ids.astype(self.dtype, copy=False)

@@ -1,7 +1,5 @@
 """Symmetric compressed sparse rows (CSR), as the methods read them, and two facts about them.
 
-All of it is derived from a graph once and cached with the graph.
-
 *Rows by length.*  On a GPU a thread, a warp or a block reads a row.  A group of threads that is wider than
 its row leaves lanes idle; one that is narrower reads memory piecemeal and delays its neighbours.  Rows are
 therefore sorted into bins by length.  A nearly empty bin is joined to the next wider one, since every further
@@ -35,24 +33,16 @@ class _Fields(NamedTuple):
 
 
 class SymmetricCSR(_Fields):
-    """Symmetric rows.
+    """Symmetric rows: ``offsets`` (n + 1,) int64, ``neighbours`` (entries,) and ``hubs`` (k,) index arrays.
 
-    Attributes
-    ----------
-    offsets : (n + 1,) int64 array
-        Row ``v`` holds the entries ``offsets[v]`` to ``offsets[v + 1] - 1``.
-    neighbours : (entries,) index array
-    hubs : (k,) index array
-        Vertices whose rows are longer than ``max_row`` entries; none on the CPU.
-    max_row : int
+    Hubs are the vertices whose rows are longer than ``max_row`` entries; there are none on the CPU.
     """
 
     @cached_property
     def by_length(self):
-        """Rows by the width of the group of threads that reads them, longest rows first.
+        """Pairs of ``"block"``, ``"warp"`` or ``"thread"`` and the rows that it reads, longest rows first.
 
-        A list of pairs (width, rows): ``"block"``, ``"warp"`` or ``"thread"``, and an index array.  A single
-        pair with an empty array means all rows; otherwise rows without entries are left out.
+        A single pair with an empty array means all rows; otherwise rows without entries are left out.
         """
         every_row = self.neighbours[:0]
         if arrays.device_of(self.offsets) == "cpu":
@@ -110,23 +100,13 @@ def has_local_ids(graph):
 
 def _judge_locality(graph):
     with arrays.on(graph.device):
-        sample = _sample_edges(graph) if "edges" in graph.made_of else _sample_entries(symmetric_csr(graph))
-        distance = abs(sample[0].astype(np.int64) - sample[1].astype(np.int64))
-        return bool((distance <= graph.n_vertices * CLOSE).mean() > 0.5) if len(distance) else True
-
-
-def _sample_edges(graph):
-    edges = _sample(graph.sources)
-    return graph.sources[edges], graph.targets[edges]
-
-
-def _sample_entries(csr):
-    entries = _sample(csr.neighbours)
-    rows = arrays.namespace(entries).searchsorted(csr.offsets, entries, side="right") - 1
-    return rows, csr.neighbours[entries]
-
-
-def _sample(values):
-    """Positions of an even sample of ``values``, on their device."""
-    size = min(SAMPLE_SIZE, len(values))
-    return arrays.namespace(values).arange(size, dtype=np.int64) * len(values) // max(size, 1)
+        from_edges = "edges" in graph.made_of
+        ends = graph.targets if from_edges else symmetric_csr(graph).neighbours
+        size, xp = min(SAMPLE_SIZE, len(ends)), arrays.namespace(ends)
+        sample = xp.arange(size, dtype=np.int64) * len(ends) // max(size, 1)
+        if from_edges:
+            starts = graph.sources[sample]
+        else:
+            starts = xp.searchsorted(symmetric_csr(graph).offsets, sample, side="right") - 1
+        distance = abs(starts.astype(np.int64) - ends[sample].astype(np.int64))
+        return bool((distance <= graph.n_vertices * CLOSE).mean() > 0.5) if size else True

@@ -32,21 +32,16 @@ def verify(graph, labels):
     """
     labels = arrays.move(labels, "cpu").astype(np.int64)
     host = graph.to("cpu")
-    _check_roots(labels)
-    _check_edges(labels, host)
-    _check_count(labels, host)
-
-
-def _check_roots(labels):
-    for wrong, problem in (
-        (labels > np.arange(len(labels)), "is larger than the vertex"),
-        (labels < 0, "is negative"),
+    for is_wrong, problem in (
+        (lambda: labels > np.arange(len(labels)), "is larger than the vertex"),
+        (lambda: labels < 0, "is negative"),
+        (lambda: labels[labels] != labels, "is not a member of its own component"),
     ):
+        wrong = is_wrong()
         if wrong.any():
             raise VerificationError(f"the label of vertex {wrong.argmax()} {problem}")
-    wrong = labels[labels] != labels
-    if wrong.any():
-        raise VerificationError(f"the label of vertex {wrong.argmax()} is not a member of its own component")
+    _check_edges(labels, host)
+    _check_count(labels, host)
 
 
 def _check_edges(labels, graph):

@@ -80,7 +80,11 @@ class Cycles(Result):
     def _plot(self, path: str | Path) -> None:
         from edgewise import plots
 
-        plots.counts(self, path)
+        through = arrays.move(self.counts, "cpu")
+        none, base = int((through == 0).sum()), 2 if self.max_count < 2**plots.MAX_SPANS else 10
+        title = f"{self.total:,} cycles of length {self.length}; {none:,} vertices are on none"
+        labels = plots.Labels(title, f"cycles of length {self.length} through a vertex", "vertices")
+        plots.spans(through[through > 0], path, labels, base)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
-from edgewise.experiments import baltzakis, cs406, harish, harish_pairs, hellas, hellas_scaling
+from edgewise.experiments import baltzakis, cs406, harish, hellas, hellas_scaling
 from edgewise.experiments.graphs import BALTZAKIS, CS406, HELLAS, SIZES
 from edgewise.experiments.measure import Stopwatch
 from edgewise.experiments.report import Report
@@ -26,19 +26,10 @@ __all__ = ["PRESETS", "SIZES", "Preset", "Report", "run"]
 
 @dataclass(frozen=True)
 class Preset:
-    """The experiments of one document.
+    """The experiments of one document: functions of a stopwatch that return a table, by name.
 
-    Attributes
-    ----------
-    document : str
-    experiments : dict of str to callable
-        By name, a function of a :class:`~edgewise.experiments.measure.Stopwatch` that returns a table.
-    graphs : collection of str
-        The names of the graphs.
-    room : str
-        What is measured: ``"components"``, ``"paths"`` or ``"cycles"``.
-    takes_files : bool
-        Whether it also measures graphs of given files.
+    ``graphs`` are the names of the graphs, ``room`` is what is measured: ``"components"``, ``"paths"`` or
+    ``"cycles"``; ``takes_files`` if graphs of given files can be measured, too.
     """
 
     document: str
@@ -73,18 +64,10 @@ PRESETS = {
         {
             "random": harish.random,
             "scale-free": harish.scale_free,
-            "all-pairs": harish_pairs.all_pairs,
+            "all-pairs": harish.all_pairs,
             "degree": harish.degree,
         },
-        tuple(
-            name
-            for size in SIZES
-            for name in (
-                *(f"{kind}-{n}" for kind in ("random", "scale-free") for n in harish.VERTICES[size]),
-                *(f"pairs-{n}" for n in harish_pairs.VERTICES[size]),
-            )
-        )
-        + tuple(f"degree-{degree}" for degree in harish.DEGREES["paper"][1]),
+        harish.graph_names(),
         "paths",
     ),
     "cs406": Preset(

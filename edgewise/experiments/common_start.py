@@ -34,17 +34,7 @@ def mark_joined_roots(vertex, seen, labels, start, marks):
 
 
 def components_from_common_start(split):
-    """Label the components of a graph split by edges.
-
-    Parameters
-    ----------
-    split : SplitGraph
-
-    Returns
-    -------
-    (n,) index array
-        Compressed labels on the first worker's device.
-    """
+    """Compressed labels of a graph split by edges, on the first worker's device."""
     starts = _common_start(split)
     parents = []
     for part, start in zip(split.parts, starts):
@@ -82,6 +72,5 @@ def _common_start(split):
     starts = [parent] + [None] * (len(split.parts) - 1)
     for pairs in reversed(rounds(split.team.devices)):
         for sender, receiver in pairs:
-            device = split.team[receiver].device
-            starts[receiver] = streams.copy_to(starts[sender], device)
+            starts[receiver] = streams.copy_to(starts[sender], split.team[receiver].device)
     return starts

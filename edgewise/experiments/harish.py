@@ -1,14 +1,26 @@
-"""Harish and Narayanan (2007), as in Fusi's thesis: BFS and SSSP from one vertex, on the CPU and on a GPU.
+"""Harish and Narayanan (2007), as in Fusi's thesis: BFS, SSSP and all pairs, on the CPU and on a GPU.
 
 Figures 4, 5 and 7 of the paper: random graphs of degree 6 to 7, scale-free graphs in which one vertex in a
 thousand has a degree of up to 1000, and graphs of 100,000 vertices with growing degree, all with weights from
 1 to 10.  The paper's method (``harish``) is compared with the method that ``auto`` selects, and with
-Dijkstra's on one core.  All pairs are in :mod:`~edgewise.experiments.harish_pairs`.
+Dijkstra's on one core.
+
+Figure 6, all pairs.  The paper's two methods are ``floyd-warshall-simple`` and one search after another
+(``harish`` from every vertex in turn); they are compared with the batched search ``sssp`` and with the method
+that ``auto`` selects.  Searches one after another are timed from some of the vertices and scaled up to all.
 """
 
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+
 from edgewise import generators
-from edgewise.experiments.published import HARISH_ON_GPU
+from edgewise.device import arrays
+from edgewise.experiments.published import HARISH_ON_GPU, HARISH_PAIRS
 from edgewise.experiments.report import Figure, Table, curves, headings
+from edgewise.paths.apsp import METHODS
+from edgewise.paths.apsp.search import Search, rows_of_a_block
 from edgewise.paths.bfs import bfs
 from edgewise.paths.sssp import shortest_paths
 
@@ -38,6 +50,31 @@ COLUMNS = headings(
     "vertices | degree: mean degree | search | method | taken | device: on | furthest | ms | runs | "
     "rate: M edges/s | speedup: over harish on the CPU, x | published: published, x"
 )
+
+#: Vertices by size; the paper has up to 100,000, of degree 6.
+PAIRS_VERTICES = {
+    "paper": (1000, 2000, 4000, 8000, 16_000, 32_000, 100_000),
+    "small": (250, 500, 1000),
+    "tiny": (24, 48),
+}
+PAIRS_DEGREE = 6
+#: Sources from which searches one after another are timed.
+SAMPLE = 16
+#: Methods for all pairs at once, and how their work grows with the vertices.
+BATCHED = {"floyd-warshall-simple": 3, "sssp": 2, "auto": 2}
+#: Searches one after another, and the kinds of device for each: the paper had them on a GPU and a CPU core.
+IN_TURN = {"dijkstra in turn": ("dijkstra", ("cpu",)), "harish in turn": ("harish", ("cpu", "cuda"))}
+PAIRS_COLUMNS = {
+    key: heading for key, heading in COLUMNS.items() if key not in ("degree", "search", "furthest")
+}
+PAIRS_COLUMNS |= {"sources": "sources timed", "rate": "M pairs/s", "speedup": "over Dijkstra in turn, x"}
+
+
+def graph_names():
+    """Names of the graphs of all sizes."""
+    kinds = {"random": VERTICES, "scale-free": VERTICES, "pairs": PAIRS_VERTICES}
+    names = [f"{kind}-{n}" for kind, sizes in kinds.items() for counts in sizes.values() for n in counts]
+    return (*names, *(f"degree-{degree}" for degree in DEGREES["paper"][1]))
 
 
 def random_graph(n, degree=MEAN_DEGREE, *, device):
@@ -157,3 +194,94 @@ def _run(call, graph, source, method, outcome):
         return result.distances, result.seconds
 
     return run
+
+
+def all_pairs(watch):
+    """Figure 6: all pairs over the number of vertices."""
+    before = {}
+    names = {f"pairs-{n}": n for n in PAIRS_VERTICES[watch.size]}
+    rows = [row for name in watch.wanted(*names) for row in _pairs_rows(watch, name, names[name], before)]
+    title = "All pairs of random graphs of degree 6, weights 1 to 10"
+    series = curves(rows, "vertices", "ms", lambda row: f"{row['method']}, {row['device']}")
+    return Table(
+        "all-pairs",
+        title,
+        "Harish 2007, Fig. 6",
+        PAIRS_COLUMNS,
+        rows,
+        [
+            "100,000 vertices of degree 6: about 22 minutes on one core",
+            "on the GPU Floyd and Warshall's method 3 times as fast on average, repeated search 17 times",
+        ],
+        [Figure("all-pairs", title, "vertices", "milliseconds", series, steep=True, wide=True)],
+    )
+
+
+def _pairs_rows(watch, name, n, before):
+    original = watch.graph(name, lambda: random_graph(n, PAIRS_DEGREE, device=watch.device))
+    sequential = None
+    for device in devices_of(watch):
+        graph = original.to(device)
+        for method, run, sources, work in _pairs_runs(graph, device):
+            outcome = {}
+            if not affordable(before, (method, device), work):
+                continue
+            run = partial(run, outcome)
+            times = watch.time(f"{name}, {sources} sources", f"{method} on {device}", run)
+            before[method, device] = work, times["ms"]
+            scaled = {key: times[key] * n / sources for key in ("ms", "least", "largest")}
+            if method == "dijkstra in turn":
+                sequential = scaled["ms"]
+            row = {"vertices": n, "method": method, "device": device, **outcome, **times, **scaled}
+            row |= {"sources": sources, "rate": n * n / scaled["ms"] / 1e3}
+            row["speedup"] = sequential and sequential / scaled["ms"]
+            row["published"] = HARISH_PAIRS.get(method) if device != "cpu" else None
+            yield row
+
+
+def _pairs_runs(graph, device):
+    """Each method of the device: its name, a run that records the method, number of sources, and work."""
+    n, kind = graph.n_vertices, device.partition(":")[0]
+    sample = np.linspace(0, n - 1, min(SAMPLE, n), dtype=np.int64)
+    for name, (method, kinds) in IN_TURN.items():
+        if kind in kinds:
+            yield name, _in_turn(graph, sample, method), len(sample), n
+    for method, power in BATCHED.items():
+        full = method != "auto" and METHODS[method].full_matrix
+        if not (full and 12 * n * n > arrays.free_memory(device)):
+            yield method, _batched(graph, method), n, n**power
+
+
+def _in_turn(graph, sources, method):
+    def run(outcome):
+        results = [shortest_paths(graph, source, method=method) for source in sources]
+        outcome["taken"] = method
+        sums = [_sum(result.distances) for result in results]
+        return np.array(sums), sum(result.seconds for result in results)
+
+    return run
+
+
+def _batched(graph, method):
+    """All pairs, block after block into the same memory; the sums of the rows are compared."""
+
+    def run(outcome):
+        search, n, device = Search(METHODS, graph, method, None), graph.n_vertices, graph.device
+        outcome["taken"] = search.name
+        rows = min(rows_of_a_block(n, n, search.dtype), n)
+        block, sums, seconds = arrays.empty(rows * n, search.dtype, device), [], 0.0
+        for first in range(0, n, rows):
+            sources = np.arange(first, min(first + rows, n))
+            arrays.synchronize(device)
+            start = perf_counter()
+            search.into(sources, block[: len(sources) * n])
+            arrays.synchronize(device)
+            seconds += perf_counter() - start
+            sums += [_sum(block[row * n : (row + 1) * n]) for row in range(len(sources))]
+        return np.array(sums), seconds
+
+    return run
+
+
+def _sum(distances):
+    return int(distances.sum(dtype=np.int64))

@@ -15,28 +15,10 @@ MAX_CACHED, EXPENSIVE_SECONDS = 2, 5.0
 
 
 class Stopwatch:
-    """Generates graphs and times methods on them.
+    """Generates graphs, on the device of the first worker, and times methods on them.
 
-    Parameters
-    ----------
-    team : edgewise.workers.DeviceTeam
-        Graphs are on the device of its first worker.
-    size : str
-    runs : int
-        Timed runs, after a warm one.
-    report : callable
-        Called with a short text before each step.
-    without : sequence of str
-        Graphs to leave out.
-    files : dict of str to path
-        Files of graphs, by name.
-
-    Attributes
-    ----------
-    cache : dict
-        Results that several experiments need.
-    made : dict
-        Vertices and edges of every graph that was generated.
+    Parameters are those of :func:`edgewise.experiments.run`, with ``files`` by name.  ``cache`` holds results
+    that several experiments need, ``made`` the vertices and edges of every graph that was generated.
     """
 
     def __init__(self, team, size, runs, report=lambda text: None, without=(), files=None):
@@ -99,22 +81,8 @@ class Stopwatch:
     def time(self, name, what, run):
         """Time ``run()``, which returns an array, such as labels, and its seconds.
 
-        Parameters
-        ----------
-        name : str
-            Results under the same name are compared.
-        what : str
-        run : callable
-
-        Returns
-        -------
-        dict
-            ``ms`` (median), ``least``, ``largest`` and ``runs``.
-
-        Raises
-        ------
-        VerificationError
-            The array differs from that of the first run under this name.
+        The result has ``ms`` (median), ``least``, ``largest`` and ``runs``.  VerificationError if the array
+        differs from that of the first run under this name.
         """
         self.report(f"{name}: {what}")
         self._check(name, what, run)

@@ -20,24 +20,13 @@ DROPPED, BENDS = 0.25, 5
 
 
 def street(n, *, seed=0, device="cpu"):
-    """Make a street network: crossings on a grid, joined by ways of degree-two vertices numbered in a row.
+    """Make a street network of about ``n`` vertices: crossings on a grid, joined by ways.
 
-    Parameters
-    ----------
-    n : int
-        Number of vertices, approximately.
-    seed : int
-    device : str
-
-    Returns
-    -------
-    Graph
-        Mean degree 2.1, as that of the OpenStreetMap graphs of the thesis; the vertices of a way follow the
-        crossing where it begins.
+    The vertices of a way have degree two and are numbered in a row after the crossing where it begins.  The
+    mean degree is 2.1, as that of the OpenStreetMap graphs of the thesis.
     """
-    crossings = grid(
-        math.isqrt(round(n / (1 + BENDS * 2 * (1 - DROPPED)))), dropped=DROPPED, seed=seed, device=device
-    )
+    side = math.isqrt(round(n / (1 + BENDS * 2 * (1 - DROPPED))))
+    crossings = grid(side, dropped=DROPPED, seed=seed, device=device)
     begin, end = crossings.sources, crossings.targets
     xp = arrays.namespace(begin)
     ways = histogram(begin, crossings.n_vertices)

@@ -49,9 +49,8 @@ def device_team(devices) -> DeviceTeam:
     if isinstance(devices, str):
         devices = [word.strip() for word in devices.split(",")]
     if not isinstance(devices, list | tuple):
-        raise DeviceError(
-            f"{argument('devices', devices)} is neither a string nor a list; use 'all' or ['cuda:0', ...]"
-        )
+        given = argument("devices", devices)
+        raise DeviceError(f"{given} is neither a string nor a list; use 'all' or ['cuda:0', ...]")
     workers = [worker for name in devices for worker in _workers(name)]
     if not workers:
         raise DeviceError(f"{argument('devices')} names no device; use 'all' or ['cuda:0', ...]")
@@ -66,9 +65,8 @@ def _workers(name):
     if name in ("all", "cpu+cuda", "cuda+cpu"):
         gpus = [Worker(f"cuda:{number}", f"cuda:{number}") for number in range(arrays.gpu_count())]
         if not gpus:
-            raise DeviceError(
-                f"{argument('devices', name)} needs a GPU ({arrays.why_no_gpu()}); use 'cpu:0,cpu:1'"
-            )
+            given = argument("devices", name)
+            raise DeviceError(f"{given} needs a GPU ({arrays.why_no_gpu()}); use 'cpu:0,cpu:1'")
         return gpus if name == "all" else [*gpus, Worker("cpu:0", "cpu")]
     kind, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
     is_numbered = number.isascii() and number.isdecimal() if colon else True
@@ -83,7 +81,6 @@ def _workers(name):
             )
         return [Worker(f"cuda:{number}", f"cuda:{number}")]
     if number >= MAX_CPU_WORKERS:
-        raise DeviceError(
-            f"device {name!r} is one too many; CPU workers are cpu:0 to cpu:{MAX_CPU_WORKERS - 1}"
-        )
+        last = MAX_CPU_WORKERS - 1
+        raise DeviceError(f"device {name!r} is one too many; CPU workers are cpu:0 to cpu:{last}")
     return [Worker(f"cpu:{number}", "cpu")]

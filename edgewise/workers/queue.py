@@ -56,17 +56,12 @@ class LoadQueue:
     A run has half of the worker's share of the remaining load; shares are proportional to speeds.  Speeds are
     guesses until a worker has reported the time of a run.
 
-    Parameters
-    ----------
-    loads : (tasks,) float array
-        In the order in which they are handed out, heaviest first: a heavy task at the end delays all workers.
-    speeds : sequence of float
-        Guessed load per second of each worker.
-    min_seconds, max_seconds : float
-        Duration of a run: at least so long that taking it does not matter, and at most so long that progress
-        is reported regularly (unless it is a single task).
-    from_light_end : sequence of int
-        Slow workers, which take the lightest tasks, few at first, and none that would outlast the others.
+    ``loads`` are (tasks,) floats in the order in which they are handed out, heaviest first: a heavy task at
+    the end delays all workers.  ``speeds`` are the guessed load per second of each worker.  A run takes
+    ``min_seconds``, so that taking it does not matter, to ``max_seconds``, so that progress is reported
+    regularly (unless it is a single task).  Slow workers, to which a heavy task would take longer than all
+    others need together, are numbered in ``from_light_end``: they take the lightest tasks, few at first, and
+    none that would outlast the other workers.
 
     Examples
     --------
@@ -76,9 +71,7 @@ class LoadQueue:
     ((0, 1), (1, 2))
     """
 
-    def __init__(
-        self, loads, speeds, *, min_seconds: float = 0.0, max_seconds: float = np.inf, from_light_end=()
-    ):
+    def __init__(self, loads, speeds, *, min_seconds=0.0, max_seconds=np.inf, from_light_end=()):
         self.prefix = np.concatenate([np.zeros(1), np.cumsum(loads, dtype=np.float64)])
         self.guessed = [float(speed) for speed in speeds]
         self.measured = [(0.0, 0.0) for _ in self.guessed]

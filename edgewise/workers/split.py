@@ -52,17 +52,9 @@ class Cut(NamedTuple):
 
 
 class SplitGraph:
-    """A graph distributed over a team of devices; made by :meth:`edgewise.Graph.split`.
+    """A graph distributed over a :class:`DeviceTeam` ``by`` edges or range, with lists of parts and of cuts.
 
-    Attributes
-    ----------
-    n_vertices, directed, ids
-        As of the graph; ``ids`` are on the host.
-    team : DeviceTeam
-    by : {'edges', 'range'}
-    parts : list of Part
-    cuts : list of Cut
-        Empty if the split is by edges.
+    It is made by :meth:`edgewise.Graph.split`.  There are no cuts if the split is by edges.
     """
 
     def __init__(self, n_vertices, parts, *, by="edges", cuts=(), directed=False, ids=None):
@@ -104,10 +96,8 @@ class SplitGraph:
         return type(self.parts[0].graph)(self.n_vertices, edges=edges, directed=self.directed, ids=self.ids)
 
     def __repr__(self):
-        return (
-            f"<SplitGraph: {self.n_vertices:,} vertices, {self.n_edges:,} edges, by {self.by} on "
-            f"{', '.join(self.team.names)}>"
-        )
+        counts = f"{self.n_vertices:,} vertices, {self.n_edges:,} edges"
+        return f"<SplitGraph: {counts}, by {self.by} on {', '.join(self.team.names)}>"
 
 
 def split(graph: Graph, devices, by: str = "auto") -> SplitGraph:
