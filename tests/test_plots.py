@@ -41,7 +41,7 @@ def test_sizes_are_counted_in_spans_that_grow_by_a_factor():
 @pytest.mark.parametrize("count", (0, 1, 7, 2**40, 2**62))
 def test_counts_of_cycles(count, tmp_path):
     graph = ew.Graph.from_edges([0], [1], n_vertices=3)
-    result = Cycles(graph, 5, "by hand", 0.0, np.array([count, count, 0], np.int64))
+    result = Cycles(graph, "by hand", 0.0, length=5, counts=np.array([count, count, 0], np.int64))
     result.plot(tmp_path / "counts.png")
     assert (tmp_path / "counts.png").stat().st_size > 1000
 
