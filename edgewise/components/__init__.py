@@ -54,6 +54,7 @@ class ComponentsMethod(Method):
 
 read_edges, read_rows = (partial(ComponentsMethod, reads=reads) for reads in ("edges", "rows"))
 COUNT = Option(0)
+SAMPLE = {"rounds": COUNT}
 
 METHODS = {
     "rem": read_edges(
@@ -72,22 +73,16 @@ METHODS = {
     ),
     "hook-rem": read_edges(hook_rem, "one round of plain hooks, then Rem", "Hellås 2018, 6.3.1"),
     "afforest": read_rows(
-        afforest,
-        "join a few neighbours, then skip the giant",
-        "Sutton et al. 2018",
-        options={"rounds": COUNT},
+        afforest, "join a few neighbours, then skip the giant", "Sutton et al. 2018", options=SAMPLE
     ),
     "rem-sample": read_rows(
-        rem_sample,
-        "Rem by plain writes as the sample, then skip the giant",
-        "after Alg. 1",
-        options={"rounds": COUNT},
+        rem_sample, "Rem by plain writes as the sample, then skip the giant", "after Alg. 1", options=SAMPLE
     ),
     "hook-sample": read_rows(
         hook_sample,
         "plain hooks as the sample, then skip the giant",
         "after Hellås 2018, 4.2.1",
-        options={"rounds": COUNT},
+        options=SAMPLE,
     ),
     "ecl-cc": read_rows(ecl_cc, "hang below a smaller neighbour, then every edge once", "ECL-CC, 2018"),
     "propagate": read_rows(

@@ -22,6 +22,7 @@ from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.ingest.edges import as_column
+from edgewise.method import is_number
 from edgewise.workers import device_team
 
 #: Attributes of arrays of other libraries, which NumPy would copy or reject.
@@ -118,8 +119,7 @@ class ComponentsStream:
         if counts[0] != counts[1]:
             raise GraphError(f"{counts[0]} sources but {counts[1]} targets; give one of each for every edge")
         start = perf_counter()
-        self._parents.grow_to(self._checked(*columns, ("sources", "targets")) + 1)
-        self._parents.join(*columns)
+        self._parents.add(columns, self._checked(*columns, ("sources", "targets")))
         self._edges += len(columns[0])
         self._seconds += perf_counter() - start
 
@@ -142,9 +142,9 @@ class ComponentsStream:
         GraphError
             A value is not a vertex number, or the arrays differ in length.
         """
-        single = _is_number(u) and _is_number(v)
+        single = is_number(u, whole=True) and is_number(v, whole=True)
         given = (u, "u"), (v, "v")
-        ones, others = (_integers([one] if _is_number(one) else one, name) for one, name in given)
+        ones, others = (_integers([one] if is_number(one, whole=True) else one, name) for one, name in given)
         if len(ones) != len(others) and 1 not in (len(ones), len(others)):
             raise GraphError(f"{len(ones)} numbers in u but {len(others)} in v; give one of each to compare")
         device = next((one for one in map(arrays.device_of, (ones, others)) if one != "cpu"), "cpu")
@@ -200,13 +200,9 @@ class ComponentsStream:
 
 def as_count(n_vertices):
     """A number of vertices as an int; booleans are refused."""
-    if not _is_number(n_vertices) or n_vertices < 0:
+    if not is_number(n_vertices, whole=True) or n_vertices < 0:
         raise OptionError(f"{argument('n_vertices', n_vertices)} must be a whole number, 0 or more")
     return int(n_vertices)
-
-
-def _is_number(value):
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _integers(values, name):
@@ -233,7 +229,7 @@ def _listed(values, name):
         return column
     listed = values if isinstance(values, list | tuple) else column.tolist()
     for position, value in enumerate(listed):
-        if not _is_number(value):
+        if not is_number(value, whole=True):
             raise GraphError(f"{name}[{position}] is {value!r}; vertex numbers are integers")
     return list(listed)
 

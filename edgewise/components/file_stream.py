@@ -34,7 +34,7 @@ from edgewise.files.streams import reading
 from edgewise.files.text import Mismatch
 from edgewise.ingest.arrow import is_text
 from edgewise.ingest.pair_columns import PairBatches, integer_type
-from edgewise.method import check_one_or_several
+from edgewise.method import check_one_or_several, is_number
 from edgewise.timer import timer
 from edgewise.workers import device_team
 
@@ -156,18 +156,19 @@ class FileStream:
     def __init__(self, path, columns, n_vertices=None, team=None, merge="auto", checkpoint=None, every=60.0):
         self.n_vertices = None if n_vertices is None else as_count(n_vertices)
         self.columns = {"where": None, "null": "error"} | columns
-        self.team, self.every = team, _check_seconds(every)
+        if not is_number(every, whole=False) or not every >= 0:
+            raise OptionError(f"{argument('every', every)} must be a number of seconds, 0 or more")
+        self.team, self.every = team, every
         self.merge = choose_label_merge(team) if merge == "auto" else merge
         self.shards = PairFiles(parts_of(_check_path(path)), **columns)
-        if self._has_vertex_numbers():
-            self.n_vertices = self.shards.facts["vertices"]
+        facts = self.shards.facts
+        #: Whether edgewise wrote this graph with vertex numbers, including isolated vertices.
+        self.numbered = facts is not None and bool(facts["numbered"])
+        if self.numbered:
+            self.n_vertices = facts["vertices"]
         self.resumed, self.saved, self.edges, self.position = 0, None, 0, (0, 0)
         self.stopping = False
         self.checkpoint = None if checkpoint is None else Checkpoint(checkpoint, self._inputs())
-
-    def _has_vertex_numbers(self):
-        """Whether this is a graph that edgewise wrote with vertex numbers, including isolated vertices."""
-        return self.shards.facts is not None and bool(self.shards.facts["numbered"])
 
     def _inputs(self):
         inputs = {"files": self.shards.stamps, "columns": self.shards.id_columns}
@@ -236,7 +237,7 @@ class FileStream:
         if least is not None and self.n_vertices is None and (least < 0 or largest >= limit):
             pairs.ids = SparseIds(self.workers, dtype)
             return n_rows
-        pairs.ids = DenseIds(self.workers, dtype, self.n_vertices, limit, self._has_vertex_numbers())
+        pairs.ids = DenseIds(self.workers, dtype, self.n_vertices, limit, self.numbered)
         self.workers.reserve(min(limit, largest + 1) if largest is not None else self.n_vertices or 0)
         return n_rows
 
@@ -357,9 +358,3 @@ def _check_path(path):
             given = argument("path", one)
             raise OptionError(f"{given} is no path; give a file, folder or pattern, or a list of them")
     return path
-
-
-def _check_seconds(every):
-    if not isinstance(every, int | float | np.number) or isinstance(every, bool) or not every >= 0:
-        raise OptionError(f"{argument('every', every)} must be a number of seconds, 0 or more")
-    return every

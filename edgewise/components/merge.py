@@ -4,8 +4,8 @@
 tree of rounds, in each of which half of the workers send all their labels to the other half.  A received
 label is an edge between its vertex and the label.  Labels are sent in chunks, as in Groute, so that a chunk
 is joined while the next is copied.  Where most vertices are still roots, only the others are sent, as pairs
-(vertex, label).  Every round copies and joins as many labels as there are vertices, whatever the number of
-workers, so the merge pays only while a worker has many more edges than the graph has vertices.
+(vertex, label).  Every round copies and joins as many labels as there are vertices, so the merge pays only
+while a worker has many more edges than the graph has vertices.
 
 *Peer*: the same rounds, in which the receiver reads the sender's labels in the sender's memory.  There are no
 copies and no buffers, and the host does not wait.  All pairs of a round run concurrently.  On GPUs linked by
@@ -14,8 +14,7 @@ NVLink a pair takes as long as reading the labels over the link does.
 *Ranges*: the hierarchical vertex partition of Groute (Ben-Nun et al., PPoPP 2017), for graphs whose ids are
 local.  A worker's arrays are as long as its range.  Its labels are copied to the first worker as soon as they
 are computed, while the owners of each cut edge look up the roots of its two endpoints.  These pairs are
-joined in the labels of the whole graph, and one compression gives every vertex its final label.  The host
-does not wait in between.
+joined in the labels of the whole graph and compressed; the host does not wait in between.
 """
 
 from __future__ import annotations
@@ -215,17 +214,15 @@ class Merge(Method):
     by: str = field(default="edges", kw_only=True)
 
 
+pairwise_rem, pairwise_hook = (
+    partial(pairwise, unite=unite) for unite in (unite_received_by_rem, unite_received_by_hook)
+)
 MERGES = {
     "pairwise-rem": Merge(
-        partial(pairwise, unite=unite_received_by_rem),
-        "all labels in a tree of rounds, joined by Rem",
-        "Hellås 2018, Alg. 12",
+        pairwise_rem, "all labels in a tree of rounds, joined by Rem", "Hellås 2018, Alg. 12"
     ),
     "pairwise-hook": Merge(
-        partial(pairwise, unite=unite_received_by_hook),
-        "the same, joined by Hook-atomic",
-        "Hellås 2018, 5.2.2",
-        baseline=True,
+        pairwise_hook, "the same, joined by Hook-atomic", "Hellås 2018, 5.2.2", baseline=True
     ),
     "peer": Merge(peer, "a tree of rounds, labels read over the link", "direct peer access"),
     "ranges": Merge(

@@ -96,6 +96,11 @@ class Parents:
             columns = [arrays.move(column, self.device) for column in (sources, targets)]
             unite_numbers(len(columns[0]), self.array, *columns)
 
+    def add(self, columns, largest):
+        """Join the endpoints of edges, none above ``largest``."""
+        self.grow_to(largest + 1)
+        self.join(*columns)
+
     def labels(self, last=False):
         """Smallest vertex of each vertex's tree, an index array; a copy unless this is the ``last`` use."""
         self.settle()
@@ -134,7 +139,7 @@ class StreamWorkers:
         while (batch := self.batches.get()) is not None:
             try:
                 if not self.errors:
-                    _join(parents, *batch)
+                    parents.add(*batch)
             except BaseException as error:
                 self.errors.append(error)
             finally:
@@ -148,7 +153,7 @@ class StreamWorkers:
     def join(self, columns, largest):
         """Join the endpoints of edges, none above ``largest``; the arrays must not be changed later."""
         if len(self.parents) == 1:
-            _join(self.parents[0], columns, largest)
+            self.parents[0].add(columns, largest)
             return
         self._raise()
         self.batches.put((columns, largest))
@@ -181,8 +186,3 @@ class StreamWorkers:
         with arrays.guard(first.device):
             first.array[: len(labels)] = arrays.move(labels.astype(first.array.dtype), first.device)
             arrays.synchronize(first.device)
-
-
-def _join(parents, columns, largest):
-    parents.grow_to(largest + 1)
-    parents.join(*columns)

@@ -1,12 +1,9 @@
 """Label propagation: every vertex takes the smallest label of its neighbours, until no label changes.
 
 Baltzakis runs it on a GPU in three widths: a thread, a warp or a block of 128 threads reads the row of a
-vertex, finds the smallest label in it and lowers the vertex's own label.  One body does all three here.
-Labels that have been lowered are read in the same round, so that they advance far along ascending ids.  The
-last round changes nothing.
-
-A label moves along edges only, so there are about as many rounds as the longest of the shortest paths has
-steps.  That makes the method slow where union-find is not: it is kept for comparison.
+vertex; one body does all three here.  Labels that have been lowered are read in the same round, so that they
+advance far along ascending ids.  There are about as many rounds as the longest of the shortest paths has
+steps, which makes the method slow where union-find is not: it is kept for comparison.
 
 The host reads whether labels have changed once in several rounds.  Each round has a flag that the round
 before sets if it changed a label; a round whose flag is not set does nothing, so an unnecessary round costs

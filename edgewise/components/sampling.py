@@ -11,10 +11,9 @@ The other two samples are joined by plain writes.  A lost write loses a connecti
 one, since a parent is always a smaller vertex of the same component, and :func:`finish_outside` restores the
 connections that were lost.
 
-*Hooks* (after Hellås 2018, section 4.2.1).  One round of plain, unguarded hooks helps on street networks
-only, because of the order of their ids: where neighbours have close numbers, few edges compete for the same
-parent, and two plain rounds over two neighbours of each vertex build nearly the whole forest without
-atomics.  With scattered ids the same rounds are several times slower than Rem's algorithm.
+*Hooks* (after Hellås 2018, section 4.2.1).  Where neighbours have close numbers, as in street networks, few
+edges compete for the same parent, and two plain rounds over two neighbours of each vertex build nearly the
+whole forest without atomics.  With scattered ids they are several times slower than Rem's algorithm.
 
 *Rem without atomics.*  Sequential Rem is twice as fast as the parallel one on the same core, since a
 compare-and-swap stops the processor from executing ahead.  All threads at once therefore join the first

@@ -3,9 +3,8 @@
 Two facts decide.  In a dense graph with a giant component most rows need not be read.  Where ids are local,
 plain hooks build the trees without atomics.
 
-The choice depends on the graph and its device only.  Of its two forms, edge list and rows, those count that
-it was made of: what has been derived and cached since does not change the choice, and nothing is derived for
-it, as sorting edges into rows takes longer than a pass over them.
+Of the two forms of a graph, edge list and rows, those count that it was made of: what has been derived since
+does not change the choice, and nothing is derived for it, as sorting takes longer than a pass over the edges.
 """
 
 from edgewise.components.symmetric_csr import has_local_ids
@@ -13,8 +12,7 @@ from edgewise.device import threads
 
 #: Entries per vertex from which reading some of the rows is faster than reading every edge.
 DENSE_ON_CPU, DENSE_ON_GPU = 5, 8
-#: Edges per vertex up to which two passes over the edges pay on a GPU, and the fewest edges for which they
-#: do.
+#: Edges per vertex up to which two passes over the edges pay on a GPU, and the fewest for which they do.
 SPARSE, MIN_EDGES = 10, 1 << 22
 
 

@@ -40,16 +40,12 @@ def verify(graph, labels):
         wrong = is_wrong()
         if wrong.any():
             raise VerificationError(f"the label of vertex {wrong.argmax()} {problem}")
-    _check_edges(labels, host)
-    _check_count(labels, host)
-
-
-def _check_edges(labels, graph):
-    wrong = labels[graph.sources] != labels[graph.targets]
+    wrong = labels[host.sources] != labels[host.targets]
     if wrong.any():
         edge = wrong.argmax()
-        source, target = graph.sources[edge], graph.targets[edge]
+        source, target = host.sources[edge], host.targets[edge]
         raise VerificationError(f"edge {edge} joins vertices {source} and {target} of different labels")
+    _check_count(labels, host)
 
 
 def _check_count(labels, graph):

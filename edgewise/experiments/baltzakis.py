@@ -5,6 +5,8 @@ check; so does the table.  Beside the three widths, it shows rows sorted by leng
 that edgewise selects by itself.
 """
 
+from functools import partial
+
 from edgewise.components import connected_components
 from edgewise.components.propagate import ROWS, propagate_and_count
 from edgewise.components.symmetric_csr import symmetric_csr
@@ -53,7 +55,8 @@ def _widths(watch, name):
     thread = None
     for width in WIDTHS:
         counted = {}
-        timing = watch.time(name, f"propagate, rows={width}", watch.clocked(_solver(graph, width, counted)))
+        solve = watch.clocked(partial(_solve, graph, width, counted))
+        timing = watch.time(name, f"propagate, rows={width}", solve)
         thread = thread or timing["ms"]
         yield {
             "graph": name,
@@ -77,9 +80,6 @@ def _widths(watch, name):
     }
 
 
-def _solver(graph, width, counted):
-    def solve():
-        labels, counted["rounds"] = propagate_and_count(graph.n_vertices, symmetric_csr(graph), width)
-        return labels
-
-    return solve
+def _solve(graph, width, counted):
+    labels, counted["rounds"] = propagate_and_count(graph.n_vertices, symmetric_csr(graph), width)
+    return labels

@@ -12,6 +12,7 @@ The graphs are those that are given as files, such as com-DBLP, and a stand-in o
 """
 
 from contextlib import contextmanager
+from operator import itemgetter
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -67,9 +68,10 @@ def threaded(watch):
                 row = _row(watch, case, Way(DeviceTeam([CPU]), method, "auto", number), published)
                 devices = f"{number} thread{'s' * (number > 1)}"
                 rows.append(row | {"threads": number, "devices": devices})
-    on_one = {_key(row): row["ms"] for row in rows if row["threads"] == 1}
+    key = itemgetter("graph", "length", "method")
+    on_one = {key(row): row["ms"] for row in rows if row["threads"] == 1}
     for row in rows:
-        row["efficiency"] = 100 * on_one[_key(row)] / row["ms"] / row["threads"]
+        row["efficiency"] = 100 * on_one[key(row)] / row["ms"] / row["threads"]
     table = _table("threads", "Cycles on threads", 1, rows, "threads")
     table.columns["efficiency"] = "efficiency, %"
     table.published.insert(0, "dblp, k = 5: 977 s on 32 threads")
@@ -140,10 +142,6 @@ def _published(watch, table, case):
         return None
     known = next((known for known in ("amazon", "dblp") if known in case.name.lower()), None)
     return PUBLISHED[table].get(known, {}).get(case.length)
-
-
-def _key(row):
-    return row["graph"], row["length"], row["method"]
 
 
 def _row(watch, case, way, published):

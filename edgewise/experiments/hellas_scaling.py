@@ -197,7 +197,8 @@ def _host_link(watch, name):
     bytes_sent = sum(column.nbytes for column in columns)
     for count in watch.counts():
         team = watch.first(count)
-        run = watch.clocked(partial(_from_host, graph.n_vertices, columns, team), team.devices)
+        solve = partial(components_by_segments, graph.n_vertices, *columns, team)
+        run = watch.clocked(lambda solve=solve: solve()[0], team.devices)
         host = watch.time(name, f"from the host, {count} devices", run)["ms"]
         yield {
             "graph": name,
@@ -215,7 +216,3 @@ def _page_locked(column, device):
     locked = streams.pinned(len(column), column.dtype, device)
     np.copyto(locked, arrays.move(column, "cpu"))
     return locked
-
-
-def _from_host(vertices, columns, team):
-    return components_by_segments(vertices, *columns, team)[0]

@@ -39,7 +39,10 @@ class Stopwatch:
                 self._expensive.add(name)
             self._graphs[name] = graph
             self.made[name] = {"vertices": graph.n_vertices, "edges": graph.n_edges}
-            self._shrink_cache()
+            cheap = [known for known in self._graphs if known not in self._expensive]
+            for known in cheap[:-MAX_CACHED]:
+                del self._graphs[known]
+                self._first.pop(known, None)
         return self._graphs[name]
 
     def wanted(self, *names):
@@ -49,12 +52,6 @@ class Stopwatch:
     def stand_in(self, name, table):
         """The stand-in for a graph of a document."""
         return self.graph(name, lambda: table[name].generate(self.size, self.device))
-
-    def _shrink_cache(self):
-        cheap = [name for name in self._graphs if name not in self._expensive]
-        for name in cheap[:-MAX_CACHED]:
-            del self._graphs[name]
-            self._first.pop(name, None)
 
     def split(self, graph, count, by="edges"):
         """``graph`` split over the first ``count`` workers; itself for one."""

@@ -24,12 +24,10 @@ class DeviceTeam(tuple[Worker, ...]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the workers."""
         return tuple(worker.name for worker in self)
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """Device of each worker."""
         return tuple(worker.device for worker in self)
 
     def synchronize(self) -> None:

@@ -42,7 +42,6 @@ class WorkQueue:
             return start, self.next
 
     def close(self):
-        """Hand out nothing more."""
         with self._lock:
             self.next = self.total
 
@@ -53,7 +52,7 @@ class WorkQueue:
 class LoadQueue:
     """Tasks of known load, handed out once each in runs: large runs first, smaller ones towards the end.
 
-    A run has half of the worker's share of the remaining load; shares are proportional to speeds.  Speeds are
+    A run has half of the worker's share of the remaining load; shares are proportional to speeds, which are
     guesses until a worker has reported the time of a run.
 
     ``loads`` are (tasks,) floats in the order in which they are handed out, heaviest first: a heavy task at
@@ -126,6 +125,5 @@ class LoadQueue:
         return load
 
     def close(self):
-        """Hand out nothing more."""
         with self._lock:
             self.first = self.last

@@ -52,10 +52,7 @@ class Cut(NamedTuple):
 
 
 class SplitGraph:
-    """A graph distributed over a :class:`DeviceTeam` ``by`` edges or range, with lists of parts and of cuts.
-
-    It is made by :meth:`edgewise.Graph.split`.  There are no cuts if the split is by edges.
-    """
+    """A graph distributed ``by`` edges or range over a ``team``: lists of ``parts`` and, by range, ``cuts``."""
 
     def __init__(self, n_vertices, parts, *, by="edges", cuts=(), directed=False, ids=None):
         self.n_vertices, self.directed, self.ids = int(n_vertices), bool(directed), ids
