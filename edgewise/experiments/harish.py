@@ -64,9 +64,7 @@ SAMPLE = 16
 BATCHED = {"floyd-warshall-simple": 3, "sssp": 2, "auto": 2}
 #: Searches one after another, and the kinds of device for each: the paper had them on a GPU and a CPU core.
 IN_TURN = {"dijkstra in turn": ("dijkstra", ("cpu",)), "harish in turn": ("harish", ("cpu", "cuda"))}
-PAIRS_COLUMNS = {
-    key: heading for key, heading in COLUMNS.items() if key not in ("degree", "search", "furthest")
-}
+PAIRS_COLUMNS = {key: COLUMNS[key] for key in COLUMNS if key not in ("degree", "search", "furthest")}
 PAIRS_COLUMNS |= {"sources": "sources timed", "rate": "M pairs/s", "speedup": "over Dijkstra in turn, x"}
 
 
@@ -92,45 +90,28 @@ def scale_free_graph(n, *, device):
 def random(watch):
     """Figure 4: BFS and SSSP on random graphs over the number of vertices."""
     graphs = {f"random-{n}": (random_graph, n) for n in VERTICES[watch.size]}
-    return _table(
-        watch,
-        "random",
-        "BFS and SSSP on random graphs, weights 1 to 10",
-        "Harish 2007, Fig. 4",
-        graphs,
-        [
-            "BFS 20 to 50 times as fast on the GPU as on the CPU, SSSP 70 times on average",
-            "SSSP takes about as long as BFS: light edges rarely make a longer path the shorter one",
-        ],
-    )
+    title = "BFS and SSSP on random graphs, weights 1 to 10"
+    published = [
+        "BFS 20 to 50 times as fast on the GPU as on the CPU, SSSP 70 times on average",
+        "SSSP takes about as long as BFS: light edges rarely make a longer path the shorter one",
+    ]
+    return _table(watch, "random", title, "Harish 2007, Fig. 4", graphs, published)
 
 
 def scale_free(watch):
     """Figure 5: the same on graphs with a few hubs."""
     graphs = {f"scale-free-{n}": (scale_free_graph, n) for n in VERTICES[watch.size]}
-    return _table(
-        watch,
-        "scale-free",
-        "BFS and SSSP on scale-free graphs, weights 1 to 10",
-        "Harish 2007, Fig. 5",
-        graphs,
-        ["slower than random graphs: the other threads wait for one with a long row"],
-    )
+    title = "BFS and SSSP on scale-free graphs, weights 1 to 10"
+    published = ["slower than random graphs: the other threads wait for one with a long row"]
+    return _table(watch, "scale-free", title, "Harish 2007, Fig. 5", graphs, published)
 
 
 def degree(watch):
     """Figure 7: BFS and SSSP on graphs of the same number of vertices and growing degree."""
     n, degrees = DEGREES[watch.size]
     graphs = {f"degree-{degree}": (random_graph, n, degree) for degree in degrees}
-    return _table(
-        watch,
-        "degree",
-        "BFS and SSSP over the degree, weights 1 to 10",
-        "Harish 2007, Fig. 7",
-        graphs,
-        [],
-        across="degree",
-    )
+    title = "BFS and SSSP over the degree, weights 1 to 10"
+    return _table(watch, "degree", title, "Harish 2007, Fig. 7", graphs, [], across="degree")
 
 
 def devices_of(watch):
@@ -143,15 +124,8 @@ def _table(watch, name, title, source, graphs, published, across="vertices"):
     rows = [row for key in watch.wanted(*graphs) for row in _rows(watch, key, *graphs[key], before=before)]
     series = curves(rows, across, "ms", lambda row: f"{row['search']} {row['method']}, {row['device']}")
     heading = "mean degree" if across == "degree" else across
-    return Table(
-        name,
-        title,
-        source,
-        COLUMNS,
-        rows,
-        published,
-        [Figure(name, title, heading, "milliseconds", series, steep=True, wide=True)],
-    )
+    figure = Figure(name, title, heading, "milliseconds", series, steep=True, wide=True)
+    return Table(name, title, source, COLUMNS, rows, published, [figure])
 
 
 def _rows(watch, name, make, *shape, before):
@@ -203,18 +177,12 @@ def all_pairs(watch):
     rows = [row for name in watch.wanted(*names) for row in _pairs_rows(watch, name, names[name], before)]
     title = "All pairs of random graphs of degree 6, weights 1 to 10"
     series = curves(rows, "vertices", "ms", lambda row: f"{row['method']}, {row['device']}")
-    return Table(
-        "all-pairs",
-        title,
-        "Harish 2007, Fig. 6",
-        PAIRS_COLUMNS,
-        rows,
-        [
-            "100,000 vertices of degree 6: about 22 minutes on one core",
-            "on the GPU Floyd and Warshall's method 3 times as fast on average, repeated search 17 times",
-        ],
-        [Figure("all-pairs", title, "vertices", "milliseconds", series, steep=True, wide=True)],
-    )
+    published = [
+        "100,000 vertices of degree 6: about 22 minutes on one core",
+        "on the GPU Floyd and Warshall's method 3 times as fast on average, repeated search 17 times",
+    ]
+    figure = Figure("all-pairs", title, "vertices", "milliseconds", series, steep=True, wide=True)
+    return Table("all-pairs", title, "Harish 2007, Fig. 6", PAIRS_COLUMNS, rows, published, [figure])
 
 
 def _pairs_rows(watch, name, n, before):

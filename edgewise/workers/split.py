@@ -52,7 +52,7 @@ class Cut(NamedTuple):
 
 
 class SplitGraph:
-    """A graph distributed ``by`` edges or range over a ``team``: lists of ``parts`` and, by range, ``cuts``."""
+    """A graph distributed ``by`` edges or range over a ``team``, in ``parts`` and, by range, ``cuts``."""
 
     def __init__(self, n_vertices, parts, *, by="edges", cuts=(), directed=False, ids=None):
         self.n_vertices, self.directed, self.ids = int(n_vertices), bool(directed), ids
