@@ -149,6 +149,11 @@ def is_number(value: Any, whole: bool) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool)
 
 
+def worker_names(device: str) -> tuple[str, ...]:
+    """What :attr:`Result.devices` says of a call on one device: ``("cpu:0",)`` or ``("cuda:1",)``."""
+    return ("cpu:0",) if device == "cpu" else (device,)
+
+
 def on_device(graph: Graph, device: str | None) -> Graph:
     """``graph`` on the device that was asked for; itself if none was."""
     return graph if device is None else graph.to(arrays.resolve(device))

@@ -33,7 +33,7 @@ class Result:
     seconds : float
         Time of the method alone.
     devices : tuple of str
-        The devices that took part.
+        Names of the workers that took part: ``"cpu:0"``, ``"cuda:0"``, ``"cuda:1"`` ...
     """
 
     graph: Any = field(repr=False)

@@ -38,7 +38,7 @@ AT_HOME = {
     "typer": ("command",),
     "rich": ("command",),
     "matplotlib": ("plots.py",),
-    "networkx": ("networkx.py",),
+    "networkx": (),
 }
 MAX_LINES_PER_PAGE, MAX_LINES_PER_FUNCTION, MAX_PARAMETERS = 350, 60, 8
 MODULES = [m.name for m in pkgutil.walk_packages(edgewise.__path__, "edgewise.")]

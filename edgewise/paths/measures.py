@@ -17,7 +17,7 @@ import numpy as np
 from edgewise.device import arrays, each
 from edgewise.errors import VerificationError
 from edgewise.graph import Graph
-from edgewise.method import check_graph, check_method, on_device
+from edgewise.method import check_graph, check_method, on_device, worker_names
 from edgewise.paths.apsp import METHODS
 from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
 from edgewise.paths.bfs import bfs
@@ -210,7 +210,7 @@ def distance_measures(
         average = np.inf
     run = graph, search.name, perf_counter() - start
     measures = eccentricities, closeness, inverse
-    return DistanceMeasures(*run, search.weighted, *measures, average, devices=(graph.device,))
+    return DistanceMeasures(*run, search.weighted, *measures, average, devices=worker_names(graph.device))
 
 
 def _added_up(search, progress):

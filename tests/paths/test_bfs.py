@@ -219,7 +219,7 @@ def test_the_result_is_a_table_a_file_and_a_picture(tmp_path):
     graph = ew.Graph.from_edges(["a", "b", "d"], ["b", "c", "e"])
     for name in ("auto", "top-down"):
         result = bfs(graph, "a", method=name)
-        assert result.devices == ("cpu",)
+        assert result.devices == ("cpu:0",)
         result.write(tmp_path / "distances.csv")
         assert (tmp_path / "distances.csv").read_text().split() == ["id,distance", "a,0", "b,1", "c,2"]
         result.plot(tmp_path / "distances.svg")

@@ -12,7 +12,7 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.graph import Graph
-from edgewise.method import Option, check_device, check_graph, check_method, on_device
+from edgewise.method import Option, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.bfs.cooperative import cooperative
 from edgewise.paths.bfs.harish import harish
 from edgewise.paths.bfs.level_synchronous import direction_optimising, level_synchronous, top_down
@@ -126,7 +126,9 @@ def bfs(
                 rows.build_incoming()
             name = method
             seconds, distances = _timed(METHODS[method].run, rows, sources, furthest, graph.device, options)
-    return Distances(graph, name, seconds, sources, False, rows, distances, cutoff, devices=(graph.device,))
+    return Distances(
+        graph, name, seconds, sources, False, rows, distances, cutoff, devices=worker_names(graph.device)
+    )
 
 
 def _auto(rows, sources, cutoff, device):

@@ -19,7 +19,7 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
-from edgewise.method import POSITIVE, check_device, check_graph, check_method, on_device
+from edgewise.method import POSITIVE, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_distance
 from edgewise.paths.method import PathMethod, check_cutoff, sources_in, vertices_in
 from edgewise.paths.result import Distances, unreached
@@ -159,7 +159,7 @@ def shortest_paths(
             _check_negative(graph, method, rows.spread.least, search)
         name, seconds, rows, distances = _run(graph, rows, method, search)
     facts = sources, True, rows, distances, cutoff, targets is not None
-    return Distances(graph, name, seconds, *facts, devices=(device,))
+    return Distances(graph, name, seconds, *facts, devices=worker_names(device))
 
 
 class _Search(NamedTuple):
