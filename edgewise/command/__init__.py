@@ -1,7 +1,8 @@
 """The command line: ``edgewise components pairs.parquet -o clusters.parquet`` and its other subcommands.
 
-Each subcommand has a page of its own, and only the page of the requested one is imported, so that ``--help``
-is quick.  Every error ends in one line on standard error and an exit status:
+Each subcommand is a function of its name on a page of its own, or a page with a function ``add``, and only
+the page of the requested one is imported, so that ``--help`` is quick.  Every error ends in one line on
+standard error and an exit status:
 
 ====  =========================================================================
 0     success
@@ -81,7 +82,11 @@ def _command(arguments):
     requested = _page(_words_to_complete() or arguments)
     for name, summary in PAGES.items():
         if name == requested:
-            import_module(f"edgewise.command.{name}").add(app, name, summary)
+            page = import_module(f"edgewise.command.{name}")
+            if hasattr(page, "add"):
+                page.add(app, name, summary)
+            else:
+                app.command(name, help=summary)(getattr(page, name))
         else:
             app.command(name, help=summary)(lambda: None)
     return typer.main.get_command(app)

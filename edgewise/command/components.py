@@ -1,27 +1,27 @@
-"""``edgewise components``: a file of pairs in, a table of clusters out."""
+"""``edgewise components``: a file of pairs in, a table of clusters out.
 
-from enum import StrEnum
+With ``--stream`` many files become the same table, and no pair is held in memory.
+"""
+
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import edgewise
-from edgewise import plots
 from edgewise.command import options, report
-from edgewise.command.outputs import check_output, check_writable
-from edgewise.command.stages import seconds, stages
+from edgewise.command.outputs import check_outputs, check_writable
+from edgewise.command.stages import finish, stages
 from edgewise.components import MERGES, METHODS
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import threads
 from edgewise.errors import OptionError
 
-Method = StrEnum("Method", {name: name for name in ("auto", *METHODS)})
-Merge = StrEnum("Merge", {name: name for name in ("auto", *MERGES)})
-
-MERGING = options.how("How the labels of several devices are merged.", MERGES)
+Method = options.choice("Method", "How to compute.", METHODS)
+Merge = options.choice("Merge", "How the labels of several devices are merged.", MERGES)
 Output = options.output("Table to write (Parquet, CSV or Arrow); its head is shown otherwise.")
-Plot = Annotated[Path | None, typer.Option(help="Picture of the component sizes to draw (.png, .svg, .pdf).")]
+Plot = options.plot("component sizes")
 Verify = options.verify("clusters", "pairs")
 Stream = Annotated[bool, typer.Option("--stream", help="Read tables once; keep no pairs in memory.")]
 Checkpoint = Annotated[
@@ -30,11 +30,6 @@ Checkpoint = Annotated[
 Vertices = Annotated[
     int | None, typer.Option(min=0, help="With --stream: number of vertices; integer ids are smaller.")
 ]
-
-
-def add(app, name, summary):
-    """Put the subcommand into ``app``."""
-    app.command(name, help=summary)(components)
 
 
 @options.with_reading
@@ -47,10 +42,10 @@ def components(
     stream: Stream = False,
     checkpoint: Checkpoint = None,
     vertices: Vertices = None,
-    method: Annotated[Method, typer.Option(help=options.how("How to compute.", METHODS))] = Method.auto,
+    method: Method = "auto",
     device: options.Device = None,
     devices: options.Devices = None,
-    merge: Annotated[Merge, typer.Option(help=MERGING)] = Merge.auto,
+    merge: Merge = "auto",
     thread_count: options.Threads = None,
     profile: options.Profile = False,
     json: options.Json = False,
@@ -59,54 +54,43 @@ def components(
     """Read pairs, cluster them, and write or show the table."""
     _check(pairs, output, plot, checkpoint)
     threads.use(thread_count)
-    team = _team(device, devices, merge.value)
-    chosen = {"devices": devices, "merge": merge.value} if devices else {"device": team[0].device}
+    if devices is None and merge != "auto":
+        raise OptionError("--merge is for several devices; add --devices")
+    team = options.team(device, devices)
     if stream:
-        from edgewise.command import streamed
+        from edgewise.components.file_stream import READING, FileStream, stream_team
 
-        streamed.check(reading, method.value, verify)
-        job = streamed.job(pairs, reading, vertices, checkpoint, {**chosen, "team": team})
+        _check_stream(reading, READING, method, verify)
+        stream_team(None, devices, str(merge))
+        files, columns = [str(file) for file in pairs], dict.fromkeys(READING) | {"null": "error"} | reading
+        job = FileStream(files, columns, vertices, team, str(merge), checkpoint)
     elif checkpoint is not None or vertices is not None:
-        raise OptionError(
-            f"--{'vertices' if checkpoint is None else 'checkpoint'} goes with --stream; add that"
-        )
+        option = "vertices" if checkpoint is None else "checkpoint"
+        raise OptionError(f"--{option} goes with --stream; add that")
+    inputs = str(pairs[0]) if len(pairs) == 1 else f"{len(pairs)} files"
     with stages(quiet or json, team.synchronize) as (stage, clock):
         if stream:
-            result = streamed.compute(job, stage, _in_words(pairs))
+            result = _streamed(job, stage, inputs)
         else:
-            result = _compute(stage, pairs, reading, method.value, chosen)
-        if verify:
-            with stage("verify", "checking every pair"):
-                result.verify()
-        if output is not None:
-            with stage("write", f"writing {output}"):
-                result.write(output)
-        if plot is not None:
-            with stage("plot", f"drawing {plot}"):
-                result.plot(plot)
-    _tell(result, team, clock, output, plot, verify, json=json, quiet=quiet)
+            with stage("read", f"reading {inputs}") as progress:
+                graph = edgewise.read(pairs[0] if len(pairs) == 1 else pairs, progress=progress, **reading)
+            where = {"devices": devices, "merge": str(merge)} if devices else {"device": team[0].device}
+            with stage("compute", f"clustering on {devices or team[0].device}"):
+                result = edgewise.connected_components(graph, method=str(method), **where)
+                result.count  # noqa: B018 -- counted in this step, not while writing
+        finish(stage, result, "checking every pair" if verify else "", output, plot)
+    if json:
+        report.as_json(report.facts(result, team, clock, _facts(result, team), verify, output, plot))
+    else:
+        _show(result, team, clock, output, quiet)
     if stream and output is not None:
         job.remove_checkpoint()
     if profile:
         report.profile(clock)
 
 
-def _compute(stage, pairs, reading, method, chosen):
-    """Read the pairs into a graph and find its components."""
-    with stage("read", f"reading {_in_words(pairs)}") as progress:
-        graph = edgewise.read(pairs[0] if len(pairs) == 1 else pairs, progress=progress, **reading)
-    with stage("compute", f"clustering on {chosen.get('devices') or chosen['device']}"):
-        result = edgewise.connected_components(graph, method=method, **chosen)
-        result.count  # noqa: B018 -- counted in this step, not while writing
-    return result
-
-
 def _check(pairs, output, plot, checkpoint):
-    if output is not None:
-        check_output(output, sources=pairs, table=True)
-    if plot is not None:
-        plots.check(plot)
-        check_writable(plot, pairs)
+    check_outputs(output, plot, pairs)
     if checkpoint is not None:
         check_writable(checkpoint, pairs)
     written = [path.resolve() for path in (output, plot, checkpoint) if path is not None]
@@ -115,73 +99,56 @@ def _check(pairs, output, plot, checkpoint):
             raise OptionError(f"{path.name} is given for two outputs; use a file for each")
 
 
-def _team(device, devices, merge):
-    """The requested devices."""
-    if devices is None and merge != "auto":
-        raise OptionError("--merge is for several devices; add --devices")
-    return options.team(device, devices)
+def _check_stream(reading, known, method, verify):
+    """Raise :class:`~edgewise.errors.OptionError` for an option that does not apply to a stream."""
+    for name in reading:
+        if name not in known:
+            option = "--" + name.replace("_", "-")
+            raise OptionError(f"{option} means nothing with --stream, which reads tables; leave it out")
+    if method not in ("auto", "rem"):
+        raise OptionError(f"--method {method} needs all pairs in memory; leave out it or --stream")
+    if verify:
+        raise OptionError("--verify needs all pairs in memory; leave out it or --stream")
 
 
-def _tell(result, team, clock, output, plot, verify, *, json, quiet):
-    if json:
-        report.as_json(_facts(result, team, clock, output, plot, verify))
-        return
-    if output is None:
-        report.table(result.to_frame())
-    if not quiet:
-        print(_closing_line(result, team, clock, output))
+def _streamed(job, stage, inputs):
+    """Stream the files; at Ctrl-C say how to continue."""
+    try:
+        with stage("stream", f"streaming {inputs}") as progress:
+            result = job.run(progress)
+            result.count  # noqa: B018 -- counted in this step, not while writing
+            return result
+    except KeyboardInterrupt:
+        if job.saved is not None:
+            saved = f"{job.saved:,} rows are in {job.checkpoint.path}"
+            print(f"edgewise: {saved}; repeat the command to continue", file=sys.stderr)
+        raise
 
 
-def _facts(result, team, clock, output, plot, verify):
+def _facts(result, team):
     graph = result.graph
+    streamed = {"files": graph.files, "resumed": graph.resumed} if isinstance(graph, StreamedGraph) else {}
     return {
-        "vertices": graph.n_vertices,
-        "edges": graph.n_edges,
         "components": result.count,
         "largest": result.largest,
         "method": result.method,
-        "device": team[0].device if len(team) == 1 else None,
-        "devices": list(result.devices) if len(result.devices) > 1 else None,
+        **report.devices(result, team),
         "merge": result.merge,
-        "threads": threads.count() if "cpu" in team.devices else None,
-        "verified": verify,
-        **_streamed_facts(graph),
-        "seconds": seconds(clock),
-        "output": None if output is None else str(output),
-        "plot": None if plot is None else str(plot),
-        "version": edgewise.__version__,
+        **streamed,
     }
 
 
-def _closing_line(result, team, clock, output):
-    return (
-        f"{report.graph_in_words(result.graph)}: "
-        f"{report.counted(result.count, 'component')}, the largest of {result.largest:,}; "
-        f"{report.times(clock)} ({result.method}{_streamed_note(result.graph)}, {_where(result, team)})"
-        + (f" -> {output}" if output else "")
-    )
-
-
-def _where(result, team):
-    """The devices in words."""
+def _show(result, team, clock, output, quiet):
+    """Print the head of the table and the closing line."""
+    if output is None:
+        report.table(result.to_frame())
+    if quiet:
+        return
+    graph, how, where = result.graph, result.method, report.device_in_words(team)
+    if isinstance(graph, StreamedGraph):
+        how += f" from {report.counted(graph.files, 'file')}"
+        how += f", resumed after {graph.resumed:,} rows" if graph.resumed else ""
     if len(result.devices) > 1:
-        return ", ".join(result.devices) + (f" merged by {result.merge}" if result.merge else "")
-    return report.device_in_words(team)
-
-
-def _in_words(pairs):
-    """The inputs for a progress bar."""
-    return str(pairs[0]) if len(pairs) == 1 else f"{len(pairs)} files"
-
-
-def _streamed_facts(graph):
-    """Facts of the graph of a stream."""
-    return {"files": graph.files, "resumed": graph.resumed} if isinstance(graph, StreamedGraph) else {}
-
-
-def _streamed_note(graph):
-    """The same in the closing line."""
-    if not isinstance(graph, StreamedGraph):
-        return ""
-    files = f" from {graph.files:,} file" + ("" if graph.files == 1 else "s")
-    return files + (f", resumed after {graph.resumed:,} rows" if graph.resumed else "")
+        where = ", ".join(result.devices) + (f" merged by {result.merge}" if result.merge else "")
+    found = f"{report.counted(result.count, 'component')}, the largest of {result.largest:,}"
+    report.closing_line(result, found, f"{how}, {where}", clock, output)

@@ -23,11 +23,6 @@ Repeated = Annotated[
 ]
 
 
-def add(app, name, summary):
-    """Put the subcommand into ``app``."""
-    app.command(name, help=summary)(convert)
-
-
 @options.with_reading
 def convert(
     graph: options.Input,

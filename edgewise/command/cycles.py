@@ -1,6 +1,7 @@
 """``edgewise cycles``: a graph in, a table of the cycles through every vertex out."""
 
 import inspect
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -8,22 +9,40 @@ from typing import Annotated
 import typer
 
 import edgewise
-from edgewise import plots
-from edgewise.command import cycles_report, options, report
-from edgewise.command.cycles_report import CLUSTERING, COUNTS, ESTIMATE, Wanted
-from edgewise.command.outputs import check_output, check_writable
-from edgewise.command.stages import stages
+from edgewise.command import options, report
+from edgewise.command.outputs import check_outputs
+from edgewise.command.stages import finish, stages
 from edgewise.cycles import METHODS, SCHEDULES, check_length
 from edgewise.cycles.planning import parse
 from edgewise.device import threads
-from edgewise.errors import OptionError
+from edgewise.errors import GraphError, OptionError
 from edgewise.method import check_device
 
-Method = StrEnum("Method", {name: name for name in ("auto", *METHODS)})
+Kind = StrEnum("Kind", {"COUNTS": "counts", "ESTIMATE": "estimate", "CLUSTERING": "clustering"})
+COUNTS, ESTIMATE, CLUSTERING = Kind
 
+#: Attributes of the result that the JSON object of each kind has.
+FACTS = {
+    COUNTS: (
+        "length",
+        "total",
+        "max_count",
+        "n_self_loops",
+        "n_duplicates",
+        "count_directions",
+        "method",
+        "schedule",
+    ),
+    ESTIMATE: ("length", "total", "low", "high", "confidence", "samples", "hits", "seed"),
+    CLUSTERING: ("average", "transitivity"),
+}
+#: Estimates from which on only two digits are shown.
+LONG = 1e15
+
+Method = options.choice("Method", "How to count.", METHODS)
 Length = Annotated[int | None, typer.Option("--length", "-k", help="Vertices of a cycle, 3 or more.")]
 Output = options.output("Table to write (Parquet, CSV or Arrow); its head is shown if left out.")
-Plot = Annotated[Path | None, typer.Option(help="Picture of the counts to draw (.png, .svg, .pdf).")]
+Plot = options.plot("counts")
 Verify = Annotated[bool, typer.Option("--verify", help="Count some vertices again by another method.")]
 CountDirections = Annotated[
     bool, typer.Option("--count-directions", help="Count every cycle twice, once in each direction.")
@@ -43,6 +62,24 @@ Schedule = Annotated[
 #: Weights do not matter here; scripts that serve all subcommands may still name them.
 Unseen = Annotated[str | None, typer.Option(hidden=True)]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Go on even if it should take days.")]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The options of the command line."""
+
+    file: Path
+    kind: Kind
+    length: int | None
+    method: str
+    count_directions: bool
+    schedule: str
+    devices: str | None
+    yes: bool
+    sampling: dict[str, float]
+    output: Path | None
+    plot: Path | None
+    verify: bool
 
 
 def add(app, name, summary):
@@ -67,7 +104,7 @@ def cycles(
     seed: Seed = None,
     confidence: Confidence = None,
     clustering: Clustering = False,
-    method: Annotated[Method, typer.Option(help=options.how("How to count.", METHODS))] = Method.auto,
+    method: Method = "auto",
     device: options.Device = None,
     devices: options.Devices = None,
     schedule: Schedule = "auto",
@@ -78,10 +115,10 @@ def cycles(
     quiet: options.Quiet = False,
 ):
     """Read a graph, count the cycles through every vertex, and write or show the table."""
-    kind = cycles_report.kind_of(estimate, clustering)
+    kind = _kind_of(estimate, clustering)
     given = {"samples": samples, "seed": seed, "confidence": confidence}
     sampling = {name: value for name, value in given.items() if value is not None}
-    how = method.value, count_directions, schedule, devices, yes
+    how = str(method), count_directions, schedule, devices, yes
     wanted = Wanted(graph, kind, length, *how, sampling, output, plot, verify)
     _check(wanted)
     threads.use(thread_count)
@@ -91,17 +128,13 @@ def cycles(
         with stage("read", f"reading {graph}") as progress:
             read = edgewise.read(graph, progress=progress, **{"weight": False, **reading})
         with stage("compute", f"counting on {devices or team[0].device}") as progress:
-            result = cycles_report.count(wanted, read, progress, device=team[0].device)
-        if verify:
-            with stage("verify", "counting some again"):
-                result.verify()
-        if output is not None:
-            with stage("write", f"writing {output}"):
-                edgewise.write(result, output)
-        if plot is not None:
-            with stage("plot", f"drawing {plot}"):
-                result.plot(plot)
-    cycles_report.show(wanted, result, team, clock, json=json, quiet=quiet)
+            result = _count(wanted, read, progress, team[0].device)
+        finish(stage, result, "counting some again" if verify else "", output, plot)
+    if json:
+        own = {name: getattr(result, name) for name in FACTS[kind]} | {"devices": list(result.devices)}
+        report.as_json(report.facts(result, team, clock, own, verify, output, plot))
+    else:
+        _show(wanted, result, team, clock, quiet)
     if profile:
         report.profile(clock)
 
@@ -126,11 +159,7 @@ def _check(wanted):
         raise OptionError(
             f"--confidence {wanted.sampling['confidence']} must be a share between 0 and 1, such as 0.95"
         )
-    if wanted.output is not None:
-        check_output(wanted.output, sources=[wanted.file], table=True)
-    if wanted.plot is not None:
-        plots.check(wanted.plot)
-        check_writable(wanted.plot, [wanted.file])
+    check_outputs(wanted.output, wanted.plot, [wanted.file])
 
 
 def _without_meaning(wanted):
@@ -151,3 +180,72 @@ def _check_method(wanted, team):
         check_length(wanted.length, wanted.method)
     for worker in team:
         check_device(wanted.method, worker.device, METHODS)
+
+
+def _kind_of(estimate, clustering) -> Kind:
+    """What is to be counted."""
+    if estimate and clustering:
+        raise OptionError("--estimate and --clustering are two jobs; give one of the two")
+    return ESTIMATE if estimate else CLUSTERING if clustering else COUNTS
+
+
+def _count(wanted, graph, progress, device):
+    """Count in the graph that was read, on the requested devices."""
+    if graph.directed:
+        raise GraphError(
+            f"{wanted.file} is directed, and cycles are counted in undirected graphs; use --undirected to "
+            "take its edges in both directions"
+        )
+    if wanted.kind is ESTIMATE:
+        return edgewise.estimate_cycles(graph.to(device), wanted.length, **wanted.sampling)
+    team = {"device": device} if wanted.devices is None else {"devices": wanted.devices}
+    if wanted.kind is CLUSTERING:
+        result = edgewise.clustering(graph, **team)
+        result.average  # noqa: B018 -- computed in this step, not in that of the report
+        return result
+    options = {"method": wanted.method, "schedule": wanted.schedule, "force": wanted.yes}
+    options |= {"count_directions": wanted.count_directions, "progress": progress}
+    result = edgewise.cycle_counts(graph, wanted.length, **options, **team)
+    result.total  # noqa: B018
+    return result
+
+
+def _show(wanted, result, team, clock, quiet):
+    """Print the head of the table and a closing line."""
+    if wanted.output is None and wanted.kind is not ESTIMATE:
+        report.table(result.to_frame())
+    if quiet and wanted.kind is ESTIMATE:
+        print(result.total, result.low, result.high)
+    elif not quiet:
+        where = report.device_in_words(team) if len(team) == 1 else ", ".join(result.devices)
+        schedule = f", schedule {wanted.schedule}" if wanted.schedule != "auto" else ""
+        how = f"{result.method if wanted.kind is COUNTS else wanted.kind}, {where}{schedule}"
+        report.closing_line(result, _in_words(wanted, result), how, clock, wanted.output)
+
+
+def _in_words(wanted, result):
+    """The result in a few words."""
+    if wanted.kind is CLUSTERING:
+        return f"average clustering {result.average:.4g}, transitivity {result.transitivity:.4g}"
+    if wanted.kind is ESTIMATE:
+        return (
+            f"about {_short(result.total)} cycles of length {result.length}, {_short(result.low)} to "
+            f"{_short(result.high)} with {100 * result.confidence:.4g}% confidence"
+        )
+    twice = ", each in both directions" if result.count_directions else ""
+    return (
+        f"{report.counted(result.total, 'cycle')} of length {result.length}{twice}, "
+        f"at most {result.max_count:,} through a vertex{_ignored(result)}"
+    )
+
+
+def _short(number):
+    """``1,234`` or, for numbers of many digits, ``1.1e77``."""
+    return f"{number:,.0f}" if number < LONG else f"{number:.1e}".replace("e+", "e")
+
+
+def _ignored(result):
+    """The number of edges that were left out, in words."""
+    numbers = ((result.n_self_loops, "self-loop"), (result.n_duplicates, "repeated edge"))
+    parts = [report.counted(number, noun) for number, noun in numbers if number]
+    return f" ({' and '.join(parts)} ignored)" if parts else ""

@@ -17,11 +17,6 @@ PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "numba-cuda", "cupy-cuda13x", 
 File = Annotated[Path | None, typer.Argument(help="Graph file to look into.")]
 
 
-def add(app, name, summary):
-    """Put the subcommand into ``app``."""
-    app.command(name, help=summary)(info)
-
-
 @options.with_reading
 def info(reading, file: File = None, json: options.Json = False):
     """Print versions, cores, GPUs and the cache folder; with a file, the facts of its graph."""

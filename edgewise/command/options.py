@@ -1,6 +1,7 @@
 """Arguments and options that several subcommands share."""
 
 import inspect
+from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import Annotated
@@ -86,10 +87,17 @@ def verify(what, reference):
     return Annotated[bool, typer.Option("--verify", help=f"Check the {what} against the {reference}.")]
 
 
-def how(text, *tables):
-    """Help of ``--method``: ``text``, and which of the methods in ``tables`` are baselines."""
-    baselines = dict.fromkeys(name for table in tables for name, method in table.items() if method.baseline)
-    return f"{text} Baselines, for comparison only: {', '.join(baselines)}."
+def plot(what):
+    """Option for a picture."""
+    return Annotated[Path | None, typer.Option(help=f"Picture of the {what} to draw (.png, .svg, .pdf).")]
+
+
+def choice(name, text, *tables):
+    """Option to choose ``auto`` or a method in ``tables``; the help names those that are baselines."""
+    methods = {name: method for table in tables for name, method in table.items()}
+    baselines = ", ".join(name for name, method in methods.items() if method.baseline)
+    kind = StrEnum(name, {name: name for name in ("auto", *methods)})
+    return Annotated[kind, typer.Option(help=f"{text} Baselines, for comparison only: {baselines}.")]
 
 
 def team(device, devices):

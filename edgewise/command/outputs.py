@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from edgewise import plots
 from edgewise.errors import FileError
 from edgewise.files.pair_tables import PARTS
 
@@ -12,13 +13,7 @@ from edgewise.files.pair_tables import PARTS
 def check_output(path: Path, *, sources: Iterable[Path] = (), table: bool = False):
     """Raise an error if ``path`` has no known suffix, cannot be written or is the input itself.
 
-    Parameters
-    ----------
-    path : Path
-    sources : iterable of Path
-        The inputs: files, folders or patterns.
-    table : bool
-        The output is a table, not a graph.
+    ``sources`` are the inputs: files, folders or patterns.  A ``table`` is no graph.
     """
     from edgewise.files.formats import FORMATS, suffixes_of
 
@@ -27,6 +22,15 @@ def check_output(path: Path, *, sources: Iterable[Path] = (), table: bool = Fals
     if suffixes_of(path)[0] not in endings:
         raise FileError(path, f"the suffix is of no format to write; use one of {' '.join(endings)}")
     check_writable(path, sources)
+
+
+def check_outputs(output: Path | None, plot: Path | None, sources: Iterable[Path]):
+    """Check the table and the picture of a result, as far as they are wanted."""
+    if output is not None:
+        check_output(output, sources=sources, table=True)
+    if plot is not None:
+        plots.check(plot)
+        check_writable(plot, sources)
 
 
 def check_writable(path: Path, sources: Iterable[Path] = ()):

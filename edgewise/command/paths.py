@@ -1,28 +1,39 @@
 """``edgewise paths``: a graph in, distances and shortest paths out."""
 
+import sys
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isnan
+from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 import edgewise
-from edgewise.command import options, paths_report, report
-from edgewise.command.outputs import check_output, check_writable
-from edgewise.command.paths_report import ALL, MEASURES, ONE, Wanted
-from edgewise.command.stages import stages
-from edgewise.device import threads
-from edgewise.errors import OptionError
+from edgewise.command import options, report
+from edgewise.command.outputs import check_outputs, check_writable
+from edgewise.command.stages import finish, stages
+from edgewise.device import arrays, threads
+from edgewise.errors import GraphError, OptionError
+from edgewise.graph import Graph
 from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
+from edgewise.paths.apsp import all_pairs_shortest_paths
 from edgewise.paths.apsp.output import check_path
 from edgewise.paths.bfs import METHODS as OF_EDGES
+from edgewise.paths.bfs import bfs as breadth_first_search
+from edgewise.paths.measures import distance_measures
 from edgewise.paths.sssp import METHODS as OF_WEIGHTS
+from edgewise.paths.sssp import shortest_paths
+from edgewise.paths.sssp.weights import spread_in
 
-Method = StrEnum(
-    "Method", {name: name for name in dict.fromkeys(("auto", *OF_WEIGHTS, *OF_EDGES, *OF_ALL_PAIRS))}
-)
-HOW = options.how("How to compute; each search has its own methods.", OF_WEIGHTS, OF_EDGES, OF_ALL_PAIRS)
+Kind = StrEnum("Kind", {"ONE": "source", "ALL": "all-pairs", "MEASURES": "measures"})
+ONE, ALL, MEASURES = Kind
+#: Vertices of a center that the closing line names.
+MOST_NAMED = 5
 
+HELP = "How to compute; each search has its own methods."
+Method = options.choice("Method", HELP, OF_WEIGHTS, OF_EDGES, OF_ALL_PAIRS)
 Source = Annotated[list[str] | None, typer.Option(metavar="ID", help="Vertex to start from, or several.")]
 To = Annotated[
     list[str] | None, typer.Option(metavar="ID", help="Vertex to show the path to; may be repeated.")
@@ -48,9 +59,22 @@ Dtype = Annotated[
 ]
 
 
-def add(app, name, summary):
-    """Put the subcommand into ``app``."""
-    app.command(name, help=summary)(paths)
+@dataclass(frozen=True)
+class Wanted:
+    """The options of the command line."""
+
+    file: Path
+    kind: Kind
+    sources: list[str]
+    targets: list[str]
+    cutoff: float | None
+    bfs: bool
+    parents: bool
+    method: str
+    dtype: str | None
+    devices: str | None
+    output: Path | None
+    verify: bool
 
 
 @options.with_reading
@@ -66,7 +90,7 @@ def paths(
     parents: Parents = False,
     output: Output = None,
     verify: Verify = False,
-    method: Annotated[Method, typer.Option(help=HOW)] = Method.auto,
+    method: Method = "auto",
     dtype: Dtype = None,
     device: options.Device = None,
     devices: options.Devices = None,
@@ -78,18 +102,7 @@ def paths(
     """Read a graph, search it, and write or show the distances."""
     kind = ALL if all_pairs else MEASURES if measures else ONE
     wanted = Wanted(
-        graph,
-        kind,
-        source or [],
-        to or [],
-        cutoff,
-        bfs,
-        parents,
-        method.value,
-        dtype,
-        devices,
-        output,
-        verify,
+        graph, kind, source or [], to or [], cutoff, bfs, parents, str(method), dtype, devices, output, verify
     )
     _check(wanted, measures)
     threads.use(thread_count)
@@ -98,15 +111,14 @@ def paths(
         with stage("read", f"reading {graph}") as progress:
             read = edgewise.read(graph, progress=progress, **reading)
         with stage("compute", f"searching on {devices or team[0].device}") as progress:
-            result = paths_report.searched(wanted, read, team[0].device, progress)
-        if verify:
-            with stage("verify", "checking every edge"):
-                result.verify()
-        table = None if json and output is None else paths_report.table(wanted, result)
-        if output is not None and kind is not ALL:
-            with stage("write", f"writing {output}"):
-                edgewise.write(table, output)
-    paths_report.tell(wanted, result, table, team, clock, json=json, quiet=quiet)
+            result = _searched(wanted, read, team[0].device, progress)
+        finish(stage, result, "checking every edge" if verify else "")
+        table = None if json and output is None else _table(wanted, result)
+        finish(stage, table, output=None if kind is ALL else output)
+    if json:
+        report.as_json(report.facts(result, team, clock, _facts(wanted, result, team), verify, output))
+    else:
+        _show(wanted, result, table, team, clock, quiet)
     if profile:
         report.profile(clock)
 
@@ -146,7 +158,7 @@ def _methods(wanted):
 
 def _check_output(wanted):
     if wanted.kind is not ALL:
-        check_output(wanted.output, sources=[wanted.file], table=True)
+        check_outputs(wanted.output, None, [wanted.file])
     elif not (check_path(wanted.output).suffix == ".zarr" and wanted.output.is_dir()):  # one to write anew
         check_writable(wanted.output, [wanted.file])
 
@@ -156,3 +168,165 @@ def _team(device, wanted):
     if device is None and wanted.devices is not None and wanted.kind is not ALL:
         raise OptionError("--devices is for --all-pairs; use --device")
     return options.team(device, wanted.devices)
+
+
+def _searched(wanted, graph, where, progress):
+    """Search the graph that was read, on the devices that were asked for."""
+    if wanted.kind is ONE:
+        return _from_sources(wanted, graph.to(where))
+    if wanted.bfs and graph.csr_weights is not None:
+        rows = graph.offsets, graph.neighbours
+        graph = Graph.from_csr(*rows, directed=graph.directed, ids=graph.ids)
+    if wanted.kind is MEASURES:
+        return distance_measures(
+            graph, method=wanted.method, device=where, dtype=wanted.dtype, progress=progress
+        )
+    return _all_pairs(wanted, graph, where, progress)
+
+
+def _from_sources(wanted, graph):
+    sources, cutoff = _ids(graph, wanted.sources), wanted.cutoff
+    targets = _ids(graph, wanted.targets)
+    graph.vertices_of(targets)  # an unknown one is named before the search
+    if wanted.bfs:
+        if cutoff is not None:
+            cutoff = int(min(cutoff, 2**31))
+        return breadth_first_search(graph, sources, cutoff=cutoff, method=wanted.method)
+    if graph.csr_weights is None:
+        raise GraphError(
+            f"{wanted.file} has no weights; count edges with --bfs, or name their column with --weight"
+        )
+    ends = targets if targets and spread_in(graph).least >= 0 else None  # else nothing ends a search early
+    return shortest_paths(
+        graph, sources, targets=ends, cutoff=cutoff, method=wanted.method, dtype=wanted.dtype
+    )
+
+
+def _all_pairs(wanted, graph, where, progress):
+    """All pairs; at Ctrl-C say what is kept."""
+    so_far = []
+
+    def note(done, blocks):
+        so_far[:] = done, blocks
+        progress(done, blocks)
+
+    where = {"device": where} if wanted.devices is None else {"devices": wanted.devices}
+    try:
+        return all_pairs_shortest_paths(
+            graph,
+            sources=_ids(graph, wanted.sources) or None,
+            method=wanted.method,
+            dtype=wanted.dtype,
+            output=wanted.output,
+            progress=note,
+            **where,
+        )
+    except KeyboardInterrupt:
+        if wanted.output is not None and so_far:
+            done, blocks = so_far
+            print(
+                f"edgewise: {done:,} of {blocks:,} blocks of {wanted.output} are kept; "
+                "repeat the command to continue",
+                file=sys.stderr,
+            )
+        raise
+
+
+def _ids(graph, words):
+    """Ids in the type that the graph's have."""
+    if graph.ids is not None and not isinstance(graph.ids, np.ndarray):
+        return list(words)
+    for word in words:
+        if not word.removeprefix("-").isdecimal():
+            raise GraphError(f"vertex {word!r} is not in the graph: its ids are integers")
+    return [int(word) for word in words]
+
+
+def _table(wanted, result):
+    """The table to write or to show a part of."""
+    if wanted.kind is ALL:
+        few = slice(0, report.SHOWN_ROWS + 1)
+        return replace(result, sources=result.sources[few], distances=result.distances[few]).to_frame()
+    frame = result.to_frame()
+    return frame.append_column("parent", _parents(result)) if wanted.parents else frame
+
+
+def _parents(result):
+    """Ids of the parents of the vertices that were reached; null for a source."""
+    import pyarrow as pa
+
+    reached = arrays.move(result.distances, "cpu") != result.unreached
+    parents = arrays.move(result.parents, "cpu")[reached]
+    ids, none = result.graph.ids, parents < 0
+    if ids is None:
+        return pa.array(parents, mask=none)
+    if isinstance(ids, np.ndarray):
+        return pa.array(ids[np.maximum(parents, 0)], mask=none)
+    return ids.take(pa.array(parents, mask=none))
+
+
+def _show(wanted, result, table, team, clock, quiet):
+    """Print paths or the head of a table, and a closing line."""
+    for target in wanted.targets:
+        print(_path_in_words(wanted, result, target))
+    if wanted.output is None and not wanted.targets:
+        report.table(table)
+        if wanted.kind is ALL and len(result.sources) > report.SHOWN_ROWS + 1:
+            print(f"... and rows of {len(result.sources) - report.SHOWN_ROWS - 1:,} more sources")
+    if not quiet:
+        how = f"{result.method}, {report.device_in_words(team)}"
+        report.closing_line(result, _found_in_words(wanted, result), how, clock, wanted.output)
+
+
+def _path_in_words(wanted, result, word):
+    (target,) = _ids(result.graph, [word])
+    path = result.path_to(target)
+    if not path:
+        return f"{word}: no path" + ("" if wanted.cutoff is None else f" of at most {wanted.cutoff:g}")
+    return f"{word}: {result.distance_to(target)} by {' -> '.join(map(str, path))}"
+
+
+def _found_in_words(wanted, result):
+    """The result in a few words."""
+    if wanted.kind is ALL:
+        height, width = result.distances.shape
+        return f"{height:,} x {width:,} distances in {result.distances.dtype}"
+    if wanted.kind is MEASURES:
+        center = _listed(result.center)
+        named = ", ".join(map(str, center[:MOST_NAMED])) + (" ..." if len(center) > MOST_NAMED else "")
+        return (
+            f"diameter {result.diameter:g}, radius {result.radius:g}, center {named or 'none'}, "
+            f"average distance {result.average_distance:.4g}"
+        )
+    source = wanted.sources[0] if len(result.sources) == 1 else f"{len(result.sources):,} sources"
+    return (
+        f"{report.counted(result.n_reached, 'vertex')} reached from {source}, "
+        f"the furthest at {result.eccentricity}"
+    )
+
+
+def _facts(wanted, result, team):
+    """The facts that other commands do not have."""
+    common = {"method": result.method, **report.devices(result, team)}
+    own = {"weighted": result.weighted}
+    if wanted.kind is ALL:
+        return own | {"shape": list(result.distances.shape), "type": str(result.distances.dtype)} | common
+    if wanted.kind is MEASURES:
+        for name in ("diameter", "radius", "average_distance"):
+            value = getattr(result, name)
+            own[name] = value if np.isfinite(value) else None
+        return own | {"center": _listed(result.center), "periphery": _listed(result.periphery)} | common
+    own |= {"sources": _ids(result.graph, wanted.sources), "reached": result.n_reached}
+    own |= {"furthest": result.eccentricity.item(), "cutoff": wanted.cutoff}
+    if wanted.targets:
+        own["paths"] = [_path_fact(result, target) for target in _ids(result.graph, wanted.targets)]
+    return own | common
+
+
+def _listed(ids):
+    return ids.tolist() if isinstance(ids, np.ndarray) else ids.to_pylist()
+
+
+def _path_fact(result, target):
+    path = result.path_to(target)
+    return {"to": target, "distance": result.distance_to(target).item() if path else None, "path": path}

@@ -3,6 +3,8 @@
 import json
 import sys
 
+import edgewise
+from edgewise.command.stages import seconds
 from edgewise.device import threads
 from edgewise.timer import Scope
 
@@ -43,6 +45,35 @@ def table(frame, rows=SHOWN_ROWS):
 
 def _cell(value):
     return "-" if value is None else str(value)
+
+
+def facts(result, team, clock, own, verified, *files) -> dict:
+    """The JSON object of a result: what all have, its ``own`` facts, and its output and its picture."""
+    written = {name: None if path is None else str(path) for name, path in zip(("output", "plot"), files)}
+    return {
+        "vertices": result.graph.n_vertices,
+        "edges": result.graph.n_edges,
+        **own,
+        "threads": threads.count() if "cpu" in team.devices else None,
+        "verified": verified,
+        "seconds": seconds(clock),
+        **written,
+        "version": edgewise.__version__,
+    }
+
+
+def devices(result, team) -> dict:
+    """The one device of a result, or its several."""
+    return {
+        "device": team[0].device if len(team) == 1 else None,
+        "devices": list(result.devices) if len(result.devices) > 1 else None,
+    }
+
+
+def closing_line(result, found, how, clock, output):
+    """Print the graph, what was found in it, the times and where the result is."""
+    ending = f" -> {output}" if output else ""
+    print(f"{graph_in_words(result.graph)}: {found}; {times(clock)} ({how}){ending}")
 
 
 def times(clock: Scope) -> str:

@@ -4,6 +4,7 @@ import sys
 from contextlib import contextmanager
 from functools import partial
 
+import edgewise
 from edgewise.command import keyboard
 from edgewise.timer import recording, timer
 
@@ -45,6 +46,19 @@ def _display(quiet):
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=None)
         yield partial(progress.update, task)
+
+
+def finish(stage, result, checking="", output=None, plot=None):
+    """The last steps of a command: check the result, which ``checking`` describes, write it and draw it."""
+    if checking:
+        with stage("verify", checking):
+            result.verify()
+    if output is not None:
+        with stage("write", f"writing {output}"):
+            edgewise.write(result, output)
+    if plot is not None:
+        with stage("plot", f"drawing {plot}"):
+            result.plot(plot)
 
 
 def seconds(clock) -> dict:

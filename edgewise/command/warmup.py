@@ -12,11 +12,6 @@ Paths = Annotated[bool, typer.Option("--paths", help="Compile the shortest-path 
 Cycles = Annotated[bool, typer.Option("--cycles", help="Compile the cycle counts as well.")]
 
 
-def add(app, name, summary):
-    """Put the subcommand into ``app``."""
-    app.command(name, help=summary)(warmup)
-
-
 def warmup(
     device: options.Device = None,
     paths: Paths = False,
