@@ -106,7 +106,9 @@ def paths(
     )
     _check(wanted, measures)
     threads.use(thread_count)
-    team = _team(device, wanted)
+    if device is None and devices is not None and kind is not ALL:
+        raise OptionError("--devices is for --all-pairs; use --device")
+    team = options.team(device, devices)
     with stages(quiet or json, team.synchronize) as (stage, clock):
         with stage("read", f"reading {graph}") as progress:
             read = edgewise.read(graph, progress=progress, **reading)
@@ -146,28 +148,18 @@ def _check(wanted, measures):
         raise OptionError(
             f"method {wanted.method} is of another search; use auto or one of {', '.join(found)}"
         )
-    if wanted.output is not None:
-        _check_output(wanted)
+    if kind is not ALL:
+        check_outputs(wanted.output, None, [wanted.file])
+    elif wanted.output is not None:
+        renewed = check_path(wanted.output).suffix == ".zarr" and wanted.output.is_dir()
+        if not renewed:
+            check_writable(wanted.output, [wanted.file])
 
 
 def _methods(wanted):
     if wanted.kind is not ONE:
         return OF_ALL_PAIRS
     return OF_EDGES if wanted.bfs else OF_WEIGHTS
-
-
-def _check_output(wanted):
-    if wanted.kind is not ALL:
-        check_outputs(wanted.output, None, [wanted.file])
-    elif not (check_path(wanted.output).suffix == ".zarr" and wanted.output.is_dir()):  # one to write anew
-        check_writable(wanted.output, [wanted.file])
-
-
-def _team(device, wanted):
-    """The requested devices."""
-    if device is None and wanted.devices is not None and wanted.kind is not ALL:
-        raise OptionError("--devices is for --all-pairs; use --device")
-    return options.team(device, wanted.devices)
 
 
 def _searched(wanted, graph, where, progress):

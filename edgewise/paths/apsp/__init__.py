@@ -16,30 +16,16 @@ from typing import Any
 from edgewise.device import arrays
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, check_one_or_several
-from edgewise.paths.apsp import johnson as johnsons
-from edgewise.paths.apsp import vector_lanes
 from edgewise.paths.apsp.driver import Job, Request
 from edgewise.paths.apsp.floyd_warshall import floyd_warshall, floyd_warshall_simple
+from edgewise.paths.apsp.johnson import johnson
 from edgewise.paths.apsp.multi_source import multi_source
 from edgewise.paths.apsp.result import AllPairs
+from edgewise.paths.apsp.vector_lanes import sssp
 from edgewise.paths.method import PathMethod
 from edgewise.workers.device_team import device_team
 
 __all__ = ["METHODS", "AllPairs", "all_pairs_shortest_paths"]
-
-
-def sssp(adjacency):
-    """Prepare the batched search on the device of the adjacency."""
-    if arrays.device_of(adjacency.offsets) == "cpu":
-        return vector_lanes.sssp(adjacency)
-    from edgewise.paths.apsp import warp_lanes
-
-    return lambda sources, result: warp_lanes.solve(adjacency, sources, result)
-
-
-def johnson(adjacency):
-    """Prepare Johnson's algorithm with the batched search on the device of the adjacency."""
-    return johnsons.johnson(adjacency, sssp)
 
 
 METHODS = {

@@ -96,8 +96,7 @@ class MatrixMethod:
 
     def __init__(self, adjacency, stride, close):
         self.adjacency, self.stride, self.close = adjacency, stride, close
-        weights = adjacency.weights
-        self.heaviest, self.signed = limits.heaviest_of(weights), limits.least_of(weights) < 0
+        self.heaviest, self.signed = limits.heaviest_of(adjacency), adjacency.spread.least < 0
         self.matrices = {}
 
     def __call__(self, sources, result):

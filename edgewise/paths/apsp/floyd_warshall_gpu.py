@@ -27,7 +27,7 @@ import numpy as np
 
 from edgewise.device import arrays, streams
 from edgewise.paths.apsp.floyd_warshall import MatrixMethod, NegativeDiagonal, copy_rows, fill
-from edgewise.paths.apsp.limits import largest_of, least_of
+from edgewise.paths.apsp.limits import largest_of
 from edgewise.primitives.min_plus import TILE, Panel, min_plus, padded
 
 #: Tiles of pivots after which the host looks for negative cycles.
@@ -36,7 +36,7 @@ TURNS_PER_CHECK = 32
 
 def floyd_warshall(adjacency):
     """Prepare the method on one GPU; see :class:`~edgewise.paths.apsp.floyd_warshall.MatrixMethod`."""
-    n, stride, signed = adjacency.n_vertices, padded(adjacency.n_vertices), least_of(adjacency.weights) < 0
+    n, stride, signed = adjacency.n_vertices, padded(adjacency.n_vertices), adjacency.spread.least < 0
     options = {"symmetric": adjacency.symmetric and not signed, "signed": signed}
     return MatrixMethod(adjacency, stride, lambda matrix: solve(matrix, n, stride, **options))
 

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_max
-from edgewise.paths.apsp.limits import always_fits, end_of, heaviest_of, least_of
+from edgewise.paths.apsp.limits import always_fits, end_of, heaviest_of
+from edgewise.paths.apsp.vector_lanes import sssp
 from edgewise.paths.csr import CSR, Adjacency
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp.bellman_ford import finish
@@ -87,20 +88,17 @@ def potentials_of(csr):
     return finish(csr, np.zeros(n, kind), np.arange(n), NO_LIMIT)
 
 
-def johnson(adjacency, search):
-    """Prepare the search with ``search``, a method for weights that are not negative.
-
-    Raises :class:`~edgewise.paths.sssp.bellman_ford.NegativeCycle`.
-    """
+def johnson(adjacency):
+    """Prepare the search; raises :class:`~edgewise.paths.sssp.bellman_ford.NegativeCycle`."""
     device, n = arrays.device_of(adjacency.offsets), adjacency.n_vertices
-    signed, heaviest = least_of(adjacency.weights) < 0, heaviest_of(adjacency.weights)
+    signed, heaviest = adjacency.spread.least < 0, heaviest_of(adjacency)
     potentials = potentials_of(adjacency.outgoing)
     if potentials is None:
         return lambda sources, result: True
     potentials = arrays.move(potentials, device)
     kind = potentials.dtype
     outgoing, incoming = adjacency.outgoing, adjacency.incoming
-    solve_shifted = search(Adjacency(_shifted(outgoing, potentials), _shifted(incoming, -potentials)))
+    solve_shifted = sssp(Adjacency(_shifted(outgoing, potentials), _shifted(incoming, -potentials)))
 
     def solve(sources, result):
         if signed and not always_fits(adjacency, result.dtype):

@@ -44,16 +44,9 @@ def end_of(dtype, signed=False):
     return float(np.finfo(dtype).max) if dtype.kind == "f" else limit_of(dtype, signed)
 
 
-def heaviest_of(weights):
+def heaviest_of(adjacency):
     """Largest absolute weight, as a Python number; 1 where edges count as one."""
-    if not len(weights):
-        return 1
-    return max(abs(weights.max().item()), abs(weights.min().item()))
-
-
-def least_of(weights):
-    """Smallest weight, as a Python number; 1 where edges count as one."""
-    return weights.min().item() if len(weights) else 1
+    return max(map(abs, adjacency.spread[:2])) if len(adjacency.weights) else 1
 
 
 def largest_of(matrix, limit):
@@ -67,7 +60,7 @@ def largest_of(matrix, limit):
 
 def always_fits(adjacency, dtype):
     """Whether no path of n edges can come near the end of the type."""
-    return adjacency.n_vertices * heaviest_of(adjacency.weights) < end_of(dtype, signed=True)
+    return adjacency.n_vertices * heaviest_of(adjacency) < end_of(dtype, signed=True)
 
 
 def memory_needed(full_matrix, n_vertices, height, itemsize, devices, in_place=False):

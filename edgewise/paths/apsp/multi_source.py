@@ -6,8 +6,8 @@ the sources that reach ``v`` from ``u``.  See Then et al., "The more the merrier
 traversal" (VLDB 2014), here with queues of the vertices whose words have bits.
 
 The level is written to ``distances[v, s]`` for every new bit, and the lanes are transposed into rows at the
-end.  The sources of a batch come from one ball (:mod:`edgewise.paths.apsp.batches`), so that their frontiers
-overlap.
+end.  The sources of a batch come from one ball, as in :mod:`edgewise.paths.apsp.vector_lanes`, so that their
+frontiers overlap.
 """
 
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import compiled, device, fetch_add
-from edgewise.paths.apsp.batches import BallOrder, write_rows
+from edgewise.paths.apsp.vector_lanes import BallOrder, write_rows
 from edgewise.primitives.bits import lowest_bit
 from edgewise.primitives.thread_pool import ThreadPool
 

@@ -12,7 +12,6 @@ from edgewise.errors import OptionError, argument
 from edgewise.method import check_device
 from edgewise.paths.apsp.floyd_warshall import NegativeDiagonal
 from edgewise.paths.apsp.johnson import potentials_of
-from edgewise.paths.apsp.limits import least_of
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.sssp.bellman_ford import NegativeCycle
 from edgewise.paths.sssp.weights import edge_at, rows_in, type_named, wider_than
@@ -78,7 +77,7 @@ class Search:
         self.requested = None if dtype is None else type_named(dtype)
         self.weighted = graph.csr_weights is not None
         self._set_type(self.requested or (graph.csr_weights.dtype.name if self.weighted else "int32"))
-        self.signed = bool(least_of(self.adjacency.weights) < 0)
+        self.signed = self.adjacency.spread.least < 0
         if method == "auto":
             method = self._chosen(all_sources, devices or (graph.device,), fits)
         self._set_method(method)

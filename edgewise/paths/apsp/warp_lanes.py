@@ -186,7 +186,7 @@ def solve(adjacency, sources, result, *, batch=SOURCES):
     device, n, kind = arrays.device_of(result), adjacency.n_vertices, result.dtype
     if not n or not len(sources):
         return False
-    heaviest, ceiling = heaviest_of(adjacency.weights), ceiling_of(kind)
+    heaviest, ceiling = heaviest_of(adjacency), ceiling_of(kind)
     if heaviest >= ceiling:
         return True
     incoming = adjacency.incoming
