@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError, argument
+from edgewise.errors import OptionError, OutOfMemoryError, argument
 from edgewise.method import kind_of
-from edgewise.paths.apsp.limits import check_memory, first_too_small, memory_needed
+from edgewise.paths.apsp.limits import first_too_small, memory_needed
 from edgewise.paths.apsp.output import RowFile, check_path, type_begun
 from edgewise.paths.apsp.result import AllPairs
 from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
@@ -167,10 +167,26 @@ class Job:
         return memory_needed(full_matrix, width, rows, np.dtype(dtype).itemsize, self.devices, in_place)
 
     def _check_memory(self):
-        search = self.search
-        full_matrix = search.method.full_matrix
-        needed, without = (self._memory_needed(full, search.dtype) for full in (full_matrix, False))
-        check_memory(needed, without, search.name, search.instead, self.output is None)
+        """Raise OutOfMemoryError if the search does not fit, with what to do about it."""
+        search, instead = self.search, self.search.instead
+        too_small, still_too_small = (
+            first_too_small(self._memory_needed(full_matrix, search.dtype))
+            for full_matrix in (search.method.full_matrix, False)
+        )
+        if too_small is None:
+            return
+        device, n_bytes, free = still_too_small or too_small
+        also = f" and {argument('method', instead)}" if search.name != instead else ""
+        if still_too_small is None:
+            what, remedy = f"the matrix of {search.name}", f"use {argument('method', instead)}"
+        elif self.output is None:
+            file = argument("output", "distances.npy")
+            what, remedy = "all distances", f"write them to a file with {file}{also}"
+        else:
+            what, remedy = "a block of distances", "use fewer vertices"
+        raise OutOfMemoryError(
+            f"{device} has too little memory for {what}: {n_bytes:,} bytes needed, {free:,} free; {remedy}"
+        )
 
     def _to_file(self):
         facts, search = self._facts(), self.search

@@ -56,9 +56,8 @@ def solve(matrix, n, stride, *, symmetric=False, signed=False):
         panels = arrays.empty((1 if symmetric else 2) * tiles.tile * stride, matrix.dtype, device)
         closed = arrays.empty(2 * tiles.tile**2, matrix.dtype, device)
         negative = arrays.zeros(1, np.int64, device)
-        run = _over_half if symmetric else _over_all
         for turn, first in enumerate(range(0, n, tiles.tile)):
-            run(tiles, Panel(matrix, 0, stride), panels, closed, negative, first)
+            _take_pivots(tiles, Panel(matrix, 0, stride), panels, closed, negative, first, symmetric)
             if signed and (turn + 1) % TURNS_PER_CHECK == 0 and value_of(negative):
                 break
         if symmetric:
@@ -75,30 +74,19 @@ def value_of(array):
     return arrays.move(array, "cpu")[0].item()
 
 
-def _over_all(tiles, matrix, panels, closed, negative, first):
-    """Take paths over a tile of pivots into a matrix."""
+def _take_pivots(tiles, matrix, panels, closed, negative, first, symmetric):
+    """Take paths over a tile of pivots into a matrix, or into its tiles on and above the diagonal."""
     stride, size = matrix.pitch, tiles.tile * matrix.pitch
-    wide = stride // tiles.tile
-    columns, rows = Panel(panels, 0, stride), Panel(panels, size, stride)
-    tiles.transpose(Panel(matrix.array, first, stride), columns, stride)
-    streams.copy(panels[size:], matrix.array[first * stride :][:size])
-    tiles.close(Panel(panels, size + first, stride), closed, negative, first)
+    wide, high = stride // tiles.tile, first if symmetric else stride
+    columns, rows = Panel(panels, 0, stride), Panel(panels, 0 if symmetric else size, stride)
+    streams.copy(panels[rows.at :], matrix.array[first * stride :][:size])
+    if high:
+        tiles.transpose(Panel(matrix.array, first, stride), columns, high)
+    tiles.close(Panel(panels, rows.at + first, stride), closed, negative, first)
     # The panels below one another are a target of two rows of tiles: (closed^T)^T columns, closed rows.
-    tiles.relax(columns, Panel(closed, 0, 2 * tiles.tile), columns, 2, wide, apart=size)
-    tiles.relax(matrix, columns, rows, wide, wide)
-
-
-def _over_half(tiles, matrix, panel, closed, negative, first):
-    """The same where only the tiles on and above the diagonal are kept up to date."""
-    stride, size = matrix.pitch, tiles.tile * matrix.pitch
-    wide = stride // tiles.tile
-    rows = Panel(panel, 0, stride)
-    streams.copy(panel, matrix.array[first * stride :][:size])
-    if first:
-        tiles.transpose(Panel(matrix.array, first, stride), rows, first)
-    tiles.close(Panel(panel, first, stride), closed, negative, first)
-    tiles.relax(rows, Panel(closed, 0, 2 * tiles.tile), rows, 1, wide)
-    tiles.relax(matrix, rows, rows, wide, wide, upper=True)
+    n_panels = 1 if symmetric else 2
+    tiles.relax(columns, Panel(closed, 0, 2 * tiles.tile), columns, n_panels, wide, apart=size)
+    tiles.relax(matrix, columns, rows, wide, wide, upper=symmetric)
 
 
 def _mirror(tiles, matrix):

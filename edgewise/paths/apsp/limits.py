@@ -18,7 +18,6 @@ of the result.  Over several GPUs it is spread by rows, and each GPU hands over 
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import OutOfMemoryError, argument
 
 #: Entries of a matrix that are reduced at a time.
 ENTRIES = 1 << 24
@@ -87,26 +86,3 @@ def first_too_small(needed):
         if n_bytes > free:
             return device, n_bytes, free
     return None
-
-
-def check_memory(needed, without, method, instead, in_memory):
-    """Raise OutOfMemoryError for a search that does not fit.
-
-    ``needed`` and ``without`` are the bytes on each device with ``method``, and with ``instead``, which does
-    not keep the full matrix; ``in_memory``: all distances are kept in memory.
-    """
-    too_small, still_too_small = first_too_small(needed), first_too_small(without)
-    if too_small is None:
-        return
-    device, n_bytes, free = still_too_small or too_small
-    also = f" and {argument('method', instead)}" if method != instead else ""
-    if still_too_small is None:
-        what, remedy = f"the matrix of {method}", f"use {argument('method', instead)}"
-    elif in_memory:
-        file = argument("output", "distances.npy")
-        what, remedy = "all distances", f"write them to a file with {file}{also}"
-    else:
-        what, remedy = "a block of distances", "use fewer vertices"
-    raise OutOfMemoryError(
-        f"{device} has too little memory for {what}: {n_bytes:,} bytes needed, {free:,} free; {remedy}"
-    )

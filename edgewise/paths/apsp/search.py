@@ -46,30 +46,11 @@ class TooLarge(Exception):
 
 
 class Search:
-    """A method prepared for a graph; it computes the distances from any sources.
+    """A method, named or ``"auto"``, prepared for a graph; it computes the distances from any sources.
 
-    Parameters
-    ----------
-    methods : dict of str to PathMethod
-    method : str
-        A name, or ``"auto"``.
-    dtype : str, dtype or None
-        Type of the distances, if one was requested.
-    all_sources : bool
-        Whether all vertices are sources.
-    devices : sequence of str, optional
-        All devices that take part; ``auto`` takes a method that all of them can run.
-    fits : callable, optional
-        ``fits(full_matrix, dtype)``: whether a method that keeps the matrix, or does not, fits the memory.
-
-    Attributes
-    ----------
-    name : str
-        Of the method.
-    adjacency : edgewise.paths.csr.Adjacency
-        Its weights are in ``dtype``, the type of the distances.
-    prepare : callable
-        ``prepare(adjacency)`` returns ``solve(sources, result)``.
+    ``devices`` are all that take part: ``auto`` takes a method that they can run, and that fits the memory by
+    ``fits(full_matrix, dtype)``.  ``adjacency`` has weights in ``dtype``, the type of the distances, and
+    ``prepare(adjacency)`` returns ``solve(sources, result)``.
     """
 
     def __init__(self, methods, graph, method, dtype, all_sources=True, devices=(), fits=None):
