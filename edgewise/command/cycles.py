@@ -115,7 +115,9 @@ def cycles(
     quiet: options.Quiet = False,
 ):
     """Read a graph, count the cycles through every vertex, and write or show the table."""
-    kind = _kind_of(estimate, clustering)
+    if estimate and clustering:
+        raise OptionError("--estimate and --clustering are two jobs; give one of the two")
+    kind = ESTIMATE if estimate else CLUSTERING if clustering else COUNTS
     given = {"samples": samples, "seed": seed, "confidence": confidence}
     sampling = {name: value for name, value in given.items() if value is not None}
     how = str(method), count_directions, schedule, devices, yes
@@ -123,7 +125,8 @@ def cycles(
     _check(wanted)
     threads.use(thread_count)
     team = options.team(device, devices)
-    _check_method(wanted, team)
+    for worker in team:
+        check_device(wanted.method, worker.device, METHODS)
     with stages(quiet or json, team.synchronize) as (stage, clock):
         with stage("read", f"reading {graph}") as progress:
             read = edgewise.read(graph, progress=progress, **{"weight": False, **reading})
@@ -160,6 +163,8 @@ def _check(wanted):
             f"--confidence {wanted.sampling['confidence']} must be a share between 0 and 1, such as 0.95"
         )
     check_outputs(wanted.output, wanted.plot, [wanted.file])
+    if wanted.length is not None:
+        check_length(wanted.length, wanted.method)
 
 
 def _without_meaning(wanted):
@@ -172,21 +177,6 @@ def _without_meaning(wanted):
     }
     of_vertices = {"verify": wanted.verify, "plot": wanted.plot, "devices": wanted.devices}
     return {COUNTS: {}, CLUSTERING: of_counts, ESTIMATE: of_counts | of_vertices}[wanted.kind]
-
-
-def _check_method(wanted, team):
-    """Raise :class:`~edgewise.errors.OptionError` where the method cannot do the length, or not there."""
-    if wanted.length is not None:
-        check_length(wanted.length, wanted.method)
-    for worker in team:
-        check_device(wanted.method, worker.device, METHODS)
-
-
-def _kind_of(estimate, clustering) -> Kind:
-    """What is to be counted."""
-    if estimate and clustering:
-        raise OptionError("--estimate and --clustering are two jobs; give one of the two")
-    return ESTIMATE if estimate else CLUSTERING if clustering else COUNTS
 
 
 def _count(wanted, graph, progress, device):

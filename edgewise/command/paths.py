@@ -127,7 +127,8 @@ def paths(
 
 def _check(wanted, measures):
     """Raise :class:`~edgewise.errors.OptionError` where options do not go together."""
-    kind, found = wanted.kind, _methods(wanted)
+    kind = wanted.kind
+    methods = OF_ALL_PAIRS if kind is not ONE else OF_EDGES if wanted.bfs else OF_WEIGHTS
     if kind is ONE and not wanted.sources:
         raise OptionError("search from where? give --source ID; or --all-pairs or --measures")
     if kind is ALL and measures:
@@ -144,9 +145,9 @@ def _check(wanted, measures):
         raise OptionError("--cutoff nan is no distance; give a number, 0 or more")
     if kind is ONE and wanted.bfs and wanted.dtype:
         raise OptionError("--dtype means nothing with --bfs, whose distances are int32; leave it out")
-    if wanted.method not in ("auto", *found):
+    if wanted.method not in ("auto", *methods):
         raise OptionError(
-            f"method {wanted.method} is of another search; use auto or one of {', '.join(found)}"
+            f"method {wanted.method} is of another search; use auto or one of {', '.join(methods)}"
         )
     if kind is not ALL:
         check_outputs(wanted.output, None, [wanted.file])
@@ -154,12 +155,6 @@ def _check(wanted, measures):
         renewed = check_path(wanted.output).suffix == ".zarr" and wanted.output.is_dir()
         if not renewed:
             check_writable(wanted.output, [wanted.file])
-
-
-def _methods(wanted):
-    if wanted.kind is not ONE:
-        return OF_ALL_PAIRS
-    return OF_EDGES if wanted.bfs else OF_WEIGHTS
 
 
 def _searched(wanted, graph, where, progress):

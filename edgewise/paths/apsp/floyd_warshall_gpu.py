@@ -60,8 +60,9 @@ def solve(matrix, n, stride, *, symmetric=False, signed=False):
             _take_pivots(tiles, Panel(matrix, 0, stride), panels, closed, negative, first, symmetric)
             if signed and (turn + 1) % TURNS_PER_CHECK == 0 and value_of(negative):
                 break
-        if symmetric:
-            _mirror(tiles, Panel(matrix, 0, stride))
+        for first in range(tiles.tile, stride, tiles.tile) if symmetric else ():
+            below = Panel(matrix, first * stride, stride)
+            tiles.transpose(Panel(matrix, first, stride), below, first)
         on_cycle = value_of(negative) if signed else 0
         if on_cycle:
             matrix[:: stride + 1] = 0
@@ -87,14 +88,6 @@ def _take_pivots(tiles, matrix, panels, closed, negative, first, symmetric):
     n_panels = 1 if symmetric else 2
     tiles.relax(columns, Panel(closed, 0, 2 * tiles.tile), columns, n_panels, wide, apart=size)
     tiles.relax(matrix, columns, rows, wide, wide, upper=symmetric)
-
-
-def _mirror(tiles, matrix):
-    """Fill in the tiles below the diagonal."""
-    stride = matrix.pitch
-    for first in range(tiles.tile, stride, tiles.tile):
-        below = Panel(matrix.array, first * stride, stride)
-        tiles.transpose(Panel(matrix.array, first, stride), below, first)
 
 
 class SeveralGpus(MatrixMethod):

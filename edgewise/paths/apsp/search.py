@@ -11,7 +11,6 @@ from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.method import check_device
 from edgewise.paths.apsp.floyd_warshall import NegativeDiagonal
-from edgewise.paths.apsp.johnson import potentials_of
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.sssp.bellman_ford import NegativeCycle
 from edgewise.paths.sssp.weights import edge_at, rows_in, type_named, wider_than
@@ -119,24 +118,18 @@ class Search:
         try:
             if self.solve is None:
                 self.solve = self.prepare(self.adjacency)
-            too_large = self.solve(sources, block)
+            try:
+                too_large = self.solve(sources, block)
+            except NegativeDiagonal:
+                # Johnson's potentials name a negative cycle, unless the diagonal is below zero by rounding.
+                self._set_method("johnson")
+                self.solve = self.prepare(self.adjacency)
+                # Several GPUs put the rows of their matrix together on the host; johnson writes on one GPU.
+                rows = arrays.move(block, self.graph.device)
+                too_large = self.solve(sources, rows)
+                if rows is not block:
+                    block[:] = arrays.move(rows, "cpu")
         except NegativeCycle as cycle:
             raise cycle.named(self.graph) from None
-        except NegativeDiagonal:
-            self._name_cycle()
-            # Several GPUs put the rows of their matrix together on the host; johnson writes on one GPU.
-            rows = arrays.move(block, self.graph.device)
-            too_large = self.solve(sources, rows)
-            if rows is not block:
-                block[:] = arrays.move(rows, "cpu")
         if too_large:
             raise TooLarge
-
-    def _name_cycle(self):
-        """Name the negative cycle; where there is none except by rounding, search by potentials."""
-        try:
-            potentials_of(self.adjacency.outgoing)
-        except NegativeCycle as cycle:
-            raise cycle.named(self.graph) from None
-        self._set_method("johnson")
-        self.solve = self.prepare(self.adjacency)
