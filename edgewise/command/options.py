@@ -126,7 +126,8 @@ def with_reading(function):
         reading = {name: given.pop(option) for option, name in named.items()}
         return function(reading={name: v for name, v in reading.items() if v is not None}, **given)
 
-    columns = [_optional(option, READING[name]) for option, name in named.items()]
+    how = {"kind": inspect.Parameter.KEYWORD_ONLY, "default": None}
+    columns = [inspect.Parameter(option, annotation=READING[name], **how) for option, name in named.items()]
     return with_parameters(subcommand, [*own, *columns])
 
 
@@ -137,7 +138,3 @@ def with_parameters(function, parameters):
     )
     function.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return function
-
-
-def _optional(name, annotation):
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=None)

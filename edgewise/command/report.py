@@ -31,7 +31,8 @@ def as_json(facts: dict):
 def table(frame, rows=SHOWN_ROWS):
     """Print the first rows of an Arrow table, numbers to the right."""
     head = frame.slice(0, rows)
-    columns = [[name, *map(_cell, head[name].to_pylist())] for name in head.column_names]
+    lists = head.to_pydict().items()
+    columns = [[name, *("-" if one is None else str(one) for one in values)] for name, values in lists]
     widths = [max(map(len, column)) for column in columns]
     text = [isinstance(column[0].as_py(), str) for column in head.columns if len(column)]
     for row in zip(*columns):
@@ -41,10 +42,6 @@ def table(frame, rows=SHOWN_ROWS):
         print("  ".join(cells).rstrip())
     if frame.num_rows > rows:
         print(f"... {frame.num_rows - rows:,} more rows")
-
-
-def _cell(value):
-    return "-" if value is None else str(value)
 
 
 def facts(result, team, clock, own, verified, *files) -> dict:
