@@ -73,7 +73,7 @@ class Components(Result):
 
     def write(self, path: str | Path) -> None:
         """Write the table of :meth:`to_frame` to a Parquet, CSV or Arrow file, whole or not at all."""
-        from edgewise.files.clusters import write_clusters
+        from edgewise.files.tables import write_clusters
 
         write_clusters(path, self)
 

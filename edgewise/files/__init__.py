@@ -88,11 +88,10 @@ def read(
     (3, 2, [10, 20, 30], [0.5, 1.5])
     """
     from edgewise.files import formats
-    from edgewise.files.read_options import options_of
 
     merging = {name: options.pop(name) for name in ("self_loops", "repeated") if name in options}
-    columns = {"source": source, "target": target, "weight": weight}
-    chosen = options_of({**columns, "where": where, "format": format, "directed": directed, **options})
+    columns = {"source": source, "target": target, "weight": weight, "where": where}
+    chosen = formats.options_of({**columns, "format": format, "directed": directed, **options})
     graph = formats.read(path, chosen)
     if {"keep"} >= set(merging.values()):
         return graph

@@ -7,7 +7,7 @@ import numpy as np
 
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
-from edgewise.ingest.symmetry import is_symmetric
+from edgewise.ingest.edges import is_symmetric
 
 
 @dataclass
@@ -110,8 +110,3 @@ def with_ids(graph: Graph, ids) -> Graph:
 def numbered_from_one(count: int) -> np.ndarray:
     """External ids ``1 .. count``: the vertices of files that number them from one."""
     return np.arange(1, count + 1, dtype=np.int64)
-
-
-def settings(graph: Graph) -> dict:
-    """What an edge list alone does not say, to be stored beside it."""
-    return {"vertices": graph.n_vertices, "directed": int(graph.directed), "numbered": int(graph.ids is None)}

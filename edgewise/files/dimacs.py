@@ -5,14 +5,12 @@ is a line ``a source target weight`` (arcs) or ``e source target`` (edges), coun
 http://www.diag.uniroma1.it/challenge9/format.shtml.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from edgewise.files.contents import Edges, check_count, counted_from_one, matrix_edges
 from edgewise.files.layout import Layout
 from edgewise.files.text import read_columns
-from edgewise.files.write_text import Columns, integer_weights, numbers_from_one, write_columns
+from edgewise.files.write_text import integer_weights, numbers_from_one, write_columns
 
 #: Letter and number of fields of the edge lines of each kind of problem.
 KINDS = {"sp": ("a", 4), "max": ("a", 4), "edge": ("e", 3), "col": ("e", 3)}
@@ -23,17 +21,10 @@ def read(source, options) -> Edges:
     options.only("DIMACS", "weight")
     number, kind, vertices, edges = _problem(source)
     letter, columns = KINDS[kind]
-    layout = Layout(
-        columns=columns,
-        endpoints=(1, 2),
-        weight=3 if columns == 4 else None,
-        first_field=letter,
-        skip=number,
-        comments=b"cn",
-        min_id=1,
-        max_id=vertices,
-    )
-    sources, targets, weights = read_columns(source, replace(layout, normalised=kind != "sp"))
+    weight, normalised = 3 if columns == 4 else None, kind != "sp"
+    given: dict = {"first_field": letter, "comments": b"cn", "min_id": 1, "max_id": vertices}
+    layout = Layout(columns, (1, 2), weight, skip=number, normalised=normalised, **given)
+    sources, targets, weights = read_columns(source, layout)
     check_count(source, edges, len(sources), number)
     if options.weight is False:
         weights = None
@@ -49,15 +40,10 @@ def _problem(source):
         words = line.decode("latin-1").split()
         if not words or words[0].startswith("c"):
             continue
-        if (
-            words[0] != "p"
-            or len(words) != 4
-            or words[1] not in KINDS
-            or not (words[2] + words[3]).isdecimal()
-        ):
-            known = ", ".join(KINDS)
-            raise source.error(f"the first row must be 'p kind n m' with a kind of {known}", number)
-        return number, words[1], int(words[2]), int(words[3])
+        if len(words) == 4 and words[0] == "p" and words[1] in KINDS and (words[2] + words[3]).isdecimal():
+            return number, words[1], int(words[2]), int(words[3])
+        known = ", ".join(KINDS)
+        raise source.error(f"the first row must be 'p kind n m' with a kind of {known}", number)
     raise source.error("the line 'p sp n m' is missing; is this DIMACS?")
 
 
@@ -79,4 +65,4 @@ def write(graph, stream) -> None:
     loops = int((graph.sources == graph.targets).sum())
     arcs = graph.n_edges if graph.directed else 2 * graph.n_edges - loops
     stream.write(f"p sp {graph.n_vertices} {arcs}\n".encode())
-    write_columns(stream, Columns(graph.n_edges, make), " ")
+    write_columns(stream, graph.n_edges, make, " ")

@@ -1,14 +1,20 @@
-"""The formats, one line each, and the way from a path to the page of its format."""
+"""The formats, one line each; how a format is detected by content, and reading and writing by format.
+
+The suffix decides only between formats that can look the same.
+"""
 
 import io
 import os
+import re
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 
 from edgewise.errors import FileError, OptionError, argument
 from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.contents import Edges, Rows
+from edgewise.files.layout import has_names, look
+from edgewise.files.rare_formats import sibling
 from edgewise.files.streams import SUFFIXES, Source, reading
 
 
@@ -39,7 +45,7 @@ FORMATS = {
     "ncol": Format("rare_formats", "read_ncol"),
     "npz": Format("npz", "read", "write", (".npz",)),
     "parquet": Format("tables", "read", "write_parquet", (".parquet", ".pq"), False),
-    "smat": Format("header_counts", "read_smat"),
+    "smat": Format("edgelist", "read_smat"),
     "tntp": Format("rare_formats", "read_tntp"),
     "tsv": Format("tables", "read_csv", "write_tsv", (".tsv",), False),
     "vlg": Format("rare_formats", "read_labelled"),
@@ -54,6 +60,91 @@ ALIASES = {
     "csvn": "el",
     "txt": "el",
 }
+#: Formats of the options that not all formats have.
+FORMATS_WITH = {
+    "source": "edge lists and tables",
+    "target": "edge lists and tables",
+    "weight": "formats with weights",
+    "where": "tables",
+    "null": "edge lists and tables",
+    "one_based": "edge lists",
+    "header": "edge lists and CSV",
+    "ids": "edge lists and NCOL",
+}
+#: First bytes of binary formats.
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
+#: First bytes of files that are no graphs, and what to do with them.
+FOREIGN = {
+    b"FEA1": "is a Feather file of version 1; write it again with pyarrow.feather.write_feather",
+    b"\x89HDF": "is HDF5; write the edges to Parquet or CSV",
+    b"\xff\xfe": "is UTF-16 text; convert it to UTF-8",
+    b"\xfe\xff": "is UTF-16 text; convert it to UTF-8",
+    b"7z\xbc\xaf": "is a 7-Zip archive; unpack it first",
+    b"%PDF": "is a PDF document, not a graph",
+    b"\x80\x04\x95": "is a Python pickle; write the edges to Parquet or .npz",
+    b"\x80\x05\x95": "is a Python pickle; write the edges to Parquet or .npz",
+    b"SQLite": "is an SQLite database; export the edges to CSV",
+}
+TEXT = (
+    ("mtx", re.compile(rb"\s*%{1,2}MatrixMarket|%%.*\bmatrix\b", re.IGNORECASE)),
+    ("graphml", re.compile(rb"\s*<(?:graphml\b|(?:\?xml|!).*<graphml\b)", re.DOTALL)),
+    ("tntp", re.compile(rb"\s*<NUMBER OF |(?=\s*<).*<END OF METADATA>", re.DOTALL)),
+    ("gml", re.compile(rb"(?:[^\[\]]*\n)?[ \t\r]*graph\s*\[")),
+    ("vlg", re.compile(rb"t \d+ \d+\s*\n\s*[ve] ")),
+    ("dimacs", re.compile(rb"(?:c\b[^\n]*\n|\s)*p\s+(?:sp|max|edge|col)\s")),
+    ("jlg", re.compile(rb"\d+,\d+,[ud][,\r\n]")),
+)
+#: Suffixes that decide where the content could be several formats, all of them rows of numbers or names.
+TIES = {".graph": "metis", ".metis": "metis", ".mgraph": "metis", ".smat": "smat", ".ncol": "ncol"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """See :func:`edgewise.read` for the meaning of each."""
+
+    source: str | int | None = None
+    target: str | int | None = None
+    weight: str | int | bool | None = None
+    where: str | None = None
+    null: str = "error"
+    format: str | None = None
+    directed: bool | None = None
+    one_based: bool | None = None
+    header: bool | None = None
+    ids: str | None = None
+    progress: object = None
+
+    def __post_init__(self):
+        if self.null not in ("error", "drop"):
+            raise OptionError(f"{argument('null', self.null)} is unknown; use 'error' or 'drop'")
+        if self.ids not in (None, "string", "integer"):
+            raise OptionError(f"{argument('ids', self.ids)} is unknown; use 'string' or 'integer'")
+        if (self.source is None) != (self.target is None):
+            pair = f"{argument('source')} and {argument('target')}"
+            raise OptionError(f"{pair} belong together; give both or neither")
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether columns are given by name."""
+        columns = (self.source, self.target, self.weight)
+        return any(isinstance(column, str) and not column.isdecimal() for column in columns)
+
+    def only(self, what: str, *allowed: str) -> None:
+        """Refuse the options that mean nothing for this kind of file."""
+        always = {"format", "directed", "progress", *allowed}
+        for field in fields(self):
+            if field.name not in always and getattr(self, field.name) != field.default:
+                problem = f"{argument(field.name)} means nothing for {what}"
+                raise OptionError(f"{problem}; it is for {FORMATS_WITH[field.name]}, so leave it out")
+
+
+def options_of(given: dict) -> Options:
+    """The options of a call; unknown ones are refused."""
+    known = [*(field.name for field in fields(Options)), "self_loops", "repeated"]
+    for name in given:
+        if name not in known:
+            raise OptionError(f"read() has no option {name!r}; it has {', '.join(known)}")
+    return Options(**given)
 
 
 def named(name: str) -> str:
@@ -66,8 +157,6 @@ def named(name: str) -> str:
 
 def read(path, options):
     """Read a graph from a file, or from several tables; see :func:`edgewise.read`."""
-    from edgewise.files.sniff import sniff
-
     if _is_several(path):
         from edgewise.files.tables import read_several
 
@@ -75,13 +164,73 @@ def read(path, options):
     source = Source(path)
     name = named(options.format) if options.format else sniff(source, options)
     with reading(source.path):
-        content = function_of(name, FORMATS[name].reader)(source, options)
+        content = _function_of(name, FORMATS[name].reader)(source, options)
         if isinstance(content, Edges | Rows):
             return content.graph(options.directed)
         return _redirected(content, options.directed)
 
 
-def function_of(name: str, function: str):
+def sniff(source, options) -> str:
+    """Return the name of the format of a source, or raise if edgewise reads no such format."""
+    head = source.head
+    binary = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
+    if binary:
+        return binary
+    for magic, problem in FOREIGN.items():
+        if head.startswith(magic):
+            raise source.error(problem)
+    if b"\0" in head:
+        return _binary(source)
+    if not head.strip():
+        source.lines()  # lengthens the head
+        head = source.head
+    if not head.strip():
+        raise source.error("holds nothing but blanks; a graph file has at least a header or one edge")
+    return next((name for name, pattern in TEXT if pattern.match(head)), None) or _rows(source, options)
+
+
+def _binary(source):
+    if source.head[0] <= 1 and (len(source.head) >= 25 or source.suffix in (".sg", ".wsg")):
+        return "gap"
+    raise source.error(f"is binary, but of no known format; see {argument('format')} for those that are")
+
+
+def _rows(source, options):
+    """Distinguish the formats that consist of rows of numbers or names."""
+    if source.suffix in TIES:
+        return TIES[source.suffix]
+    if source.suffix in (".v", ".e") and all(sibling(source, suffix) for suffix in (".v", ".e")):
+        return "ldbc"
+    if options.names_columns or options.where:
+        return "csv"
+    if source.head.lstrip()[:1] == b"<":
+        raise source.error("is XML or HTML, but not GraphML; check the download")
+    sample = look(source)
+    if not sample.rows or options.header is False:
+        return "el"
+    if sample.delimiter == " " and _is_metis(source):
+        return "metis"
+    return "csv" if sample.delimiter != " " and has_names(sample, source.suffix) else "el"
+
+
+def _is_metis(source):
+    """Whether rows of numbers differ in length as METIS rows do, under a header that fits them."""
+    lines = [line for line in source.lines(b"%") if line[:1] != b"%"]
+    words = [line.split() for line in lines]
+    numeric = all(word.isdigit() for row in words for word in row)
+    if len(words) < 2 or not 2 <= len(words[0]) <= 4 or not numeric:
+        return False
+    vertices, edges = int(words[0][0]), int(words[0][1])
+    rows = words[1:]
+    lengths = [len(row) for row in rows]
+    if source.whole:
+        plain = len(words[0]) == 2
+        rows_fit = vertices <= len(rows) + 1 and not any(lengths[vertices:])
+        return rows_fit and len(set(lengths)) > 1 and (not plain or sum(lengths) == 2 * edges)
+    return max(lengths) > 3 and len(set(lengths)) > 2 and vertices > len(rows)
+
+
+def _function_of(name: str, function: str):
     """A function of the page of a format."""
     return getattr(import_module(f"edgewise.files.{FORMATS[name].page}"), function)
 
@@ -114,7 +263,7 @@ def write(thing, path, name=None) -> None:
     if form.graphs_only and not isinstance(thing, Graph):
         problem = f"{argument('format', name)} holds graphs, not a {type(thing).__name__}"
         raise OptionError(f"{problem}; use parquet, arrow, csv or tsv")
-    writer = function_of(name, form.writer)
+    writer = _function_of(name, form.writer)
     thing = thing.to("cpu") if isinstance(thing, Graph) else thing
     if name in ("parquet", "arrow") and suffixes_of(path)[1]:
         raise FileError(path, f"{name} is compressed inside; leave the last ending out")

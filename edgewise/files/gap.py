@@ -111,12 +111,9 @@ def _write_rows(graph, stream, weighted):
         part = slice(first, first + step)
         fields = graph.neighbours[part].astype("<i4")
         if weighted:
-            fields = np.column_stack([fields, _narrow(stream, graph.csr_weights[part])])
+            weights = graph.csr_weights[part]
+            narrow = weights.astype("<i4")
+            if not np.array_equal(narrow, weights):
+                raise stream.error(".wsg has 32-bit whole weights only; write .npz")
+            fields = np.column_stack([fields, narrow])
         stream.write(np.ascontiguousarray(fields).data)
-
-
-def _narrow(stream, weights):
-    narrow = weights.astype("<i4")
-    if not np.array_equal(narrow, weights):
-        raise stream.error(".wsg has 32-bit whole weights only; write .npz")
-    return narrow

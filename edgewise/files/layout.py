@@ -63,11 +63,6 @@ class Layout:
             types["0"] = "bool"
         return types
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether there is a range of the ids."""
-        return self.min_id is not None or self.max_id is not None
-
     def allows(self, number: int) -> bool:
         """Whether an id may have this value."""
         least, most = self.min_id, self.max_id

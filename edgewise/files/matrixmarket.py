@@ -12,7 +12,7 @@ import numpy as np
 from edgewise.errors import FileError
 from edgewise.files.contents import Edges, matrix_edges, numbered_from_one
 from edgewise.files.streams import one_line, reading
-from edgewise.files.write_text import Columns, numbers_from_one, write_columns
+from edgewise.files.write_text import numbers_from_one, write_columns
 
 LOCATED = re.compile(r"^Line (\d+): (.*)$", re.DOTALL)
 
@@ -95,4 +95,4 @@ def write(graph, stream) -> None:
             rows, columns = np.maximum(rows, columns), np.minimum(rows, columns)
         return [rows, columns] if graph.weights is None else [rows, columns, graph.weights[part]]
 
-    write_columns(stream, Columns(graph.n_edges, make), " ")
+    write_columns(stream, graph.n_edges, make, " ")

@@ -13,11 +13,10 @@ import numpy as np
 
 from edgewise.errors import argument
 from edgewise.files.contents import Rows, numbered_from_one
-from edgewise.files.error_location import locate_error, shorten
 from edgewise.files.normalise_text import RowCounter
-from edgewise.files.text import line_of_row, parse_fields, read_fields
+from edgewise.files.text import line_of_row, locate_error, parse_fields, read_fields, shorten
 from edgewise.files.write_text import integer_weights, numbers_from_one
-from edgewise.ingest.symmetry import first_unmatched, is_symmetric
+from edgewise.ingest.edges import first_unmatched, is_symmetric
 
 COMMENTS = b"%"
 #: Vertices whose rows are written at a time.
@@ -46,10 +45,11 @@ def read(source, options) -> Rows:
     header = _header(source)
     fields, lengths = _fields(source, header)
     lengths = _one_row_each(source, header, lengths)
+    promised = header.edges * (1 + header.edge_weights)
     for sizes in dict.fromkeys((header.sizes, 0)):
         header.sizes = sizes
         entries, starts, vertex_weights = _without_prefix(source, header, fields, lengths)
-        if entries is not None and len(entries) in _promised(header):
+        if entries is not None and len(entries) in (2 * promised, promised):  # in both rows, or in one
             return _rows(source, header, options, (entries, starts, vertex_weights))
     count = len(entries) // (1 + header.edge_weights)
     problem = f"{header.edges} edges need {2 * header.edges} entries, but {count} found"
@@ -116,12 +116,6 @@ def _without_prefix(source, header, fields, lengths):
     if weights is not None and header.vertex_weights == 1:
         weights = weights[:, 0]
     return fields[is_entry], starts - prefix * np.arange(len(starts)), weights
-
-
-def _promised(header):
-    """Numbers of fields that the header allows: every edge in both rows, or in one."""
-    each = 1 + header.edge_weights
-    return 2 * header.edges * each, header.edges * each
 
 
 def _rows(source, header, options, parts):

@@ -81,20 +81,18 @@ def _stored_ids(archive, names):
 
 def write(graph, stream) -> None:
     """Write the arrays that the graph has."""
+    if graph.has_edges:
+        form = {"sources": graph.sources, "targets": graph.targets, "weights": graph.weights}
+    else:
+        form = {"offsets": graph.offsets, "neighbours": graph.neighbours, "weights": graph.csr_weights}
     arrays = {
         "edgewise": np.int64(VERSION),
         "shape": np.array([graph.n_vertices, graph.directed], np.int64),
         "vertex_weights": graph.vertex_weights,
-        **_form(graph),
+        **form,
         **_ids(graph.ids),
     }
     np.savez(stream, **{name: array for name, array in arrays.items() if array is not None})
-
-
-def _form(graph):
-    if graph.has_edges:
-        return {"sources": graph.sources, "targets": graph.targets, "weights": graph.weights}
-    return {"offsets": graph.offsets, "neighbours": graph.neighbours, "weights": graph.csr_weights}
 
 
 def _ids(ids):

@@ -31,6 +31,8 @@ def read_pairs(
     :func:`~edgewise.ingest.pair_columns.choose_id_columns` chooses.  Strings are numbered in order of first
     appearance (source before target), integers in ascending order.
     """
+    import pyarrow as pa
+
     parts = parts_of(path)
     for patient in False, True:
         try:
@@ -38,16 +40,9 @@ def read_pairs(
             break
         except Mismatch:
             continue
-    release_memory()
+    pa.default_memory_pool().release_unused()  # what decoding has left in Arrow's pool
     sources, targets, weights, ids, count = edges
     return Graph(count, edges=(sources, targets, weights), directed=directed, ids=ids)
-
-
-def release_memory():
-    """Return the memory that decoding has left in Arrow's pool to the system."""
-    import pyarrow as pa
-
-    pa.default_memory_pool().release_unused()
 
 
 def parts_of(path):
@@ -75,7 +70,8 @@ def _gather(parts, patient, progress, wanted):
             table = table_of(source, patient, schema)
             table.settle(choose_id_columns(table.schema, *wanted[:2]) if pairs is None else pairs.id_columns)
             if pairs is None:
-                pairs, schema = Pairs(table.schema, *wanted, expected=_rows_in(parts, table)), table.schema
+                expected = (table.rows or 0) * len(parts)  # as if all parts were like the first
+                pairs, schema = Pairs(table.schema, *wanted, expected=expected), table.schema
             pairs.begin(table.schema)
             _take_all(pairs, table, progress)
     with reading(source.path), timer("number ids"):
@@ -92,11 +88,6 @@ def _take_all(pairs, table, progress):
         pairs.add(batch)
         if progress is not None:
             progress(pairs.rows, table.rows)
-
-
-def _rows_in(parts, first):
-    """Estimated number of rows in all parts, from that of the first; 0 if it is unknown."""
-    return (first.rows or 0) * len(parts)
 
 
 def table_of(source, patient=False, schema=None):

@@ -56,16 +56,9 @@ def read_labelled(source, options) -> Edges:
     vertices, edges = int(words[1]), int(words[2])
     with source.open() as stream:  # an edge has three fields, or four if edges have labels
         first = next((block for _, block in whole_lines(stream, vertices + 1)), b"")
-    layout = Layout(
-        columns=max(len(first.split(b"\n", 1)[0].split()), 3),
-        endpoints=(1, 2),
-        first_field="e",
-        skip=1,
-        comments=b"v#",
-        normalised=True,
-        min_id=0,
-        max_id=vertices - 1,
-    )
+    columns = max(len(first.split(b"\n", 1)[0].split()), 3)
+    given: dict = {"first_field": "e", "comments": b"v#", "min_id": 0, "max_id": vertices - 1}
+    layout = Layout(columns, (1, 2), skip=1, normalised=True, **given)
     sources, targets, _ = read_columns(source, layout)
     check_count(source, edges, len(sources), 1)
     return Edges(sources, targets, None, vertices)
@@ -86,17 +79,9 @@ def read_tntp(source, options) -> Edges:
         raise source.error("a link needs its two nodes at least; correct the row below", skip)
     names = [name.strip() for name in re.split(rb"[\t;]", lines[skip - 1].lstrip(b"~ \t"))]
     names = [name.decode("latin-1") for name in names if name][:count]
-    layout = Layout(
-        columns=count,
-        weight=_tntp_weight(names, options.weight, source, skip),
-        skip=skip,
-        weights="float64",
-        normalised=True,
-        blanks=TNTP_BLANKS,
-        comments=b"~",
-        min_id=1,
-        max_id=nodes,
-    )
+    weight = _tntp_weight(names, options.weight, source, skip)
+    given: dict = {"blanks": TNTP_BLANKS, "comments": b"~", "min_id": 1, "max_id": nodes}
+    layout = Layout(count, (0, 1), weight, skip=skip, weights="float64", normalised=True, **given)
     columns = read_columns(source, layout)
     check_count(source, links, len(columns[0]), skip)
     return counted_from_one(columns, nodes, directed=True)

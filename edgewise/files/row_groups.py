@@ -12,10 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
 
+from edgewise.files.formats import Options, sniff
 from edgewise.files.layout import has_names, look
 from edgewise.files.pair_tables import BATCH_ROWS, BUFFER, ParquetTable, table_of
-from edgewise.files.read_options import Options
-from edgewise.files.sniff import sniff
 from edgewise.files.streams import Source, read_ahead, reading
 from edgewise.files.tables import MARK, facts_of, id_columns_of
 from edgewise.files.text import Mismatch
@@ -82,7 +81,7 @@ class PairFiles:
     def survey(self, begin):
         """Rows of all files, and least and largest id, as far as footers state them, else ``None``.
 
-        ``begin`` is called with the schema of every Parquet file, and raises where the first does not agree.
+        ``begin`` is called with the schema of every Parquet file, and raises where it is unlike the first.
         """
         rows, ranges = 0, []
         for path in self.paths:
@@ -152,29 +151,26 @@ class PairFiles:
 
 def _row_groups(path, table, columns, skip):
     """Row groups of a Parquet file after the first ``skip`` rows, as (first row, whole, reader)."""
+    import pyarrow.parquet as parquet
+
     metadata, begin = table.file.metadata, 0
+    opened = partial(parquet.ParquetFile, path, metadata=metadata, pre_buffer=False, buffer_size=BUFFER)
     for group in range(metadata.num_row_groups):
         start, begin = begin, begin + metadata.row_group(group).num_rows
         if begin <= skip and not (begin == skip == 0):
             continue
         whole = begin - start <= WHOLE_ROWS
         read = _whole_group if whole else _long_group
-        yield max(start, skip), whole, partial(read, path, metadata, columns, group, max(skip - start, 0))
+        yield max(start, skip), whole, partial(read, opened, columns, group, max(skip - start, 0))
 
 
-def _opened(path, metadata):
-    import pyarrow.parquet as parquet
-
-    return parquet.ParquetFile(path, metadata=metadata, pre_buffer=False, buffer_size=BUFFER)
-
-
-def _whole_group(path, metadata, columns, group, skip):
-    with _opened(path, metadata) as file:
+def _whole_group(opened, columns, group, skip):
+    with opened() as file:
         return file.read_row_group(group, columns=columns, use_threads=False).slice(skip).to_batches()
 
 
-def _long_group(path, metadata, columns, group, skip):
-    with _opened(path, metadata) as file:
+def _long_group(opened, columns, group, skip):
+    with opened() as file:
         yield from _without(file.iter_batches(BATCH_ROWS, row_groups=[group], columns=columns), skip)
 
 

@@ -41,7 +41,8 @@ class Source:
         with reading(self.path):
             self.size = _regular_size(self.path)
             with open(self.path, "rb") as file:
-                self.compression = compression_of(file.read(6))
+                start = file.read(6)
+        self.compression = next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
         self.reach = HEAD
         stem, suffix = os.path.splitext(self.path)
         if suffix.lower() in SUFFIXES:
@@ -95,11 +96,6 @@ class Source:
             return open(self.path, "rb")
         with self.open() as stream:
             return io.BytesIO(stream.read())
-
-
-def compression_of(start: bytes) -> str | None:
-    """Name of the compression whose file starts like this, or ``None``."""
-    return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
 
 
 def read_fully(stream, count: int) -> bytes:

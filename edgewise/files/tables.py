@@ -1,21 +1,24 @@
 """Tables with one edge a row: Parquet, Arrow IPC (Feather), and CSV with a row of names.
 
 Tables are read by :mod:`edgewise.files.pair_tables`, which numbers ids batch by batch, and written block by
-block.  A graph that edgewise wrote has, in the metadata of the schema (CSV has none), what its edges do not
-say, so that isolated vertices and directions are read again.
+block; clusters are tables with one row per vertex.  A graph that edgewise wrote has, in the metadata of the
+schema (CSV has none), what its edges do not say, so that isolated vertices and directions are read again.
 """
 
 import json
 from dataclasses import replace
 from itertools import chain
 
+import numpy as np
+
+from edgewise.device import arrays
 from edgewise.errors import FileError, OptionError, argument
-from edgewise.files import edgelist
-from edgewise.files.contents import Edges, settings
+from edgewise.files import edgelist, formats
+from edgewise.files.contents import Edges
 from edgewise.files.layout import are_integers, delimiter_of, look
 from edgewise.files.pair_tables import parts_of, read_pairs, table_of
 from edgewise.files.streams import Source, reading
-from edgewise.files.write_text import edge_columns, formatted
+from edgewise.files.write_text import edge_columns, formatted, settings
 from edgewise.graph import Graph
 
 ALLOWED = ("source", "target", "weight", "where", "null")
@@ -27,11 +30,9 @@ BLOCK = 1 << 20
 
 def read_several(path, options):
     """Read a folder, a pattern or a list of tables with the same columns, as the first of them is read."""
-    from edgewise.files.sniff import sniff
-
     parts = parts_of(path)
     first = Source(parts[0])
-    kind = sniff(first, options)
+    kind = formats.sniff(first, options)
     if len(parts) > 1 and kind not in ("parquet", "arrow", "csv"):
         raise FileError(first.path, "of several files each must be a table; join the others into one file")
     read_table = read_csv if kind == "csv" else read
@@ -182,8 +183,8 @@ def edge_tables(graph):
 
     columns, metadata = edge_columns(graph), {MARK: json.dumps(settings(graph)).encode()}
     for start in range(0, max(graph.n_edges, 1), BLOCK):
-        arrays = columns(slice(start, min(start + BLOCK, graph.n_edges)))
-        yield pa.table(dict(zip(NAMES, arrays, strict=False))).replace_schema_metadata(metadata)
+        made = columns(slice(start, min(start + BLOCK, graph.n_edges)))
+        yield pa.table(dict(zip(NAMES, made, strict=False))).replace_schema_metadata(metadata)
 
 
 def as_tables(thing):
@@ -230,17 +231,8 @@ def write_arrow(thing, stream) -> None:
             writer.write_table(table)
 
 
-def write_csv(thing, stream) -> None:
-    """Write comma-separated text with a row of names."""
-    _text(thing, stream, ",")
-
-
-def write_tsv(thing, stream) -> None:
-    """Write tab-separated text with a row of names."""
-    _text(thing, stream, "\t")
-
-
-def _text(thing, stream, delimiter):
+def write_csv(thing, stream, delimiter=",") -> None:
+    """Write text with a row of names, separated by commas."""
     import pyarrow as pa
 
     first, tables = _first(thing)
@@ -252,6 +244,11 @@ def _text(thing, stream, delimiter):
         raise stream.error(f"text cannot hold such a column ({error}); write .parquet") from error
 
 
+def write_tsv(thing, stream) -> None:
+    """Write text with a row of names, separated by tabs."""
+    write_csv(thing, stream, "\t")
+
+
 def _quoted(name, delimiter):
     needs = any(mark in name for mark in (delimiter, '"', "\n"))
     return '"' + name.replace('"', '""') + '"' if needs else name
@@ -261,3 +258,56 @@ def _first(thing):
     tables = as_tables(thing)
     first = next(tables)
     return first, chain([first], tables)
+
+
+def write_clusters(path, result, *, format: str | None = None, representative: bool = False) -> None:
+    """Write the id and the component of every vertex to a Parquet, Arrow, CSV or TSV file.
+
+    A component is its smallest vertex number, which is the row of its first member, counted from 0;
+    ``representative`` adds a column with the id of that member.
+    """
+    if not (hasattr(result, "graph") and hasattr(result, "labels")):
+        formats.write(result, path, format)
+        return
+    if hasattr(result.graph, "ids_between") and not representative:
+        formats.write(_in_batches(result), path, format)
+        return
+    table = clusters_table(result.graph.ids, result.labels, representative=representative)
+    formats.write(table, path, format)
+
+
+def _in_batches(result):
+    """The table of a result that makes its ids on request, a row group at a time."""
+    import pyarrow as pa
+
+    labels, between = arrays.move(result.labels, "cpu"), result.graph.ids_between
+
+    def batch(start, stop):
+        columns = [arrow_array(between(start, stop)), arrow_array(labels[start:stop])]
+        return pa.RecordBatch.from_arrays(columns, ["id", "component"])
+
+    starts = range(0, max(len(labels), 1), BLOCK)
+    batches = (batch(start, min(start + BLOCK, len(labels))) for start in starts)
+    return pa.RecordBatchReader.from_batches(batch(0, 0).schema, batches)
+
+
+def clusters_table(ids, labels, *, representative: bool = False):
+    """Table of the clusters, over the arrays given and without a copy; no ``ids`` are ``0 .. n - 1``."""
+    import pyarrow as pa
+
+    labels = arrow_array(arrays.move(labels, "cpu"))
+    ids = arrow_array(np.arange(len(labels), dtype=np.int64) if ids is None else ids)
+    columns = {"id": ids, "component": labels}
+    if representative:
+        columns["representative"] = ids.take(labels)
+    return pa.table(columns)
+
+
+def arrow_array(array):
+    """Arrow array over the memory of a NumPy array (``pyarrow.array`` would import pandas for this)."""
+    import pyarrow as pa
+
+    if not isinstance(array, np.ndarray):
+        return array
+    array = np.ascontiguousarray(array)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [None, pa.py_buffer(array)])

@@ -1,8 +1,9 @@
 """The reader of all text formats, in parallel by pyarrow: rows of edges, rows of any length, and tables.
 
 Rows of edges have the same columns in every row.  The quick way trusts the file: one separator between
-fields, no comments among the rows.  Where that fails the text is normalised on its way to the parser, and
-where that fails too :mod:`edgewise.files.error_location` finds the line.
+fields, no comments among the rows.  Where that fails the text is normalised on its way to the parser.  Where
+that fails too, the parser runs again on ever smaller parts of the first block that fails, so that the line
+named and the rule broken cannot disagree.
 
 Of rows of different lengths, blanks become line ends on the way to the parser, which then reads one field per
 line; the lengths of the rows are counted while they pass.
@@ -16,10 +17,10 @@ too, the error names the line.
 import io
 from dataclasses import replace
 
-from edgewise.files.error_location import complaint, locate_error, shorten
-from edgewise.files.layout import Layout, delimiter_of
-from edgewise.files.normalise_text import BLOCK, Lines, RowCounter, lines_of, members, normalise
-from edgewise.files.streams import reading
+from edgewise.errors import FileError, argument
+from edgewise.files.layout import Layout, delimiter_of, fields_of
+from edgewise.files.normalise_text import BLOCK, Lines, RowCounter, lines_of, members, normalise, whole_lines
+from edgewise.files.streams import one_line, reading
 
 #: An integer as a program would write it, small enough for 64 bits.
 PLAIN_INTEGER = "^(0|-?[1-9][0-9]{0,17})?$"
@@ -27,19 +28,19 @@ PLAIN_INTEGER = "^(0|-?[1-9][0-9]{0,17})?$"
 
 def csv_options(
     types,
-    delimiter: str,
+    delimiter,
     *,
     names=None,
-    skip: int = 0,
-    quoted: bool = True,
-    quoted_nulls: bool = True,
-    invalid_rows=None,
-    first_field: str | None = None,
+    skip=0,
+    quoted=True,
+    quoted_nulls=True,
+    on_invalid=None,
+    first_field=None,
 ) -> tuple:
     """Options of pyarrow's parsers for the columns of ``types``.
 
     ``names`` are those of all columns where the text has no row of them; ``quoted_nulls`` tells whether an
-    empty field in quotes is null, ``invalid_rows`` decides about rows with another number of fields, and
+    empty field in quotes is null, ``on_invalid`` decides about rows with another number of fields, and
     ``first_field`` is the only true value of columns of booleans.
     """
     import pyarrow.csv as csv
@@ -48,7 +49,7 @@ def csv_options(
     quote = '"' if quoted else False
     return (
         csv.ReadOptions(column_names=names, skip_rows=skip, block_size=BLOCK),
-        csv.ParseOptions(delimiter=delimiter, quote_char=quote, invalid_row_handler=invalid_rows),
+        csv.ParseOptions(delimiter=delimiter, quote_char=quote, invalid_row_handler=on_invalid),
         csv.ConvertOptions(
             include_columns=list(types),
             column_types=types,
@@ -107,7 +108,7 @@ def _parsed(stream, layout: Layout, skip: int = 0):
         names=[str(position) for position in range(layout.columns)],
         skip=skip,
         quoted=layout.quoted,
-        invalid_rows=None if layout.null == "error" else _skip_short,
+        on_invalid=None if layout.null == "error" else _skip_short,
         first_field=layout.first_field,
     )
     table = _table(stream, layout.types, options)
@@ -118,13 +119,11 @@ def _parsed(stream, layout: Layout, skip: int = 0):
     ids = [table.column(str(position)) for position in layout.endpoints]
     if layout.ids != "string":
         ids = [column.to_numpy() for column in ids]
-        if layout.is_bounded and not all(_within(column, layout) for column in ids if len(column)):
+        bounded = ids if layout.min_id is not None or layout.max_id is not None else []
+        ends = [int(end) for column in bounded if len(column) for end in (column.min(), column.max())]
+        if not all(map(layout.allows, ends)):
             raise pa.ArrowInvalid("a number is out of range")
     return *ids, None if layout.weight is None else table.column(str(layout.weight)).to_numpy()
-
-
-def _within(column, layout):
-    return layout.allows(int(column.min())) and layout.allows(int(column.max()))
 
 
 def _skip_short(row):
@@ -275,3 +274,91 @@ def _inferred_schema(text, delimiter, like):
 
     fields = zip(inferred, strings.columns)
     return pa.schema([(field.name, kind_of(field, column)) for field, column in fields])
+
+
+def locate_error(source, parse, describe, skip: int, error) -> FileError:
+    """Return the error that names the first line that does not parse, after the first ``skip`` lines.
+
+    ``parse`` takes a block of lines and raises :class:`pyarrow.ArrowInvalid` if one of them is wrong;
+    ``describe`` takes the line and returns what is wrong with it.  If every block parses, the message is
+    that of ``error``.
+    """
+    with reading(source.path), source.open() as stream:
+        for before, block in whole_lines(stream, skip):
+            if _fails(parse, block):
+                number, line = _bisected(parse, block.split(b"\n"), before)
+                return source.error(describe(line), number)
+    return source.error(one_line(error))
+
+
+def _fails(parse, block):
+    import pyarrow as pa
+
+    try:
+        parse(block)
+    except pa.ArrowInvalid:
+        return True
+    return False
+
+
+def _bisected(parse, lines, before):
+    """Number and content of the first of the lines that fails."""
+    low, high = 0, len(lines)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _fails(parse, b"\n".join(lines[low:middle])) else (middle, high)
+    return before + low + 1, lines[low]
+
+
+def complaint(line: bytes, layout: Layout) -> str:
+    """What is wrong with a line of edges."""
+    fields, shown = fields_of(line, layout.delimiter, layout.blanks), shorten(line)
+    if len(fields) != layout.columns:
+        what = "column" if layout.columns == 1 else "columns"
+        return f"{layout.columns} {what} expected, as in the first row, but found {len(fields)}: {shown}"
+    if layout.first_field and fields[0] != layout.first_field:
+        return f"a row that starts with {layout.first_field!r} expected, but found {shown}"
+    for position in layout.endpoints:
+        if problem := _about_id(fields[position], layout):
+            return problem
+    return (
+        _about_weight(fields, layout)
+        or f"cannot be parsed: {shown}; correct the line, or convert it to UTF-8"
+    )
+
+
+def _about_weight(fields, layout):
+    if layout.weight is None:
+        return ""
+    field, remedy = fields[layout.weight], f"pass {argument('weight', False)}"
+    if not field:
+        dropping = f"drop such rows with {argument('null', 'drop')}"
+        return f"the weight is missing; fill it in, {dropping}, or {remedy}"
+    try:
+        float(field)
+    except ValueError:
+        return f"the weight {shorten(field.encode())} is not a number; correct it, or {remedy}"
+    return ""
+
+
+def _about_id(field, layout):
+    as_names = f"pass {argument('ids', 'string')}"
+    if not field:
+        return f"an id is missing; fill it in, or drop such rows with {argument('null', 'drop')}"
+    if layout.ids == "string":
+        return ""
+    if not field.removeprefix("-").isdecimal():
+        return f"{shorten(field.encode())} is not an integer; correct it, or {as_names} if ids are names"
+    number = int(field)
+    if not layout.allows(number):
+        span = f"{layout.min_id} .. {'' if layout.max_id is None else layout.max_id}"
+        return f"vertex {number} is not in {span}; correct it or the header"
+    if not -(2**63) <= number < 2**63:
+        return f"{number} does not fit into 64 bits; {as_names} to take the ids as names"
+    return ""
+
+
+def shorten(line: bytes, width: int = 60) -> str:
+    """A line, or as much of it as fits into a message, in quotes."""
+    text = line.decode("utf-8", "replace").strip()
+    return repr(text if len(text) <= width else text[: width - 3] + "...")

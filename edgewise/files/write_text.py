@@ -8,12 +8,12 @@ from edgewise.errors import FileError
 BLOCK = 1 << 20
 
 
-def write_columns(stream, columns, delimiter: str) -> None:
-    """Write columns side by side; ``columns`` takes a slice and returns the arrays of those rows."""
+def write_columns(stream, count, columns, delimiter: str) -> None:
+    """Write ``count`` rows of columns; ``columns`` takes a slice and returns the arrays of those rows."""
     import pyarrow as pa
 
-    for start in range(0, columns.count, BLOCK):
-        arrays = columns(slice(start, min(start + BLOCK, columns.count)))
+    for start in range(0, count, BLOCK):
+        arrays = columns(slice(start, min(start + BLOCK, count)))
         table = pa.table({str(i): array for i, array in enumerate(arrays)})
         stream.write(formatted(table, delimiter))
 
@@ -35,24 +35,14 @@ def formatted(table, delimiter: str):
         return in_style("needed")
 
 
-class Columns:
-    """Columns that are made slice by slice, and their number of rows."""
-
-    def __init__(self, count, make):
-        self.count, self.make = count, make
-
-    def __call__(self, part):
-        return self.make(part)
-
-
-def edge_columns(graph) -> Columns:
-    """Ids of both endpoints, and the weight if there is one, of every edge."""
+def edge_columns(graph):
+    """Function of a slice of edges that returns the ids of both endpoints, and the weights if there are."""
 
     def make(part):
         ids = [graph.ids_of(graph.sources[part]), graph.ids_of(graph.targets[part])]
         return ids if graph.weights is None else [*ids, graph.weights[part]]
 
-    return Columns(graph.n_edges, make)
+    return make
 
 
 def numbers_from_one(vertices) -> np.ndarray:
@@ -68,3 +58,8 @@ def integer_weights(path, weights, what: str):
         remedy = "scale the weights or write .mtx, .txt or .parquet"
         raise FileError(path, f"{what} has whole weights only; {remedy}")
     return weights.astype(np.int64)
+
+
+def settings(graph) -> dict:
+    """What an edge list alone does not say, to be stored beside it."""
+    return {"vertices": graph.n_vertices, "directed": int(graph.directed), "numbered": int(graph.ids is None)}

@@ -18,13 +18,14 @@ from edgewise.generators.chains import components, pairs, paths
 from edgewise.generators.derived import replicate, with_weights
 from edgewise.generators.geometric import delaunay, rgg
 from edgewise.generators.grids import grid, mesh2d, stencil3d
+from edgewise.generators.limits import family
 from edgewise.generators.random_graphs import rmat, scale_free, uniform
 from edgewise.graph import Graph
 
 #: Families by name.  Each takes its sizes, then options by keyword, ``seed`` and ``device`` among them, and
 #: returns a Graph (``pairs`` a table).
 _FAMILIES = (components, delaunay, grid, mesh2d, pairs, paths, rgg, rmat, scale_free, stencil3d, uniform)
-FAMILIES: dict[str, Callable] = {family.__name__: family for family in _FAMILIES}
+FAMILIES: dict[str, Callable] = {make.__name__: make for make in _FAMILIES}
 #: Family and options of the graphs of published measurements, and of imitations of known graphs.
 NAMED: dict[str, tuple[Any, dict[str, Any]]] = {
     "rmat22": (rmat, {"scale": 22, "edge_factor": 16, "simple": True}),
@@ -48,25 +49,15 @@ NAMED: dict[str, tuple[Any, dict[str, Any]]] = {
 __all__ = [*FAMILIES, "named", "replicate", "with_weights"]
 
 
+@family
 def named(name: str, *, seed: int = 0, device: str = "cpu", **changes: Any) -> Graph:
     """Make a graph of :data:`NAMED`.
 
     Parameters
     ----------
     name : str
-    seed : int
-    device : str
     **changes
         Options of the family in place of the stated ones.
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    OptionError
-        An unknown name, or an option out of range.
 
     Examples
     --------

@@ -76,8 +76,6 @@ def components(
         Vertices.
     mean_size : float
         Mean number of vertices in a component; sizes are geometric, 1 being the most frequent.
-    shuffle : bool
-        Put the vertex ids in random order; else a component has consecutive ids.
 
     Examples
     --------
@@ -129,8 +127,6 @@ def paths(
         Mean number of vertices on a path; lengths are geometric.
     branches : float
         Share of the vertices with a further edge, to a vertex at most 64 back on the same path.
-    shuffle : bool
-        Put the vertex ids, which run along the paths, in random order.
 
     Examples
     --------
@@ -204,20 +200,12 @@ def pairs(
     matches : float
         Share of the pairs that are drawn within an entity, as far as the first record is not its entity's
         first.
-    seed : int
-    device : str
-        Where the table is computed; it is always returned on the host.
 
     Returns
     -------
     pyarrow.Table
         Columns ``left_id`` and ``right_id``, strings of 17 characters, and ``score``, float64 from 0.3 to 1
-        in steps of 0.001.
-
-    Raises
-    ------
-    OptionError
-        A number out of range.
+        in steps of 0.001; always on the host, wherever it is computed.
 
     Examples
     --------

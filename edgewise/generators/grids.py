@@ -60,8 +60,6 @@ def grid(
         By default as many as rows.
     dropped : float
         Probability by which each edge is left out; 0.2 to 0.3 looks like a road network.
-    shuffle : bool
-        Put the vertex ids, which run row by row, in random order.
 
     Examples
     --------

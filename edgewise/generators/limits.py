@@ -17,18 +17,21 @@ R = TypeVar("R")
 MAX_SEED = 2**63 - 1
 #: Arguments that are given by position.
 SIZES = ("n", "m", "rows", "nx", "scale", "copies", "low", "high")
-
-
-#: What the docstrings of families have in common; a family that does not return a graph has its own.
-SHARED_SECTIONS = """
-seed : int
-    The same seed gives the same result on every device.
-device : str
-    Device of the result: "cpu", "cuda", "cuda:N", or "auto" for a GPU if there is one.
+#: Parameters that several families have, with the text for the docstring of each.
+SHARED_PARAMETERS = {
+    "simple": "bool\n    Drop self-loops and merge repeated edges; fewer edges than drawn are left.",
+    "shuffle": "bool\n    Put the vertex ids in random order; else they follow the structure of the graph.",
+    "directed": "bool",
+    "seed": "int\n    The same seed gives the same result on every device.",
+    "device": 'str\n    Device of the result: "cpu", "cuda", "cuda:N", or "auto" for a GPU if there is one.',
+}
+#: The docstring of a family: its beginning, the parameters it shares, what it returns, and its examples.
+DOCSTRING = """{}
+{}
 
 Returns
 -------
-Graph
+{}
 
 Raises
 ------
@@ -36,11 +39,11 @@ OptionError
     A number out of range, or options that exclude each other.
 
 Examples
-"""
+{}"""
 
 
 def family(make: Callable[P, R]) -> Callable[P, R]:
-    """Check ``seed`` and ``device`` of a generator, resolve the device and run on it."""
+    """Check ``seed`` and ``device`` of a generator, run it on the device, and complete its docstring."""
 
     @wraps(make)
     def checked(*arguments: P.args, **options: P.kwargs) -> R:
@@ -49,9 +52,11 @@ def family(make: Callable[P, R]) -> Callable[P, R]:
         with arrays.on(where):
             return make(*arguments, **options)
 
-    documented = inspect.getdoc(make) or ""
-    if "\nReturns\n" not in documented:
-        checked.__doc__ = documented.replace("\n\nExamples\n", SHARED_SECTIONS)
+    beginning, _, examples = (inspect.getdoc(make) or "").partition("\n\nExamples\n")
+    beginning, _, returned = beginning.partition("\n\nReturns\n-------\n")
+    names = inspect.signature(make).parameters
+    shared = [f"{name} : {text}" for name, text in SHARED_PARAMETERS.items() if name in names]
+    checked.__doc__ = DOCSTRING.format(beginning, "\n".join(shared), returned or "Graph", examples)
     return checked
 
 

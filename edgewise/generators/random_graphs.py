@@ -55,9 +55,6 @@ def uniform(
     ----------
     n, m : int
         Vertices and random pairs.
-    simple : bool
-        Drop self-loops and merge repeated edges; a little fewer than ``m`` are left.
-    directed : bool
 
     Examples
     --------
@@ -124,6 +121,8 @@ def rmat(
 ) -> Graph:
     """Make an R-MAT graph of ``2**scale`` vertices; the defaults are Graph500's.
 
+    Such graphs have many repeated edges.  If they are not shuffled, vertex 0 has the highest degree.
+
     Parameters
     ----------
     scale : int
@@ -132,11 +131,6 @@ def rmat(
         Edges drawn for each vertex.
     probabilities : tuple of four float
         Probabilities of the quadrants top left, top right, bottom left, bottom right; they add up to 1.
-    simple : bool
-        Drop self-loops and merge repeated edges, of which skewed graphs have many.
-    shuffle : bool
-        Put the vertex ids in random order; else vertex 0 has the highest degree.
-    directed : bool
 
     Examples
     --------
@@ -194,7 +188,7 @@ def scale_free(
     """Make a graph in which a few hubs, random vertices, have a large share of the edges.
 
     These are the test graphs of Harish and Narayanan (HiPC 2007), which make one thread per vertex slow: mean
-    degree 6, and one vertex in a thousand has degree 1000.
+    degree 6, and one vertex in a thousand has degree 1000.  Directed edges go from hubs.
 
     Parameters
     ----------
@@ -206,10 +200,6 @@ def scale_free(
         Share of the vertices that are hubs.
     hub_degree : int
         Edges from each hub; a hub gets a few more as a neighbour of others.
-    simple : bool
-        Drop self-loops and merge repeated edges.
-    directed : bool
-        Edges go from hubs.
 
     Examples
     --------

@@ -17,10 +17,8 @@ def is_text(kind) -> bool:
     from pyarrow import types
 
     kind = value_type(kind)
-    return is_utf8(kind) or any(
-        test(kind)
-        for test in (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
-    )
+    of_bytes = types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary
+    return is_utf8(kind) or any(test(kind) for test in of_bytes)
 
 
 def is_utf8(kind) -> bool:

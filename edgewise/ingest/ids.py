@@ -56,7 +56,8 @@ def number_integers(sources, targets):
     if len(sources) == 0:
         return np.empty(0, np.uint32), np.empty(0, np.uint32), None, 0
     with timer("number ids"):
-        return _without_plain_ids(*number_distinct(*_alike(sources, targets)))
+        columns = map(np.ascontiguousarray, _of_one_sign(_wide(sources), _wide(targets)))
+        return _without_plain_ids(*number_distinct(*columns))
 
 
 def number_strings(sources, targets):
@@ -132,11 +133,6 @@ def _arrow(values, name):
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         problem = f"{name} cannot be ids ({' '.join(str(error).split())})"
         raise GraphError(f"{problem}; give integers only or strings only") from error
-
-
-def _alike(sources, targets):
-    """Both columns as int64, or as uint64."""
-    return tuple(np.ascontiguousarray(column) for column in _of_one_sign(_wide(sources), _wide(targets)))
 
 
 def _wide(column):

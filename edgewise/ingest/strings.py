@@ -19,8 +19,6 @@ wins.  :func:`number_new` gives the new strings, in order of their positions, th
 to the arena; all their copies then find the numbers in the slots.  The numbers are therefore the same for
 every number of threads and every size of batch.
 
-Bytes are always compared; strings that merely share a hash stay apart.
-
 A table of millions of strings is far larger than the caches, and each string costs three misses (slot,
 offset, bytes).  :func:`look_up` therefore takes a group of strings together through each step, so that the
 misses of a group overlap; this halves its time.  It uses the probing of

@@ -89,7 +89,7 @@ def test_not_allowed(tmp_path, monkeypatch):
 
 def test_vanished_between_two_looks(tmp_path):
     from edgewise.files import edgelist
-    from edgewise.files.read_options import Options
+    from edgewise.files.formats import Options
     from edgewise.files.streams import Source, reading
 
     path = tmp_path / "a.txt"

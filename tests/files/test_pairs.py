@@ -16,9 +16,9 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import pair_tables as page
-from edgewise.files.clusters import clusters_table, write_clusters
 from edgewise.files.pair_tables import read_pairs
 from edgewise.files.streams import read_ahead
+from edgewise.files.tables import clusters_table, write_clusters
 
 TABLE = pa.table(
     {

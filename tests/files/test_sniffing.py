@@ -3,8 +3,7 @@
 import pytest
 
 import edgewise as ew
-from edgewise.files.read_options import Options
-from edgewise.files.sniff import sniff
+from edgewise.files.formats import Options, sniff
 from edgewise.files.streams import Source
 
 TEXTS = {

@@ -10,7 +10,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError, OptionError
-from edgewise.files.clusters import write_clusters
+from edgewise.files.tables import write_clusters
 
 TABLE = pa.table({"left": ["a", "b", "d"], "right": ["b", "c", "e"], "score": [0.9, 0.2, 0.8]})
 
