@@ -98,7 +98,7 @@ METHODS = {
         enumerates=True,
     ),
     "dfs": CycleMethod(
-        dfs.start,
+        dfs.Searches,
         "all paths from every vertex, until they close",
         "CS406",
         work=dfs.work,

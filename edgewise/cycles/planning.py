@@ -53,7 +53,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cycles.counting.ranked import Ranked, ranked_of
-from edgewise.cycles.search.two_core import Rows, add_step, count_walks, peeled
+from edgewise.cycles.search.two_core import add_step, count_walks, peeled
 from edgewise.device import arrays, streams, threads
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.method import kind_of
@@ -165,7 +165,7 @@ def bound_of(ranked: Ranked, length: int) -> float:
 
 
 def _bound_by_walks(ranked, length):
-    n, device, rows = ranked.n_vertices, ranked.device, Rows(ranked.offsets, ranked.neighbours)
+    n, device, rows = ranked.n_vertices, ranked.device, ranked.csr
     xp = arrays.namespace(device)
     with arrays.guard(device), np.errstate(over="ignore"):
         remains = peeled(ranked)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.cycles.counting.ranked import ranked_of
-from edgewise.cycles.search.intervals import estimate_from
-from edgewise.cycles.search.sampling import sample
+from edgewise.cycles.search.sampling import estimate_from, sample
 from edgewise.cycles.verification import verify
 from edgewise.device import arrays
 from edgewise.errors import OptionError, VerificationError

@@ -16,23 +16,10 @@ ENTRIES, STEPS, ALL_STEPS = 2e7, 2e5, 2e6
 
 
 def count_by_hand(n, sources, targets, length):
-    """Count the simple cycles of ``length`` edges through every vertex, by walking them all.
+    """Simple cycles of ``length`` edges through each of ``n`` vertices, found by walking them all: int64.
 
     From every vertex all paths over larger vertices are walked; a path of ``length`` vertices whose ends are
     neighbours is a cycle, met once in each direction at its smallest vertex.
-
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    sources, targets : sequences of int
-        Self-loops and repeated edges are no part of a simple cycle.
-    length : int
-        3 or more.
-
-    Returns
-    -------
-    (n,) int64 array
     """
     neighbours = [set() for _ in range(n)]
     for source, target in zip(sources, targets, strict=True):
@@ -65,9 +52,6 @@ def verify(cycles):
     to length 6 by formulas for a single vertex, among them the vertex on most cycles; beyond, by a plain
     search, which is cut short where it would last: there must be at least as many cycles as it has found.
 
-    Parameters
-    ----------
-    cycles : edgewise.cycles.result.Cycles
     """
     length, counts = cycles.length, arrays.move(cycles.counts, "cpu")
     if cycles.count_directions:
@@ -75,9 +59,8 @@ def verify(cycles):
         counts = counts // 2
     rows = _simple_rows(cycles.graph.to("cpu"))
     _complain(counts < 0, counts, "is negative")
-    _complain(
-        (counts > 0) & (np.diff(rows[0]) < 2), counts, "is not zero, but it has less than two neighbours"
-    )
+    few = np.diff(rows[0]) < 2
+    _complain((counts > 0) & few, counts, "is not zero, but it has less than two neighbours")
     if sum(counts.tolist()) % length:
         raise VerificationError(
             f"all counts add up to no multiple of {length}: each cycle counts at {length}"
@@ -111,10 +94,8 @@ def _simple_rows(graph):
     n = graph.n_vertices
     ends = graph.sources.astype(np.int64), graph.targets.astype(np.int64)
     proper = ends[0] != ends[1]
-    both = (
-        np.concatenate([ends[0][proper], ends[1][proper]]),
-        np.concatenate([ends[1][proper], ends[0][proper]]),
-    )
+    one, other = ends[0][proper], ends[1][proper]
+    both = np.concatenate([one, other]), np.concatenate([other, one])
     matrix = coo_array((np.ones(len(both[0]), bool), both), shape=(max(n, 1), max(n, 1))).tocsr()
     return matrix.indptr[: n + 1].astype(np.int64), matrix.indices.astype(np.int64)
 
@@ -223,12 +204,8 @@ def _by_search(rows, start, length):
         away.update(dict.fromkeys(level, far))
         if len(away) > STEPS:
             return 0, False, len(away)
-    twice, steps, path, left = (
-        0,
-        len(away),
-        [start],
-        [iter(neighbours[offsets[start] : offsets[start + 1]].tolist())],
-    )
+    twice, steps, path = 0, len(away), [start]
+    left = [iter(neighbours[offsets[start] : offsets[start + 1]].tolist())]
     while left and steps <= STEPS:
         other = next(left[-1], None)
         steps += 1

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles import planning
-from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles import METHODS, planning
+from edgewise.cycles.counting.ranked import RankedCSR, ranked_of
 from edgewise.cycles.planning import heaviest_first
 from edgewise.cycles.search import dfs, probes, sampling, two_core
 from edgewise.cycles.search import enumerate as enumerating
@@ -173,11 +173,11 @@ def test_a_search_gives_up_at_its_cap():
 @pytest.mark.simulator
 def test_shares_of_the_tasks_add_up():
     graph = ranked(*ZOO["two cliques and a bridge"])
-    for page in (dfs, enumerating):
-        order = heaviest_first(page.work(graph, 4))
-        whole = page.start(graph, order, 4)
+    for method in (METHODS["dfs"], METHODS["enumerate"]):
+        order = heaviest_first(method.work(graph, 4))
+        whole = method.run(graph, order, 4)
         whole.count(0, len(order))
-        solvers = [page.start(graph, order, 4) for _ in range(2)]
+        solvers = [method.run(graph, order, 4) for _ in range(2)]
         for number, first in enumerate(range(0, len(order), 3)):
             solvers[number % 2].count(first, min(first + 3, len(order)))
         assert (solvers[0].counts + solvers[1].counts).tolist() == whole.counts.tolist()
@@ -193,21 +193,22 @@ def kinds(names, index):
 
 
 ROWS = two_core.Rows, ("int64[]", "index[]")
+CSR = RankedCSR, ("int64[]", "index[]", "int64[]")
 TASKS = "int64[]", "int64", "int64", "int64[]", "int64"
 KERNELS = {
     "dfs": (
         dfs.search.cuda,
-        ("int64", (dfs.Tasks, TASKS), ROWS)
+        ("int64", (dfs.Tasks, TASKS), CSR)
         + ((dfs.Stacks, ("int64[]", "int64[]", "int64", "int64")), "int64[]"),
     ),
     "enumerate": (
         enumerating.search.cuda,
-        ("int32[]", "int64", (dfs.Tasks, TASKS), ROWS, "int64[]")
+        ("int32[]", "int64", (dfs.Tasks, TASKS), CSR)
         + ((enumerating.Scratch, ("int64", "int32[]", "index[]", *["int64[]"] * 4)),)
         + ((enumerating.Budget, ("int64[]", "int64")), "int64[]"),
     ),
-    "add_step": (two_core.add_step.cuda, (ROWS, "uint8[]", "float64[]", "float64[]")),
-    "peel_once": (two_core.peel_once.cuda, (ROWS, "uint8[]", "uint8[]")),
+    "add_step": (two_core.add_step.cuda, (CSR, "uint8[]", "float64[]", "float64[]")),
+    "peel_once": (two_core.peel_once.cuda, (CSR, "uint8[]", "uint8[]")),
     "sum_along": (sampling.sum_along.cuda, (ROWS, "float64[]", "int64", "float64[]")),
     "draw_walk": (
         sampling.draw_walk.cuda,

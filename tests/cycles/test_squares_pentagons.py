@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.counting import pentagons, squares, vertex_queue
+from edgewise.cycles.counting import apex, pentagons, squares
 from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.cycles.verification import count_by_hand
 from edgewise.device import threads
@@ -94,7 +94,7 @@ def test_workers_share_and_numbers_widen(length, monkeypatch):
 
 def test_bounds_of_wedges():
     ranked = ranked_of(ew.generate.rmat(10, edge_factor=8, seed=5))
-    steps = vertex_queue.wedge_bounds(ranked)
+    steps = apex.wedge_bounds(ranked)
     below = [
         sum(int((ranked.neighbours[ranked.offsets[a] : ranked.offsets[a + 1]] < v).sum()) for a in row)
         for v, row in enumerate(
@@ -104,8 +104,8 @@ def test_bounds_of_wedges():
     ]
     assert (steps >= below).all()
     for enough in (0, 1_000, 10**9):
-        assert vertex_queue.max_wedge_bound(ranked, enough) >= steps.max()
-    assert vertex_queue.max_wedge_bound(ranked, 0) == steps.max()
+        assert apex.max_wedge_bound(ranked, enough) >= steps.max()
+    assert apex.max_wedge_bound(ranked, 0) == steps.max()
 
 
 def test_published_totals(data):

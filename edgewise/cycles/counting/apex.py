@@ -17,7 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cycles.counting.ranked import RankedCSR, first_from
-from edgewise.device import arrays, barrier_wait, cas, device, each_row, fetch_add, launch, parallel_region
+from edgewise.device import (
+    arrays,
+    barrier_wait,
+    cas,
+    device,
+    each,
+    each_row,
+    fetch_add,
+    launch,
+    parallel_region,
+)
 from edgewise.device.regions import workers
 from edgewise.device.target import SIMULATED
 from edgewise.device.warps import (
@@ -400,6 +410,38 @@ def wedges_of(ranked):
     wedges = arrays.zeros(ranked.n_vertices, np.int64, device)
     measure_wedges(ranked.n_vertices, ranked.csr, lengths, wedges, width="warp")
     return lengths, wedges
+
+
+@each
+def bound_wedges(apex, csr, bounds):
+    """Sum up the lengths of the rows of a vertex's lower neighbours."""
+    total = np.int64(0)
+    for entry in range(csr.offsets[apex], csr.split[apex]):
+        middle = np.int64(csr.neighbours[entry])
+        total += csr.offsets[middle + 1] - csr.offsets[middle]
+    bounds[apex] = total
+
+
+def wedge_bounds(ranked):
+    """Upper bounds of the wedges below each vertex, on the CPU: (n,) int64 array."""
+    bounds = np.empty(ranked.n_vertices, np.int64)
+    bound_wedges(len(bounds), ranked.csr, bounds)
+    return bounds
+
+
+def max_wedge_bound(ranked, enough):
+    """Upper bound of the wedges below any vertex on the CPU; a closer one where it is above ``enough``."""
+    # Ranks are ordered by degree: no lower neighbour's row is longer than the vertex's own.
+    bounds = (ranked.split - ranked.offsets[:-1]) * (ranked.offsets[1:] - ranked.offsets[:-1])
+    largest = int(bounds.max(initial=0))
+    return largest if largest <= enough else int(wedge_bounds(ranked).max())
+
+
+def wedge_work(ranked, cost):
+    """Operations of each apex, about: (n,) float64 array; ``cost`` is that of a wedge on the CPU."""
+    if ranked.device == "cpu":
+        return wedge_bounds(ranked) * cost
+    return wedges_of(ranked)[1].astype(np.float64)
 
 
 def _power_of_two(number):

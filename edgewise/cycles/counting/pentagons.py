@@ -53,17 +53,12 @@ from edgewise.cycles.counting.apex import (
     apex_regions,
     find,
     group_barrier,
+    max_wedge_bound,
     wedge_shares,
-    wedges_of,
+    wedge_work,
 )
 from edgewise.cycles.counting.ranked import Ranked, Rows
-from edgewise.cycles.counting.vertex_queue import (
-    VertexCounter,
-    max_wedge_bound,
-    prefetch_lower,
-    vertex_of,
-    wedge_bounds,
-)
+from edgewise.cycles.counting.vertex_queue import VertexCounter, prefetch_lower, vertex_of
 from edgewise.device import arrays, compiled, device, each_row, fetch_add
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
@@ -442,6 +437,4 @@ def start(ranked: Ranked, order, length: int, **sizes):
 
 def work(ranked: Ranked, length: int):
     """Operations of each apex, about: (n,) float64 array on the device of ``ranked``."""
-    if ranked.device == "cpu":
-        return wedge_bounds(ranked) * COST
-    return wedges_of(ranked)[1].astype(np.float64)
+    return wedge_work(ranked, COST)

@@ -26,6 +26,7 @@ Triangles through edges are counted by :mod:`~edgewise.cycles.counting.on_edges`
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -189,9 +190,10 @@ class Surveyed(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """Entries not above the entry before, steps of a count by number, and self-loops of each stretch."""
+    """Of each stretch: entries below the one before, repeated edges, steps by number, and self-loops."""
 
-    unsorted: Any
+    descents: Any
+    duplicates: Any
     steps: Any
     self_loops: Any
 
@@ -200,53 +202,36 @@ def survey(offsets, neighbours) -> Surveyed | None:
     """Prepare a count in symmetric rows as they are; ``None`` if they are not sorted or should be ranked."""
     n = len(offsets) - 1
     split, stretches = np.empty(n, np.int64), -(-n // STRETCH)
-    csr, sums = RankedCSR(offsets, neighbours, split), Survey(*np.zeros((3, stretches), np.int64))
+    csr, sums = RankedCSR(offsets, neighbours, split), Survey(*np.zeros((4, stretches), np.int64))
     survey_rows(stretches, csr, sums)
-    unsorted, steps, n_self_loops = (int(one.sum()) for one in sums)
-    if steps > MAX_STEPS * len(neighbours):
+    n_descents, n_duplicates, steps, n_self_loops = (int(one.sum()) for one in sums)
+    if n_descents or steps > MAX_STEPS * len(neighbours):
         return None
-    rows, n_duplicates = Rows(split, offsets[1:], neighbours), 0
-    if unsorted:
-        duplicates = np.zeros(stretches, np.int64)
-        find_duplicates(stretches, csr, sums.unsorted, duplicates)
-        if sums.unsorted.any():
-            return None
-        n_duplicates = int(duplicates.sum())
+    rows = Rows(split, offsets[1:], neighbours)
+    if n_duplicates:
         rows = Rows(split, rows.ends.copy(), np.empty_like(neighbours))
         copy_distinct(n, neighbours, rows)
     return Surveyed(rows, _are_far_apart(offsets, neighbours), n_self_loops, n_duplicates)
 
 
-def _survey_rows(stretch, csr, survey):
+@partial(each, least_chunk=1)
+def survey_rows(stretch, csr, sums):
     """Find the higher neighbours of a stretch of rows, and how many steps they take."""
     offsets, neighbours, split = csr
-    unsorted, steps, self_loops = np.int64(0), np.int64(0), np.int64(0)
+    descents, duplicates, steps, self_loops = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for vertex in range(stretch * STRETCH, min((stretch + 1) * STRETCH, len(split))):
         first, end, n_higher, before = offsets[vertex], offsets[vertex + 1], np.int64(0), np.int64(-1)
         for entry in range(first, end):
             neighbour = np.int64(neighbours[entry])
-            unsorted += neighbour <= before
+            descents += neighbour < before
+            duplicates += (neighbour == before) & (neighbour > vertex)
             self_loops += neighbour == vertex
             n_higher += neighbour > vertex
             before = neighbour
         split[vertex] = end - n_higher
         steps += n_higher * (end - n_higher - first)
-    survey.unsorted[stretch], survey.steps[stretch] = unsorted, steps
-    survey.self_loops[stretch] = self_loops
-
-
-def _find_duplicates(stretch, csr, descents, duplicates):
-    """Distinguish rows that are not sorted from those that hold an edge twice."""
-    offsets, neighbours, split = csr
-    n_descents, n_duplicates = np.int64(0), np.int64(0)
-    for vertex in range(stretch * STRETCH, min((stretch + 1) * STRETCH, len(split))):
-        for entry in range(offsets[vertex] + 1, offsets[vertex + 1]):
-            n_descents += neighbours[entry] < neighbours[entry - 1]
-            n_duplicates += entry > split[vertex] and neighbours[entry] == neighbours[entry - 1]
-    descents[stretch], duplicates[stretch] = n_descents, n_duplicates
-
-
-survey_rows, find_duplicates = each(_survey_rows, least_chunk=1), each(_find_duplicates, least_chunk=1)
+    sums.descents[stretch], sums.duplicates[stretch] = descents, duplicates
+    sums.steps[stretch], sums.self_loops[stretch] = steps, self_loops
 
 
 @each

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.ranked import Ranked
-from edgewise.device import device, each
+from edgewise.device import device
 from edgewise.device.prefetch import prefetch
 from edgewise.primitives.thread_pool import ThreadPool
 
@@ -100,31 +99,3 @@ class VertexCounter:
         """Do the tasks ``first`` to ``end - 1``."""
         own = [(scratch,) for scratch in self.scratch]
         self.pool.run_queue(self.kernel, first, end, *self.arguments, per_worker=own)
-
-
-@each
-def bound_wedges(task, vertices, csr, bounds):
-    """Sum up the lengths of the rows of a vertex's lower neighbours."""
-    vertex, total = np.int64(vertices[task]), np.int64(0)
-    for entry in range(csr.offsets[vertex], csr.split[vertex]):
-        middle = np.int64(csr.neighbours[entry])
-        total += csr.offsets[middle + 1] - csr.offsets[middle]
-    bounds[task] = total
-
-
-def wedge_bounds(ranked: Ranked, vertices=None):
-    """Upper bounds of the wedges below some vertices or all, on the CPU: (tasks,) int64 array."""
-    vertices = np.arange(ranked.n_vertices) if vertices is None else vertices
-    bounds = np.empty(len(vertices), np.int64)
-    bound_wedges(len(vertices), vertices, ranked.csr, bounds)
-    return bounds
-
-
-def max_wedge_bound(ranked: Ranked, enough: int) -> int:
-    """Upper bound of the wedges below any vertex; a closer one where it is above ``enough``."""
-    # Ranks are ordered by degree: no lower neighbour's row is longer than the vertex's own.
-    bounds = (ranked.split - ranked.offsets[:-1]) * (ranked.offsets[1:] - ranked.offsets[:-1])
-    largest = int(bounds.max(initial=0))
-    if largest > enough:
-        largest = max(enough, int(wedge_bounds(ranked, np.flatnonzero(bounds > enough)).max()))
-    return largest

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cycles.counting.ranked import Ranked
-from edgewise.cycles.search.two_core import Rows, count_walks
+from edgewise.cycles.search.two_core import count_walks
 from edgewise.device import arrays, device, each, fetch_add, threads
 
 #: Searches that run at once on a GPU, and words of all their stacks in memory.
@@ -30,18 +30,9 @@ CLAIM = 4
 
 
 class Tasks(NamedTuple):
-    """The tasks of one call, taken from a common counter.
+    """The tasks of one call, the vertices ``order[first:end]``, an int64 array.
 
-    Attributes
-    ----------
-    order : (tasks,) int64 array
-        Vertices (ranks) to search from.
-    first, end : int
-        The tasks are ``order[first:end]``.
-    taken : (1,) int64 array
-        How many of them have been taken.
-    claim : int
-        How many are taken at a time.
+    ``taken``, (1,) int64, is how many of them have been taken, ``claim`` how many are taken at a time.
     """
 
     order: Any
@@ -52,14 +43,10 @@ class Tasks(NamedTuple):
 
 
 class Stacks(NamedTuple):
-    """The stacks of all workers.
+    """The stacks of all workers; depth ``i`` of worker ``w`` is at ``w * own + i * step``.
 
-    Attributes
-    ----------
-    path, entries : (workers * depths,) int64 arrays
-        The vertices of the path, and the next entry in the row of each.
-    own, step : int
-        Depth ``i`` of worker ``w`` is at ``w * own + i * step``.
+    ``path`` and ``entries``, (workers * depths,) int64, are the vertices of the path, and the next entry in
+    the row of each.
     """
 
     path: Any
@@ -132,14 +119,7 @@ def search(worker, length, tasks, rows, stacks, counts):
 
 
 class Searches:
-    """A count in progress.
-
-    Parameters
-    ----------
-    ranked : Ranked
-    order : (tasks,) int64 array
-    length : int
-    """
+    """A solver; see :class:`edgewise.cycles.methods.CycleMethod`."""
 
     def __init__(self, ranked: Ranked, order, length: int):
         device, depths = ranked.device, length - 2
@@ -158,14 +138,8 @@ class Searches:
         ranked = self.ranked
         taken = arrays.zeros(1, np.int64, ranked.device)
         tasks = Tasks(self.order, first, end, taken, self.claim)
-        rows = Rows(ranked.offsets, ranked.neighbours)
         n_workers = min(self.n_workers, -(-(end - first) // self.claim))
-        search(n_workers, self.length, tasks, rows, self.stacks, self.counts)
-
-
-def start(ranked: Ranked, order, length: int) -> Searches:
-    """A solver that counts the cycles of ``length`` edges through the vertices of ``order``."""
-    return Searches(ranked, order, length)
+        search(n_workers, self.length, tasks, ranked.csr, self.stacks, self.counts)
 
 
 def work(ranked: Ranked, length: int):
@@ -176,6 +150,6 @@ def work(ranked: Ranked, length: int):
     device = ranked.device
     with np.errstate(over="ignore"):
         everywhere = arrays.full(ranked.n_vertices, 1, np.uint8, device)
-        steps = count_walks(Rows(ranked.offsets, ranked.neighbours), length, everywhere)
+        steps = count_walks(ranked.csr, length, everywhere)
     steps[arrays.namespace(device).diff(ranked.offsets) < 2] = 0
     return steps

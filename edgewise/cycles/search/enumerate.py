@@ -27,7 +27,7 @@ import numpy as np
 from edgewise.cycles.counting.ranked import Ranked
 from edgewise.cycles.search.dfs import Tasks, is_on_path
 from edgewise.cycles.search.probes import work
-from edgewise.cycles.search.two_core import Rows, without_trees
+from edgewise.cycles.search.two_core import without_trees
 from edgewise.device import arrays, cas, device, fetch_add, load, parallel_region
 from edgewise.device.launch import processors
 from edgewise.device.regions import workers
@@ -64,23 +64,13 @@ class Budget(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A thread group as one of its threads sees it.
+    """A thread group as its thread ``lane`` of ``size`` sees it; ``shared``, (WORDS,) int64, is fast memory.
 
-    Attributes
-    ----------
-    lane, size : int
-        Number of this thread within the group, and number of threads of the group.
-    shared : (WORDS,) int64 array
-        Fast memory of the group.
-    distance : (n,) int32 array
-        Edges from the apex, for the vertices reached; 0 for all others.
-    reached : (n,) index array
-        The vertices that have a distance, in ascending order of it.
-    credit : (n,) int64 array
-        Cycles through each of them that have been found below this apex.
-    path, entries, before : (length,) int64 arrays
-        Stack of this thread.  At depth ``i``: the vertex ``u(i+1)``, which is ``i + 1`` edges from the apex;
-        the next entry of its row; and how many cycles had been found when it was entered.
+    ``distance``, (n,) int32, are edges from the apex, 0 for the vertices that are not reached; ``reached``,
+    (n,), lists the others in ascending order of it; ``credit``, (n,) int64, are the cycles through each of
+    them that have been found below this apex.  ``path``, ``entries`` and ``before``, (length,) int64, are the
+    stack of this thread.  At depth ``i``: the vertex ``u(i+1)``, which is ``i + 1`` edges from the apex; the
+    next entry of its row; and how many cycles had been found when it was entered.
     """
 
     lane: int
@@ -196,9 +186,9 @@ def extend(first, apex, length, rows, group, budget):
 
 
 @parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
-def search(worker, length, tasks, rows, split, scratch, budget, counts):
+def search(worker, length, tasks, rows, scratch, budget, counts):
     """Take apex vertices until there are none, and count the cycles below each."""
-    number, group = group_of(worker, length, len(split), scratch)
+    number, group = group_of(worker, length, len(rows.split), scratch)
     position, end = np.int64(0), tasks.end
     while number < scratch.n_groups and position < end:
         if group.lane == 0:
@@ -209,7 +199,7 @@ def search(worker, length, tasks, rows, split, scratch, budget, counts):
         if position < end:
             apex, count = np.int64(tasks.order[position]), 0
             n_reached = find_distances(apex, length // 2, rows, group)
-            for entry in range(rows.offsets[apex], split[apex] - 1):  # u1 ranks below the last vertex
+            for entry in range(rows.offsets[apex], rows.split[apex] - 1):  # u1 ranks below the last vertex
                 count += extend(np.int64(rows.neighbours[entry]), apex, length, rows, group, budget)
             if count > 0:
                 fetch_add(counts, apex, count)
@@ -224,16 +214,7 @@ def search(worker, length, tasks, rows, split, scratch, budget, counts):
 
 
 class Enumeration:
-    """An enumeration in progress.
-
-    Parameters
-    ----------
-    ranked : Ranked
-    order : (tasks,) int64 array
-    length : int
-    cap : int
-        Steps after which the search gives up.
-    """
+    """A solver, which gives up after ``cap`` steps; see :class:`edgewise.cycles.methods.CycleMethod`."""
 
     def __init__(self, ranked: Ranked, order, length: int, cap: int):
         n, device, kind = ranked.n_vertices, ranked.device, ranked.neighbours.dtype
@@ -257,13 +238,7 @@ class Enumeration:
 
     @property
     def counts(self):
-        """Cycles found so far, by rank: (n,) int64 array.
-
-        Raises
-        ------
-        OptionError
-            The search has given up.
-        """
+        """Cycles found so far, by rank: (n,) int64 array; OptionError if the search has given up."""
         cap = self.budget.cap
         if int(self.budget.spent[0]) > cap:
             raise OptionError(
@@ -277,8 +252,7 @@ class Enumeration:
         """Count the cycles whose highest vertices are ``order[first:end]``."""
         ranked = self.ranked
         tasks = Tasks(self.order, first, end, arrays.zeros(1, np.int64, ranked.device), 1)
-        rows = Rows(ranked.offsets, ranked.neighbours)
-        search(self.length, tasks, rows, ranked.split, self.scratch, self.budget, self.found)
+        search(self.length, tasks, ranked.csr, self.scratch, self.budget, self.found)
 
 
 def start(ranked: Ranked, order, length: int, cap: int = CAP) -> Enumeration:

@@ -1,9 +1,4 @@
-"""Estimates of the number of cycles of one length in a graph, by sampling.
-
-:mod:`~edgewise.cycles.search.sampling` draws walks in the 2-core (:mod:`~edgewise.cycles.search.two_core`)
-and finds how many of their possible closings exist; :mod:`~edgewise.cycles.search.intervals` derives the
-number of cycles and its confidence interval.
-"""
+"""Estimates of the number of cycles of one length in a graph, by sampling."""
 
 from __future__ import annotations
 
@@ -13,8 +8,7 @@ import numpy as np
 
 from edgewise.cycles.counting.ranked import check_undirected, ranked_of
 from edgewise.cycles.result import CycleEstimate
-from edgewise.cycles.search.intervals import estimate_from
-from edgewise.cycles.search.sampling import sample
+from edgewise.cycles.search.sampling import estimate_from, sample
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph

@@ -19,14 +19,7 @@ FEW_ROUNDS, MANY_ROUNDS = 4, 48
 
 
 class Rows(NamedTuple):
-    """Rows of a graph as kernels take them.
-
-    Attributes
-    ----------
-    offsets : (n + 1,) int64 array
-    neighbours : (entries,) index array
-        Ascending within each row ``neighbours[offsets[v]:offsets[v + 1]]``.
-    """
+    """Ascending rows ``neighbours[offsets[v]:offsets[v + 1]]``; ``offsets`` is (n + 1,) int64."""
 
     offsets: Any
     neighbours: Any
@@ -101,18 +94,9 @@ def peel_once(vertex, rows, before, after):
 def peeled(ranked: Ranked, max_rounds: int = FEW_ROUNDS):
     """Mark the vertices that remain after some rounds in which those with fewer than two neighbours go.
 
-    Parameters
-    ----------
-    ranked : Ranked
-    max_rounds : int
-        Fewer if a round removes nothing.
-
-    Returns
-    -------
-    (n,) uint8 array
-        On the device of ``ranked``; zero only for vertices that are on no cycle.
+    Returns an (n,) uint8 array on the device of ``ranked``, zero only for vertices that are on no cycle.
     """
-    n, device, rows = ranked.n_vertices, ranked.device, Rows(ranked.offsets, ranked.neighbours)
+    n, device, rows = ranked.n_vertices, ranked.device, ranked.csr
     remains, other = arrays.full(n, 1, np.uint8, device), arrays.empty(n, np.uint8, device)
     left = n
     for _ in range(max_rounds):
@@ -152,20 +136,7 @@ def add_step(vertex, rows, remains, shorter, longer):
 
 
 def count_walks(rows: Rows, steps: int, remains):
-    """Count the walks of ``steps`` edges from every vertex.
-
-    Parameters
-    ----------
-    rows : Rows
-    steps : int
-    remains : (n,) uint8 array
-        Zero for vertices that no walk may visit.
-
-    Returns
-    -------
-    (n,) float64 array
-        On the device of ``rows``; infinite where it is too large for the type.
-    """
+    """Walks of ``steps`` edges from every vertex that remains: (n,) float64 array, perhaps infinite."""
     n, device = len(remains), arrays.device_of(remains)
     counts, other = remains.astype(np.float64), arrays.empty(n, np.float64, device)
     for _ in range(steps):
