@@ -33,16 +33,10 @@ if TYPE_CHECKING:
 
 
 @each
-def look_up_degree(vertex, offsets, rank, degrees):
-    """Number of neighbours of a vertex: the length of the row of its rank."""
-    row = np.int64(rank[vertex])
-    degrees[vertex] = offsets[row + 1] - offsets[row]
-
-
-@each
-def divide(vertex, degrees, triangles, coefficients):
+def divide(vertex, offsets, rank, triangles, coefficients):
     """Share of pairs of neighbours that are neighbours."""
-    degree = degrees[vertex]
+    row = np.int64(rank[vertex])
+    degree = offsets[row + 1] - offsets[row]
     coefficients[vertex] = 0.0 if degree < 2 else 2 * triangles[vertex] / (degree * (degree - 1))
 
 
@@ -83,7 +77,8 @@ class Clustering(Result):
     def degrees(self):
         """Neighbours of each vertex, each counted once, itself not: (n_vertices,) int64 array."""
         with arrays.guard(self.graph.device):
-            return _degrees(ranked_of(self.graph))
+            ranked = ranked_of(self.graph)
+            return (ranked.offsets[1:] - ranked.offsets[:-1])[ranked.rank]
 
     @cached_property
     def transitivity(self) -> float:
@@ -208,14 +203,9 @@ def clustering(
     graph, where = counted.graph, counted.graph.device
     with arrays.guard(where):
         coefficients = arrays.empty(graph.n_vertices, np.float64, where)
-        divide(graph.n_vertices, _degrees(ranked_of(graph)), counted.counts, coefficients)
+        ranked = ranked_of(graph)
+        divide(graph.n_vertices, ranked.offsets, ranked.rank, counted.counts, coefficients)
         arrays.synchronize(where)
     seconds = perf_counter() - start
     numbers = counted.counts, coefficients, counted.n_self_loops, counted.n_duplicates
     return Clustering(graph, counted.method, seconds, *numbers, devices=counted.devices)
-
-
-def _degrees(ranked):
-    degrees = arrays.empty(ranked.n_vertices, np.int64, ranked.device)
-    look_up_degree(ranked.n_vertices, ranked.offsets, ranked.rank, degrees)
-    return degrees

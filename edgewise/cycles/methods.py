@@ -82,7 +82,7 @@ METHODS = {
         options=LIMITS,
     ),
     "walks": CycleMethod(
-        hexagons.start,
+        hexagons.Hexagons,
         "closed walks, less those that meet themselves",
         "Movarraei and Boxwala 2016",
         work=hexagons.work,

@@ -21,7 +21,7 @@ SHAPES = ["repeated edges", "two cliques and a bridge"] if SIMULATED else [*ZOO]
 def counted(vertices, sources, targets, cut=0.4):
     ranked = ranked_of(ew.Graph.from_edges(sources, targets, n_vertices=vertices).to(PLACE))
     order = arrays.move(np.random.default_rng(1).permutation(vertices), ranked.device)
-    solver = hexagons.start(ranked, order, 6)
+    solver = hexagons.Hexagons(ranked, order, 6)
     half = int(cut * vertices)
     for first, end in ((0, half), (half, vertices)):
         solver.count(first, end)

@@ -260,7 +260,7 @@ def known_of(ranked: Ranked):
 class Hexagons:
     """A solver on any device; see :class:`edgewise.cycles.methods.CycleMethod`."""
 
-    def __init__(self, ranked: Ranked, order):
+    def __init__(self, ranked: Ranked, order, length: int):
         n, kind, self.device = ranked.n_vertices, ranked.neighbours.dtype, ranked.device
         self.order, self.graph = order, Graph(ranked.offsets, ranked.neighbours, known_of(ranked))
         self.counts = arrays.zeros(n, np.int64, self.device)
@@ -281,11 +281,6 @@ class Hexagons:
             counter = arrays.full(1, first, np.int64, self.device)
             queue = WorkQueue(counter, first, end, self.n_groups)
             count_hexagons(queue, self.order, self.graph, self.near, self.far, self.counts)
-
-
-def start(ranked: Ranked, order, length: int) -> Hexagons:
-    """Prepare a count of the hexagons through the vertices of ``order``."""
-    return Hexagons(ranked, order)
 
 
 def work(ranked: Ranked, length: int):

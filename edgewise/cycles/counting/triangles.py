@@ -20,8 +20,6 @@ is looked up among those of ``y``, or the other way round, whichever is shorter.
 and then even shares of all entries to be looked up, so that no lane is idle where rows are short or long
 (Merrill, Garland and Grimshaw 2012).  A hit is credited to ``z`` at once, and to ``x`` and ``y`` by the
 ballot of the lanes.
-
-Triangles through edges are counted by :mod:`~edgewise.cycles.counting.on_edges` on both.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ import numpy as np
 
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles, row_merger
 from edgewise.cycles.counting.ranked import Ranked, RankedCSR, Rows, first_from, ranked_of
-from edgewise.cycles.counting.vertex_queue import Distances, VertexCounter, task_prefetcher, vertex_of
+from edgewise.cycles.counting.vertex_queue import VertexCounter, task_prefetcher, vertex_of
 from edgewise.device import arrays, compiled, device, each, each_row, fetch_add, parallel_region
 from edgewise.device.warps import ballot, find_segment, inclusive_scan, popcount, shuffle, warp_size
 from edgewise.primitives import exclusive_scan
@@ -55,7 +53,7 @@ NO_ORDER = np.empty(0, np.int64)
 #: Threads of a block.
 THREADS = 256
 
-prefetch_higher = task_prefetcher(Distances(0, 12, 8, 4, beside=8), shortest=2)
+prefetch_higher = task_prefetcher(2, offsets=0, row=12, bounds=8, near_rows=4, near=8)
 
 
 class Scratch(NamedTuple):
