@@ -1,11 +1,9 @@
 """Triangles through every edge, credited to the entries of the edges in the rows.
 
-As in :mod:`~edgewise.cycles.counting.triangles`, a triangle is found at its lowest vertex ``x``.  The search
-yields the entries of all three edges, so that these are credited without a further look-up.  In the end
-every entry whose neighbour is lower copies the value of the opposite entry.
-
-On the CPU the positions of the higher neighbours in a long row are marked, and the credits of its entries are
-added up before they are written; on a GPU, and where rows are short, rows are merged.
+As in :mod:`~edgewise.cycles.counting.triangles`, a triangle is found at its lowest vertex, and with it the
+entries of its three edges.  In the end every entry whose neighbour is lower copies the value of the opposite
+entry.  On the CPU the positions of the higher neighbours in a long row are marked, and the credits of its
+entries are added up before they are written; on a GPU, and where rows are short, rows are merged.
 """
 
 from __future__ import annotations
@@ -24,10 +22,9 @@ MAX_MERGED = 3
 
 
 class Scratch(NamedTuple):
-    """Arrays of a CPU thread, zeros between two vertices.
+    """Arrays of a CPU thread, zeros between two vertices: (n,) uint32 and int32.
 
-    ``marks``, (n,) uint32, are positions in the row of the lowest vertex, from 1 on; ``sums``, int32, the
-    triangles by position.
+    ``marks`` are positions in the row of the lowest vertex, from 1 on; ``sums`` the triangles by position.
     """
 
     marks: Any

@@ -24,10 +24,9 @@ less one, and ``g`` the number of neighbours of ``v`` above it.
   an apex writes ``q(a)`` to its own entry in the row of ``a``, and the prefix sums along that row are the
   triangles at ``a`` below each higher neighbour (:class:`TrianglePrefix`).
 
-No list of triangles is needed.  Only the higher neighbours of an endpoint are read, and each edge between
-endpoints counts for both.  There are at most as many wedges as the sum over the edges of the smaller degree,
-and an endpoint has at most ``sqrt(2 m)`` higher neighbours.  The formulas are those of Kowalik, "Short cycles
-in planar graphs" (2003), divided among the vertices.
+Only the higher neighbours of an endpoint are read, at most ``sqrt(2 m)``, and each edge between endpoints
+counts for both.  The formulas are those of Kowalik, "Short cycles in planar graphs" (2003), divided among the
+vertices.
 
 On the CPU the endpoints of an apex are numbered, the middles first, so that all arrays but one over all
 vertices are small and stay in the first-level cache.  Number 0 is for vertices that are no endpoints: it has

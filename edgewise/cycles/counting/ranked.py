@@ -5,12 +5,11 @@ renumbered by *rank*, their position in ascending order of (degree, vertex numbe
 ``sqrt(2 m)`` neighbours of higher rank (Chiba and Nishizeki 1985).  Whatever is found at the highest vertex
 of a cycle, or by way of higher neighbours only, is therefore found cheaply, however long the longest row is.
 
-On the CPU this is a counting sort by blocks of edges.  Each block has cursors of its own, because an atomic
-cursor would wait for memory at every edge.  The blocks count the entries of each row, the rows are ranked by
-that, and every edge is appended to its two rows.  Then each row, in ascending order, is appended to the rows
-of its entries, which are sorted as a result.  Repeated edges are now side by side.  Usually there are none;
-otherwise the rows are built again from the distinct edges, since degrees and ranks have changed.  A GPU sorts
-entries packed into 64 bits, which is faster there.
+On the CPU this is a counting sort by blocks of edges, each with cursors of its own, because an atomic cursor
+would wait for memory at every edge.  The blocks count the entries of each row, the rows are ranked by that,
+and every edge is appended to its two rows.  Then each row, in ascending order, is appended to the rows of its
+entries, which sorts these.  If edges are repeated, now side by side, the rows are built again from the
+distinct ones, since degrees and ranks have changed.  A GPU sorts entries packed into 64 bits.
 """
 
 from __future__ import annotations

@@ -8,13 +8,12 @@ in ``u``,
 * ``a`` is on ``L(u) - 1`` of them for every endpoint ``u`` of its wedges,
 * ``v`` is on half as many as all its middles together.
 
-Rows are ascending, so the endpoints beside a middle are the entries of its row before ``v``.  Ranks are
-ordered by degree, so that there are at most as many wedges as the sum over the edges of the smaller degree:
-8.4 million for com-DBLP, and every wedge is read twice.  See Chiba and Nishizeki (1985), and for counts per
-vertex Burkhardt and Harris, "Simple and efficient four-cycle counting on sparse graphs" (2023, arXiv
-2303.06090).
+Ranks are ordered by degree, so that there are at most as many wedges as the sum over the edges of the smaller
+degree: 8.4 million for com-DBLP, and every wedge is read twice.  See Chiba and Nishizeki (1985), and for
+counts per vertex Burkhardt and Harris, "Simple and efficient four-cycle counting on sparse graphs" (2023,
+arXiv 2303.06090).
 
-On the CPU a thread keeps ``L`` in an array over all vertices, of 16 bits where the rows are short enough, so
+On the CPU a thread has ``L`` in an array over all vertices, of 16 bits where the rows are short enough, so
 that it stays in the second-level cache.  Lists are filled without branches: an entry is always written, and
 kept by advancing the end of the list.  On a GPU ``L`` is a hash table of a warp, a block or the grid
 (:mod:`~edgewise.cycles.counting.apex`).
