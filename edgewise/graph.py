@@ -48,7 +48,6 @@ class Graph:
         self._edges, self._rows = edges, rows
         self.made_of = ("edges",) * (edges is not None) + ("rows",) * (rows is not None)
         self._cache: dict[Any, Any] = {}
-        self.kept = self._cache  # until every room uses cached()
 
     @classmethod
     def from_edges(
@@ -135,13 +134,8 @@ class Graph:
 
         offsets, neighbours = building.rows(offsets, neighbours)
         weights = building.weights_like(weights, neighbours)
-        graph = cls(
-            len(offsets) - 1,
-            rows=(offsets, neighbours, weights),
-            directed=directed,
-            ids=ids,
-            vertex_weights=vertex_weights,
-        )
+        rows = offsets, neighbours, weights
+        graph = cls(len(offsets) - 1, rows=rows, directed=directed, ids=ids, vertex_weights=vertex_weights)
         if not directed:
             building.check_symmetric(graph)
         return graph
@@ -292,13 +286,7 @@ class Graph:
 
         _check_choices(self_loops, repeated)
         edges = building.simplify(self._edge_list(), self.n_vertices, self.directed, self_loops, repeated)
-        return Graph(
-            self.n_vertices,
-            edges=edges,
-            directed=self.directed,
-            ids=self.ids,
-            vertex_weights=self.vertex_weights,
-        )
+        return self._copy(edges, None)
 
     def undirected(self) -> Graph:
         """Return the graph with its edges in both directions; itself if it is undirected.
@@ -314,9 +302,7 @@ class Graph:
         """
         if not self.directed:
             return self
-        return Graph(
-            self.n_vertices, edges=self._edge_list(), ids=self.ids, vertex_weights=self.vertex_weights
-        )
+        return self._copy(self._edge_list(), None, directed=False)
 
     def degrees(self):
         """Number of CSR entries of each vertex: (n_vertices,) int64 array."""
@@ -336,9 +322,7 @@ class Graph:
             return self
 
         def moved(form):
-            return (
-                None if form is None else tuple(None if a is None else arrays.move(a, device) for a in form)
-            )
+            return form and tuple(None if a is None else arrays.move(a, device) for a in form)
 
         return self._copy(moved(self._edges), moved(self._rows), self.made_of)
 
@@ -362,17 +346,12 @@ class Graph:
         """
         return self._copy(self._edge_list(), self._csr(), ("edges", "rows"))
 
-    def _copy(self, edges, rows, made_of):
-        """The same graph of other arrays."""
-        graph = Graph(
-            self.n_vertices,
-            edges=edges,
-            rows=rows,
-            directed=self.directed,
-            ids=self.ids,
-            vertex_weights=self.vertex_weights,
-        )
-        graph.made_of = made_of
+    def _copy(self, edges, rows, made_of=None, directed=None):
+        """A graph of other arrays with the same vertices, by default made of those and of the same kind."""
+        given = {"directed": self.directed if directed is None else directed}
+        given |= {"ids": self.ids, "vertex_weights": self.vertex_weights}
+        graph = Graph(self.n_vertices, edges=edges, rows=rows, **given)
+        graph.made_of = made_of or graph.made_of
         return graph
 
     def split(self, devices: Any, *, by: str = "auto") -> SplitGraph:

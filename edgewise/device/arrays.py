@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from edgewise.device.target import SIMULATED
-from edgewise.errors import DeviceError, OutOfMemoryError
+from edgewise.errors import DeviceError, OutOfMemoryError, argument
 
 
 class Simulated(np.ndarray):
@@ -22,10 +22,7 @@ class Simulated(np.ndarray):
 def device_of(*arguments, contiguous=False) -> str:
     """Device of the arrays among ``arguments`` and in their records; ``"cpu"`` if there is none.
 
-    Raises
-    ------
-    DeviceError
-        The arrays are on several devices, or, with ``contiguous``, one of them is not contiguous.
+    Arrays on several devices are refused, and, with ``contiguous``, arrays that are not contiguous.
     """
     return _common_device(arguments, contiguous, arguments) or "cpu"
 
@@ -67,12 +64,12 @@ def _name_of(value, arguments):
                 return f"{name}.{inner}"
         return None
 
-    for number, argument in enumerate(arguments):
-        if argument is value:
+    for number, given in enumerate(arguments):
+        if given is value:
             return f"argument {number}"
-        field = path(argument) if isinstance(argument, tuple) else None
+        field = path(given) if isinstance(given, tuple) else None
         if field is not None:
-            return f"{field} of argument {number} ({type(argument).__name__})"
+            return f"{field} of argument {number} ({type(given).__name__})"
     return "an array"
 
 
@@ -88,13 +85,7 @@ def _cuda_device(number):
 
 
 def resolve(where: str) -> str:
-    """Normalise a device given by a user: ``cuda`` means ``cuda:0``, ``auto`` a GPU if there is one.
-
-    Raises
-    ------
-    DeviceError
-        The device is unknown, or there is no such GPU.
-    """
+    """Normalise a device given by a user: ``cuda`` means ``cuda:0``, ``auto`` a GPU if there is one."""
     if not isinstance(where, str):
         raise DeviceError(f"device {where!r} is unknown; use a string: cpu, cuda, cuda:N or auto")
     if where == "auto":
@@ -108,7 +99,8 @@ def resolve(where: str) -> str:
     if int(number or 0) >= count:
         raise DeviceError(
             f"device {where!r} is not there ({count} usable GPUs: {why_no_gpu() or 'numbered from 0'}); "
-            "use device='cpu', or install edgewise[cuda13] or edgewise[cuda12] to match the driver"
+            f"use {argument('device', 'cpu')}, or install edgewise[cuda13] or edgewise[cuda12] to match the "
+            "driver"
         )
     return f"cuda:{int(number or 0)}"
 
@@ -235,7 +227,7 @@ def guard(where):
                 raise
             raise OutOfMemoryError(
                 f"{where} ran out of memory ({error}; {free_memory(where):,} bytes free); use a smaller graph"
-                + ("" if where == "cpu" else " or device='cpu'")
+                + ("" if where == "cpu" else f" or {argument('device', 'cpu')}")
             ) from error
 
 
@@ -261,5 +253,5 @@ def out_of_memory(needed: int, where: str) -> OutOfMemoryError:
     """The error for an allocation of ``needed`` bytes that failed on ``where``."""
     return OutOfMemoryError(
         f"{where} has too little memory: {needed:,} bytes needed, {free_memory(where):,} free; "
-        "use device='cpu' or a smaller graph"
+        f"use {argument('device', 'cpu')} or a smaller graph"
     )

@@ -5,6 +5,7 @@ The CPU compiler replaces them by LLVM's atomic instructions, and the CUDA compi
 operation returns the previous value.
 """
 
+from functools import partial
 from threading import Lock
 
 import numpy as np
@@ -87,11 +88,6 @@ def _read_modify_write(signed, unsigned, real):
     return operation
 
 
-_cpu_fetch_min = _read_modify_write("min", "umin", "fmin")
-_cpu_fetch_max = _read_modify_write("max", "umax", "fmax")
-_cpu_fetch_add = _read_modify_write("add", "add", "fadd")
-
-
 @intrinsic
 def _cpu_load(_, array, index):
     def emit(context, builder, signature, arguments):
@@ -111,37 +107,33 @@ def _cpu_store(_, array, index, value):
     return types.void(array, types.intp, array.dtype), emit
 
 
-@overload(cas, jit_options=PART)
-def _cas_on_cpu(array, index, expected, value):
-    def swap(array, index, expected, value):
-        return _cpu_cas(array, np.intp(index), array.dtype.type(expected), array.dtype.type(value))
+def _with_value(operation):
+    """An overload that converts the index and the value for an intrinsic."""
 
-    return swap
+    def overloaded(array, index, value):
+        return lambda array, index, value: operation(array, np.intp(index), array.dtype.type(value))
 
-
-@overload(fetch_min, jit_options=PART)
-def _fetch_min_on_cpu(array, index, value):
-    return lambda array, index, value: _cpu_fetch_min(array, np.intp(index), array.dtype.type(value))
+    return overloaded
 
 
-@overload(fetch_max, jit_options=PART)
-def _fetch_max_on_cpu(array, index, value):
-    return lambda array, index, value: _cpu_fetch_max(array, np.intp(index), array.dtype.type(value))
+def _register_on_cpu():
+    on_cpu = partial(overload, jit_options=PART)
+
+    @on_cpu(cas)
+    def cas_on_cpu(array, index, expected, value):
+        def swap(array, index, expected, value):
+            return _cpu_cas(array, np.intp(index), array.dtype.type(expected), array.dtype.type(value))
+
+        return swap
+
+    on_cpu(load)(lambda array, index: lambda array, index: _cpu_load(array, np.intp(index)))
+    on_cpu(fetch_min)(_with_value(_read_modify_write("min", "umin", "fmin")))
+    on_cpu(fetch_max)(_with_value(_read_modify_write("max", "umax", "fmax")))
+    on_cpu(fetch_add)(_with_value(_read_modify_write("add", "add", "fadd")))
+    on_cpu(store)(_with_value(_cpu_store))
 
 
-@overload(fetch_add, jit_options=PART)
-def _fetch_add_on_cpu(array, index, value):
-    return lambda array, index, value: _cpu_fetch_add(array, np.intp(index), array.dtype.type(value))
-
-
-@overload(load, jit_options=PART)
-def _load_on_cpu(array, index):
-    return lambda array, index: _cpu_load(array, np.intp(index))
-
-
-@overload(store, jit_options=PART)
-def _store_on_cpu(array, index, value):
-    return lambda array, index, value: _cpu_store(array, np.intp(index), array.dtype.type(value))
+_register_on_cpu()
 
 
 def _register_on_cuda():

@@ -18,7 +18,7 @@ import numpy as np
 from edgewise.device import arrays, cache
 from edgewise.device import numba_internals as internals
 from edgewise.device.target import SIMULATED, cuda_compiler, one_compiler
-from edgewise.errors import DeviceError
+from edgewise.errors import DeviceError, argument
 
 #: Threads per block (the simulator starts a Python thread for each).
 BLOCK = 64 if SIMULATED else 256
@@ -31,24 +31,12 @@ MAX_BLOCKS = 2**31 - 1
 
 
 class Grid(NamedTuple):
-    """The grid of a kernel's launches.
+    """The grid of a kernel's launches: ``threads`` per block, of which ``lanes`` share one item.
 
-    Attributes
-    ----------
-    threads : int
-        Threads per block.
-    lanes : int
-        Threads that share one item of the launch's ``count``.
-    items_per_thread : int
-        Items that one thread serves.
-    max_blocks_per_sm : int or None
-        Upper limit of blocks per multiprocessor; the kernel's loop strides over the grid.  By default there
-        are as many blocks as the items need.
-    min_blocks_per_sm : int or None
-        Blocks that a multiprocessor must be able to run at once; this limits the registers of a thread.
-    cooperative : bool
-        Launch as many blocks as fit on the GPU at once (at most ``max_blocks_per_sm`` per multiprocessor),
-        whatever the count, so that they can wait for each other.
+    By default there are as many blocks as the items need, at most ``max_blocks_per_sm`` per multiprocessor;
+    then the kernel's loop strides over the grid.  ``min_blocks_per_sm`` is how many blocks a multiprocessor
+    must be able to run at once, which limits the registers of a thread.  A ``cooperative`` launch has as many
+    blocks as fit on the GPU at once, whatever the count, so that they can wait for each other.
     """
 
     threads: int = BLOCK
@@ -62,15 +50,8 @@ class Grid(NamedTuple):
 class Kernel:
     """A CUDA kernel ``(count, arguments)``, compiled for each set of argument types when first launched.
 
-    Calling it launches it on the device of the arguments, on CuPy's current stream there.
-
-    Parameters
-    ----------
-    name : str
-        Unique name, under which the PTX is cached.
-    source : callable
-        Returns the Python function to compile; called on first use.
-    grid : Grid
+    Calling it launches it on the device of the arguments, on CuPy's current stream there.  The PTX is cached
+    under ``name``; ``source()`` returns the Python function to compile when the kernel is first used.
     """
 
     def __init__(self, name, source, grid):
@@ -155,7 +136,7 @@ class _Loaded:
             if fitting == 0:
                 raise DeviceError(
                     f"cuda:{device_id} has too few registers or too little shared memory for {kernel.name}; "
-                    "use device='cpu'"
+                    f"use {argument('device', 'cpu')}"
                 )
             per_processor = min(fitting, kernel.grid.max_blocks_per_sm or fitting)
             self.max_blocks = per_processor * processors(f"cuda:{device_id}")
@@ -201,32 +182,31 @@ def _append_words(words, arguments):
     An array is passed as meminfo, parent, items, item size, data, shape and stride.
     """
     kinds = []
-    for argument in arguments:
-        if isinstance(argument, tuple):
-            kinds.append((type(argument), _append_words(words, argument)))
-        elif hasattr(argument, "data") and argument.ndim:
-            size, kind = argument.size, argument.dtype
-            words += (0, 0, size, kind.itemsize, argument.data.ptr, size, kind.itemsize)
+    for value in arguments:
+        if isinstance(value, tuple):
+            kinds.append((type(value), _append_words(words, value)))
+        elif hasattr(value, "data") and value.ndim:
+            size, kind = value.size, value.dtype
+            words += (0, 0, size, kind.itemsize, value.data.ptr, size, kind.itemsize)
             kinds.append(kind.num)
-        elif isinstance(argument, (float, np.floating)):
-            words.append(int(np.float64(argument).view(np.int64)))
+        elif isinstance(value, (float, np.floating)):
+            words.append(int(np.float64(value).view(np.int64)))
             kinds.append("f")
         else:
-            words.append(int(argument))
+            words.append(int(value))
             kinds.append("i")
     return tuple(kinds)
 
 
 def _plain_arrays(arguments):
     """The arguments with NumPy's own arrays in place of the simulator's, in records as well."""
-    plain = [
-        _plain_arrays(one)
-        if isinstance(one, tuple)
-        else one.view(np.ndarray)
-        if isinstance(one, np.ndarray)
-        else one
-        for one in arguments
-    ]
+
+    def plain_of(one):
+        if isinstance(one, tuple):
+            return _plain_arrays(one)
+        return one.view(np.ndarray) if isinstance(one, np.ndarray) else one
+
+    plain = map(plain_of, arguments)
     return type(arguments)(*plain) if hasattr(arguments, "_fields") else tuple(plain)
 
 

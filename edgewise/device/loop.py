@@ -40,15 +40,16 @@ loop_lock = RLock()
 class each:
     """Turn ``body(index, *arguments)`` into a parallel loop ``loop(count, *arguments)``.
 
+    The body is called once for every index ``0 <= index < count`` (an int64), in any order and in parallel.
+    Arguments are one-dimensional contiguous arrays on one device, integers, floats, and named tuples of these
+    (nested ones as well).
+
     Parameters
     ----------
     body : function
-        Called once for every index ``0 <= index < count`` (an int64), in any order and in parallel.
-        Arguments are one-dimensional contiguous arrays on one device, integers, floats, and named tuples of
-        these (nested ones as well).
     fetch : function, optional
-        ``fetch(index, *arguments)`` reads what the body will need; its value is the second argument of the
-        body.  Other bodies may write at the same time.
+        ``fetch(index, *arguments)`` reads what the body will need, while other bodies may write; its value is
+        the second argument of the body.
     least_chunk : int
         Smallest number of indices that a core takes at a time; smaller for bodies that last microseconds.
     threads : int

@@ -11,7 +11,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from edgewise.device.numba_internals import element_pointer, pointer_to
-from edgewise.device.target import PART, SIMULATED, on_cuda
+from edgewise.device.target import PART, overload_on_cuda
 
 #: Arguments of LLVM's intrinsic: for reading, keep in all caches, data and not instructions.
 TO_READ, KEEP, DATA = 0, 3, 1
@@ -39,15 +39,6 @@ def _prefetch_on_cpu(array, index):
     return lambda array, index: _cpu_prefetch(array, np.intp(index))
 
 
-def _register_on_cuda():
-    """On a GPU other warps hide the latency."""
-    if SIMULATED:
-        return
-    from numba.cuda.extending import overload as overload_on_cuda
-
-    @overload_on_cuda(prefetch)
-    def prefetch_on_cuda(array, index):
-        return lambda array, index: None
-
-
-on_cuda(_register_on_cuda)
+@overload_on_cuda(prefetch)
+def _prefetch_on_cuda(array, index):
+    return lambda array, index: None  # other warps hide the latency

@@ -75,14 +75,8 @@ def _pause_on_cpu(spins):
 class Worker(NamedTuple):
     """One worker of a parallel region: a CPU thread, or a thread of a GPU's grid.
 
-    Attributes
-    ----------
-    id : int
-        Counts from 0 to ``count - 1``.
-    count : int
-        Number of workers.
-    barrier : (BARRIER,) int32 array
-        State of :func:`barrier_wait`, shared by all workers.
+    ``id`` counts from 0 to ``count - 1``; ``barrier`` (BARRIER,) int32 is the state of :func:`barrier_wait`,
+    shared by all workers.
     """
 
     id: int
@@ -91,15 +85,10 @@ class Worker(NamedTuple):
 
 
 class BlockWorker(NamedTuple):
-    """A worker of a region with shared memory.
+    """A worker of a region with shared memory: a :class:`Worker` and uninitialised memory of its block.
 
-    Attributes
-    ----------
-    id, count, barrier
-        As in :class:`Worker`.
-    shared : (shared_words,) int64 array, uninitialised
-        Memory that the workers of a block share: a block's shared memory on a GPU, a part of an array for
-        each thread on the CPU.
+    ``shared`` (shared_words,) int64 is a block's shared memory on a GPU, and a part of an array for each
+    thread on the CPU.
     """
 
     id: int
@@ -185,32 +174,19 @@ class parallel_region:
         :class:`Worker`, or a :class:`BlockWorker` in a region with shared memory.
     threads : int
         Threads per block on a GPU.
-    max_blocks_per_sm : int, optional
-        Upper limit of blocks per multiprocessor.
-    min_blocks_per_sm : int, optional
-        Blocks that a multiprocessor must be able to run at once, which limits the registers of a thread.
     shared_words : int
         Words (int64) of memory that the workers of a block share.
+    max_blocks_per_sm, min_blocks_per_sm : int, optional
+        Limits of :class:`~edgewise.device.launch.Grid`.
     """
 
-    def __init__(
-        self,
-        body,
-        threads=launch.BLOCK,
-        max_blocks_per_sm=None,
-        min_blocks_per_sm=None,
-        shared_words=0,
-    ):
+    def __init__(self, body, threads=launch.BLOCK, shared_words=0, **limits):
         self.body, self.shared_words = device(body), shared_words
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
         self.cpu = (_cpu_region_with_shared_memory if shared_words else _cpu_region)(body, self.name)
-        grid = launch.Grid(
-            threads=min(threads, launch.BLOCK) if SIMULATED else threads,
-            max_blocks_per_sm=max_blocks_per_sm,
-            min_blocks_per_sm=min_blocks_per_sm,
-            cooperative=True,
-        )
+        threads = min(threads, launch.BLOCK) if SIMULATED else threads
+        grid = launch.Grid(threads=threads, cooperative=True, **limits)
         self.cuda = launch.Kernel(self.name, self._cuda_source, grid)
 
     @classmethod
@@ -307,10 +283,7 @@ _probe = thread_region.compiled(_probe_body, f"{__name__}._probe_body")
 class compiled:
     """Turn a plain function over arrays into one compiled call on the CPU that releases the GIL.
 
-    Parameters
-    ----------
-    body : function
-        ``body(*arguments)``; may return a number.
+    The function may return a number.
     """
 
     def __init__(self, body):

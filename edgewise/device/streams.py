@@ -39,13 +39,7 @@ class Event:
 
 
 class Stream:
-    """A queue of work on one device; inside ``with stream:`` it is the current stream.
-
-    Parameters
-    ----------
-    device : str
-        ``"cpu"`` or ``"cuda:N"``.
-    """
+    """A queue of work on one device; inside ``with stream:`` it is the current stream."""
 
     def __init__(self, device):
         self.device, self.stream = device, None
@@ -96,18 +90,10 @@ def pinned(count, dtype, device):
 
 
 def copy(target, source, stream=None):
-    """Copy ``source`` into ``target``, arrays of one size and type on any two devices.
+    """Copy ``source`` into ``target``, contiguous arrays of one size and type on any two devices.
 
-    Parameters
-    ----------
-    target, source : contiguous arrays
-    stream : Stream, optional
-        Stream of the GPU of ``target`` or of ``source``.  The default is the current stream of the target's
-        device, or of the source's if the target is on the host.
-
-    Notes
-    -----
-    Copies between GPUs and from page-locked memory are asynchronous.
+    The default stream is the current one of the target's device, or of the source's if the target is on the
+    host.  Copies between GPUs and from page-locked memory are asynchronous.
     """
     to, origin = arrays.device_of(target), arrays.device_of(source)
     if SIMULATED or (to == "cpu" and origin == "cpu"):
@@ -115,13 +101,8 @@ def copy(target, source, stream=None):
         return
     with stream or arrays.on(origin if to == "cpu" else to):
         cuda = _cupy_cuda()
-        cuda.runtime.memcpyAsync(
-            _address(target, to),
-            _address(source, origin),
-            source.nbytes,
-            cuda.runtime.memcpyDefault,
-            cuda.get_current_stream().ptr,
-        )
+        ends, queue = (_address(target, to), _address(source, origin)), cuda.get_current_stream().ptr
+        cuda.runtime.memcpyAsync(*ends, source.nbytes, cuda.runtime.memcpyDefault, queue)
 
 
 def _address(array, device):

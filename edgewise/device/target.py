@@ -28,9 +28,13 @@ _waiting_for_cuda: list = []
 _cuda_ready = False
 
 
+#: Decorator of a plain function that makes it callable from CPU kernels.
+on_cpu = register_jitable(**PART) if PART else register_jitable
+
+
 def device(function):
     """Make ``function`` callable from CPU and CUDA kernels; it stays a plain Python function."""
-    (register_jitable(**PART) if PART else register_jitable)(function)
+    on_cpu(function)
     on_cuda(lambda: _register_for_cuda(function))
     return function
 
@@ -43,6 +47,16 @@ def on_cuda(register):
         _waiting_for_cuda.append(register)
 
 
+def overload_on_cuda(function):
+    """Numba's ``overload`` for the CUDA compiler, once that is used."""
+
+    def wait(implementation):
+        on_cuda(lambda: _overload_on_cuda(function, implementation))
+        return implementation
+
+    return wait
+
+
 def cuda_compiler():
     """Return the module ``numba.cuda`` with every device function registered."""
     global _cuda_ready
@@ -53,6 +67,13 @@ def cuda_compiler():
             _waiting_for_cuda.pop(0)()
         _cuda_ready = True
     return cuda
+
+
+def _overload_on_cuda(function, implementation):
+    if not SIMULATED:
+        from numba.cuda.extending import overload
+
+        overload(function)(implementation)
 
 
 def _register_for_cuda(function):

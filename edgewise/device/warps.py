@@ -12,24 +12,28 @@ from numba.extending import overload
 
 from edgewise.device.atomics import fetch_add
 from edgewise.device.launch import WARP
-from edgewise.device.target import INTERPRETED, PART, SIMULATED, device, on_cuda
+from edgewise.device.target import INTERPRETED, PART, SIMULATED, device, on_cpu, on_cuda
 
 
+@on_cpu
 def warp_size():
     """Number of lanes that exchange values."""
     return 1
 
 
+@on_cpu
 def inclusive_scan(value, lane):
     """Sum of ``value`` over the lanes up to and including this one; int64."""
     return value
 
 
+@on_cpu
 def shuffle(value, lane):
     """The ``value`` of another lane."""
     return value
 
 
+@on_cpu
 def ballot(flag):
     """A word (int64) whose bit ``lane`` is set if that lane's ``flag`` is true."""
     return 1 if flag else 0
@@ -40,6 +44,7 @@ def popcount(lanes):
     return int(lanes).bit_count()
 
 
+@on_cpu
 def warp_barrier():
     """Wait until all lanes have arrived; what they wrote before is visible to all of them afterwards."""
 
@@ -71,6 +76,7 @@ def segment_sum(value, first, end, lane):
     return within - before if first > 0 else within
 
 
+@on_cpu
 def warp_aggregated_add(counter, index):
     """Add one to ``counter[index]`` and return the previous value.
 
@@ -97,36 +103,6 @@ def _block():
     return grid
 
 
-@overload(warp_size, jit_options=PART)
-def _warp_size_on_cpu():
-    return lambda: 1
-
-
-@overload(inclusive_scan, jit_options=PART)
-def _inclusive_scan_on_cpu(value, lane):
-    return lambda value, lane: value
-
-
-@overload(shuffle, jit_options=PART)
-def _shuffle_on_cpu(value, lane):
-    return lambda value, lane: value
-
-
-@overload(ballot, jit_options=PART)
-def _ballot_on_cpu(flag):
-    return lambda flag: 1 if flag else 0
-
-
-@overload(popcount, jit_options=PART)
-def _popcount_on_cpu(lanes):
-    return lambda lanes: lanes & 1
-
-
-@overload(warp_barrier, jit_options=PART)
-def _warp_barrier_on_cpu():
-    return lambda: None
-
-
 @overload(block_add, jit_options=PART)
 def _block_add_on_cpu(array, index, value):
     def add(array, index, value):
@@ -137,19 +113,9 @@ def _block_add_on_cpu(array, index, value):
     return add
 
 
-@overload(warp_aggregated_add, jit_options=PART)
-def _warp_aggregated_add_on_cpu(counter, index):
-    return lambda counter, index: fetch_add(counter, index, 1)
-
-
-@overload(block_size, jit_options=PART)
-def _block_size_on_cpu():
-    return lambda: 1
-
-
-@overload(block_barrier, jit_options=PART)
-def _block_barrier_on_cpu():
-    return lambda: None
+overload(popcount, jit_options=PART)(lambda lanes: lambda lanes: lanes & 1)
+overload(block_size, jit_options=PART)(lambda: lambda: 1)
+overload(block_barrier, jit_options=PART)(lambda: lambda: None)
 
 
 def _register_warps_on_cuda():

@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from edgewise.device.target import PART, SIMULATED, on_cuda
+from edgewise.device.target import PART, overload_on_cuda
 
 
 def wrapping_add(one, other):
@@ -17,26 +17,10 @@ def wrapping_add(one, other):
         return one.dtype.type(one + other)
 
 
-def _wrapping_add_of(kind):
+@overload_on_cuda(wrapping_add)
+@overload(wrapping_add, jit_options=PART)
+def _wrapping_add_of(one, other):
+    kind, unsigned = one, types.uint64
     if isinstance(kind, types.Integer) and kind.bitwidth == 64:
-        unsigned = types.uint64
         return lambda one, other: kind(unsigned(one) + unsigned(other))
     return lambda one, other: kind(one + other)
-
-
-@overload(wrapping_add, jit_options=PART)
-def _wrapping_add_on_cpu(one, other):
-    return _wrapping_add_of(one)
-
-
-def _register_on_cuda():
-    if SIMULATED:
-        return
-    from numba.cuda.extending import overload as overload_on_cuda
-
-    @overload_on_cuda(wrapping_add)
-    def wrapping_add_on_cuda(one, other):
-        return _wrapping_add_of(one)
-
-
-on_cuda(_register_on_cuda)

@@ -28,13 +28,7 @@ from edgewise.paths.sssp.delta_stepping import delta_stepping
 from edgewise.paths.sssp.dijkstra import dijkstra
 from edgewise.paths.sssp.harish import harish
 from edgewise.paths.sssp.near_far import near_far
-from edgewise.paths.sssp.weights import (
-    edge_at,
-    limit_in,
-    rows_in,
-    type_named,
-    wider_than,
-)
+from edgewise.paths.sssp.weights import edge_at, limit_in, rows_in, type_named, wider_than
 
 __all__ = ["METHODS", "shortest_paths"]
 

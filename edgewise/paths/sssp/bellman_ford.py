@@ -18,18 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import (
-    arrays,
-    barrier_wait,
-    compiled,
-    device,
-    fetch_add,
-    fetch_max,
-    fetch_min,
-    load,
-    parallel_region,
-    store,
-)
+from edgewise.device import arrays, barrier_wait, compiled, device, parallel_region
+from edgewise.device.atomics import fetch_add, fetch_max, fetch_min, load, store
 from edgewise.device.wrapping import wrapping_add
 from edgewise.errors import GraphError
 from edgewise.paths.csr import CSR
@@ -79,12 +69,6 @@ class Limits(NamedTuple):
 
 
 @device
-def falls_too_low(distance, weight, longer, lowest):
-    """Whether the sum of a distance and a weight is below the least number, or has wrapped round there."""
-    return weight < 0 and (longer > distance or longer < lowest)
-
-
-@device
 def relax(graph, state, vertex, following, limits):
     """Relax the edges of ``vertex``, and queue the vertices whose distances fall."""
     offsets, neighbours, weights = graph
@@ -94,7 +78,7 @@ def relax(graph, state, vertex, following, limits):
     for entry in range(offsets[vertex], offsets[vertex + 1]):
         other, weight = np.int64(neighbours[entry]), weights[entry]
         longer = wrapping_add(distance, weight)
-        if falls_too_low(distance, weight, longer, limits.lowest):
+        if weight < 0 and (longer > distance or longer < limits.lowest):  # or it has wrapped round
             store(counters, TOO_LOW * APART, 1)
         elif (
             (weight < 0 or longer >= distance)  # or it has wrapped round
@@ -133,14 +117,9 @@ def run_rounds(worker, graph, state, first, last, limits):
 
 
 def bellman_ford(rows, sources, cutoff):
-    """Distances from the nearest of ``sources``; as all methods of :mod:`edgewise.paths.sssp`.
+    """Search by rounds; raise :class:`NegativeCycle` if a source leads to one.
 
     Where a weight is negative, the cutoff is the largest number of the type.
-
-    Raises
-    ------
-    NegativeCycle
-        A source leads to one.
     """
     device, dtype, n = arrays.device_of(rows.offsets), rows.weights.dtype, rows.n_vertices
     distances = arrays.full(n, dtype.type(unreached(dtype)), dtype, device)
@@ -252,20 +231,9 @@ def search_cycle(graph, distances, count, state, budget, lowest):
 def finish(rows, distances, pending, budget):
     """Continue on one core from ``distances``, whose ``pending`` vertices were lowered last.
 
-    The given distances count as they are, like edges from a vertex that leads everywhere.
-
-    Parameters
-    ----------
-    rows : Adjacency or CSR
-    distances, pending : (n,) array and (k,) int64 array
-    budget : int
-        Edges that may be relaxed, approximately.
-
-    Returns
-    -------
-    (n,) array or None
-        The final distances, on the device of the given ones; ``None`` if the budget is spent, or if a
-        distance would fall below the range of its type.  Raises :class:`NegativeCycle`.
+    The given distances count as they are, like edges from a vertex that leads everywhere.  About ``budget``
+    edges may be relaxed.  Return the final distances on the device of the given ones, or ``None`` if the
+    budget is spent or a distance would fall below the range of its type; raise :class:`NegativeCycle`.
     """
     device, n = arrays.device_of(distances), len(distances)
     graph = CSR(*(arrays.move(a, "cpu") for a in (rows.offsets, rows.neighbours, rows.weights)))

@@ -12,6 +12,15 @@ distance is lowered by an atomic minimum, after a plain comparison that most edg
 hold the least distance that does not count, so that this comparison includes the cutoff.  A vertex is put
 into a later bin only if it does not wait there already.
 
+Each worker has bins of its own.  Bin ``b`` holds vertices with distances from ``b * delta`` to below ``(b +
+1) * delta``.  A worker keeps a ring of :data:`RING` bins, the current one and those after it, and an overflow
+bin for all later ones, which is distributed to the ring when its nearest vertices become current.  As long as
+no weight is longer than the ring, the overflow bin stays empty.
+
+A bin is a linked list of chunks of :data:`CHUNK` vertices, and only its first chunk may be partly filled.
+Used chunks return to a free list of their worker, and are reused while they are still in its cache.  A vertex
+whose distance is lowered again is put into a nearer bin as well, and its old entry is skipped later.
+
 ``delta`` comes from the mean weight over the mean degree: then the edges of a vertex lead out of its bin
 about as often as they stay in it, and few vertices are processed twice.  It changes the speed, never the
 result.
@@ -24,35 +33,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import barrier_wait, device, fetch_min, parallel_region
+from edgewise.device import barrier_wait, device, fetch_add, fetch_min, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import CSR
 from edgewise.paths.result import unreached
-from edgewise.paths.sssp.bins import (
-    CHUNK,
-    NO_BIN,
-    NO_CHUNK,
-    OUT_OF_CHUNKS,
-    OVERFLOW_MIN,
-    RING,
-    WORDS,
-    Bins,
-    Offers,
-    bin_of,
-    bins_of,
-    distribute_overflow,
-    first_offered_bin,
-    is_short,
-    offers_of,
-    pop_all,
-    publish,
-    push,
-    push_to_bin,
-    release,
-    take_chunk,
-)
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
 
 #: ``delta`` is so many times the mean weight over the mean degree.
@@ -61,6 +47,206 @@ WIDTH = 1.5
 OWN_CHUNKS = 16
 #: Words of the status: the last bin, and whether there were too few chunks.
 LAST, TOO_FEW = range(2)
+#: Vertices per chunk; workers take work from each other by chunks.
+CHUNK = 64
+#: Bins of the ring (a power of two); the overflow bin comes after them.
+RING = 256
+OVERFLOW = RING
+#: Larger than the number of any bin, and the largest number of one.
+NO_BIN, LAST_BIN = 2**62, 2.0**61
+#: Words of a worker's state: first chunk of the free list, first chunk that was never used, end of the
+#: worker's chunks, smallest bin number in the overflow bin, and whether there were too few chunks.
+FREE, UNUSED, END, OVERFLOW_MIN, EXHAUSTED = range(5)
+#: Words of an offer: the bin, its number of chunks, the vertices in the first one, and the chunks taken.
+BIN, N_CHUNKS, COUNT, TAKEN = range(4)
+#: Words between the data of two workers, so that they do not share a cache line.
+WORDS = 16
+NO_CHUNK = -1
+#: Bin of an offer whose worker had too few chunks.
+OUT_OF_CHUNKS = -1
+
+
+class Bins(NamedTuple):
+    """The bins of one worker, or of all: worker ``w`` of ``k`` has the ``w``-th of ``k`` parts of each array.
+
+    ``pool`` (chunks * CHUNK,) holds the vertices of all chunks and ``next_chunk`` (chunks,) int64 the chunk
+    after each in its list.  Workers share these arrays whole, but each chunk belongs to one worker, and the
+    first one of each is not used, so that no bin ends at 0.  ``heads`` (RING + WORDS,) int64 is the end of
+    each bin's first chunk in ``pool``, 0 if the bin is empty; ``state`` (WORDS,) int64 is described above.
+    """
+
+    pool: Any
+    next_chunk: Any
+    heads: Any
+    state: Any
+
+
+class Offers(NamedTuple):
+    """What the workers offer in one round, or in two: a part of each array per worker.
+
+    ``headers`` (WORDS,) int64 is described above, ``chunks`` (k,) int64 holds the numbers of the offered
+    chunks.
+    """
+
+    headers: Any
+    chunks: Any
+
+
+@device
+def bins_of(worker, bins):
+    """The bins of a worker among those of all, cleared."""
+    stride, share = RING + WORDS, len(bins.next_chunk) // worker.count
+    first, heads = worker.id * share, bins.heads[worker.id * stride : (worker.id + 1) * stride]
+    state = bins.state[worker.id * WORDS : (worker.id + 1) * WORDS]
+    own = Bins(bins.pool, bins.next_chunk, heads, state)
+    for position in range(RING + 1):
+        own.heads[position] = 0
+    own.state[FREE], own.state[UNUSED], own.state[END] = NO_CHUNK, first + 1, first + share
+    own.state[OVERFLOW_MIN], own.state[EXHAUSTED] = NO_BIN, 0
+    return own
+
+
+@device
+def bin_of(distance, scale):
+    """Number of the bin of a distance; ``scale`` is one over delta.  Never falls while distances rise."""
+    return np.int64(min(np.float64(distance) * scale, LAST_BIN))
+
+
+@device
+def push(bins, position, vertex):
+    """Add a vertex to a bin of the ring, or to the overflow bin."""
+    at = bins.heads[position]
+    if at & (CHUNK - 1) == 0:
+        chunk = bins.state[FREE]
+        if chunk != NO_CHUNK:
+            bins.state[FREE] = bins.next_chunk[chunk]
+        else:
+            chunk = bins.state[UNUSED]
+            if chunk == bins.state[END]:
+                bins.state[EXHAUSTED] = 1
+                return
+            bins.state[UNUSED] = chunk + 1
+        bins.next_chunk[chunk] = at // CHUNK - 1
+        at = chunk * CHUNK
+    bins.pool[np.uint64(at)] = vertex
+    bins.heads[position] = at + 1
+
+
+@device
+def push_to_bin(bins, current, number, vertex):
+    """Add a vertex to bin ``number``, which is the current one or a later one."""
+    if number - current < RING:
+        push(bins, number & (RING - 1), vertex)
+    else:
+        push(bins, OVERFLOW, vertex)
+        bins.state[OVERFLOW_MIN] = min(bins.state[OVERFLOW_MIN], number)
+
+
+@device
+def first_bin(bins, current):
+    """Number of the first bin that is not empty."""
+    for number in range(current, current + RING):
+        if bins.heads[number & (RING - 1)]:
+            return min(np.int64(number), bins.state[OVERFLOW_MIN])
+    return bins.state[OVERFLOW_MIN]
+
+
+@device
+def pop_all(bins, position):
+    """Empty a bin; return its first chunk and the number of vertices in that chunk."""
+    at = bins.heads[position]
+    bins.heads[position] = 0
+    chunk = (at - 1) // CHUNK
+    return chunk, at - chunk * CHUNK
+
+
+@device
+def release(bins, first, last):
+    """Return the chunks of a list, from ``first`` to ``last``, to the free list."""
+    bins.next_chunk[last] = bins.state[FREE]
+    bins.state[FREE] = first
+
+
+@device
+def is_short(bins, position, max_chunks):
+    """Whether a bin has at least one chunk and at most ``max_chunks``."""
+    chunk = (bins.heads[position] - 1) // CHUNK
+    count = 0
+    while chunk != NO_CHUNK and count <= max_chunks:
+        count += 1
+        chunk = bins.next_chunk[chunk]
+    return 0 < count <= max_chunks
+
+
+@device
+def distribute_overflow(bins, current, distances, scale):
+    """Move what the ring now covers from the overflow bin into the ring."""
+    if bins.heads[OVERFLOW] == 0:
+        return
+    bins.state[OVERFLOW_MIN] = NO_BIN
+    chunk, count = pop_all(bins, OVERFLOW)
+    while chunk != NO_CHUNK:
+        for at in range(chunk * CHUNK, chunk * CHUNK + count):
+            vertex = np.int64(bins.pool[at])
+            number = bin_of(distances[vertex], scale)
+            if number >= current:
+                push_to_bin(bins, current, number, vertex)
+        following = bins.next_chunk[chunk]
+        release(bins, chunk, chunk)
+        chunk, count = following, CHUNK
+
+
+@device
+def offers_of(offers, side):
+    """One of the two sets of offers."""
+    words, chunks = len(offers.headers) // 2, len(offers.chunks) // 2
+    headers = offers.headers[side * words : (side + 1) * words]
+    return Offers(headers, offers.chunks[side * chunks : (side + 1) * chunks])
+
+
+@device
+def publish(bins, current, offers, worker):
+    """Offer the first non-empty bin of this worker; return its number, its first chunk and its last one.
+
+    This does not empty the bin, which happens once all workers have chosen the bin of the round.
+    """
+    header = offers.headers[worker.id * WORDS : (worker.id + 1) * WORDS]
+    at, number, count = worker.id * (len(offers.chunks) // worker.count), first_bin(bins, current), 0
+    first = last = np.int64(NO_CHUNK)
+    header[COUNT] = 0
+    position = number & (RING - 1)
+    if number - current < RING and bins.heads[position]:
+        first = (bins.heads[position] - 1) // CHUNK
+        header[COUNT] = bins.heads[position] - first * CHUNK
+        chunk = first
+        while chunk != NO_CHUNK:
+            offers.chunks[at + count] = last = chunk
+            count += 1
+            chunk = bins.next_chunk[chunk]
+    header[BIN] = OUT_OF_CHUNKS if bins.state[EXHAUSTED] else number
+    header[N_CHUNKS], header[TAKEN] = count, 0
+    return number, first, last
+
+
+@device
+def first_offered_bin(offers, n_workers):
+    """The smallest bin number among all offers."""
+    number = offers.headers[BIN]
+    for owner in range(1, n_workers):
+        number = min(number, offers.headers[owner * WORDS + BIN])
+    return number
+
+
+@device
+def take_chunk(offers, owner, current, n_workers):
+    """Take a chunk of the current bin that ``owner`` offers: its number, or none, and its vertices."""
+    header = offers.headers[owner * WORDS : (owner + 1) * WORDS]
+    if header[BIN] == current:
+        taken = fetch_add(header, TAKEN, 1)
+        if taken < header[N_CHUNKS]:
+            chunk = offers.chunks[owner * (len(offers.chunks) // n_workers) + taken]
+            return chunk, header[COUNT] if taken == 0 else np.int64(CHUNK)
+    return np.int64(NO_CHUNK), np.int64(0)
 
 
 class Query(NamedTuple):
@@ -190,16 +376,7 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
 
 
 def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
-    """Distances from the nearest of ``sources``; as all methods of :mod:`edgewise.paths.sssp`.
-
-    Parameters
-    ----------
-    rows, sources, cutoff
-    targets : (t,) int64 array of distinct vertices, optional
-        The search ends with the furthest of these; vertices further away have any upper bound.
-    delta : number, optional
-        Width of a bin.
-    """
+    """Search with bins of width ``delta``, up to the furthest of the ``targets``, (t,) int64, if given."""
     dtype, n, n_workers = rows.weights.dtype, rows.n_vertices, workers()
     scale = 1 / (width_for(rows) if delta is None else min(max(float(delta), 1e-300), 1e300))
     none, status = just_beyond(cutoff), np.zeros(2, np.int64)

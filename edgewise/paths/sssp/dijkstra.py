@@ -42,14 +42,7 @@ def settle(graph, distances, sources, targets, is_target, cutoff, heap):
 
 
 def dijkstra(rows, sources, cutoff, targets=None):
-    """Distances from the nearest of ``sources``; as all methods of :mod:`edgewise.paths.sssp`.
-
-    Parameters
-    ----------
-    rows, sources, cutoff
-    targets : (t,) int64 array of distinct vertices, optional
-        The search ends with the furthest of these; vertices further away have any upper bound.
-    """
+    """Search up to the furthest of the ``targets``, (t,) int64, if given."""
     dtype, n = rows.weights.dtype, rows.n_vertices
     distances = np.full(n, unreached(dtype), dtype)
     is_target = np.zeros(0 if targets is None else n, bool)
@@ -57,8 +50,7 @@ def dijkstra(rows, sources, cutoff, targets=None):
     is_target[targets] = True
     capacity = len(rows.weights) + len(sources)
     heap = Heap(np.empty(capacity, dtype), np.empty(capacity, np.int64))
-    graph = rows.outgoing
-    settle(graph, distances, sources, targets, is_target, cutoff, heap)
+    settle(rows.outgoing, distances, sources, targets, is_target, cutoff, heap)
     if len(targets) and (distances[targets] != unreached(dtype)).all():
         return distances, False
     return distances, past_the_end(rows, distances, cutoff)

@@ -41,7 +41,7 @@ def update(vertex, mask, distances, updating, lowered):
 
 
 def harish(rows, sources, cutoff):
-    """Distances from the nearest of ``sources``; as all methods of :mod:`edgewise.paths.sssp`."""
+    """Run rounds of both kernels until no distance falls."""
     device, dtype, n = arrays.device_of(rows.offsets), rows.weights.dtype, rows.n_vertices
     distances = arrays.full(n, unreached(dtype), dtype, device)
     mask = arrays.zeros(n, np.uint8, device)

@@ -191,15 +191,9 @@ def search_near_far(worker, search, limits):
 
 
 def near_far(rows, sources, cutoff, delta=0, dense_from=DENSE_FROM):
-    """Distances from the nearest of ``sources``; as all methods of :mod:`edgewise.paths.sssp`.
+    """Search with steps of the threshold of ``delta``, 0 for one that fits the weights.
 
-    Parameters
-    ----------
-    rows, sources, cutoff
-    delta : number
-        Step of the threshold; 0 for one that fits the weights.
-    dense_from : int
-        Number of near vertices from which on rounds are dense.
+    Rounds are dense from ``dense_from`` near vertices on.
     """
     device, n, dtype = arrays.device_of(rows.offsets), rows.n_vertices, rows.weights.dtype
     dense_from, index_type = max(1, min(dense_from, n)), rows.neighbours.dtype
@@ -208,8 +202,7 @@ def near_far(rows, sources, cutoff, delta=0, dense_from=DENSE_FROM):
     capacity = 2 * dense_from + 2 * len(rows.neighbours) // PIECE
     queue = arrays.empty(QUEUES * capacity, index_type, device)
     counts = arrays.zeros(COUNTERS * APART, np.int32, device)
-    graph = rows.outgoing
-    search = Search(graph, distances, expanded, words.view(np.uint8), words, queue, counts)
+    search = Search(rows.outgoing, distances, expanded, words.view(np.uint8), words, queue, counts)
     nothing, number = arrays.empty(0, np.int64, device), float if dtype.kind == "f" else int
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     lengths = step_of(delta or fitting(rows), dtype), number(cutoff), number(unreached(dtype))

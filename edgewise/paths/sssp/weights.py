@@ -26,13 +26,7 @@ WIDER = {"int32": "int64", "float32": "float64"}
 
 
 def type_named(dtype):
-    """Name of a type of distances, given as NumPy takes it: ``"int32"``, ``np.int32`` ...
-
-    Raises
-    ------
-    OptionError
-        Distances do not come in that type.
-    """
+    """Name of a type of distances, given as NumPy takes it: ``"int32"``, ``np.int32`` ..."""
     try:
         name = np.dtype(dtype).name
     except TypeError:
@@ -43,13 +37,7 @@ def type_named(dtype):
 
 
 def wider_than(name, requested=False, passes="passes"):
-    """Name of the type to search in again, where a distance passes (or may pass) the end of type ``name``.
-
-    Raises
-    ------
-    GraphError
-        There is none, or the user requested ``name``.
-    """
+    """Name of the type to search in again, where a distance passes (or may pass) the end of type ``name``."""
     if not requested and name in WIDER:
         return WIDER[name]
     wider = WIDER.get(name) or ("float64" if name == "int64" else None)
@@ -58,15 +46,7 @@ def wider_than(name, requested=False, passes="passes"):
 
 
 def rows_in(graph, name=None):
-    """The rows of ``graph`` with weights of the type ``name``, by default their own; checked and made once.
-
-    Raises
-    ------
-    GraphError
-        The graph has no weights, or one that is not finite.
-    OptionError
-        The weights do not fit the type.
-    """
+    """The rows of ``graph`` with weights of type ``name``, by default their own; checked and made once."""
     spread = spread_in(graph)
     name = name or graph.csr_weights.dtype.name
     rows = adjacency_of(graph, name, lambda: _converted(graph.csr_weights, name, spread))
@@ -149,16 +129,8 @@ def just_beyond(limit):
 def past_the_end(rows, distances, cutoff, largest=None):
     """Whether a vertex is unreached only because its distance would pass the end of its type.
 
-    Parameters
-    ----------
-    rows : Adjacency
-        Weights may be negative.
-    distances : (n,) array
-        All distances that are in the type: no edge lowers any of them.
-    cutoff : number
-        Of the search; distances beyond it are not missed.
-    largest : number, optional
-        An upper bound of the distances, which saves computing it.
+    No edge lowers any of the ``distances``, and those beyond the ``cutoff`` are not missed.  ``largest`` is
+    an upper bound of the distances, which saves computing it.
     """
     dtype = distances.dtype
     none, end = dtype.type(unreached(dtype)), limit_in(None, dtype).item()
