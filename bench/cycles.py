@@ -117,13 +117,13 @@ def beside_peers(name, graph, threads, rounds):
     thread_count.use(threads)
     as_rows = Graph(graph.n_vertices, rows=(graph.offsets, graph.neighbours, None))
     count_whole(as_rows)  # compiled
-    as_rows.kept.clear()
+    as_rows._cache.clear()
     ranked, ranking = timed(lambda: ranked_of(graph))
     expected = triangle_counts(ranked)[ranked.rank]
     simple = graph.simplified()
 
     def from_rows():
-        as_rows.kept.clear()  # ranks that the call before has left
+        as_rows._cache.clear()  # ranks that the call before has left
         return ew.cycle_counts(as_rows, 3).counts
 
     ways = {
@@ -189,7 +189,7 @@ def lengths(file, threads, rounds):
     for count in threads:
         thread_count.use(count)
         rows += [of_length(graph, length, method, count, rounds) for length, method in WAYS]
-    graph.kept.clear()
+    graph._cache.clear()
     ranking = min(ranking_of(graph) for _ in range(rounds))
     print(f"reading {reading:.2f} s, ranking {ranking:.3f} s")
     rows += [from_file_to_file(file, length, rounds) for length in (3, 4, 5)]
@@ -197,7 +197,7 @@ def lengths(file, threads, rounds):
 
 
 def ranking_of(graph):
-    graph.kept.clear()
+    graph._cache.clear()
     return timed(lambda: ranked_of(graph))[1]
 
 

@@ -36,7 +36,7 @@ RUNS_OF_SEVERAL, LONG = 3, 8
 
 def measure(name, graph):
     ranked, _ = wall(lambda: ranked_of(graph), cupy)
-    graph.kept.clear()
+    graph._cache.clear()
     ranked, ranking = wall(lambda: ranked_of(graph), cupy)
     wedges = int(wedges_of(ranked)[1].sum())
     print(f"{name}: {graph}, ranked in {1e3 * ranking:.1f} ms, {wedges:,} wedges", flush=True)

@@ -18,11 +18,9 @@ read what earlier rows have written.
 
 from functools import partial, update_wrapper
 
-from numba.extending import overload
-
 from edgewise.device import arrays, launch
 from edgewise.device.loop import each
-from edgewise.device.target import PART, SIMULATED, device, on_cuda
+from edgewise.device.target import device, on_cpu, overload_on_cuda
 from edgewise.errors import OptionError
 
 WIDTHS = ("thread", "warp", "block")
@@ -32,15 +30,7 @@ class each_row:
     """Turn ``body(row, lane, lanes, *arguments)`` into a loop over rows ``loop(rows, *arguments, width=)``.
 
     The lanes of a row run concurrently and in no particular order; they communicate through atomic
-    operations and :func:`warp_min`.
-
-    Parameters
-    ----------
-    body : function
-    threads : int
-        Threads per block; a multiple of the warp size.
-    max_blocks_per_sm : int, optional
-        Upper limit of blocks per multiprocessor, at the widths "warp" and "block".
+    operations and :func:`warp_min`.  ``threads`` per block are a multiple of the warp size.
     """
 
     def __init__(self, body, threads=launch.BLOCK, max_blocks_per_sm=None):
@@ -57,9 +47,9 @@ class each_row:
         }
 
     @classmethod
-    def by(cls, *, threads=launch.BLOCK, max_blocks_per_sm=None):
-        """Decorator for a body with these launch parameters."""
-        return partial(cls, threads=threads, max_blocks_per_sm=max_blocks_per_sm)
+    def by(cls, **sizes):
+        """Decorator for a body with launch parameters, named as in the class."""
+        return partial(cls, **sizes)
 
     def __call__(self, rows, *arguments, width="thread"):
         if width not in WIDTHS:
@@ -73,6 +63,7 @@ class each_row:
             self.kernels[width](int(rows), arguments, device)
 
 
+@on_cpu
 def warp_min(value, lanes, lane, otherwise):
     """Minimum of the values of a warp's lanes, returned to its first lane; the others get ``otherwise``.
 
@@ -82,39 +73,26 @@ def warp_min(value, lanes, lane, otherwise):
     return value
 
 
-@overload(warp_min, jit_options=PART)
-def _warp_min_on_cpu(value, lanes, lane, otherwise):
-    return lambda value, lanes, lane, otherwise: value
-
-
-def _register_on_cuda():
-    """On a GPU the lanes reduce by register shuffles, in five steps."""
-    if SIMULATED:
-        return
+@overload_on_cuda(warp_min)
+def _warp_min_on_cuda(value, lanes, lane, otherwise):
+    """The lanes reduce by register shuffles, in five steps."""
     from numba import cuda, types
-    from numba.cuda.extending import overload as overload_on_cuda
 
     all_lanes, warp = 0xFFFFFFFF, launch.WARP
+    kind, carried = value, types.int32 if value.bitwidth == 32 else types.int64  # shuffles are signed
 
-    @overload_on_cuda(warp_min)
-    def warp_min_on_cuda(value, lanes, lane, otherwise):
-        kind, carried = value, types.int32 if value.bitwidth == 32 else types.int64  # shuffles are signed
+    def reduce(value, lanes, lane, otherwise):
+        if lanes == 1:
+            return value
+        least, distance = value, warp // 2
+        while distance > 0:
+            other = kind(cuda.shfl_xor_sync(all_lanes, carried(least), distance))
+            if other < least:
+                least = other
+            distance //= 2
+        return least if lane % warp == 0 else otherwise
 
-        def reduce(value, lanes, lane, otherwise):
-            if lanes == 1:
-                return value
-            least, distance = value, warp // 2
-            while distance > 0:
-                other = kind(cuda.shfl_xor_sync(all_lanes, carried(least), distance))
-                if other < least:
-                    least = other
-                distance //= 2
-            return least if lane % warp == 0 else otherwise
-
-        return reduce
-
-
-on_cuda(_register_on_cuda)
+    return reduce
 
 
 def _one_lane(body):

@@ -56,26 +56,18 @@ def _private(module, *names):
 
 # -- device functions without machine code of their own -----------------------------------------------------
 #
-# Numba optimises every function that it compiles, makes machine code of it, and links it into its callers,
-# where it is optimised and compiled again: a function ten calls deep is optimised ten times.  Device
-# functions are called by compiled functions only, so their unoptimised text is linked into the function that
-# Python calls, which is optimised once.  A level-synchronous search of 74 functions compiles in 6 s instead
-# of 11 s.
+# Numba optimises every function, makes machine code of it, and links it into its callers, where it is
+# optimised and compiled again.  Device functions are called by compiled functions only, so their unoptimised
+# text is linked into the function that Python calls, which is optimised once: a level-synchronous search of
+# 74 functions compiles in 6 s instead of 11 s.
 #
 # Numba gives every function an environment that holds Python objects and fills it in after the machine code
 # is loaded.  A function without machine code has none, so a device function that prints values is refused.
 
 (_Library,) = _private("numba.core.codegen", "JITCodeLibrary")
 (_Options,) = _private("numba.core.cpu", "CPUTargetOptions")
-_REPLACED = (
-    "_finalize_dynamic_globals",
-    "_finalize_final_module",
-    "_finalized",
-    "_optimize_final_module",
-    "add_ir_module",
-    "codegen",
-    "get_pointer_to_function",
-)
+_REPLACED = ["_finalize_dynamic_globals", "_finalize_final_module", "_finalized", "_optimize_final_module"]
+_REPLACED += ["add_ir_module", "codegen", "get_pointer_to_function"]
 #: Prefixes of Numba's names of environments, and of functions that Python calls.
 _ENVIRONMENT, _WRAPPER = "_ZN08NumbaEnv", "_ZN7cpython"
 HAS_PARTS = all(hasattr(_Library, name) for name in _REPLACED)
@@ -191,15 +183,10 @@ FAILED, EXCEPTION, FLAG, OWN_FLAG, ARGUMENTS, WORDS = 0, 1, 2, 3, 4, 1024
 #: Bytes of all arguments together; a one-dimensional array takes 56.
 MAX_BYTES = 8 * (WORDS - ARGUMENTS)
 
-_callconv = SimpleNamespace(
-    **dict(
-        zip(
-            ("Status", "excinfo_ptr_t", "RETCODE_USEREXC"),
-            _private("numba.core.callconv", "Status", "excinfo_ptr_t", "RETCODE_USEREXC"),
-        )
-    )
+_Status, _excinfo_pointer, _USER_EXCEPTION = _private(
+    "numba.core.callconv", "Status", "excinfo_ptr_t", "RETCODE_USEREXC"
 )
-HAS_ENTRIES = _TYPED_POINTERS and None not in vars(_callconv).values()
+HAS_ENTRIES = _TYPED_POINTERS and None not in (_Status, _excinfo_pointer, _USER_EXCEPTION)
 
 _word = ir.IntType(64)
 _entry_type = ir.FunctionType(ir.VoidType(), [_word, _word])
@@ -278,12 +265,9 @@ def _fail(_, exception):
     """Fail with the exception that is described at an address."""
 
     def emit(context, builder, signature, values):
-        described = builder.inttoptr(values[0], _callconv.excinfo_ptr_t)
-        status = dict.fromkeys(_callconv.Status._fields) | {
-            "code": _callconv.RETCODE_USEREXC,
-            "excinfoptr": described,
-        }
-        context.call_conv.return_status_propagate(builder, _callconv.Status(**status))
+        described = builder.inttoptr(values[0], _excinfo_pointer)
+        status = dict.fromkeys(_Status._fields) | {"code": _USER_EXCEPTION, "excinfoptr": described}
+        context.call_conv.return_status_propagate(builder, _Status(**status))
         return context.get_dummy_value()
 
     return types.void(types.int64), emit
@@ -365,12 +349,8 @@ HAS_CACHE = _dumps is not None and hasattr(_CompileResult, "_reduce") and hasatt
 class KernelCache:
     """The compiled forms of one function, one file for each signature.
 
-    A fault, such as a full disk, only means that the function is compiled again.
-
-    Parameters
-    ----------
-    read, write : function
-        ``read(key)`` returns the bytes kept under a text, or ``None``; ``write(key, data)`` keeps them.
+    ``read(key)`` returns the bytes kept under a text, or ``None``; ``write(key, data)`` keeps them.  A fault,
+    such as a full disk, only means that the function is compiled again.
     """
 
     cache_path = None

@@ -35,7 +35,7 @@ from edgewise.device import arrays, cache, launch, thread_region
 from edgewise.device.atomics import fetch_add, load, store
 from edgewise.device.loop import loop_lock
 from edgewise.device.numba_internals import external, with_fast_records
-from edgewise.device.target import INTERPRETED, PART, SIMULATED, WHOLE, device, on_cuda
+from edgewise.device.target import INTERPRETED, PART, SIMULATED, WHOLE, device, overload_on_cuda
 from edgewise.device.thread_region import entry
 
 #: Words of a barrier.  The first counts the workers that have arrived; the number of the phase, and whether a
@@ -105,7 +105,9 @@ def barrier_wait(worker):
 
 def _wait(barrier, n_workers):
     if SIMULATED:
-        _wait_for_block()
+        from edgewise.device import grid
+
+        grid.wait_for_block()
 
 
 @overload(_wait, jit_options=PART)
@@ -128,40 +130,27 @@ def _wait_on_cpu(barrier, n_workers):
     return wait_for_threads
 
 
-def _register_on_cuda():
+@overload_on_cuda(_wait)
+def _wait_on_cuda(barrier, n_workers):
     """Blocks wait at one counter, after and before the threads of each block wait at its own barrier."""
-    if SIMULATED:
-        return
     from numba import cuda
-    from numba.cuda.extending import overload as overload_on_cuda
 
-    @overload_on_cuda(_wait)
-    def wait_on_cuda(barrier, n_workers):
-        def wait_for_blocks(barrier, n_workers):
-            cuda.syncthreads()
-            if cuda.threadIdx.x == 0:
+    def wait_for_blocks(barrier, n_workers):
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.threadfence()
+            phase = load(barrier, PHASE)
+            if cuda.atomic.add(barrier, 0, 1) == cuda.gridDim.x - 1:
+                barrier[0] = 0
                 cuda.threadfence()
-                phase = load(barrier, PHASE)
-                if cuda.atomic.add(barrier, 0, 1) == cuda.gridDim.x - 1:
-                    barrier[0] = 0
-                    cuda.threadfence()
-                    cuda.atomic.add(barrier, PHASE, 1)
-                else:
-                    while load(barrier, PHASE) == phase:
-                        pass
-                cuda.threadfence()
-            cuda.syncthreads()
+                cuda.atomic.add(barrier, PHASE, 1)
+            else:
+                while load(barrier, PHASE) == phase:
+                    pass
+            cuda.threadfence()
+        cuda.syncthreads()
 
-        return wait_for_blocks
-
-
-on_cuda(_register_on_cuda)
-
-
-def _wait_for_block():
-    from edgewise.device import grid
-
-    grid.wait_for_block()
+    return wait_for_blocks
 
 
 class parallel_region:

@@ -118,8 +118,8 @@ overload(block_size, jit_options=PART)(lambda: lambda: 1)
 overload(block_barrier, jit_options=PART)(lambda: lambda: None)
 
 
-def _register_warps_on_cuda():
-    """The lanes of a warp exchange registers."""
+def _register_on_cuda():
+    """The lanes of a warp exchange registers; one atomic operation serves lanes that add together."""
     if SIMULATED or INTERPRETED:
         return
     from numba import cuda, types
@@ -160,14 +160,6 @@ def _register_warps_on_cuda():
     def warp_barrier_on_cuda():
         return lambda: cuda.syncwarp(all_lanes)
 
-
-def _register_blocks_on_cuda():
-    """Lanes that call an addition together are served by one atomic operation."""
-    if SIMULATED or INTERPRETED:
-        return
-    from numba import cuda, types
-    from numba.cuda.extending import overload as overload_on_cuda
-
     @overload_on_cuda(block_add)
     def block_add_on_cuda(array, index, value):
         return lambda array, index, value: fetch_add(array, index, value)
@@ -193,5 +185,4 @@ def _register_blocks_on_cuda():
         return lambda: cuda.syncthreads()
 
 
-on_cuda(_register_warps_on_cuda)
-on_cuda(_register_blocks_on_cuda)
+on_cuda(_register_on_cuda)
