@@ -1,6 +1,7 @@
 """Kernels on disk depend on settings, survive concurrent processes, and need no writable folder."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ from edgewise.device.target import INTERPRETED, SIMULATED
 
 #: Runs some kernels, and prints how many files of kernels there are, hits, misses, and a result.
 USE = """
-import numpy as np
+import numba, numpy as np
 from edgewise.device import cache, each
 from edgewise.components.rem import unite_edge
 from edgewise.components.trees import make_singletons
@@ -28,6 +29,7 @@ functions = make_singletons.cpu.function, unite_edge.cpu.function
 stats = [getattr(function, "dispatcher", function).stats for function in functions]
 hits, misses = (sum(sum(counts.values()) for counts in both) for both in zip(*(one[1:] for one in stats)))
 print(len(list(cache.root().rglob("*.nbc"))), hits, misses, *results)
+assert numba.config.CACHE_DIR.endswith("users"), numba.config.CACHE_DIR
 """
 
 pytestmark = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that keeps kernels")
@@ -43,7 +45,8 @@ def test_settings_of_the_compiler_have_kernels_of_their_own(monkeypatch, setting
 
 
 def process(folder, **settings):
-    settings = {"EDGEWISE_CACHE_DIR": str(folder), "NUMBA_NUM_THREADS": "1", **settings}
+    users = str(folder.parent / "users")
+    settings |= {"EDGEWISE_CACHE_DIR": str(folder), "NUMBA_CACHE_DIR": users, "NUMBA_NUM_THREADS": "1"}
     return subprocess.Popen(
         [sys.executable, "-c", USE],
         env={**os.environ, **settings},
@@ -61,17 +64,26 @@ def numbers(running):
 
 @pytest.mark.parametrize("public_only", ["0", "1"])
 def test_processes_that_compile_at_once(tmp_path, public_only):
-    settings = {"EDGEWISE_PUBLIC_ONLY": public_only, "EDGEWISE_QUIET": "1"}
-    for one in [process(tmp_path, **settings) for _ in range(2)]:
+    settings, folder = {"EDGEWISE_PUBLIC_ONLY": public_only, "EDGEWISE_QUIET": "1"}, tmp_path / "ours"
+    for one in [process(folder, **settings) for _ in range(2)]:
         assert numbers(one)[3:] == [4999, 4999, 0]
-    files, hits, misses, *results = numbers(process(tmp_path, **settings))
+    files, hits, misses, *results = numbers(process(folder, **settings))
     assert (files, hits, misses, results) == (3, 3, 0, [4999, 4999, 0])
-    assert not list(tmp_path.rglob("*.draft"))
+    assert not list(folder.rglob("*.draft"))
+    assert not (tmp_path / "users").exists()  # the folder of the user's own functions is left alone
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A folder with the kernels of one process."""
+    folder = tmp_path_factory.mktemp("kernels") / "full"
+    assert numbers(process(folder))[1:3] == [0, 3]
+    return folder
 
 
 @pytest.mark.skipif(not numba_internals.HAS_CACHE, reason="Numba's own cache writes the files")
-def test_a_read_only_folder_serves_what_it_has(tmp_path, monkeypatch):
-    assert numbers(process(tmp_path / "full"))[1:3] == [0, 3]
+def test_a_read_only_folder_serves_what_it_has(tmp_path, filled):
+    shutil.copytree(filled, tmp_path / "full")
     (folder,) = (tmp_path / "full" / "kernels").iterdir()
     shown = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
     for path in [*tmp_path.rglob("*"), tmp_path]:
@@ -93,29 +105,10 @@ def test_a_folder_that_cannot_be_made_is_no_fault(tmp_path):
 
 
 @pytest.mark.skipif(not numba_internals.HAS_CACHE, reason="Numba's own cache writes the files")
-@pytest.mark.parametrize("damage", [b"", b"no kernel"])
-def test_damaged_files_are_compiled_again(tmp_path, damage):
-    assert numbers(process(tmp_path))[1:3] == [0, 3]
-    for path in tmp_path.rglob("*.nbc"):
+def test_damaged_files_are_compiled_again(tmp_path, filled):
+    folder = tmp_path / "damaged"
+    shutil.copytree(filled, folder)
+    for path, damage in zip(folder.rglob("*.nbc"), (b"", b"no kernel", b""), strict=True):
         path.write_bytes(damage)
-    assert numbers(process(tmp_path))[1:] == [0, 3, 4999, 4999, 0]
-    assert numbers(process(tmp_path))[1:] == [3, 0, 4999, 4999, 0]
-
-
-def test_the_folder_of_the_users_own_functions_is_left_alone(tmp_path):
-    text = (
-        USE
-        + """
-import numba
-assert numba.config.CACHE_DIR.endswith("users"), numba.config.CACHE_DIR
-"""
-    )
-    for public_only in "01":
-        settings = {"NUMBA_CACHE_DIR": str(tmp_path / "users"), "EDGEWISE_CACHE_DIR": str(tmp_path / "ours")}
-        subprocess.run(
-            [sys.executable, "-c", text],
-            env={**os.environ, **settings, "EDGEWISE_PUBLIC_ONLY": public_only, "NUMBA_NUM_THREADS": "1"},
-            check=True,
-            capture_output=True,
-        )
-    assert not (tmp_path / "users").exists()
+    assert numbers(process(folder))[1:] == [0, 3, 4999, 4999, 0]
+    assert numbers(process(folder))[1:] == [3, 0, 4999, 4999, 0]
