@@ -135,7 +135,7 @@ def add_step(vertex, rows, remains, shorter, longer):
     longer[vertex] = total
 
 
-def count_walks(rows: Rows, steps: int, remains):
+def count_walks(rows, steps: int, remains):
     """Walks of ``steps`` edges from every vertex that remains: (n,) float64 array, perhaps infinite."""
     n, device = len(remains), arrays.device_of(remains)
     counts, other = remains.astype(np.float64), arrays.empty(n, np.float64, device)
