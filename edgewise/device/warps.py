@@ -118,7 +118,7 @@ overload(block_size, jit_options=PART)(lambda: lambda: 1)
 overload(block_barrier, jit_options=PART)(lambda: lambda: None)
 
 
-def _register_on_cuda():
+def _register_warps():
     """The lanes of a warp exchange registers; one atomic operation serves lanes that add together."""
     if SIMULATED or INTERPRETED:
         return
@@ -160,10 +160,6 @@ def _register_on_cuda():
     def warp_barrier_on_cuda():
         return lambda: cuda.syncwarp(all_lanes)
 
-    @overload_on_cuda(block_add)
-    def block_add_on_cuda(array, index, value):
-        return lambda array, index, value: fetch_add(array, index, value)
-
     @overload_on_cuda(warp_aggregated_add)
     def warp_aggregated_add_on_cuda(counter, index):
         def take(counter, index):
@@ -176,6 +172,18 @@ def _register_on_cuda():
 
         return take
 
+
+def _register_blocks():
+    """A block has shared memory, in which its threads add, and a barrier of its own."""
+    if SIMULATED or INTERPRETED:
+        return
+    from numba import cuda
+    from numba.cuda.extending import overload as overload_on_cuda
+
+    @overload_on_cuda(block_add)
+    def block_add_on_cuda(array, index, value):
+        return lambda array, index, value: fetch_add(array, index, value)
+
     @overload_on_cuda(block_size)
     def block_size_on_cuda():
         return lambda: cuda.blockDim.x
@@ -185,4 +193,5 @@ def _register_on_cuda():
         return lambda: cuda.syncthreads()
 
 
-on_cuda(_register_on_cuda)
+on_cuda(_register_warps)
+on_cuda(_register_blocks)
