@@ -1,9 +1,8 @@
-"""Connected components of edges that arrive in batches.
+"""Connected components of edges that arrive in batches, joined in one parent array and not kept.
 
-Only the parent array of :mod:`~edgewise.components.rem` is held.  A batch is joined on arrival and need not
-be kept.  Every batch is one phase of splicing unions; queries and results are phases of their own, since a
-find that shortens paths concurrently with a splicing union would break it (ConnectIt, Dhulipala, Hong & Shun
-2020, section 3.5: phase-concurrent).  Finds here only read.
+Every batch is one phase of splicing unions; queries and results are phases of their own, since a find that
+shortens paths concurrently with a splicing union would break it (ConnectIt, Dhulipala, Hong & Shun 2020,
+section 3.5: phase-concurrent).  Finds here only read.
 
 Numbers are checked before anything is joined.  Taken as unsigned, negative numbers are the largest, so one
 maximum per column suffices.

@@ -1,9 +1,7 @@
 """Components of pairs files that are read once, row by row, and never held in memory.
 
-Memory holds one parent per vertex, the ids where they are not vertex numbers, and a few row groups.
-Decoding, in threads, runs beside the unions.  Integer ids are vertex numbers as they are, up to the largest.
-At the end a bit per vertex says which of them occur, and these are numbered, so that the result is that of
-reading the files into a graph.
+Memory holds one parent per vertex, the ids where they are not vertex numbers, and a few row groups, which
+threads decode beside the unions.
 
 A separate thread reads the rows.  Ctrl-C, which Python raises in the main thread, therefore never interrupts
 a batch: the thread stops after it and, if there is a checkpoint, saves it.

@@ -1,16 +1,15 @@
 """From the ids of a stream to the vertex numbers that workers join, and back to ids at the end.
 
-:class:`DenseIds` takes integers as vertex numbers.  :class:`SparseIds` numbers integers that are negative or
-too far apart for that, and :class:`StringIds` numbers strings.  All three have the same methods: ``join(left,
-right, row_of)`` joins the pairs of two Arrow columns, where ``row_of(position)`` is the row in the file;
-``finish()`` returns the labels of the vertices and their ids (``None`` if these are the vertex numbers);
-``state()`` returns arrays by name for a checkpoint, and ``restore(state)`` continues from them.
+The three classes have the same methods: ``join(left, right, row_of)`` joins the pairs of two Arrow columns,
+where ``row_of(position)`` is the row in the file; ``finish()`` returns the labels of the vertices and their
+ids (``None`` if these are the vertex numbers); ``state()`` returns arrays by name for a checkpoint, and
+``restore(state)`` continues from them.
 
 Where ids are vertex numbers, there is a parent for every number up to the largest id.  An id occurs if it has
 another vertex as its label, if it is the label of another vertex, or if it has a self-loop; self-loops are
-marked while the edges are read.  At the end the marks are packed into one bit per number.  Counts of bits
-number the ids that occur in ascending order, as reading a graph does, and labels are renumbered in place:
-blocks of labels move towards the beginning, and never overwrite labels that are still to be read.
+marked while the edges are read.  At the end counts of bits number the ids that occur in ascending order, and
+labels are renumbered in place: blocks of labels move towards the beginning, and never overwrite labels that
+are still to be read.
 """
 
 import numpy as np

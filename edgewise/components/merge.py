@@ -4,17 +4,16 @@
 tree of rounds, in each of which half of the workers send all their labels to the other half.  A received
 label is an edge between its vertex and the label.  Labels are sent in chunks, as in Groute, so that a chunk
 is joined while the next is copied.  Where most vertices are still roots, only the others are sent, as pairs
-(vertex, label).  Every round copies and joins as many labels as there are vertices, so the merge pays only
-while a worker has many more edges than the graph has vertices.
+(vertex, label).  The merge pays only while a worker has many more edges than the graph has vertices.
 
-*Peer*: the same rounds, in which the receiver reads the sender's labels in the sender's memory.  There are no
-copies and no buffers, and the host does not wait.  All pairs of a round run concurrently.  On GPUs linked by
-NVLink a pair takes as long as reading the labels over the link does.
+*Peer*: the same rounds, in which the receiver reads the sender's labels in the sender's memory, without
+copies or buffers, and all pairs of a round run concurrently.  On GPUs linked by NVLink a pair takes as long
+as reading the labels over the link does.
 
 *Ranges*: the hierarchical vertex partition of Groute (Ben-Nun et al., PPoPP 2017), for graphs whose ids are
-local.  A worker's arrays are as long as its range.  Its labels are copied to the first worker as soon as they
-are computed, while the owners of each cut edge look up the roots of its two endpoints.  These pairs are
-joined in the labels of the whole graph and compressed; the host does not wait in between.
+local.  A worker's labels are copied to the first worker as soon as they are computed, while the owners of
+each cut edge look up the roots of its two endpoints.  These pairs are then joined in the labels of the whole
+graph.  The host does not wait between the steps of *peer* and *ranges*.
 """
 
 from __future__ import annotations
@@ -198,17 +197,12 @@ def _roots(split, labels, cut):
 
 @dataclass(frozen=True)
 class Merge(Method):
-    """One way to merge labels.
+    """One way to merge the labels of a graph that is split ``by`` ``'edges'`` or by ``'range'``.
 
-    ``run(team, labels)`` merges labels that all workers have computed for all vertices (split by edges);
-    ``run(split, labels)`` merges those of vertex ranges.  ``labels`` is a list of compressed labels, one
-    index array per worker on its device, which may be overwritten.  Both return the compressed labels of the
-    whole graph, an (n,) index array on the first worker's device.
-
-    Attributes
-    ----------
-    by : {'edges', 'range'}
-        How the graph must be split.
+    ``run(team, labels)`` merges labels that all workers have computed for all vertices, ``run(split,
+    labels)`` those of vertex ranges.  ``labels`` is a list of compressed labels, one index array per worker
+    on its device, which may be overwritten.  Both return the compressed labels of the whole graph, an (n,)
+    index array on the first worker's device.
     """
 
     by: str = field(default="edges", kw_only=True)

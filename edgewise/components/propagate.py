@@ -36,14 +36,11 @@ def min_of_four(entry, lanes, last, labels, neighbours):
 
 @each_row.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM)
 def lower(item, lane, lanes, rows, labels, offsets, neighbours, flags):
-    """Lower the label of a row to the smallest of its neighbours' labels.
+    """Lower the label of a row, one of ``rows`` or of all if it is empty, to the smallest of its neighbours'.
 
-    ``rows`` are the rows to read, all if it is empty.  ``flags[0]`` says whether the round before changed a
-    label; ``flags[1]`` is set if this one does.
-
-    The lanes of a warp reduce their smallest labels together.  The warps of a block need no barrier, since
-    labels only decrease: each warp lowers the label as far as it can.  A label that is lowered concurrently
-    may be read as it was before; the next round corrects that.
+    ``flags[0]`` says whether the round before changed a label; ``flags[1]`` is set if this one does.  The
+    warps of a block need no barrier, since labels only decrease.  A label that is lowered concurrently may be
+    read as it was before; the next round corrects that.
     """
     if flags[0] == 0:
         return

@@ -7,15 +7,13 @@ replaced parent.  A tree's root is its smallest vertex, so the smaller parent wi
 thesis links to the larger).  A successful swap leaves exactly one pair to join, which the thread continues
 with, so no edge is lost.
 
-This holds only while every thread splices: compressing at the same time would break it.  Hence a separate
-pass of compression at the end.
+This holds only while every thread splices, so compression is a separate pass at the end.
 
 The thesis also measures compression between the segments in which edges reach a GPU, which does not pay
 (section 6.3.2), and rounds of Hook-non-atomic first, which help on street networks and on no other graphs
-(section 6.3.1).  The cause is the order of the ids: where neighbours have close numbers, few edges compete
-for the same vertex, so plain writes and one compression build nearly the whole forest, and Rem finds its
-edges joined already.  The same street networks with random ids become slower.  The graph must be sparse as
-well, since hooks read every edge; hooking a sample of the edges leaves Rem as much to do as before.
+(section 6.3.1).  The cause is the order of the ids: where neighbours have close numbers, plain writes and one
+compression build nearly the whole forest; the same networks with random ids become slower.  The graph must be
+sparse as well, since hooks read every edge; hooking a sample of them leaves Rem as much to do as before.
 """
 
 from edgewise.components.hook import hook_non_atomic

@@ -4,16 +4,16 @@
 component.  A vote over a small sample of the labels then identifies it, and the rows of its vertices, nearly
 all of the graph, are never read: an edge that leaves the giant component is seen from its other endpoint.
 That needs symmetric rows.  The first neighbour is hooked by a plain write (see
-:mod:`edgewise.components.ecl_cc`), the others by Rem's algorithm.  The vote stays on the device, so that the
-host need not wait for it.
+:mod:`edgewise.components.ecl_cc`), the others by Rem's algorithm.  The vote stays on the
+device, so that the host need not wait for it.
 
-The other two samples are joined by plain writes.  A lost write loses a connection but never makes a wrong
-one, since a parent is always a smaller vertex of the same component, and :func:`finish_outside` restores the
-connections that were lost.
+The other two samples are joined by plain writes.  A lost write loses a connection, which
+:func:`finish_outside` restores, but never makes a wrong one: a parent is always a smaller vertex of the same
+component.
 
-*Hooks* (after Hellås 2018, section 4.2.1).  Where neighbours have close numbers, as in street networks, few
-edges compete for the same parent, and two plain rounds over two neighbours of each vertex build nearly the
-whole forest without atomics.  With scattered ids they are several times slower than Rem's algorithm.
+*Hooks* (after Hellås 2018, section 4.2.1).  Where neighbours have close numbers, as in street networks, two
+plain rounds over two neighbours of each vertex build nearly the whole forest without atomics.  With scattered
+ids they are several times slower than Rem's algorithm.
 
 *Rem without atomics.*  Sequential Rem is twice as fast as the parallel one on the same core, since a
 compare-and-swap stops the processor from executing ahead.  All threads at once therefore join the first

@@ -1,18 +1,15 @@
 """Components of edges on the host, which are sent to the parents segment by segment.
 
-A union-find method reads an edge once, so the edges need not be on the device of the parents: a device holds
-the parents and a few buffers, whatever the number of edges.  This is the pending-segment scheme of Groute
-(Ben-Nun et al. 2017), which Hellås (2018) adopted, with Rem's union as the kernel; ConnectIt (Dhulipala, Hong
-& Shun 2020) calls it batches.
+A union-find method reads an edge once, so a device holds the parents and a few buffers, whatever the number
+of edges.  This is the pending-segment scheme of Groute (Ben-Nun et al. 2017), which Hellås (2018) adopted,
+with Rem's union as the kernel; ConnectIt (Dhulipala, Hong & Shun 2020) calls it batches.
 
 On a GPU a segment is copied on a stream of its own while the kernel joins the one before.  Copies run beside
-kernels, at the full rate of the link, from page-locked memory only.  A segment in other memory (pages of a
-file, an ordinary array) is first copied into a page-locked buffer by several threads, which also narrow it.
-On the CPU a segment is a slice and nothing is copied.
+kernels, at the full rate of the link, from page-locked memory only.  A segment in other memory is first
+copied into a page-locked buffer by several threads, which also narrow it.  On the CPU nothing is copied.
 
-The workers of a team take segments from one queue, so that a faster link takes more of them; their labels are
-merged at the end.  Nothing is compressed between segments: splicing keeps paths short, and a pass over the
-parents costs as much as a segment.
+The workers of a team take segments from one queue; their labels are merged at the end.  Nothing is compressed
+between segments: splicing keeps paths short, and a pass over the parents costs as much as a segment.
 """
 
 from concurrent.futures import ThreadPoolExecutor

@@ -1,10 +1,8 @@
 """The method that ``auto`` selects: a rule read off measurements (``docs/components.md``).
 
-Two facts decide.  In a dense graph with a giant component most rows need not be read.  Where ids are local,
-plain hooks build the trees without atomics.
-
-Of the two forms of a graph, edge list and rows, those count that it was made of: what has been derived since
-does not change the choice, and nothing is derived for it, as sorting takes longer than a pass over the edges.
+In a dense graph with a giant component most rows need not be read.  Where ids are local, plain hooks build
+the trees without atomics.  Of edge list and rows, those count that the graph was made of; nothing is derived
+for the choice, as sorting takes longer than a pass over the edges.
 """
 
 from edgewise.components.symmetric_csr import has_local_ids

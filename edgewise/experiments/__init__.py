@@ -99,32 +99,20 @@ def run(
     files: Sequence[str | Path] = (),
     report: Callable[[str], object] = lambda text: None,
 ) -> Report:
-    """Run the experiments of a preset.
+    """Run the experiments of a preset, a name in ``PRESETS``, and return their :class:`Report`.
 
     Parameters
     ----------
-    preset : str
-        A name in ``PRESETS``.
-    size : {'paper', 'small', 'tiny'}, optional
-        By default ``paper`` on GPUs and ``small`` on the CPU.
-    devices : str or list of str, optional
-        As for :func:`edgewise.connected_components`; scaling is measured on the first, the first two, and so
-        on.  By default every GPU, or two workers on the CPU where there is none.
-    runs : int, optional
-        Timed runs, of which the median is reported; by default 7 on GPUs, 3 on the CPU.
-    only : sequence of str
-        Names of experiments; all by default.
-    without : sequence of str
-        Names of graphs to leave out, such as those that take long to generate.
+    size : {'paper', 'small', 'tiny'}, by default ``paper`` on GPUs and ``small`` on the CPU
+    devices : str or list of str, as for :func:`edgewise.connected_components`
+        Scaling is measured on the first, the first two, and so on.  By default every GPU, or two workers on
+        the CPU where there is none.
+    runs : int, timed runs, of which the median is reported; by default 7 on GPUs, 3 on the CPU
+    only, without : sequences of str, experiments to run (by default all) and graphs to leave out
     files : sequence of path
         Graphs to measure beside the preset's own, if it takes any; each is named by its file, without
         suffixes.
-    report : callable
-        Called with a short text before each step.
-
-    Returns
-    -------
-    Report
+    report : callable, called with a short text before each step
 
     Raises
     ------

@@ -34,16 +34,6 @@ def atomic_write(path):
 
     It is in the same folder and has the same suffixes.  An existing file is replaced (through a symbolic link
     too), and its permissions are kept.  A device or a pipe such as ``/dev/stdout`` is written directly.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from edgewise.files.atomic_write import atomic_write
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with atomic_write(folder + "/a.txt") as part:
-    ...         _ = part.write_text("all of it")
-    ...     Path(folder, "a.txt").read_text()
-    'all of it'
     """
     with writing(path):
         goal = Path(os.path.realpath(path))

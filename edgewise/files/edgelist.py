@@ -2,15 +2,13 @@
 
 This reads SNAP's files (comments with ``#``), those with ``%`` comments, LAW-like pairs, comma-separated
 pairs with or without a first row of names, GAP's ``.el`` and ``.wel``, and lists and matrices whose first row
-counts: ``n m``, or ``rows columns entries`` (``.smat``).  Ids are external: integers or names, and only
-vertices that occur exist.
+counts: ``n m``, or ``rows columns entries`` (``.smat``).  Only vertices whose ids occur exist.
 
 A row that counts looks like an edge.  It is taken for a count only if it fits exactly; where it could still
 be an edge the file is refused until ``format=`` decides, because a wrong guess would not be noticed.
 
-Rows of a single id at the end are isolated vertices, or the file was cut off.  One such row may be the rest
-of an edge, so it is an error.  Several cannot come from a cut: if all of them are at the end, and none of
-their ids occurs in an edge, they are isolated vertices.
+Several rows of a single id, all at the end and none of them in an edge, are isolated vertices.  A single such
+row may be the rest of an edge in a file that was cut off, so it is an error.
 """
 
 import re

@@ -18,15 +18,12 @@ class Layout:
 
     Attributes
     ----------
-    columns : int, fields in every row
+    columns, skip : int, fields in every row, and lines before the rows
     endpoints, weight : positions of the two ids, and of the weight or ``None``
-    delimiter : str
-    skip : int, lines before the rows
+    delimiter, blanks : str, and bytes whose runs separate fields if the delimiter is a space
     ids, weights : types, ``'int64'``, ``'uint64'`` or ``'string'``, and ``'int64'`` or ``'float64'``
     comments : bytes, first characters of lines that are no rows
-    blanks : bytes, characters whose runs separate fields, if the delimiter is a space
-    normalised : bool, whether the text is normalised on its way to the parser
-    quoted : bool, whether fields may be in double quotes
+    normalised, quoted : bool, whether the text is normalised first, and fields may be in double quotes
     first_field : what the first field of every row must be, or ``None``
     min_id, max_id : range of the ids, or ``None``
     null : {'error', 'drop'}, what to do with rows without one of the ids or the weight

@@ -27,9 +27,7 @@ def read_pairs(
 ) -> Graph:
     """Read a table, or several, with one pair per row into a graph; see :func:`edgewise.read`.
 
-    Without ``source`` and ``target`` the ids are in the columns that
-    :func:`~edgewise.ingest.pair_columns.choose_id_columns` chooses.  Strings are numbered in order of first
-    appearance (source before target), integers in ascending order.
+    Strings are numbered in order of first appearance (source before target), integers in ascending order.
     """
     import pyarrow as pa
 

@@ -40,11 +40,8 @@ class Piece(NamedTuple):
 class PairFiles:
     """Files of pairs with the same columns; the other parameters are those of :func:`edgewise.read`.
 
-    Attributes
-    ----------
-    id_columns : tuple of str
-    stamps : list of (str, int, int), path, bytes and time of the last change of each file
-    facts : dict or None, what edgewise wrote into the metadata, if it wrote the only file
+    ``stamps`` are (path, bytes, time of the last change) of each file; ``facts`` is the dict that edgewise
+    wrote into the metadata, if it wrote the only file, else ``None``.
     """
 
     def __init__(self, paths, source=None, target=None, where=None, null="error"):

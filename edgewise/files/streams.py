@@ -28,12 +28,8 @@ AHEAD = 1
 class Source:
     """A file to read: its name, its first bytes, and fresh streams of its decompressed content.
 
-    Attributes
-    ----------
-    path, stem, suffix : str
-        The path; without, and the lower-case suffix before, a suffix that only names a compression.
-    head : bytes
-        First bytes after decompression and a byte order mark; everything if ``whole``.
+    ``stem`` and the lower-case ``suffix`` are those before a suffix that only names a compression.  ``head``
+    are the first bytes after decompression and a byte order mark; everything if ``whole``.
     """
 
     def __init__(self, path):
@@ -167,8 +163,7 @@ def one_line(error) -> str:
 def read_ahead(items):
     """Yield the items of an iterable that a thread makes while the caller uses the last one.
 
-    An error of the iterable is raised here.  When the caller stops early, the thread stops after its current
-    item, and this function waits for it.
+    The iterable's errors are raised here.  If the caller stops early, this waits for the thread's item.
     """
     made, stopped = Queue(AHEAD), []
     thread = Thread(target=_make, args=(items, made, stopped), name="edgewise-ahead", daemon=True)

@@ -1,17 +1,15 @@
 """The reader of all text formats, in parallel by pyarrow: rows of edges, rows of any length, and tables.
 
-Rows of edges have the same columns in every row.  The quick way trusts the file: one separator between
-fields, no comments among the rows.  Where that fails the text is normalised on its way to the parser.  Where
-that fails too, the parser runs again on ever smaller parts of the first block that fails, so that the line
-named and the rule broken cannot disagree.
+Rows of edges are first read as they are: one separator between fields, no comments among the rows.  Where
+that fails the text is normalised on its way to the parser.  Where that fails too, the parser runs again on
+ever smaller parts of the first block that fails, so that the error names the line.
 
 Of rows of different lengths, blanks become line ends on the way to the parser, which then reads one field per
 line; the lengths of the rows are counted while they pass.
 
-Tables have a row of names and are read block by block.  The types of the columns are inferred from the
-beginning of the file; numbers with needless zeros or signs, such as ``007``, are strings.  Where a later row
-does not fit, the file is read once more, with strings for ids and floats for other numbers; where that fails
-too, the error names the line.
+The types of a table's columns are inferred from its beginning; numbers with needless zeros or signs, such as
+``007``, are strings.  Where a later row does not fit, the file is read once more, with strings for ids and
+floats for other numbers.
 """
 
 import io
@@ -277,11 +275,10 @@ def _inferred_schema(text, delimiter, like):
 
 
 def locate_error(source, parse, describe, skip: int, error) -> FileError:
-    """Return the error that names the first line that does not parse, after the first ``skip`` lines.
+    """Return the error that names the first line that does not parse, or ``error`` if every block parses.
 
-    ``parse`` takes a block of lines and raises :class:`pyarrow.ArrowInvalid` if one of them is wrong;
-    ``describe`` takes the line and returns what is wrong with it.  If every block parses, the message is
-    that of ``error``.
+    ``parse`` takes a block of lines, after the first ``skip``, and raises :class:`pyarrow.ArrowInvalid` if
+    one is wrong; ``describe`` takes the line and returns what is wrong with it.
     """
     with reading(source.path), source.open() as stream:
         for before, block in whole_lines(stream, skip):

@@ -80,11 +80,8 @@ def _after(neighbours, edges, entry, neighbour, edge):
 def rows_from_edges(vertices, sources, targets, both, with_edges=False):
     """Sort edges into rows; ``both`` also enters every edge (except a self-loop) in the row of its target.
 
-    Returns
-    -------
-    offsets : (vertices + 1,) int64 array
-    neighbours : (entries,) index array
-    edges : (entries,) int64 array, the edge number of each entry, or None unless ``with_edges``
+    Returns (vertices + 1,) int64 ``offsets``, (entries,) ``neighbours``, and the (entries,) int64 edge number
+    of each entry, or ``None`` unless ``with_edges``.
     """
     by = _by_counting if arrays.device_of(sources) == "cpu" else _by_radix_sort
     return by(vertices, sources, targets, both, with_edges)

@@ -18,18 +18,10 @@ from edgewise.timer import timer
 def number(sources, targets):
     """Number the distinct ids of an edge list: columns of integers or of strings, without nulls.
 
-    Returns
-    -------
-    sources, targets : (m,) arrays
-        Vertex numbers, uint32 (int64 from 2**32 - 1 vertices on), on the device of the ids.
-    ids : (n,) array or None
-        Id of each vertex, on the host: int64 or uint64 NumPy array or Arrow string array; ``None`` where the
-        ids are ``0 .. n - 1`` themselves.
-    n_vertices : int
+    Returns (m,) ``sources`` and ``targets``, uint32 (int64 from 2**32 - 1 vertices on), on the device of the
+    ids; the (n,) ids on the host, an int64 or uint64 NumPy array or an Arrow string array, or ``None`` where
+    they are ``0 .. n - 1`` themselves; and the number of vertices.
 
-    Examples
-    --------
-    >>> from edgewise.ingest.ids import number
     >>> sources, targets, ids, count = number(np.array(["c", "a"]), np.array(["a", "b"]))
     >>> sources.tolist(), targets.tolist(), ids.to_pylist(), count
     ([0, 1], [1, 2], ['c', 'a', 'b'], 3)

@@ -2,8 +2,7 @@
 
 Ids that fill a good part of their range are marked in an array over the range, which is then packed into
 words of 64 bits; the number of an id is the number of marks before its word and below its bit.  Ids that are
-far apart are entered into a :mod:`~edgewise.primitives.hash_table`; the distinct ids are sorted, and every
-endpoint looks up its number.
+far apart are entered into a :mod:`~edgewise.primitives.hash_table` and numbered when they are sorted.
 
 Ids are compared as distances from the smallest one, which are unsigned whatever the type: the sign bit of
 signed ids is flipped first, so that no subtraction wraps.
@@ -49,12 +48,9 @@ DISTANCES = Origin(ZERO, ZERO)
 
 
 class Marks(NamedTuple):
-    """Which distances occur.
+    """Which distances occur: ``words``, (words,) uint64, has a bit for each.
 
-    Attributes
-    ----------
-    words : (words,) uint64 array, a bit for every distance
-    before : (words,) index array, number of bits set before each word
+    ``before``, a (words,) index array, is the number of bits set before each word.
     """
 
     words: Any

@@ -98,12 +98,8 @@ def weight_type(field):
 class PairBatches:
     """Batches of pairs, checked and filtered row by row; :meth:`_take` of a subclass takes them in.
 
-    The parameters are those of :func:`edgewise.files.pair_tables.read_pairs`.
-
-    Attributes
-    ----------
-    columns : list of str, those that are needed
-    rows : int, rows taken in so far, ``begun`` of them from the files before
+    The parameters are those of :func:`edgewise.files.pair_tables.read_pairs`.  ``columns`` are the names of
+    those that are needed; ``rows`` were taken in so far, ``begun`` of them from the files before.
     """
 
     #: Largest number of rows that are checked together.

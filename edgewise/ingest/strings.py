@@ -78,11 +78,9 @@ class Batch(NamedTuple):
 class Table(NamedTuple):
     """The strings known.
 
-    Attributes
-    ----------
-    slots : (power of 2,) uint64 array
-    offsets : (known + 1 or more,) int32 or int64 array, where in the arena each begins and the last one ends
-    arena : (bytes,) uint8 array, at least ``FAR + 1`` bytes longer than needed
+    ``slots`` is a (power of 2,) uint64 array.  ``offsets``, (known + 1 or more,) int32 or int64, are where in
+    ``arena`` each begins and the last one ends.  ``arena`` is a uint8 array, at least ``FAR + 1`` bytes
+    longer than needed.
     """
 
     slots: Any
@@ -93,12 +91,9 @@ class Table(NamedTuple):
 class Lookup(NamedTuple):
     """What is known about each position of a batch.
 
-    Attributes
-    ----------
-    results : (strings,) uint64 array, the number of the string, or ``NEW | slot``
-    new_lengths : (strings,) uint32 array
-        Where a new string appears first, one more than its length; elsewhere 0.  Until then, look_up writes
-        here what it reads ahead, so that the compiler does not remove the reads.
+    ``results``, (strings,) uint64, is the number of the string, or ``NEW | slot``.  ``new_lengths``,
+    (strings,) uint32, is one more than the length where a new string appears first, else 0; until then
+    look_up writes here what it reads ahead, so that the compiler does not remove the reads.
     """
 
     results: Any

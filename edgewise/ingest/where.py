@@ -47,10 +47,6 @@ REMEDY = "compare columns with constants, as in: score >= 0.9 and kind == 'x' (`
 class Condition:
     """A condition that has been parsed and checked; ``columns`` are the names of its columns.
 
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from edgewise.ingest.where import Condition
     >>> table = pa.table({"score": [0.5, 0.95, None], "kind": ["a", "b", "b"]})
     >>> Condition("0.9 <= score < 1 and kind != 'a'").rows(table).to_pylist()
     [False, True, False]

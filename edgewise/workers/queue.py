@@ -1,8 +1,7 @@
 """Queues of tasks that several workers share.
 
 Each worker takes the next run of tasks when it has finished one, so that fast workers do more of them.  Runs
-of one size suit tasks of equal work; runs that shrink towards the end let all workers finish at the same
-time.  Where tasks are unequal and their loads known, a :class:`LoadQueue` sizes the runs by load.
+that shrink towards the end let all workers finish at the same time.
 """
 
 from threading import Lock
@@ -18,11 +17,7 @@ SHARE, FIRST_SHARE = 0.5, 0.125
 class WorkQueue:
     """The indices below ``total``, handed out once each in runs of ``chunk``.
 
-    Examples
-    --------
-    >>> from edgewise.workers import WorkQueue
-    >>> queue = WorkQueue(10, 4)
-    >>> list(queue)
+    >>> list(WorkQueue(10, 4))
     [(0, 4), (4, 8), (8, 10)]
     """
 
@@ -52,19 +47,13 @@ class WorkQueue:
 class LoadQueue:
     """Tasks of known load, handed out once each in runs: large runs first, smaller ones towards the end.
 
-    A run has half of the worker's share of the remaining load; shares are proportional to speeds, which are
-    guesses until a worker has reported the time of a run.
+    ``loads`` are (tasks,) floats, heaviest first, since a heavy task at the end delays all workers.
+    ``speeds`` are the load per second of each worker, guessed until it has reported the time of a run.  A run
+    has half of the worker's share of the remaining load; it takes ``min_seconds``, so that taking it does not
+    matter, to ``max_seconds``, so that progress is reported, unless it is a single task.  Slow workers, to
+    which a heavy task would take longer than all others need together, are in ``from_light_end``: they take
+    the lightest tasks, few at first, and none that would outlast the other workers.
 
-    ``loads`` are (tasks,) floats in the order in which they are handed out, heaviest first: a heavy task at
-    the end delays all workers.  ``speeds`` are the guessed load per second of each worker.  A run takes
-    ``min_seconds``, so that taking it does not matter, to ``max_seconds``, so that progress is reported
-    regularly (unless it is a single task).  Slow workers, to which a heavy task would take longer than all
-    others need together, are numbered in ``from_light_end``: they take the lightest tasks, few at first, and
-    none that would outlast the other workers.
-
-    Examples
-    --------
-    >>> from edgewise.workers import LoadQueue
     >>> queue = LoadQueue([8, 4, 2, 1, 1], [1, 1])
     >>> queue.take(0), queue.take(1)
     ((0, 1), (1, 2))
