@@ -93,12 +93,10 @@ def _command(arguments):
 
 
 def _page(words):
-    """The subcommand among the words of a line."""
     return next((word for word in words if word in PAGES), None)
 
 
 def _words_to_complete():
-    """Words of the line that a shell wants to complete."""
     if "_EDGEWISE_COMPLETE" not in os.environ:
         return []
     return (os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")).split()

@@ -1,7 +1,4 @@
-"""``edgewise components``: a file of pairs in, a table of clusters out.
-
-With ``--stream`` many files become the same table, and no pair is held in memory.
-"""
+"""``edgewise components``: a file of pairs in, a table of clusters out; with ``--stream``, many files."""
 
 import sys
 from pathlib import Path
@@ -100,7 +97,6 @@ def _check(pairs, output, plot, checkpoint):
 
 
 def _check_stream(reading, known, method, verify):
-    """Raise :class:`~edgewise.errors.OptionError` for an option that does not apply to a stream."""
     for name in reading:
         if name not in known:
             option = "--" + name.replace("_", "-")
@@ -139,7 +135,6 @@ def _facts(result, team):
 
 
 def _show(result, team, clock, output, quiet):
-    """Print the head of the table and the closing line."""
     if output is None:
         report.table(result.to_frame())
     if quiet:

@@ -143,7 +143,6 @@ def cycles(
 
 
 def _check(wanted):
-    """Raise :class:`~edgewise.errors.OptionError` where options do not go together."""
     if wanted.length is None and wanted.kind is not CLUSTERING:
         raise OptionError("cycles of which length? give --length, 3 for triangles; or --clustering")
     if wanted.length is not None and wanted.length < 3:
@@ -180,7 +179,6 @@ def _without_meaning(wanted):
 
 
 def _count(wanted, graph, progress, device):
-    """Count in the graph that was read, on the requested devices."""
     if graph.directed:
         raise GraphError(
             f"{wanted.file} is directed, and cycles are counted in undirected graphs; use --undirected to "
@@ -201,7 +199,6 @@ def _count(wanted, graph, progress, device):
 
 
 def _show(wanted, result, team, clock, quiet):
-    """Print the head of the table and a closing line."""
     if wanted.output is None and wanted.kind is not ESTIMATE:
         report.table(result.to_frame())
     if quiet and wanted.kind is ESTIMATE:

@@ -1,9 +1,8 @@
 """Ctrl-C interrupts a command even inside libraries that do not expect it.
 
-Python raises ``KeyboardInterrupt`` wherever the main thread happens to be.  A bare ``except`` there swallows
-it, and a callback from the compiler returns garbage because of it.  Therefore the interrupt is postponed
-while the compiler works, and it is recorded: every step of a command checks the record, and the signal is
-repeated until the command ends.
+A bare ``except`` swallows ``KeyboardInterrupt``, and a callback from the compiler returns garbage because of
+it.  Therefore the interrupt is postponed while the compiler works, and recorded: every step of a command
+checks the record, and the signal is repeated until the command ends.
 """
 
 import os
@@ -28,11 +27,7 @@ def watch():
 
 
 def leave(status):
-    """End the process; Ctrl-C is ignored from here on.
-
-    After an interrupt, threads may still use objects that an orderly exit would destroy, so the process exits
-    at once.
-    """
+    """End the process, at once after an interrupt: threads may use what an orderly exit would destroy."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if _pressed:
         sys.stderr.flush()

@@ -11,10 +11,7 @@ from edgewise.files.pair_tables import PARTS
 
 
 def check_output(path: Path, *, sources: Iterable[Path] = (), table: bool = False):
-    """Raise an error if ``path`` has no known suffix, cannot be written or is the input itself.
-
-    ``sources`` are the inputs: files, folders or patterns.  A ``table`` is no graph.
-    """
+    """Raise an error if ``path`` has no known suffix, cannot be written or is one of the ``sources``."""
     from edgewise.files.formats import FORMATS, suffixes_of
 
     forms = [form for form in FORMATS.values() if form.writer and not (table and form.graphs_only)]

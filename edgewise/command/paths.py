@@ -126,7 +126,6 @@ def paths(
 
 
 def _check(wanted, measures):
-    """Raise :class:`~edgewise.errors.OptionError` where options do not go together."""
     kind = wanted.kind
     methods = OF_ALL_PAIRS if kind is not ONE else OF_EDGES if wanted.bfs else OF_WEIGHTS
     if kind is ONE and not wanted.sources:
@@ -158,7 +157,6 @@ def _check(wanted, measures):
 
 
 def _searched(wanted, graph, where, progress):
-    """Search the graph that was read, on the devices that were asked for."""
     if wanted.kind is ONE:
         return _from_sources(wanted, graph.to(where))
     if wanted.bfs and graph.csr_weights is not None:
@@ -253,7 +251,6 @@ def _parents(result):
 
 
 def _show(wanted, result, table, team, clock, quiet):
-    """Print paths or the head of a table, and a closing line."""
     for target in wanted.targets:
         print(_path_in_words(wanted, result, target))
     if wanted.output is None and not wanted.targets:

@@ -11,11 +11,10 @@ from edgewise.timer import recording, timer
 
 @contextmanager
 def stages(quiet=False, settle=None):
-    """Context that yields ``stage`` and the outermost scope of the clock.
+    """Context that yields ``stage`` and the outermost scope of the clock; ``quiet`` and pipes show nothing.
 
     ``with stage("read", "reading pairs.csv") as progress:`` adds its time to the scope ``read`` and shows the
-    text beside a running clock; ``progress(done, total)`` moves a bar.  Nothing is shown in a pipe, or with
-    ``quiet``.
+    text beside a running clock; ``progress(done, total)`` moves a bar.
     """
     with _display(quiet) as show, recording("edgewise", settle) as clock:
 

@@ -1,8 +1,7 @@
 """The plan of a count: what its tasks cost, how large it can become, and how devices share the tasks.
 
-**Cost.**  A method estimates the operations of every task; a table of speeds converts them to seconds.  The
-estimate is right to a factor of a few, which is enough to distinguish seconds from days, and to divide long
-work.
+**Cost.**  A method estimates the operations of every task, right to a factor of a few; a table of speeds
+converts them to seconds.
 
 **Size.**  A cycle of ``k`` edges through ``v`` is a closed walk from ``v`` that visits no vertex twice, once
 in each direction.  Each of these bounds holds for any graph, therefore the least of them does:
@@ -13,16 +12,14 @@ in each direction.  Each of these bounds holds for any graph, therefore the leas
 * they can be covered by edges that share no vertex, each taken in one of two directions, after the first one
   where ``k`` is even: ``(2m)^floor((k - 1) / 2) / 2``, times ``d`` where ``k`` is even;
 * walks: a closed one is a walk of ``k - 1`` edges that ends next to ``v``, or one of ``k - 2`` edges whose
-  end shares one of the ``d`` neighbours of ``v``: ``min((A^(k-1) 1)_v, d (A^(k-2) 1)_v) / 2``.  Walks are
-  counted after some rounds of peeling off vertices with fewer than two neighbours, which are on no cycle.
+  end shares one of the ``d`` neighbours of ``v``: ``min((A^(k-1) 1)_v, d (A^(k-2) 1)_v) / 2``.
 
 The first three cost nothing, and nearly always suffice.  Walks take a pass over the edges for each step.
 Methods may add and subtract intermediate terms beyond 64 bits: int64 wraps modulo 2**64, and the final value
-is right if it fits.  They halve twice the count at the end, therefore the limit is 2**62, whether or not both
-directions count.
+is right if it fits.  They halve twice the count at the end, therefore the limit is 2**62.
 
-**Devices.**  Tasks share nothing but the graph.  Every device has all of it, and counts its tasks into an
-array of its own; in the end the arrays are added on the first device.  A schedule deals the tasks:
+**Devices.**  Every device has the whole graph, and counts its tasks into an array of its own; in the end the
+arrays are added on the first device.  A schedule deals the tasks:
 
 ======================  ====================================================================================
 schedule                each device gets
@@ -34,8 +31,7 @@ schedule                each device gets
 ``queue:64``            64 vertices per thread of the CPU, 8 times 64 per GPU, repeatedly
 ======================  ====================================================================================
 
-The last three are those of the CS406 project, numbers included.  ``docs/cycles.md`` tells their weaknesses:
-in the order of the vertices a heavy one can come last, and pieces are so small that a GPU idles between them.
+The last three are those of the CS406 project, numbers included; ``docs/cycles.md`` tells their weaknesses.
 """
 
 from __future__ import annotations
@@ -90,9 +86,8 @@ LONG = 1.0
 def choose(methods, length: int, devices) -> str:
     """Name of the first method of a table that counts cycles of this length on all of the devices.
 
-    Cycles of up to five edges are counted at their highest vertex, which is faster than closed walks on
-    nearly every graph that was measured, and far faster where there are hubs.  Longer ones than six are
-    enumerated.
+    Up to five edges, counting at the highest vertex is faster than closed walks on nearly every graph that
+    was measured, and far faster where there are hubs.
     """
     kinds = {kind_of(device) for device in devices}
     for name, method in methods.items():
@@ -135,8 +130,7 @@ def check_seconds(work: float, devices, method: str, length: int) -> None:
 def joining(devices, seconds: float) -> list[int]:
     """Numbers of the devices that take part under ``auto``: the CPU beside GPUs only where that pays.
 
-    A CPU of few threads adds nothing to a GPU, and takes from it the thread that launches; nor does it pay
-    where all is done in less time than threads take to start.
+    Few CPU threads add nothing to a GPU, and short work ends before they have started.
     """
     gpus = [number for number, device in enumerate(devices) if device != "cpu"]
     if gpus and len(gpus) < len(devices):
@@ -308,17 +302,10 @@ def _divided(plan, start, stop, seconds):
 
 
 class Schedule(NamedTuple):
-    """One way to deal tasks.
+    """One way to deal tasks, by work or in the order of the vertices.
 
-    Attributes
-    ----------
-    deal : callable
-        ``deal(plan)`` returns what the devices take their runs from, by ``take(worker)``.
-    summary : str
-    by_work : bool
-        Whether the heaviest tasks come first; else they come in the order of the vertices.
-    number : float or None
-        What follows a colon in the name, by default; ``None`` if nothing may.
+    ``deal(plan)`` returns what the devices take their runs from, by ``take(worker)``.  ``number`` is the
+    default of what follows a colon in the name; ``None`` if nothing may.
     """
 
     deal: Callable
@@ -389,10 +376,7 @@ class _Count:
         self.job, self.n_queued, self.stopped, self.done, self.lock = job, n_queued, False, 0.0, Lock()
 
     def in_threads(self, devices):
-        """Counts of every device, each driven by a thread of its own.
-
-        Ctrl-C takes effect at once: a compiled search from a single vertex may be long, and ends on its own.
-        """
+        """Counts of every device, each driven by a thread of its own, so that Ctrl-C takes effect at once."""
         loop_threads, pool = threads.count(), ThreadPoolExecutor(len(devices))
         futures = [pool.submit(self.on_device, *worker, loop_threads) for worker in enumerate(devices)]
         try:
@@ -447,7 +431,6 @@ class _Count:
 
 
 def _moved(ranked, device):
-    """The ranked graph on another device; itself where it is there."""
     if device == ranked.device:
         return ranked
     return Ranked(*(arrays.move(array, device) for array in ranked[:4]), *ranked[4:])

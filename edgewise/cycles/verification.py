@@ -46,12 +46,10 @@ def count_by_hand(n, sources, targets, length):
 def verify(cycles):
     """Raise :class:`~edgewise.errors.VerificationError` unless the counts may be those of their graph.
 
-    Every count is looked at: it must not be negative, it must be zero where a vertex has less than two
-    neighbours, be even where both directions count, and all must add up to a multiple of the length.  A
-    sample of vertices is counted again, one by one and without the rows, ranks and kernels of the methods: up
-    to length 6 by formulas for a single vertex, among them the vertex on most cycles; beyond, by a plain
-    search, which is cut short where it would last: there must be at least as many cycles as it has found.
-
+    No count may be negative, it must be zero where a vertex has less than two neighbours, be even where both
+    directions count, and all must add up to a multiple of the length.  A sample of vertices is counted again
+    without the rows, ranks and kernels of the methods: up to length 6 by formulas for a single vertex, among
+    them the vertex on most cycles; beyond, by a search, which gives a lower bound where it is cut short.
     """
     length, counts = cycles.length, arrays.move(cycles.counts, "cpu")
     if cycles.count_directions:

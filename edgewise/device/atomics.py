@@ -1,8 +1,7 @@
 """Atomic operations on one array element, under one name on every target.
 
-The Python bodies below define the semantics.  The interpreter and the CUDA simulator run them under one lock.
-The CPU compiler replaces them by LLVM's atomic instructions, and the CUDA compiler by the hardware's.  Each
-operation returns the previous value.
+The Python bodies below define the semantics, and run under one lock.  The compilers replace them by LLVM's
+and CUDA's atomic instructions.  Each operation returns the previous value.
 """
 
 from functools import partial

@@ -1,13 +1,11 @@
 """Compiled kernels on disk, so that a second process starts immediately.
 
 The folder is named by a digest of the package's own sources, of the versions of Python, Numba and llvmlite,
-and of the settings of Numba that change the compiled code.  Any edit, also one of a function that a kernel
-merely calls, therefore opens a new folder, and stale code never runs.  (Numba's own cache compares the time
-of the file that contains the kernel, and misses edits of other files.)
+and of the settings of Numba that change the compiled code, so stale code never runs.  (Numba's own cache
+compares the time of the file that contains the kernel, and misses edits of the functions that it calls.)
 
-There is one file per kernel and signature.  It is written under a temporary name and then renamed, so
-processes that compile at the same time do not disturb each other.  ``EDGEWISE_CACHE_DIR`` names another
-folder; if it is not writable, nothing is kept, and kernels that are there already are still used.
+There is one file per kernel and signature, written under a temporary name and then renamed.
+``EDGEWISE_CACHE_DIR`` names another folder; one that is not writable is only read.
 """
 
 import hashlib

@@ -1,8 +1,7 @@
 """``prefetch``: start to read an array element early, so that a later read does not wait for memory.
 
-A graph search reads rows in an order that no processor predicts.  Its loops prefetch the rows of some dozens
-of vertices before they process them, so that many reads are in flight at once.  A prefetch is a hint: it
-changes no value, and an index beyond the array is harmless.
+Graph searches prefetch the rows of some dozens of vertices before they process them.  A prefetch is a hint:
+it changes no value, and an index beyond the array is harmless.
 """
 
 import numpy as np

@@ -1,8 +1,7 @@
 """``@parallel_region``: one region that all workers run, with barriers; ``@compiled``: one compiled call.
 
-A graph search has many small rounds.  A parallel loop per round would cost the start of a region on the CPU,
-and on a GPU a kernel launch and a round trip to the host.  Here all workers enter once and synchronise at
-barriers between the rounds:
+A parallel loop per round of a graph search would cost the start of a region on the CPU, and on a GPU a kernel
+launch and a round trip to the host.  Here all workers enter once, and synchronise at barriers:
 
     @parallel_region
     def fill(worker, first, second):
@@ -14,12 +13,11 @@ barriers between the rounds:
 
     fill(first, second)
 
-A worker is one of Numba's threads on the CPU, and a thread of a cooperative launch, which has no more blocks
-than the GPU runs at once, on a GPU.  The simulator has one block, the interpreter one worker.  There is also
-one worker where the threading layer runs workers one after the other, as TBB can.
+A worker is one of Numba's threads on the CPU, and on a GPU a thread of a cooperative launch, which has no
+more blocks than run at once.  The simulator has one block, the interpreter one worker.  There is also one
+worker where the threading layer runs workers one after the other, as TBB can.
 
-When a worker of the CPU raises an exception, the workers that wait at a barrier fail as well, and the
-exception is raised by the call of the region.
+When a worker of the CPU raises an exception, those that wait at a barrier fail too, and the call raises it.
 """
 
 import os
@@ -85,10 +83,9 @@ class Worker(NamedTuple):
 
 
 class BlockWorker(NamedTuple):
-    """A worker of a region with shared memory: a :class:`Worker` and uninitialised memory of its block.
+    """A :class:`Worker` with ``shared``, (shared_words,) int64: uninitialised memory of its block.
 
-    ``shared`` (shared_words,) int64 is a block's shared memory on a GPU, and a part of an array for each
-    thread on the CPU.
+    This is a block's shared memory on a GPU, and a part of an array for each thread on the CPU.
     """
 
     id: int
@@ -270,10 +267,7 @@ _probe = thread_region.compiled(_probe_body, f"{__name__}._probe_body")
 
 
 class compiled:
-    """Turn a plain function over arrays into one compiled call on the CPU that releases the GIL.
-
-    The function may return a number.
-    """
+    """Turn a function over arrays, which may return a number, into one CPU call that releases the GIL."""
 
     def __init__(self, body):
         self.body = body

@@ -1,12 +1,10 @@
 """Streams, events, page-locked memory and copies between devices, for work that overlaps.
 
-Work on one stream runs in order; work on different streams, and on different GPUs, may run concurrently.
-An :class:`Event` marks a point of one stream that another stream can wait for without the host.  A copy from
-or to page-locked host memory runs beside kernels.  A copy between two GPUs uses their link where the driver
-grants peer access, and host memory otherwise.
+Work on one stream runs in order; work on different streams, and on different GPUs, may run concurrently.  A
+copy from or to page-locked host memory runs beside kernels.  A copy between two GPUs uses their link where
+the driver grants peer access, and host memory otherwise.
 
-On the CPU and in the simulator all operations run immediately and in order, so code written for GPUs works
-there unchanged.
+On the CPU and in the simulator all operations run immediately and in order.
 """
 
 from functools import cache

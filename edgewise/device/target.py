@@ -1,8 +1,7 @@
 """The compilers in use, and the registration of plain functions with them.
 
-A function marked ``@device`` stays plain Python.  It is registered with the CPU compiler immediately, and
-with the CUDA compiler only when a CUDA kernel is compiled for the first time.  Work on the CPU therefore
-never imports CUDA, and no import needs a driver.
+A function marked ``@device`` is registered with the CPU compiler immediately, and with the CUDA compiler when
+a CUDA kernel is first compiled.  Work on the CPU never imports CUDA, and no import needs a driver.
 """
 
 import os

@@ -1,10 +1,8 @@
 """One compiled function that several CPU threads run at the same time, without a parallel loop of its own.
 
 Numba compiles the body of a parallel loop by itself, then the loop, two wrappers around it, and the function
-that contains it.  Here there is a single such loop, over threads.  It is compiled once, and calls any
-function by its address.
-
-Such a function begins like this:
+that contains it.  Here a single such loop, over threads, is compiled once, and calls any function by its
+address.  Such a function begins like this:
 
     def region(worker_id, memory, first, second):
         if worker_id < 0:
@@ -14,10 +12,8 @@ Such a function begins like this:
 
 A call with ``worker_id=-1`` stores the arguments at the address ``memory`` and returns the address of a
 function of a worker's id and ``memory``, which reads the other arguments there.  The exception of a worker is
-stored there too, and raised when all workers have ended.
-
-Where Numba's calling convention is not available (:mod:`~edgewise.device.numba_internals`), the function runs
-on Python threads instead, which takes longer to start.
+stored there too.  Without Numba's calling convention (:mod:`~edgewise.device.numba_internals`) the function
+runs on Python threads, which take longer to start.
 """
 
 from concurrent.futures import ThreadPoolExecutor, wait

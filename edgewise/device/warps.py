@@ -1,8 +1,7 @@
 """Operations of the threads of a warp, and of a block, in a region (:mod:`~edgewise.device.regions`).
 
-A *warp* has ``warp_size()`` lanes that exchange values from register to register.  A *block* has shared
-memory if its region requests it.  On the CPU and in the interpreter a worker is a warp of one lane and a
-block of one worker; in the simulator a warp has one lane.
+A *warp* has ``warp_size()`` lanes that exchange values from register to register.  On the CPU and in the
+interpreter a worker is a warp of one lane and a block of one worker; in the simulator a warp has one lane.
 
 All lanes of a warp must call an exchange together, and all workers of a block :func:`block_barrier`.  Any
 worker may call :func:`warp_aggregated_add`.

@@ -1,15 +1,14 @@
 """Apex vertices distributed to warps, blocks or the whole grid of a GPU, with tables of their wedges.
 
 A *wedge* of an apex ``v`` is a path ``v, a, u`` whose middle ``a`` and endpoint ``u`` are lower than ``v``.
-Squares and pentagons are counted from the number of wedges that end in each ``u``.  An array over all
-vertices for each of thousands of workers would not fit into memory, so a thread group has a hash table with
-open addressing for the endpoints that its apex can have.  A slot is one word: the endpoint plus one in the
-upper half (``KEY_SHIFT``), its wedges in the lower (``COUNT_MASK``); zero is an empty slot.
+Squares and pentagons are counted from the number of wedges that end in each ``u``.  Arrays over all vertices
+for thousands of workers would not fit into memory, so a thread group has a hash table with open addressing.
+A slot is one word: the endpoint plus one in the upper half (``KEY_SHIFT``), its wedges in the lower
+(``COUNT_MASK``); zero is an empty slot.
 
-Most apex vertices of a graph have a few dozen wedges, and a few have millions.  The tasks are sorted by
-wedges, most first, and cut into four parts: vertices counted by the whole grid, by blocks with tables in the
-memory of the GPU, by blocks with tables in shared memory, and by warps.  Each part is one launch, in which
-the thread groups take vertices from an atomic counter.
+The tasks are sorted by wedges, most first, and cut into four parts: vertices counted by the whole grid, by
+blocks with tables in the memory of the GPU, by blocks with tables in shared memory, and by warps.  Each part
+is one launch, in which the thread groups take vertices from an atomic counter.
 """
 
 from typing import Any, NamedTuple
@@ -215,10 +214,9 @@ def insert_wedges(apex, group, table, graph):
 
 
 class ApexTasks(NamedTuple):
-    """The apex vertices ``order[first:end]`` of one launch, an int64 array.
+    """The apex vertices ``order[first:end]`` of one launch; ``wedges``, (n,) int64, are those below each.
 
-    ``counter``, (1,) int64, is the number of tasks that were taken; ``wedges``, (n,) int64, are those below
-    each vertex.
+    ``order`` is an int64 array; ``counter``, (1,) int64, is the number of tasks that were taken.
     """
 
     counter: Any
@@ -313,11 +311,10 @@ def take_for_block(worker, at, tasks):
 
 
 class ApexCounter:
-    """A solver on a GPU; see :class:`edgewise.cycles.methods.CycleMethod`.
+    """A solver on a GPU; subclasses set ``counts`` and ``state``, the record for ``count_at_apex``.
 
-    Subclasses set ``counts``, and ``state``, the record that ``count_at_apex`` takes.  Up to ``small`` wedges
-    a warp counts a vertex, up to ``large`` a block with its table in shared memory, and from ``all_from`` on
-    the whole grid does.
+    Up to ``small`` wedges a warp counts a vertex, up to ``large`` a block with its table in shared memory,
+    and from ``all_from`` on the whole grid does.
     """
 
     state: Any

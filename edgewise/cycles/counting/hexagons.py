@@ -1,7 +1,7 @@
 """Cycles of six edges as closed walks of six, less those that meet themselves.
 
-A closed walk that meets itself is a walk round a smaller graph.  There are 17 of these, and each contains
-smaller ones again; Moebius inversion over all of them leaves one coefficient for each.  With
+A closed walk that meets itself is a walk round one of 17 smaller graphs, which contain smaller ones again.
+Moebius inversion over all of them leaves one coefficient for each.  With
 
 * ``p(u)`` and ``q(u)`` walks of two and of three edges from ``v`` to ``u``,
 * ``w`` closed walks of four edges, ``d`` the degree, ``s`` the sum of the neighbours' degrees,
@@ -16,10 +16,9 @@ twice the cycles of six edges through ``v`` are
     - 4 t^2 - 2 d w + 6 z + 6 w + 2 d^3 + 2 d s - 8 t - 6 d^2 - 6 s + 4 d
 
 where ``w = 2 c + d^2 + s - d`` comes from the squares ``c``.  Such formulas are found in Movarraei and
-Boxwala, "On the number of cycles in a graph" (Open Journal of Discrete Mathematics 6:41, 2016).
-
-All but the first two lines is known before the walks are counted, so that every vertex can halve its own sum.
-The terms may exceed 64 bits; the result does not (see :mod:`~edgewise.cycles.planning`).
+Boxwala, "On the number of cycles in a graph" (Open Journal of Discrete Mathematics 6:41, 2016).  All but
+the first two lines are known before the walks are counted, so that every vertex can halve its own sum.  The
+terms may exceed 64 bits; the result does not (see :mod:`~edgewise.cycles.planning`).
 
 A *group*, a thread of the CPU or a block of a GPU, takes one start vertex after the other.  It counts walks
 by endpoint in arrays over all vertices, which are zero between two starts, and lists the endpoints, so that
@@ -284,10 +283,7 @@ class Hexagons:
 
 
 def work(ranked: Ranked, length: int):
-    """Operations of each vertex, at most: (n,) float64 array on the device of ``ranked``.
-
-    These are walks of two edges, and the entries that are read beside their endpoints.
-    """
+    """Walks of two edges and entries read beside their endpoints, at most: (n,) float64 array."""
     degrees = ranked.offsets[1:] - ranked.offsets[:-1]
     walks = beside(ranked, degrees)
     further = beside(ranked, beside(ranked, degrees))

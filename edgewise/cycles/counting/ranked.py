@@ -1,15 +1,14 @@
 """The simple graph in order of degree, which every count of cycles reads.
 
-Self-loops and repeated edges are no part of a simple cycle; they are left out and counted.  Vertices are
-renumbered by *rank*, their position in ascending order of (degree, vertex number).  A vertex has at most
-``sqrt(2 m)`` neighbours of higher rank (Chiba and Nishizeki 1985).  Whatever is found at the highest vertex
-of a cycle, or by way of higher neighbours only, is therefore found cheaply, however long the longest row is.
+Self-loops and repeated edges are left out and counted.  Vertices are renumbered by *rank*, their position in
+ascending order of (degree, vertex number).  A vertex has at most ``sqrt(2 m)`` neighbours of higher rank
+(Chiba and Nishizeki 1985).  Whatever is found at the highest vertex of a cycle, or by way of higher
+neighbours only, is therefore found cheaply, however long the longest row is.
 
 On the CPU this is a counting sort by blocks of edges, each with cursors of its own, because an atomic cursor
-would wait for memory at every edge.  The blocks count the entries of each row, the rows are ranked by that,
-and every edge is appended to its two rows.  Then each row, in ascending order, is appended to the rows of its
-entries, which sorts these.  If edges are repeated, now side by side, the rows are built again from the
-distinct ones, since degrees and ranks have changed.  A GPU sorts entries packed into 64 bits.
+would wait for memory at every edge.  Appending each row, in ascending order, to the rows of its entries sorts
+these.  If edges are repeated, now side by side, the rows are built again from the distinct ones, since
+degrees and ranks have changed.  A GPU sorts entries packed into 64 bits.
 """
 
 from __future__ import annotations
@@ -44,10 +43,9 @@ class RankedCSR(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """A part of each vertex's row, its lower or its higher neighbours.
+    """Each vertex's lower or higher neighbours: ``neighbours[starts[v]:ends[v]]``, ascending.
 
-    Those of vertex ``v`` are ``neighbours[starts[v]:ends[v]]``, ascending; ``starts`` and ``ends`` are (n,)
-    int64 arrays.
+    ``starts`` and ``ends`` are (n,) int64 arrays.
     """
 
     starts: Any

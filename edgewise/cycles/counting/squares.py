@@ -1,8 +1,7 @@
 """Squares through every vertex, by the endpoints of the wedges below their highest vertex.
 
-A *wedge* of an apex ``v`` is a path ``v, a, u`` whose middle ``a`` and endpoint ``u`` are lower than ``v``.
-Two wedges with the same endpoint make a square whose highest vertex is ``v``.  With ``L(u)`` wedges that end
-in ``u``,
+Two wedges ``v, a, u`` (:mod:`~edgewise.cycles.counting.apex`) with the same endpoint make a square whose
+highest vertex is ``v``.  With ``L(u)`` wedges that end in ``u``,
 
 * ``u`` is on ``L(u) (L(u) - 1) / 2`` of these squares,
 * ``a`` is on ``L(u) - 1`` of them for every endpoint ``u`` of its wedges,
@@ -14,9 +13,7 @@ counts per vertex Burkhardt and Harris, "Simple and efficient four-cycle countin
 arXiv 2303.06090).
 
 On the CPU a thread has ``L`` in an array over all vertices, of 16 bits where the rows are short enough, so
-that it stays in the second-level cache.  Lists are filled without branches: an entry is always written, and
-kept by advancing the end of the list.  On a GPU ``L`` is a hash table of a warp, a block or the grid
-(:mod:`~edgewise.cycles.counting.apex`).
+that it stays in the second-level cache; on a GPU it is a hash table of a warp, a block or the grid.
 """
 
 from __future__ import annotations

@@ -11,15 +11,13 @@ the vertices.
   (:func:`survey`): ranking would take longer than counting, and would move neighbours apart in memory.
 
 On the CPU, rows of up to three higher neighbours are merged with those of their neighbours.  For longer ones
-the higher neighbours of ``x`` are *marked*: a mark is one more than the number of triangles found so far for
-that vertex.  The rows of the middles then increment the marks that they find, without a branch, and in the
-end the marks are credited and reset.  Each thread has marks and counts of its own.
+the higher neighbours of ``x`` are *marked* by one more than the triangles found so far.  The rows of the
+middles increment the marks that they find, without a branch; then the marks are credited and reset.
 
 On a GPU a warp takes as many edges as it has lanes.  What follows ``y`` among the higher neighbours of ``x``
-is looked up among those of ``y``, or the other way round, whichever is shorter.  The lanes take an edge each,
-and then even shares of all entries to be looked up, so that no lane is idle where rows are short or long
-(Merrill, Garland and Grimshaw 2012).  A hit is credited to ``z`` at once, and to ``x`` and ``y`` by the
-ballot of the lanes.
+is looked up among those of ``y``, or the other way round, whichever is shorter.  The lanes take even shares
+of all entries to be looked up, so that none is idle where rows are short or long (Merrill, Garland and
+Grimshaw 2012).  A hit is credited to ``z`` at once, and to ``x`` and ``y`` by the ballot of the lanes.
 """
 
 from __future__ import annotations
@@ -124,10 +122,7 @@ def count_triangles(queue, order, far_apart, rows, scratch):
 
 
 def on_threads(rows: Rows, order=NO_ORDER, far_apart=True) -> VertexCounter:
-    """Prepare a count on the threads of the CPU; rows are prefetched if neighbours are far apart in memory.
-
-    ``rows`` are the higher neighbours of each vertex, ascending; without an order, tasks are all vertices.
-    """
+    """Prepare a count on the threads of the CPU; without an order, tasks are all vertices."""
     n = len(rows.starts)
 
     def make_scratch():

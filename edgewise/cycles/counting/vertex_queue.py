@@ -1,11 +1,8 @@
-"""Vertices distributed to CPU threads, each of which has scratch arrays and counts of its own.
+"""Vertices distributed to CPU threads, heaviest first; each has scratch arrays and counts of its own.
 
-Atomic additions to common counts would take as long as everything else.  The threads take vertices from a
-queue (:class:`~edgewise.primitives.thread_pool.WorkQueue`), heaviest first.
-
-Most vertices have a dozen wedges, and the rows that these need are scattered over the memory.  While a thread
-counts, it prefetches rows for the vertices that follow.  This halves the time on graphs that are larger than
-the caches.
+Atomic additions to common counts would take as long as everything else.  While a thread counts, it prefetches
+rows for the vertices that follow, because most vertices need a dozen rows that are scattered over the memory.
+This halves the time on graphs that are larger than the caches.
 """
 
 from __future__ import annotations

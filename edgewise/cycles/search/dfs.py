@@ -2,14 +2,13 @@
 
 From a vertex all paths of ``length - 1`` edges are walked, and the row of the last vertex is read from its
 beginning until the first vertex is found (CS406, "Parallelizing cycle counting": ``sparse3``, ``sparse4``,
-``sparse5`` and their kernels).  There is no recursion: a stack holds the position in each row of the path,
-and the last two levels are plain loops.  One thread works on a vertex.  Every cycle is found twice at each of
-its vertices, once in each direction; that is the project's number, of which half is returned here.
+``sparse5`` and their kernels).  A stack holds the position in each row of the path, and the last two levels
+are plain loops.  One thread works on a vertex.  Every cycle is found in both directions at each of its
+vertices; that is the project's number, of which half is returned here.  The project deals vertices in the
+order of their ids; here workers take those with most work first.
 
 The cost is that of all walks: 6.2e12 steps for the 5-cycles of com-DBLP, where methods that do not enumerate
 take 4e7.  The method is a baseline, and plain enough to check the others.
-
-The project deals vertices in the order of their ids; here workers take those with most work first.
 """
 
 from __future__ import annotations
@@ -143,10 +142,7 @@ class Searches:
 
 
 def work(ranked: Ranked, length: int):
-    """Steps of the search from every vertex, about: the number of walks, (n,) float64 array.
-
-    Vertices with fewer than two neighbours are on no cycle, and have no work.
-    """
+    """Walks from every vertex, about; 0 where it has fewer than two neighbours: (n,) float64 array."""
     device = ranked.device
     with np.errstate(over="ignore"):
         everywhere = arrays.full(ranked.n_vertices, 1, np.uint8, device)

@@ -1,21 +1,19 @@
 """Enumeration of the cycles of any length, each found once, at its vertex of highest rank.
 
 From a vertex, the *apex*, a breadth-first search among the vertices of lower rank finds the distances from
-the apex up to half the length.  Then paths ``apex, u1, u2 ...`` over lower ranks are extended depth first; a
-vertex that is further from the apex than the number of remaining edges is skipped, because such a path cannot
-close within the length.  The row of the last vertex is read for neighbours of the apex that close the cycle;
-one that ranks below ``u1`` is skipped, because the other direction of the same cycle finds it.  Each vertex
-of a path is credited when the search leaves it, with the number of cycles found since it was entered: one
-addition per vertex of the search instead of one per cycle.
+the apex up to half the length.  Then paths ``apex, u1, u2 ...`` over lower ranks are extended depth first,
+except to vertices that are further from the apex than the number of remaining edges.  The row of the last
+vertex is read for neighbours of the apex that close the cycle; one that ranks below ``u1`` is skipped,
+because the other direction of the same cycle finds it.  Each vertex of a path is credited when the search
+leaves it, with the number of cycles found since it was entered: one addition per vertex of the search instead
+of one per cycle.
 
 Ranks go by degree, so that every vertex reads the rows of the few hubs only up to its own rank.  The cost is
-still that of all paths that can close, at least one step per cycle: the 3.4e9 5-cycles of com-DBLP take a
-minute, and those of length 7 would take days.  Therefore :mod:`~edgewise.cycles.search.probes` estimates the
-work in advance, and a search that exceeds its ``cap`` of steps gives up.  Trees that hang on the graph are
-removed first: no cycle enters them, but the search would.
+still at least one step per cycle: the 3.4e9 5-cycles of com-DBLP take a minute, and those of length 7 would
+take days.  Therefore :mod:`~edgewise.cycles.search.probes` estimates the work in advance, and a search that
+exceeds its ``cap`` of steps gives up.  Trees that hang on the graph are removed first.
 
-A thread group works on one apex: a block of a GPU, whose threads share the row of ``u1``, or a thread of a
-CPU.  Each group has arrays of distances and credits of its own.
+A thread group works on one apex: a block of a GPU, whose threads share the row of ``u1``, or a CPU thread.
 """
 
 from __future__ import annotations

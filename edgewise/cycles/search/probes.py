@@ -2,16 +2,14 @@
 
 The search below an apex is a tree, whose size a random descent estimates without bias: choose a child at
 every vertex, and multiply the numbers of children on the way (Knuth 1975, "Estimating the efficiency of
-backtrack programs").  A few apex vertices are probed in this way, drawn in proportion to a cheap guess: with
-``d`` lower neighbours and ``w`` wedges below it, an apex has about ``d (w / d)^(k - 2)`` paths.  The guesses
-for all vertices are then scaled by what the probes find.  Only the order of magnitude matters: it
-distinguishes seconds from days.
+backtrack programs").  The probed vertices are drawn in proportion to a cheap guess: with ``d`` lower
+neighbours and ``w`` wedges below it, an apex has about ``d (w / d)^(k - 2)`` paths.  The guesses for all
+vertices are then scaled by what the probes find, of which only the order of magnitude matters.
 
 A guess may be far too high in one part of the graph, which would then draw all probes.  Therefore the
 vertices are divided into strata of similar guesses, and each stratum is scaled by its own probes (Chen 1992,
 "Heuristic sampling").  Trees that hang on the graph are removed first: their guesses are high, and they have
-no cycles.  What probes miss must not be lost: every apex that may have a cycle is a task, with a work of its
-number of wedges at least.
+no cycles.  Every apex that may have a cycle is a task, with a work of its number of wedges at least.
 """
 
 from __future__ import annotations

@@ -129,8 +129,7 @@ def draw_walk(walk, table, draws, shares):
 def sample(ranked: Ranked, length: int, samples: int, seed: int):
     """Draw walks to estimate the cycles of ``length`` edges; GraphError if there are too many for a float.
 
-    Returns the share of each, (samples,) float64 between 0 and 1 on the host, and the number of cycles that a
-    mean share of 1 would stand for.
+    Returns the (samples,) float64 shares on the host, and the number of cycles that a mean of 1 stands for.
     """
     device, edges, rows = ranked.device, length - 2, two_core(ranked)
     n = len(rows.offsets) - 1

@@ -27,10 +27,7 @@ class Rows(NamedTuple):
 
 @compiled
 def peel(rows, degrees, waiting):
-    """Remove vertices with fewer than two neighbours until there are none; find the ``degrees`` that remain.
-
-    ``waiting`` is scratch for n vertices.  The degree of a removed vertex is 0.
-    """
+    """Remove vertices until ``degrees`` are 0 or at least 2; ``waiting`` is scratch for n vertices."""
     count = 0
     for vertex in range(len(degrees)):
         degrees[vertex] = rows.offsets[vertex + 1] - rows.offsets[vertex]
