@@ -1,11 +1,9 @@
 """How warps and blocks divide rows among themselves, and collect the vertices that they reach.
 
-Counters are :data:`APART` words apart, so that no two share a cache line.  A queue is a part of one array:
-queue ``which`` begins at ``which * capacity``, and counter ``which`` holds its length.
-
-A block that goes on for several steps by itself has two local queues in its shared memory, which alternate:
-it reads the one of the step before and appends to the other.  Behind them are three counters: this step's is
-written, the last one's read, the next one's cleared.
+Counters are :data:`APART` words apart, so that no two share a cache line.  Queue ``which`` begins at
+``which * capacity`` of one array, and counter ``which`` holds its length.  In its shared memory a block has
+two local queues that alternate, one read and one written in each step, and behind them three counters: this
+step's is written, the last one's read, the next one's cleared.
 """
 
 import numpy as np

@@ -9,15 +9,10 @@ from edgewise.device import arrays
 
 
 class CSR(NamedTuple):
-    """Compressed sparse rows, on any device; kernels take them as one argument.
+    """Compressed sparse rows, on any device; row ``v`` is ``neighbours[offsets[v]:offsets[v + 1]]``.
 
-    Attributes
-    ----------
-    offsets : (n + 1,) int64 array
-    neighbours : (entries,) uint32 or int64 array
-        Row ``v`` is ``neighbours[offsets[v]:offsets[v + 1]]``; self-loops and repeated entries occur.
-    weights : (entries,) array
-        In the type of the distances; empty where every edge counts one.
+    ``offsets`` (n + 1,) int64, ``neighbours`` (entries,) uint32 or int64, with self-loops and repeated
+    entries, ``weights`` (entries,) in the type of the distances; empty where every edge counts one.
     """
 
     offsets: Any

@@ -1,9 +1,8 @@
 """Local search: where few vertices are within reach, the cost does not depend on the size of the graph.
 
-Distances of all vertices cost a millisecond to set up in a graph of millions.  Therefore a search begins on
-one core with the vertices that it meets in a small hash table: a search of 19 vertices in two million takes a
-microsecond.  A search that outgrows the table goes on by other means, and has lost tens of microseconds; a
-breadth-first search hands over all the levels that it has completed.
+Distances of all vertices cost a millisecond to set up in a graph of millions.  So a search begins on one core
+with a small hash table: 19 of two million vertices take a microsecond.  A search that outgrows the table has
+lost tens of microseconds; a breadth-first search hands over all the levels that it has completed.
 """
 
 from threading import local

@@ -14,16 +14,9 @@ from edgewise.method import Method, is_number
 class PathMethod(Method):
     """One way to search; each front documents how its methods are called.
 
-    Attributes
-    ----------
-    weights : {'none', 'not negative', 'any'}
-        Weights that it takes; with ``'none'`` every edge counts one.
-    needs_incoming : bool
-        Whether it reads the rows of the edges that come in.
-    stops_at_targets : bool
-        Whether it takes ``targets`` and ends once their distances are known.
-    full_matrix : bool
-        Whether it keeps the distances of all pairs, whatever the sources are.
+    ``weights`` that it takes: 'none' (every edge counts one), 'not negative' or 'any'.  ``needs_incoming``:
+    whether it reads the rows of the edges that come in.  ``stops_at_targets``: whether it takes ``targets``
+    and ends once their distances are known.  ``full_matrix``: whether it keeps the distances of all pairs.
     """
 
     weights: str = field(default="none", kw_only=True)

@@ -4,10 +4,9 @@ They are read off the distances, so they are the same for every method, device a
 from ``u`` to ``v`` is *tight* if ``distance[u] + weight == distance[v]``.
 
 A parent that is nearer to the source than its child cannot close a cycle, so the smallest of these is taken.
-A vertex may have none: its tight edges come from vertices at the same distance, since they weigh nothing, or
-so little that the sum of floats does not show it.  Such vertices are settled level by level: first those with
-a tight edge from a settled vertex, then those with one from these.  Negative weights bring tight edges from
-further away, and all vertices are settled by levels, from the sources on.
+Without one, the tight edges come from vertices at the same distance (weights of zero, or lost in rounding);
+such vertices are settled level by level: first those with a tight edge from a settled vertex, then those with
+one from these.  With negative weights all vertices are settled by levels, from the sources on.
 """
 
 from typing import Any, NamedTuple

@@ -28,15 +28,7 @@ def unreached(dtype):
 
 
 class SparseDistances(NamedTuple):
-    """Distances of the few vertices that a local search reached; no path leads to any other.
-
-    Attributes
-    ----------
-    vertices : (k,) integer array
-        Distinct, on the host.
-    values : (k,) array
-        Their distances.
-    """
+    """``values`` (k,), the distances of all the distinct ``vertices`` (k,) within reach; both on the host."""
 
     vertices: np.ndarray
     values: np.ndarray

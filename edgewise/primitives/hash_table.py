@@ -1,19 +1,17 @@
 """An open-addressing hash table with linear probing, for device functions on the CPU and on GPUs.
 
 A table is an array of 64-bit words, a power of two of them.  The bits of a word that ``key_bits`` selects are
-the *key*; the other bits are a value beside it, such as a counter or a position.  Larger values live in other
-arrays, at the index of the key's slot.  A word equal to ``empty`` marks a slot without a key, so no word that
-is entered may be equal to it.
+the *key*; the other bits are a value beside it.  Larger values are in other arrays, at the index of the key's
+slot.  No word that is entered may be equal to ``empty``, which marks a slot without a key.
 
     table = HashTable(words, EMPTY, WHOLE_WORD)
     slot, is_new = claim(table, home_slot(key, table), key)     # several threads
     slot, is_new = insert(table, home_slot(key, table), key)    # one thread
     slot, word = probe(table, home_slot(key, table), key)       # look-up: word == table.empty if absent
 
-Keys are never removed, so a search for a key ends at its slot or at an empty one, and a thread that loses a
-slot to another one goes on from there with that thread's word.  The caller provides enough slots; a search in
-a full table would not end.  Records that are built inside a compiled function from constants cost nothing:
-the compiler folds ``empty`` and ``key_bits`` into the loop.
+Keys are never removed, so a search for a key ends at its slot or at an empty one.  The caller provides enough
+slots; a search in a full table would not end.  A record built inside a compiled function from constants costs
+nothing: the compiler folds ``empty`` and ``key_bits`` into the loop.
 """
 
 from typing import Any, NamedTuple

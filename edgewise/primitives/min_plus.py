@@ -1,15 +1,14 @@
 """The min-plus product on a GPU: ``target[i, j]`` is lowered to the least ``left[k, i] + right[k, j]``.
 
-That is matrix multiplication with + for times and min for plus, and nearly all the work of the Floyd-Warshall
-algorithm in tiles.  A block of threads has a tile of the target, a thread 8 x 8 of its values in registers.
-Slices of both factors go through shared memory, the next one being copied (``cp.async``) while one is used:
-for 16 values read from shared memory a thread computes 64 sums and minima.  Both factors are *panels*: k is
-the row, so that neighbouring threads read neighbouring entries.
+A block of threads has a tile of the target, a thread 8 x 8 of its values in registers.  Slices of both
+factors go through shared memory, the next one being copied (``cp.async``) while one is used: for 16 values
+read from shared memory a thread computes 64 sums and minima.  Both factors are *panels*: k is the row, so
+that neighbouring threads read neighbouring entries.
 
-The cost of an update decides the rest.  On Hopper (sm_90) ``min(least, a + b)`` of int32 is one instruction,
-VIADDMNMX, of which a multiprocessor finishes 64 a cycle: 16.7 T updates a second on an H200, of which 14 T
-remain.  Floats would take an FADD and an FMNMX each (10 T).  But non-negative floats are ordered like the
-integers with the same bits, so two FADD and one VIMNMX3, the least of three, serve two updates (14 T).
+On Hopper (sm_90) ``min(least, a + b)`` of int32 is one instruction, VIADDMNMX, of which a multiprocessor
+finishes 64 a cycle: 16.7 T updates a second on an H200, of which 14 T remain.  Floats would take an FADD and
+an FMNMX each (10 T).  But non-negative floats are ordered like the integers with the same bits, so two FADD
+and one VIMNMX3, the least of three, serve two updates (14 T).
 
 The factors may be parts of the target's own matrix as long as no block reads what another writes.
 """
@@ -49,10 +48,7 @@ class Shape(NamedTuple):
 
 
 class MinPlus:
-    """The kernels for one type of distances, which may be negative if ``signed``.
-
-    ``tile``, the rows and columns of a tile, divides :data:`TILE`.
-    """
+    """The kernels for one type of distances, negative ones if ``signed``; ``tile`` divides :data:`TILE`."""
 
     def __init__(self, dtype, signed):
         self.kind = np.dtype(dtype).type

@@ -1,7 +1,6 @@
 """CUDA kernels of the min-plus product: tiles in shared memory, sums in registers.
 
-Imported only when a CUDA kernel is needed.  ``cuda`` must be a global of this module, because the simulator
-replaces it there.
+``cuda`` must be a global of this module, because the simulator replaces it there.
 """
 
 import numpy as np

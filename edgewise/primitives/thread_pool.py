@@ -3,19 +3,8 @@
 Starting a compiled function (:class:`~edgewise.device.regions.compiled`) on a Python thread takes less time
 to compile than a parallel loop does, and several such functions can run at once.  Workers that need scratch
 memory of their own, or that return values, use this pool; loops over indices use
-:class:`~edgewise.device.loop.each`.  Workers that share tasks take them in chunks from a :class:`WorkQueue`:
-
-    @compiled
-    def count(queue, values, total):
-        start, stop = next_chunk(queue)
-        while start < stop:
-            for index in range(start, stop):
-                total[0] += values[index]
-            start, stop = next_chunk(queue)
-
-    pool = ThreadPool(max_workers=len(values))
-    totals = [np.zeros(1, np.int64) for _ in range(pool.n_workers)]
-    pool.run_queue(count, 0, len(values), values, per_worker=[(total,) for total in totals])
+:class:`~edgewise.device.loop.each`.  Workers of :meth:`ThreadPool.run_queue` take tasks by
+:func:`next_chunk`, and end when ``stop <= start``.
 """
 
 from concurrent.futures import ThreadPoolExecutor, wait

@@ -1,4 +1,4 @@
-"""Vectors of a processor's SIMD unit as values: read, add, minimum, compare, write.
+"""Vectors of a processor's SIMD unit as values: read, add, minimum, compare, write; CPU only.
 
     read, _ = of_bytes(256)
 
@@ -7,12 +7,10 @@
     if any_less(lower, other):
         write(array, at, lower)
 
-A compiler that must find the vectors in plain loops first has to prove that arrays do not overlap, keeps
-running minima in memory and stays at half the width the processor has.  Here a value is an LLVM vector, which
-stays in registers.  Measured on 64 x 64 tiles of min-plus products in int32 (AVX-512, one core): 16 G updates
-a second from loops, 41 G from vectors, which is the processor's peak.
-
-CPU only.  In the interpreter a vector is a small NumPy array.
+A value is an LLVM vector, which stays in registers; compilers keep the running minima of plain loops in
+memory and use half the processor's width.  Measured on 64 x 64 tiles of min-plus products in int32 (AVX-512,
+one core): 16 G updates a second from loops, 41 G from vectors, which is the processor's peak.  In the
+interpreter a vector is a small NumPy array.
 """
 
 import numpy as np

@@ -2,9 +2,7 @@
 
 A method is prepared for the adjacency of a graph: ``run(adjacency)`` returns ``solve(sources, result)``,
 which writes the distances from each of the (k,) int64 ``sources`` to the flat (k * n,) array ``result``, row
-after row, and returns whether a distance was too large for its type.  Any block of sources can then be
-searched from.  In this way all methods serve results in memory, files that grow block by block, and
-:func:`edgewise.distance_measures`, which keeps no matrix.
+after row, and returns whether a distance was too large for its type.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The Floyd-Warshall algorithm: the full matrix, the algorithm in blocks on the CPU, and its plain form.
 
-The matrix is flat, and its sides are padded to a multiple of a tile, so that kernels need not test for its
-borders.  Pairs without an edge, and the padding, hold the ceiling (:mod:`edgewise.paths.apsp.limits`); the
-diagonal holds zeros, or less where a self-loop is negative.  A vertex whose distance to itself falls below
-zero is on a negative cycle; that is noticed before it is a pivot, so nothing exceeds the longest simple path.
+The matrix is flat, and its sides are padded to a multiple of a tile.  Pairs without an edge, and the padding,
+hold the ceiling (:mod:`edgewise.paths.apsp.limits`); the diagonal holds zeros, or less where a self-loop is
+negative.  A vertex whose distance to itself falls below zero is on a negative cycle; that is noticed before
+it is a pivot, so nothing exceeds the longest simple path.
 
 The blocked method takes pivots ``k`` in blocks ``K`` of 256, with three steps for each block:
 
@@ -12,18 +12,16 @@ The blocked method takes pivots ``k`` in blocks ``K`` of 256, with three steps f
    ``D[:, K] = D[:, K] * D[K, K]``, where ``*`` is the min-plus product;
 3. and into all others: ``D[I, J] = min(D[I, J], D[I, K] * D[K, J])``.
 
-Every step is a product.  A worker copies 64 columns of the right factor, all ``K`` rows, into memory of its
-own: 64 kB that would otherwise be on as many pages, whose rows compete for the same few cache lines where the
-stride is a power of two.  Four rows of the result at a time stay in registers while ``k`` runs over the
-block.  Blocks of 256 rather than 64 read and write the whole matrix n / 256 times, which memory can follow.
-In step 2 the factor ``D[:, K]`` is lowered while it is read, which does no harm: an entry is the length of
-some path at any time, and only falls.  See Venkataraman et al., "A blocked all-pairs shortest-paths
-algorithm" (JEA 8, 2003) and Katz and Kider, "All-pairs shortest-paths for large graphs on the GPU" (2008).
+A worker copies 64 columns of the right factor, all ``K`` rows, into 64 kB of its own: the rows compete for
+the same few cache lines where the stride is a power of two.  Four rows of the result stay in registers while
+``k`` runs over the block.  Blocks of 256 rather than 64 read and write the whole matrix n / 256 times, which
+memory can follow.  In step 2 the factor ``D[:, K]`` is lowered while it is read, which does no harm: an entry
+is always the length of some path.  See Venkataraman et al., "A blocked all-pairs shortest-paths algorithm"
+(JEA 8, 2003) and Katz and Kider, "All-pairs shortest-paths for large graphs on the GPU" (2008).
 
-The plain form is that of Fusi, section on all pairs, and of Harish and Narayanan, "Accelerating large graph
-algorithms on the GPU using CUDA" (HiPC 2007), algorithm 8: a loop over all pairs for each pivot ``k``.  Row
-and column ``k`` do not change meanwhile, since the distance of ``k`` to itself is zero, so threads need not
-wait for each other.
+The plain form, of Fusi and of Harish and Narayanan, "Accelerating large graph algorithms on the GPU using
+CUDA" (HiPC 2007), algorithm 8, is a loop over all pairs for each pivot ``k``.  Row and column ``k`` do not
+change meanwhile, since the distance of ``k`` to itself is zero, so threads need no barrier.
 """
 
 from typing import Any, NamedTuple

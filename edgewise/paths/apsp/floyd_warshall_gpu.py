@@ -7,19 +7,17 @@ for large graphs on the GPU" (2008):
 2. the rows and columns of the pivots, by one min-plus product with the closed result of the first phase;
 3. everything else: ``D[i, j] = min(D[i, j], min over pivots k of D[i, k] + D[k, j])``, a min-plus product.
 
-The second phase works on copies, the *panels*, whose rows are the pivots: the columns of the matrix are
-transposed on the way.  The third phase therefore reads nothing that is being written, and writes the panels
-back as well.  An undirected graph has a symmetric matrix: its two panels are one, and the third phase leaves
-out the tiles below the diagonal, half of the work.  The matrix is that of
-:mod:`~edgewise.paths.apsp.floyd_warshall`, with sides of ``min_plus.padded(n)``, solved in place.
+The second phase works on copies, the *panels*, whose rows are the pivots (columns of the matrix are
+transposed), so the third phase reads nothing that is being written, and writes the panels back as well.  An
+undirected graph has a symmetric matrix: its two panels are one, and the third phase leaves out the tiles
+below the diagonal, half of the work.  The matrix is that of :mod:`~edgewise.paths.apsp.floyd_warshall`, with
+sides of ``min_plus.padded(n)``, solved in place.
 
-On several GPUs every device holds a range of the rows.  For each tile of pivots its owner prepares the row
-panel (n times a tile) and sends it to all others; then each device makes the column panel of its own rows,
-and lowers them by the product of the two.  In all, every device receives the whole matrix once.
-
-No device waits for the row panel: before the owner of the next pivots starts the long product of this turn,
-it prepares the next panel in advance, out of the rows as they are and the panels of this turn.  The panel is
-copied during the long product, into the one of two buffers that is free.  One host thread launches
+On several GPUs every device holds a range of the rows.  For each tile of pivots its owner sends the row panel
+(n times a tile) to all others; then each device makes the column panel of its own rows, and lowers them by
+the product of the two; in all, it receives the whole matrix once.  The owner of the next pivots prepares the
+next panel before its long product of this turn, out of the rows as they are and the panels of this turn, and
+the panel is copied during that product into the free one of two buffers.  One host thread launches
 everything; a device has two streams, one for its work and one for copies to it.
 """
 
@@ -45,9 +43,8 @@ def solve(matrix, n, stride, *, symmetric=False, signed=False):
     """Turn the weights of edges into distances, in place; return whether there is a cycle of negative length.
 
     The matrix is then of no use except for its diagonal: -1 for a vertex on such a cycle, and zeros.
-
-    ``symmetric``: the matrix is symmetric and no weight is negative.  ``signed``: weights may be negative.
-    Integer distances must then be below half of the ceiling, and values above it are no path; a float -0.0
+    ``symmetric``: the matrix is symmetric and no weight is negative.  ``signed``: weights may be negative;
+    integer distances must then be below half of the ceiling, and values above it are no path; a float -0.0
     counts as negative.
     """
     device = arrays.device_of(matrix)
@@ -199,10 +196,9 @@ def split_rows(stride, n_devices):
 
 
 def solve_in_parts(arrays_of_rows, n, stride, *, signed=False):
-    """The same as :func:`solve` on several devices.
+    """The same as :func:`solve` on several devices: flat ``arrays_of_rows`` one after the other.
 
-    ``arrays_of_rows`` are the rows of the matrix one after the other, flat, each on its device; whole tiles
-    as :func:`split_rows` has them.
+    Each is on its device, and consists of whole tiles as :func:`split_rows` has them.
     """
     tiles = min_plus(arrays_of_rows[0].dtype, signed)
     parts, first = [], 0

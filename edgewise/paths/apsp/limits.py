@@ -1,18 +1,17 @@
 """What fits: distances into their type, and a search for all pairs into memory.
 
 Inside a method, "no path" is a ceiling so low that the sum of two of them does not wrap round: 2**30 - 1 for
-int32.  A longer path would be cut off, which must be noticed.  Where no weight is negative, the path to a
-vertex beyond the ceiling passes a vertex whose distance is less than one weight below it, so nothing was cut
-off if
+int32.  A longer path would be cut off.  Where no weight is negative, the path to a vertex beyond the ceiling
+passes a vertex whose distance is less than one weight below it, so nothing was cut off if
 
     largest finite distance + heaviest weight < ceiling
 
 With negative weights the ceiling itself may be lowered, by less than n times the heaviest weight: all paths
 must then be known to stay below half of it, and values above that half are no path.
 
-Memory is checked before a search begins.  A method that keeps the full matrix needs it beside the distances,
-or beside one block of them for a file, with sides padded to a tile, unless the matrix is solved in the array
-of the result.  Over several GPUs it is spread by rows, and each GPU hands over its rows in a copy.
+A method that keeps the full matrix needs memory for it beside the distances, or beside one block of them for
+a file, unless it is solved in the array of the result.  Over several GPUs it is spread by rows, and each GPU
+hands over its rows in a copy.
 """
 
 import numpy as np

@@ -1,13 +1,10 @@
 """Breadth-first search from 64 sources at once, one bit for each.
 
 Bit ``s`` of ``seen[v]`` says that source ``s`` has reached ``v``, and bit ``s`` of ``visit[v]`` that it did
-so in the last level.  One operation then carries all 64 searches over an edge: ``visit[u] & ~seen[v]`` are
-the sources that reach ``v`` from ``u``.  See Then et al., "The more the merrier: efficient multi-source graph
-traversal" (VLDB 2014), here with queues of the vertices whose words have bits.
-
-The level is written to ``distances[v, s]`` for every new bit, and the lanes are transposed into rows at the
-end.  The sources of a batch come from one ball, as in :mod:`edgewise.paths.apsp.vector_lanes`, so that their
-frontiers overlap.
+so in the last level: ``visit[u] & ~seen[v]`` are the sources that reach ``v`` from ``u``.  See Then et al.,
+"The more the merrier: efficient multi-source graph traversal" (VLDB 2014), here with queues of the vertices
+whose words have bits.  The sources of a batch come from one ball, as in
+:mod:`edgewise.paths.apsp.vector_lanes`, so that their frontiers overlap.
 """
 
 from typing import Any, NamedTuple

@@ -1,16 +1,14 @@
 """Rows of distances in a file that grows block by block, whole or not there at all.
 
-A matrix that is larger than memory goes to a NumPy file (``.npy``) or a Zarr array (``.zarr``, a folder of
-chunks).  It is written under a hidden name beside the goal and takes the goal's name when it is complete.
+A NumPy file (``.npy``) or a Zarr array (``.zarr``, a folder of chunks) is written under a hidden name beside
+the goal and takes the goal's name when it is complete.
 
 A *journal* records which job writes it and which blocks are on the disk.  Its first line is the job, every
-other one the number of a block.  A line counts when its end is there: of ``12`` a crash may leave ``1``.  An
-interrupted run leaves both files, and the next run of the same job continues after the last block; a run of
-another job is refused with a message that names the difference.  A run holds a lock on the journal, so that
-there is one at a time; where the platform or the file system has no locks, that is left to the user.
+other one the number of a block.  A line counts when its end is there: of ``12`` a crash may leave ``1``.  The
+next run of the same job continues after the last block; a run of another job is refused.  A run holds a lock
+on the journal, where the platform and the file system have locks.
 
-Blocks are written, not mapped into memory: a full disk is then an error that can be reported, and the blocks
-before it are kept.
+Blocks are written, not mapped into memory: a full disk is then an error that can be reported.
 
 A format is a class with ``check(path)`` (refuse what an output may not replace), ``read(path, shape)``,
 ``reopen()`` (whether an interrupted run has left such a matrix), ``create()``, ``put(first, values)`` and

@@ -1,14 +1,13 @@
 """What an all-pairs search returns; its paths and its check, both by tight edges.
 
 An edge is *tight* if it ends a shortest path: ``distance[u] + weight == distance[v]``.  Walking back over
-tight edges from any vertex leads to the source.  Where weights are zero there may be cycles of tight edges,
-so a walk never enters a vertex twice and turns back where it cannot continue.
+tight edges leads to the source.  Where weights are zero there may be cycles of tight edges, so a walk never
+enters a vertex twice and turns back where it cannot continue.
 
 Distances are right if no edge would shorten one (then none is too long) and if every vertex with a distance
-is reached from the source over tight edges (then none is too short).  Floats may have been summed in another
-order, so equal means equal within a fraction of the distance itself: short distances are compared as exactly
-as they are known, whatever the longest one is.  Only where weights are negative, sums of large numbers may be
-small, and the largest distance of the rows counts.
+is reached from the source over tight edges (then none is too short).  For floats, equal means equal within a
+fraction of the distance itself, or of the largest of the rows where weights are negative, since sums of large
+numbers may then be small.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Repeated single-source search on the CPU: the lanes of a SIMD vector are sources, 256 bytes at a time.
 
-Fusi finds all pairs by one search after another, which differ in the source only.  Here a batch of sources is
-searched from at once: ``distances[v]`` is a row with one distance from each, the *lanes* of a vector, and one
-edge is relaxed for all of them by one load, one addition and one minimum.  The weight of an edge is read once
-for 64 sources (int32, float32) instead of 64 times.
+Fusi finds all pairs by one search after another.  Here a batch of sources is searched from at once:
+``distances[v]`` is a row with one distance from each, the *lanes* of a vector, and one edge is relaxed for
+all of them by one load, one addition and one minimum.  The weight of an edge is read once for 64 sources
+(int32, float32).  Then et al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014)
+have the idea with one bit a source.
 
 A vertex *pulls* the least of ``distances[u] + weight`` over the incoming edges.  If that lowered any lane, it
 marks the targets of its outgoing edges, and sweeps over the marked vertices go on until none is marked: the
@@ -13,14 +14,11 @@ any other search, for floats too, since rounding is monotone.
 
 Small weights allow narrow lanes: 128 of int16.  A distance too large for its lane is cut off at the ceiling,
 which is noticed (:mod:`edgewise.paths.apsp.limits`): the remaining batches are then searched in the type of
-the result, and if that is too narrow as well, the caller learns it.  Each thread takes the next batch from a
-counter, and there is no barrier.  See Then et al., "The more the merrier: efficient multi-source graph
-traversal" (VLDB 2014) for the idea with one bit a source.
+the result.
 
-The sources of a batch should see the graph alike, so they are taken from *balls*: a ball begins at the first
-vertex that belongs to none and holds as many of the nearest vertices as a batch has sources.  On a grid of
-100 x 100 vertices a vertex is then recomputed 16 times instead of 39; on random graphs it makes no difference
-(8 times).  At the end the lanes are transposed into rows, one for each source.
+The sources of a batch are taken from *balls*: a ball begins at the first vertex that belongs to none and
+holds as many of the nearest vertices as a batch has sources.  On a grid of 100 x 100 vertices a vertex is
+then recomputed 16 times instead of 39; on random graphs it makes no difference (8 times).
 """
 
 from functools import cache, partial
@@ -44,10 +42,9 @@ read, lanes_of = of_bytes(256)
 
 
 class Batches(NamedTuple):
-    """Sources in the order of the batches, and where their distances go.
+    """``sources`` (k,) int64 in the order of the batches, and where their distances go.
 
-    ``sources`` (k,) int64 are vertices, ``lines`` (k,) int64 the row of each in the flat array ``result``,
-    whose value is ``none`` where no path leads.
+    ``lines`` (k,) int64 is the row of each in the flat array ``result``; ``none`` is its value for "no path".
     """
 
     sources: Any
@@ -79,10 +76,9 @@ def write_rows(batches, first, n_sources, distances, lanes, ceiling):
 
 @compiled
 def gather_balls(offsets, neighbours, size, visited, order, rank):
-    """Rank the vertices ball by ball; a ball has up to ``size`` vertices near its first one.
+    """Rank the vertices ball by ball: up to ``size`` vertices near the first one, in ``order[n:]``.
 
-    Balls begin in the order of a breadth-first search, whose queue is ``order[:n]``; ``order[n:]`` are the
-    vertices ball by ball.
+    Balls begin in the order of a breadth-first search, whose queue is ``order[:n]``.
     """
     vertices, tail, n_ranked = len(offsets) - 1, 0, 0
     for root in range(vertices):
@@ -153,9 +149,8 @@ class Lanes(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """The state that all workers share.
+    """The state that all workers share; ``ceiling`` and ``heaviest`` weight are in the type of the lanes.
 
-    ``ceiling`` and ``heaviest`` are the value for "no path" and the largest weight, in the type of the lanes.
     ``next_batch`` (1,) int64 is a counter, ``too_narrow`` (1,) int64 becomes 1 if a distance comes too close
     to the ceiling, and ``done`` (batches,) uint8 is 1 for batches whose rows are written.
     """

@@ -1,16 +1,15 @@
 """Repeated single-source search on a GPU: the lanes of a warp are sources.
 
-As in :mod:`~edgewise.paths.apsp.vector_lanes`, a batch of sources is searched from at once, and
-``distances[v]`` is a row with one distance from each.  Here a warp takes a marked vertex, and each of its
-lanes two sources: it pulls the least of ``distances[u] + weight`` over the incoming edges, 256 bytes at a
-time, and where that lowered a lane it marks the targets of the outgoing edges for the next round.  A vertex
-belongs to one warp, so nothing is atomic.  What neighbours write in the same round may be seen or not; if
-not, they have marked the vertex.  A mark is the number of the round, so marks need not be cleared.
+As in :mod:`~edgewise.paths.apsp.vector_lanes`, a batch of sources is searched from at once.  Here a warp
+takes a marked vertex, and each of its lanes two sources: it pulls the least of ``distances[u] + weight`` over
+the incoming edges, 256 bytes at a time, and where that lowered a lane it marks the targets of the outgoing
+edges for the next round.  A vertex belongs to one warp, so nothing is atomic.  What neighbours write in the
+same round may be seen or not; if not, they have marked the vertex.  A mark is the number of the round.
 
-A warp mostly waits for memory, so its lanes read the marks and offsets of as many vertices as there are lanes
-and pass them to each other, and four edges are read at a time, the last one again where a row has no more.
-All batches are one region with barriers (:mod:`~edgewise.device.regions`): the host does nothing in between.
-128 sources of a graph of 100,000 vertices take 51 MB, which stay in the cache of a large GPU.
+The lanes of a warp read the marks and offsets of as many vertices as there are lanes and pass them to each
+other, and four edges are read at a time, the last one again where a row has no more.  All batches are one
+region with barriers (:mod:`~edgewise.device.regions`).  128 sources of a graph of 100,000 vertices take 51
+MB, which stay in the cache of a large GPU.
 """
 
 from typing import Any, NamedTuple

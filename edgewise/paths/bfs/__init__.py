@@ -29,10 +29,7 @@ NO_CUTOFF = int(unreached(np.int32)) - 1
 
 METHODS = {
     "harish": PathMethod(
-        harish,
-        "flags: every vertex is read in every round",
-        "Harish & Narayanan 2007; Fusi",
-        baseline=True,
+        harish, "flags: every vertex is read in every round", "Harish & Narayanan 2007; Fusi", baseline=True
     ),
     "top-down": PathMethod(
         top_down,

@@ -2,21 +2,19 @@
 
 A search on a road network has thousands of levels of a few thousand vertices; one on a social network has
 seven, of which two hold nearly everything.  A launch and a round trip to the host for each level are too slow
-for both.  One region runs the whole search and chooses between two kinds of rounds by the size of the
-frontier:
+for both.  The size of the frontier decides between two kinds of rounds:
 
 *Sparse.*  The frontier is a queue, of which every block takes a part; a group of threads reads each row.
-After the first rounds a block goes on for several levels by itself: it appends what it reaches to a queue in
-its own shared memory.  Blocks overtake each other then, so distances are lowered by an atomic minimum, and
-the thread that lowers one passes it on (label correcting inside a window of levels, as in delta-stepping;
-Meyer and Sanders 2003).  At the end of a window all distances inside it are final, since every path into it
-has been followed from a final one.
+After the first rounds a block goes on for several levels by itself, with queues in its own shared memory.
+Blocks overtake each other then, so distances are lowered by an atomic minimum, and the thread that lowers one
+passes it on (label correcting inside a window of levels, as in delta-stepping; Meyer and Sanders 2003).  At
+the end of a window all distances inside it are final.
 
-*Dense.*  Every warp reads the distances of its share of the vertices and takes those at this level.  Top-down
-it divides the entries of its 32 rows evenly among its lanes (Merrill, Garland and Grimshaw 2012); rows too
-long for a warp are cut into pieces, for all warps.  Bottom-up, where the frontier is a large part of the
-graph, unvisited vertices search for a neighbour in it and stop at the first (Beamer, Asanovic and Patterson
-2012).  All writes to a distance write the same value, so there are no atomics.
+*Dense.*  Every warp reads the distances of its part of the vertices and takes those at this level.  Top-down
+it divides the entries of its 32 rows evenly among its lanes (Merrill, Garland and Grimshaw 2012); longer rows
+are cut into pieces, for all warps.  Bottom-up, where the frontier is a large part of the graph, unvisited
+vertices search for a neighbour in it and stop at the first (Beamer, Asanovic and Patterson 2012).  All writes
+to a distance write the same value, so there are no atomics.
 """
 
 from typing import Any, NamedTuple

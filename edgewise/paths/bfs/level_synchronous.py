@@ -1,13 +1,13 @@
 """Level-synchronous search on the CPU's threads: one region for all levels, one barrier or two a level.
 
-Every worker queues the vertices that it reaches in a queue of its own, and begins the next level with these,
-whose rows and marks are in its cache.  Queues have room for a part of the vertices only, so that they stay in
-the cache too; a vertex without room has its distance all the same, and the next step takes all vertices at
-that distance.  All workers read the same counts behind a barrier and make the same decisions: a frontier with
-few entries is pushed by one worker alone, for as many levels as it stays small, so thin graphs need no
-barriers; a larger one is divided into equal parts; a large one is handed out in chunks by an atomic counter,
-since rows are uneven, and may be pushed by bitmaps or pulled.  Beamer, Asanovic & Patterson (2012) switch by
-two ratios, alpha and beta; here the costs of all ways are estimated from the same counts and compared.
+Every worker queues the vertices that it reaches in a queue of its own, and begins the next level with these.
+Queues have room for a part of the vertices only, so that they stay in the cache; a vertex without room has
+its distance all the same, and the next step takes all vertices at that distance.  All workers read the same
+counts behind a barrier and make the same decisions.  A frontier with few entries is pushed by one worker
+alone, for as many levels as it stays small; a larger one is divided into equal parts; a large one is handed
+out in chunks by an atomic counter, since rows are uneven, and may be pushed by bitmaps or pulled.  Beamer,
+Asanovic & Patterson (2012) switch by two ratios, alpha and beta; here the costs of all ways are estimated
+from the same counts and compared.
 """
 
 from typing import Any, NamedTuple

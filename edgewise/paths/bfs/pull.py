@@ -120,10 +120,7 @@ def pull(block, search, output):
 
 @device
 def write_block(block, n_workers, search, output):
-    """Merge the workers' bitmaps: the vertices of a block whose bits are set, and that are new, are reached.
-
-    This is also a survey for the next step.
-    """
+    """Merge the workers' bitmaps: set bits of a block reach new vertices; surveys it for the next step."""
     seen, distances = search.seen, search.distances
     offsets, unvisited, queue = search.rows.offsets, search.lists[block], output.queue
     following = search.bitmaps[output.distance & 1]

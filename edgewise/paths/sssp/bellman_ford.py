@@ -1,17 +1,16 @@
 """Bellman-Ford by frontiers, and negative cycles.
 
 All workers run in one region and relax, round after round, the edges of the vertices whose distances fell in
-the round before.  A vertex is queued once per round: by the worker that is first to write the round's number
-beside it.  Distances are not processed in order, so weights may be negative.
+the round before.  A vertex is queued once per round, by the worker that is first to write the round's number
+beside it.
 
 A negative cycle would keep the rounds going for ever, and n rounds would be too many.  So where a weight is
 negative, a search on one core continues from a copy after some rounds: Bellman-Ford-Moore with a queue, in
-which whatever lowers a vertex becomes its parent.  Where parents form a cycle, its weights sum up to less
-than zero; and if a source leads to a negative cycle then, from some time on, there always is a cycle among
-the parents (Cherkassky and Goldberg, "Negative-cycle detection algorithms", 1999).  So it is enough to follow
-the parents now and then: whenever as many edges were relaxed as there are vertices.  This search ends with
-the distances, with a cycle, or when it has cost as much as the rounds; then the rounds go on, for twice as
-many.
+which whatever lowers a vertex becomes its parent.  A cycle of parents has a negative sum, and if a source
+leads to a negative cycle then, from some time on, there always is a cycle among the parents (Cherkassky and
+Goldberg, "Negative-cycle detection algorithms", 1999).  So the parents are followed whenever as many edges
+were relaxed as there are vertices.  This search ends with the distances, with a cycle, or when it has cost as
+much as the rounds; then the rounds go on, for twice as many.
 """
 
 from typing import Any, NamedTuple

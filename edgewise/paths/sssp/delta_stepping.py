@@ -1,29 +1,25 @@
 """Delta-stepping on CPU threads: vertices wait in bins by distance, and bins are processed in order.
 
 All workers run in one region with one barrier per round.  Before the barrier, each worker offers the chunks
-of its first non-empty bin.  After it, all workers take chunks of the smallest offered bin, and each worker
-puts the vertices whose distances it lowers into its own bins.  Two sets of offers are used in turn, so that a
-slow worker's view stays intact until it has reached the next barrier.  Vertices that fall into the current
-bin again are processed by the same worker at once as long as they are few (bucket fusion, Zhang et al. 2020):
-on a road graph most rounds are shorter than a barrier would take.
+of its first non-empty bin.  After it, all workers take chunks of the smallest offered bin, and each puts the
+vertices whose distances it lowers into its own bins.  Two sets of offers alternate, since a slow worker may
+still read the last one.  Vertices that fall into the current bin again are processed by the same worker at
+once as long as they are few (bucket fusion, Zhang et al. 2020): on a road graph most rounds are shorter than
+a barrier would take.
 
-A round is mostly waiting for memory, so the rows of a chunk are prefetched before its edges are relaxed.  A
-distance is lowered by an atomic minimum, after a plain comparison that most edges fail.  Unreached vertices
-hold the least distance that does not count, so that this comparison includes the cutoff.  A vertex is put
-into a later bin only if it does not wait there already.
+The rows of a chunk are prefetched before its edges are relaxed.  A distance is lowered by an atomic minimum,
+after a plain comparison that most edges fail; unreached vertices hold the least distance that does not count,
+so that this comparison includes the cutoff.
 
-Each worker has bins of its own.  Bin ``b`` holds vertices with distances from ``b * delta`` to below ``(b +
-1) * delta``.  A worker keeps a ring of :data:`RING` bins, the current one and those after it, and an overflow
-bin for all later ones, which is distributed to the ring when its nearest vertices become current.  As long as
-no weight is longer than the ring, the overflow bin stays empty.
-
-A bin is a linked list of chunks of :data:`CHUNK` vertices, and only its first chunk may be partly filled.
-Used chunks return to a free list of their worker, and are reused while they are still in its cache.  A vertex
-whose distance is lowered again is put into a nearer bin as well, and its old entry is skipped later.
+Bin ``b`` of a worker holds vertices with distances from ``b * delta`` to below ``(b + 1) * delta``.  The
+current bin and those after it are a ring of :data:`RING` bins; an overflow bin takes all later ones, and is
+distributed to the ring when its nearest vertices become current.  It stays empty if no weight is longer than
+the ring.  A bin is a linked list of chunks of :data:`CHUNK` vertices, of which only the first may be partly
+filled; used chunks return to a free list of their worker.  A vertex whose distance is lowered again is put
+into a nearer bin as well, and its old entry is skipped later.
 
 ``delta`` comes from the mean weight over the mean degree: then the edges of a vertex lead out of its bin
-about as often as they stay in it, and few vertices are processed twice.  It changes the speed, never the
-result.
+about as often as they stay in it.  It changes the speed, never the result.
 
 Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm" (2003); Zhang et al.,
 "Optimizing ordered graph algorithms with GraphIt" (CGO 2020).

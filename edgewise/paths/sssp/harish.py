@@ -1,10 +1,9 @@
 """Harish and Narayanan (2007): two kernels over all vertices, round after round.  A baseline.
 
 ``mask`` marks the vertices whose distance was lowered.  The first kernel relaxes their edges into a second
-array of distances, ``updating``, by atomic minima; the second compares the two arrays, copies what was
-lowered and marks it for the next round.  Every round visits every vertex: a search costs the vertices times
-the edges of its longest path.  With atomic minima the second array is not needed; it only separates the
-rounds, so that the result of a round depends on the round before and nothing else.
+array of distances, ``updating``, by atomic minima; the second copies what was lowered and marks it for the
+next round.  The second array only separates the rounds.  A search costs the vertices times the edges of its
+longest path.
 
 Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA" (HiPC 2007), as in Fusi's
 thesis.

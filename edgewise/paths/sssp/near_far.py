@@ -6,17 +6,16 @@ Owens 2014).  As in :mod:`edgewise.paths.bfs.cooperative`, the whole search is o
 near vertices decides between two kinds of rounds:
 
 *Dense.*  Pending vertices are flags, one byte each.  A warp scans its part of the flags, expands the near
-vertices and carries the far ones over to the flags of the next round.  Nothing is queued: no counter is
-contended for, and no vertex is expanded twice in a round.  The entries of a warp's rows are shared out evenly
-among its lanes, and rows longer than a piece among all warps.
+vertices and carries the far ones over to the flags of the next round; no counter is contended for.  The
+entries of a warp's rows are divided evenly among its lanes, and rows longer than a piece among all warps.
 
-*Sparse.*  Few near vertices are kept in a queue.  Each block takes a part of it and follows it for several
-steps in its own shared memory before it waits for the other blocks.  Far vertices are flags here too; a
-*listing* round over the flags queues those that a new threshold makes near.
+*Sparse.*  Near vertices are in a queue.  Each block takes a part of it and follows it for several steps in
+its own shared memory.  Far vertices are flags here too; a *listing* round queues those that a new threshold
+makes near.
 
-A distance is lowered by an atomic minimum, and ``expanded`` holds the distance with which a vertex was
-expanded last, so that it is expanded again only for a smaller one.  At the end all pending vertices have been
-expanded with their final distances.  The order does not matter, so the result is the same on every device.
+A distance is lowered by an atomic minimum; a vertex is expanded again only for a distance smaller than in
+``expanded``, that of its last expansion.  At the end all have been expanded with their final distances, so
+the result is the same on every device.
 """
 
 import math
@@ -191,10 +190,7 @@ def search_near_far(worker, search, limits):
 
 
 def near_far(rows, sources, cutoff, delta=0, dense_from=DENSE_FROM):
-    """Search with steps of the threshold of ``delta``, 0 for one that fits the weights.
-
-    Rounds are dense from ``dense_from`` near vertices on.
-    """
+    """Search by steps of ``delta`` (0: one that fits the weights), dense from ``dense_from`` vertices on."""
     device, n, dtype = arrays.device_of(rows.offsets), rows.n_vertices, rows.weights.dtype
     dense_from, index_type = max(1, min(dense_from, n)), rows.neighbours.dtype
     distances, expanded = (arrays.empty(n, dtype, device) for _ in range(2))

@@ -1,8 +1,4 @@
-"""The phases of a near-far search; :mod:`edgewise.paths.sssp.near_far` runs them in turn.
-
-*Dense* phases read pending vertices from flags, *sparse* ones from a queue; :func:`list_near` goes from the
-flags to a queue.
-"""
+"""The phases of a near-far search; :mod:`edgewise.paths.sssp.near_far` runs them in turn."""
 
 from typing import Any, NamedTuple
 
@@ -227,10 +223,7 @@ def take_queued(search, turn, vertex):
 
 @device
 def expand_sparse(worker, search, turn, size):
-    """Expand a part of the queue, and for some steps what this makes near, within each block.
-
-    The vertices of a step are dealt out in turn to the warps of the block.
-    """
+    """Expand a part of the queue, and for some steps what this makes near, within each block."""
     neighbours, weights = search.graph.neighbours, search.graph.weights
     capacity, lanes, threads = len(search.queue) // QUEUES, warp_size(), block_size()
     thread, block, blocks = worker.id % threads, worker.id // threads, worker.count // threads

@@ -1,14 +1,13 @@
 """Weights of a search and the type of its distances: what is refused, what is converted, what overflows.
 
 Distances come in the type of the graph's weights, one of int32, int64, float32 and float64, and in the next
-wider one where a distance is too large for int32 or float32.  (:meth:`Graph.from_edges
-<edgewise.Graph.from_edges>` takes any integers and floats, and converts the others to these.)
+wider one where a distance is too large for int32 or float32.
 
 Distances of floats are sums in their own type, rounded after every edge.  Rounding is monotone, so where no
 weight is negative there is one fixpoint ``distance[v] = min(distance[u] + weight)``, and every method, device
-and number of threads finds it, bit for bit.  With negative weights rounding shows: a cycle that sums up to
-zero may sum up to a little less (-0.1 - 0.2 + 0.3 is -5.6e-17).  Then either it is followed until another lap
-lowers nothing more, or it is reported as a negative cycle.
+and number of threads finds it, bit for bit.  With negative weights a cycle that sums up to zero may sum up to
+a little less (-0.1 - 0.2 + 0.3 is -5.6e-17).  Then either it is followed until another lap lowers nothing
+more, or it is reported as a negative cycle.
 """
 
 import math
