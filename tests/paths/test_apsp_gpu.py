@@ -94,25 +94,24 @@ def test_lanes_on_a_gpu(kind, weighted):
         check(rows, sources[:70], kind, "cuda:0", batch=128)
 
 
+def path_of_three(weights):
+    """The directed path 0, 1, 2 with these weights of its two edges."""
+    outgoing = CSR(np.array([0, 1, 2, 2]), np.array([1, 2], np.uint32), weights)
+    return Adjacency(outgoing, CSR(np.array([0, 0, 1, 2]), np.array([0, 1], np.uint32), weights))
+
+
 @pytest.mark.interpreter
-def test_lanes_too_narrow_are_told():
-    weights = np.array([2**29, 2**29], np.int32)
-    leaving = CSR(np.array([0, 1, 2, 2]), np.array([1, 2], np.uint32), weights)
-    coming = CSR(np.array([0, 0, 1, 2]), np.array([0, 1], np.uint32), weights)
-    rows = Adjacency(leaving, coming)
-    assert warp_lanes.solve(rows, np.array([0]), np.empty(3, np.int32), batch=2)
-    rows.weights[:], coming.weights[:] = 2**30, 2**30
+@pytest.mark.parametrize("weight", (2**29, 2**30))
+def test_lanes_report_an_overflow_of_integers(weight):
+    rows = path_of_three(np.full(2, weight, np.int32))
     assert warp_lanes.solve(rows, np.array([0]), np.empty(3, np.int32), batch=2)
 
 
-def test_lanes_tell_an_overflow_of_floats():
-    weights = np.full(2, 2e38, np.float32)
-    coming = CSR(np.array([0, 0, 1, 2]), np.array([0, 1], np.uint32), weights)
-    rows = Adjacency(CSR(np.array([0, 1, 2, 2]), np.array([1, 2], np.uint32), weights), coming)
+@pytest.mark.parametrize(("weight", "overflows"), ((2e38, True), (2e37, False)))
+def test_lanes_report_an_overflow_of_floats(weight, overflows):
+    rows = path_of_three(np.full(2, weight, np.float32))
     with np.errstate(over="ignore"):
-        assert warp_lanes.solve(rows, np.array([0]), np.empty(3, np.float32), batch=2)
-        weights[:] = 2e37
-        assert not warp_lanes.solve(rows, np.array([0]), np.empty(3, np.float32), batch=2)
+        assert warp_lanes.solve(rows, np.array([0]), np.empty(3, np.float32), batch=2) == overflows
 
 
 @pytest.mark.ptx
