@@ -155,5 +155,5 @@ def worker_names(device: str) -> tuple[str, ...]:
 
 
 def on_device(graph: Graph, device: str | None) -> Graph:
-    """``graph`` on the device that was asked for; itself if none was."""
+    """``graph`` on the requested device; itself if none is requested."""
     return graph if device is None else graph.to(arrays.resolve(device))

@@ -27,7 +27,7 @@ class Result:
     Attributes
     ----------
     graph : Graph
-        The graph that was asked about.
+        The graph of the call.
     method : str
         Name of the method that ran.
     seconds : float

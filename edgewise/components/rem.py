@@ -54,11 +54,11 @@ def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0
         part = slice(segment * edges // segments, (segment + 1) * edges // segments)
         if segment and (compress_between or iterations):  # plain hooks are correct on stars only
             compress(vertices, parent)
-        ends = sources[part], targets[part]
+        endpoints = sources[part], targets[part]
         for _ in range(iterations):
-            hook_non_atomic(len(ends[0]), parent, *ends)
+            hook_non_atomic(len(endpoints[0]), parent, *endpoints)
             compress(vertices, parent)
-        unite_edge(len(ends[0]), parent, *ends)
+        unite_edge(len(endpoints[0]), parent, *endpoints)
     compress(vertices, parent)
     return parent
 

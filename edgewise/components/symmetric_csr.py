@@ -101,12 +101,12 @@ def has_local_ids(graph):
 def _judge_locality(graph):
     with arrays.on(graph.device):
         from_edges = "edges" in graph.made_of
-        ends = graph.targets if from_edges else symmetric_csr(graph).neighbours
-        size, xp = min(SAMPLE_SIZE, len(ends)), arrays.namespace(ends)
-        sample = xp.arange(size, dtype=np.int64) * len(ends) // max(size, 1)
+        targets = graph.targets if from_edges else symmetric_csr(graph).neighbours
+        size, xp = min(SAMPLE_SIZE, len(targets)), arrays.namespace(targets)
+        sample = xp.arange(size, dtype=np.int64) * len(targets) // max(size, 1)
         if from_edges:
             starts = graph.sources[sample]
         else:
             starts = xp.searchsorted(symmetric_csr(graph).offsets, sample, side="right") - 1
-        distance = abs(starts.astype(np.int64) - ends[sample].astype(np.int64))
+        distance = abs(starts.astype(np.int64) - targets[sample].astype(np.int64))
         return bool((distance <= graph.n_vertices * CLOSE).mean() > 0.5) if size else True

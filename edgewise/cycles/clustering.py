@@ -66,7 +66,7 @@ class Clustering(Result):
     coefficients : (n_vertices,) float64 array
         Clustering coefficient of each vertex: 0 where it has less than two neighbours.
     n_self_loops, n_duplicates : int
-        Edges that were ignored: self-loops, and those whose ends an earlier edge joins.
+        Edges that were ignored: self-loops, and those whose endpoints an earlier edge joins.
     """
 
     triangles: Any = field(repr=False)

@@ -45,7 +45,7 @@ class Cycles(Result):
         Cycles through each vertex, in vertex order, on the device of the graph; twice as many with
         ``count_directions``.
     n_self_loops, n_duplicates : int
-        Edges that were ignored: self-loops, and those whose ends an earlier edge joins.
+        Edges that were ignored: self-loops, and those whose endpoints an earlier edge joins.
     count_directions : bool
         Whether a cycle counts once in each direction.
     schedule : str

@@ -90,9 +90,9 @@ def _simple_rows(graph):
     from scipy.sparse import coo_array
 
     n = graph.n_vertices
-    ends = graph.sources.astype(np.int64), graph.targets.astype(np.int64)
-    proper = ends[0] != ends[1]
-    one, other = ends[0][proper], ends[1][proper]
+    endpoints = graph.sources.astype(np.int64), graph.targets.astype(np.int64)
+    proper = endpoints[0] != endpoints[1]
+    one, other = endpoints[0][proper], endpoints[1][proper]
     both = np.concatenate([one, other]), np.concatenate([other, one])
     matrix = coo_array((np.ones(len(both[0]), bool), both), shape=(max(n, 1), max(n, 1))).tocsr()
     return matrix.indptr[: n + 1].astype(np.int64), matrix.indices.astype(np.int64)
@@ -118,8 +118,8 @@ def _rows_together(rows, vertices):
     """The rows of some vertices, one behind the other."""
     offsets, neighbours = rows
     lengths = offsets[vertices + 1] - offsets[vertices]
-    ends = np.cumsum(lengths)
-    return neighbours[np.arange(lengths.sum()) + np.repeat(offsets[vertices] - ends + lengths, lengths)]
+    prefix = np.cumsum(lengths)
+    return neighbours[np.arange(lengths.sum()) + np.repeat(offsets[vertices] - prefix + lengths, lengths)]
 
 
 def _by_formula(rows, vertex, length):
@@ -138,10 +138,10 @@ def _by_formula(rows, vertex, length):
     if length == 4:
         others = np.delete(paths, vertex)
         return int((others * (others - 1)).sum()) // 2
-    ends = np.flatnonzero(paths)
+    reached = np.flatnonzero(paths)
     degrees, through = np.diff(offsets), int(paths[near].sum()) // 2
-    beside = np.repeat(paths[ends], degrees[ends])
-    five = int((beside * paths[_rows_together(rows, ends)]).sum())
+    beside = np.repeat(paths[reached], degrees[reached])
+    five = int((beside * paths[_rows_together(rows, reached)]).sum())
     marks = np.zeros(len(degrees), bool)
     at_near = sum(_triangles(rows, other, marks) for other in near.tolist())
     twice = five - 4 * through * len(near) + 10 * through

@@ -115,8 +115,8 @@ class DistanceMeasures(Result):
         graph, n = graph.to("cpu"), graph.n_vertices
         backward = graph
         if graph.directed:
-            ends, options = (graph.targets, graph.sources), {"n_vertices": n, "directed": True}
-            backward = Graph.from_edges(*ends, weights=graph.weights, **options)
+            endpoints, options = (graph.targets, graph.sources), {"n_vertices": n, "directed": True}
+            backward = Graph.from_edges(*endpoints, weights=graph.weights, **options)
         search = shortest_paths if self.weighted else bfs
         for vertex in np.unique(np.linspace(0, n - 1, min(n, SAMPLE), dtype=np.int64)):
             forth, back = (search(one, one.ids_of([vertex])[0]).verify() for one in (graph, backward))

@@ -273,8 +273,10 @@ class AllPairs(Result):
 
         distances = arrays.move(self.distances[:], "cpu")
         rows, targets = np.nonzero(distances != self.unreached)
-        ends = self.graph.ids_of(self.sources[rows]), self.graph.ids_of(targets)
-        return pa.table({"source": ends[0], "target": ends[1], "distance": distances[rows, targets]})
+        endpoints = self.graph.ids_of(self.sources[rows]), self.graph.ids_of(targets)
+        return pa.table(
+            {"source": endpoints[0], "target": endpoints[1], "distance": distances[rows, targets]}
+        )
 
     def write(self, path: str | Path) -> None:
         """Write the distances to a file, whole or not at all.

@@ -177,10 +177,10 @@ def top_down(worker, level, search, pieces):
             if degree > PIECE:
                 append_pieces(search.queue, search.counts, pieces, vertex, degree)
                 degree = np.int64(0)
-        ends = inclusive_scan(degree, lane)
-        total, start = shuffle(ends, lanes - 1), first - ends + degree
+        prefix = inclusive_scan(degree, lane)
+        total, start = shuffle(prefix, lanes - 1), first - prefix + degree
         for share in range(0, total, lanes):
-            owner = find_segment(share + lane, ends, lanes)
+            owner = find_segment(share + lane, prefix, lanes)
             entry = share + lane + shuffle(start, owner)
             if share + lane < total:
                 n_reached += reach(distances, search.rows.neighbours[entry], level + 1)
