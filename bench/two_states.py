@@ -2,9 +2,11 @@
 
     python bench/two_states.py OLD NEW [--device cpu|cuda] [--threads 2,16] [--rounds 3] [--first-use]
 
-OLD and NEW are folders that hold the package ``edgewise``.  Processes of the two states take turns, so that a
-machine whose speed drifts slows both.  Every process warms each call up and then repeats it; a row holds the
-median of the kernel's seconds (``result.seconds``), of the whole public call, and the ratios new / old.
+OLD and NEW are folders that hold the package ``edgewise``.  Two processes, one of each state, run a call, or
+a burst of short calls, in turn, so that a machine whose speed drifts slows both.  A row holds the medians of
+the kernel's seconds (``result.seconds``) and of the whole public call, the medians of the ratios new / old of
+the pairs, and the ratios of the least times.  Each round has two new processes, since memory is laid out
+anew for each process.
 ``--first-use`` compares the CPU seconds of first calls with an empty kernel cache instead.
 """
 
@@ -13,9 +15,11 @@ import json
 import math
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import record
@@ -25,21 +29,26 @@ GPU_GRAPHS = ("rmat22", "uniform22", "rgg21", "road4096-dense")
 #: Counts of cycles that take minutes.
 SLOW = {("cycles4", "rmat20"), ("cycles5", "rmat20"), ("cycles4", "rmat22"), ("cycles5", "rmat22")}
 
+#: Seconds after which idle threads of the other process no longer spin, and seconds for one call in a round.
+PAUSE, MAX_SECONDS = 0.01, 10
+
 CHILD = """
-import json, statistics, sys, time
+import json, os, statistics, sys, time
 from pathlib import Path
 import numpy as np
 import edgewise as ew
 
-device, names, folder, repeats, slow, wanted_calls = json.loads(sys.argv[1])
-slow, rows = {tuple(pair) for pair in slow}, {}
+device, names, folder, slow, wanted_calls = json.loads(sys.argv[1])
+slow = {tuple(pair) for pair in slow}
 
 
 def graph_of(name):
     file = Path(folder) / f"{name}.npz"
     if not file.exists():
         graph = ew.generate.named(name)
-        np.savez(file, offsets=graph.offsets, neighbours=graph.neighbours)
+        part = file.with_suffix(f".{os.getpid()}.npz")  # the other process may write it as well
+        np.savez(part, offsets=graph.offsets, neighbours=graph.neighbours)
+        part.rename(file)
     held = np.load(file)
     return ew.Graph.from_csr(held["offsets"], held["neighbours"], directed=True)
 
@@ -74,25 +83,28 @@ def floyd():
         yield "all-pairs", lambda: solve(small), lambda r: r.distances
 
 
-def timed(key, call, wanted):
+def serve(key, call, wanted):
+    # warm the call up, then time a burst of calls for every line that arrives, until an empty one
     wanted(call())
-    kernel, whole, begin = [], [], time.perf_counter()
-    while len(whole) < 2 or (len(whole) < repeats and time.perf_counter() - begin < 2):
-        start = time.perf_counter()
-        result = call()
-        wanted(result)
-        whole.append(time.perf_counter() - start)
-        kernel.append(result.seconds)
-    rows[key] = statistics.median(kernel), statistics.median(whole), min(kernel)
+    print(key, flush=True)
+    while sys.stdin.readline().strip():
+        kernel, whole, begin = [], [], time.perf_counter()
+        while not whole or (len(whole) < 9 and time.perf_counter() - begin < 0.05):
+            start = time.perf_counter()
+            result = call()
+            wanted(result)
+            whole.append(time.perf_counter() - start)
+            kernel.append(result.seconds)
+        print(statistics.median(kernel), statistics.median(whole), flush=True)
 
 
 for name in names:
     for problem, call, wanted in calls(name):
         if (problem, name) not in slow and problem in (wanted_calls or [problem]):
-            timed(f"{problem} {name}", call, wanted)
+            serve(f"{problem} {name}", call, wanted)
 for problem, call, wanted in floyd() if not wanted_calls else ():
-    timed(problem, call, wanted)
-print(json.dumps(rows))
+    serve(problem, call, wanted)
+print("", flush=True)
 """
 
 FIRST_USE = {
@@ -116,47 +128,94 @@ w = ew.Graph.from_edges(a[:8000] % 1000, b[:8000] % 1000, n_vertices=1000, weigh
 """
 
 
-def child(state, script, cache, threads, *arguments):
-    """Run a script on one state; return its output and the CPU seconds it took."""
-    env = {
-        **os.environ,
-        "EDGEWISE_CACHE_DIR": cache,
-        "EDGEWISE_QUIET": "1",
-        "NUMBA_NUM_THREADS": str(threads),
-    }
-    env["PYTHONPATH"] = os.pathsep.join([str(state), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+def environment(state, cache, threads):
+    """Environment of a process that runs one state."""
+    path = os.pathsep.join([str(state), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    own = {"EDGEWISE_CACHE_DIR": cache, "EDGEWISE_QUIET": "1", "NUMBA_NUM_THREADS": str(threads)}
+    return {**os.environ, **own, "PYTHONPATH": path}
+
+
+def cpu_seconds(state, script, cache, threads, *arguments):
+    """CPU seconds of a process that runs a script on one state."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, "-c", script, *arguments], env=env, capture_output=True, text=True)
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, env=environment(state, cache, threads), capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise SystemExit(done.stderr[-4000:])
-    return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def start(state, cache, threads, arguments):
+    """Start a process that serves the calls of one state."""
+    env = environment(state, cache, threads)
+    command = [sys.executable, "-c", CHILD, arguments]
+    return subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def read_line(process):
+    """Return the next line of a process, which must not have ended."""
+    line = process.stdout.readline()
+    if not line:
+        raise SystemExit("a process of one state has failed; its error is above")
+    return line.strip()
+
+
+def timed(process):
+    """Seconds of the kernel and of the whole call, medians of a burst of short calls."""
+    time.sleep(PAUSE)
+    process.stdin.write("once\n")
+    process.stdin.flush()
+    return [float(word) for word in read_line(process).split()]
+
+
+def measure(processes, options, times):
+    """Time every call on both processes in turn; ``times`` has a list of pairs of figures for each call."""
+    while True:
+        old, new = map(read_line, processes)
+        if old != new:
+            raise SystemExit(f"the states offer different calls: {old}, {new}")
+        if not new:
+            return
+        pairs, begin = times.setdefault(new, []), time.perf_counter()
+        for turn in range(options.repeats):
+            order = (0, 1) if turn % 2 == 0 else (1, 0)
+            taken = {side: timed(processes[side]) for side in order}
+            pairs.append((taken[0], taken[1]))
+            if turn and time.perf_counter() - begin > MAX_SECONDS:
+                break
+        for process in processes:
+            process.stdin.write("\n")
+            process.stdin.flush()
 
 
 def compare(states, options, folder):
     """Rows of all calls on both states, for one number of threads."""
-    times = [{}, {}]
-    arguments = json.dumps(
-        [options.device, options.graphs, folder, options.repeats, sorted(SLOW), options.calls]
-    )
-    for turn in range(options.rounds):
-        order = (0, 1) if turn % 2 == 0 else (1, 0)
-        for side in order:
-            cache = os.path.join(options.cache or folder, f"cache{side}")
-            output, _ = child(states[side], CHILD, cache, options.threads_now, arguments)
-            for key, figures in json.loads(output).items():
-                times[side].setdefault(key, []).append(figures)
-    for key in times[1]:
-        old, new = ([min(column) for column in zip(*times[side][key])] for side in (0, 1))
-        yield {
-            "call": key,
-            "threads": options.threads_now,
-            "kernel_ms": [1e3 * old[0], 1e3 * new[0]],
-            "call_ms": [1e3 * old[1], 1e3 * new[1]],
-            "ratio_kernel": new[0] / old[0],
-            "ratio_call": new[1] / old[1],
-            "ratio_least": new[2] / old[2],
-        }
+    times = {}
+    arguments = json.dumps([options.device, options.graphs, folder, sorted(SLOW), options.calls])
+    caches = [os.path.join(options.cache or folder, f"cache{side}") for side in (0, 1)]
+    for _ in range(options.rounds):
+        processes = [start(*pair, options.threads_now, arguments) for pair in zip(states, caches)]
+        try:
+            measure(processes, options, times)
+        finally:
+            for process in processes:
+                process.kill()
+                process.communicate()
+    for key, pairs in times.items():
+        yield {"call": key, "threads": options.threads_now, "pairs": len(pairs), **figures(pairs)}
+
+
+def figures(pairs):
+    """Medians of both states, and the medians of the ratios of the pairs."""
+    found = {}
+    for position, name in enumerate(("kernel", "call")):
+        old, new = ([pair[side][position] for pair in pairs] for side in (0, 1))
+        found[f"{name}_ms"] = [1e3 * statistics.median(old), 1e3 * statistics.median(new)]
+        ratios = [after / before for before, after in zip(old, new)]
+        found[f"ratio_{name}"] = statistics.median(ratios)
+        found[f"ratio_{name}_least"] = min(new) / min(old)
+    return found
 
 
 def first_use(states, options, folder):
@@ -167,9 +226,8 @@ def first_use(states, options, folder):
             for side in (0, 1):
                 with tempfile.TemporaryDirectory(dir=folder) as cache:
                     script = FIRST_USE_CHILD + call
-                    spent[side].append(
-                        child(states[side], script, cache, options.threads_now, options.device)[1]
-                    )
+                    given = script, cache, options.threads_now, options.device
+                    spent[side].append(cpu_seconds(states[side], *given))
         old, new = min(spent[0]), min(spent[1])
         yield {"call": problem, "cpu_s": [old, new], "ratio": new / old}
 

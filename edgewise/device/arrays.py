@@ -12,6 +12,8 @@ import numpy as np
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, OutOfMemoryError, argument
 
+_NUMBERS = frozenset((int, float, bool, np.int64, np.int32, np.float64))
+
 
 class Simulated(np.ndarray):
     """An array "on" the simulated GPU."""
@@ -25,6 +27,20 @@ def device_of(*arguments, contiguous=False) -> str:
     Arrays on several devices are refused, and, with ``contiguous``, arrays that are not contiguous.
     """
     return _common_device(arguments, contiguous, arguments) or "cpu"
+
+
+def gpu_of(arguments):
+    """GPU of the first array among a launch's arguments, ``None`` on the host; the launch checks them all."""
+    for value in arguments:
+        if isinstance(value, np.ndarray):
+            return None
+        if isinstance(value, tuple):
+            gpu = gpu_of(value)
+            if gpu is not None:
+                return gpu
+        elif type(value) not in _NUMBERS and getattr(value, "ndim", 0):
+            return _cuda_device(value.data.device_id)
+    return None
 
 
 def _common_device(values, contiguous, arguments):

@@ -56,7 +56,7 @@ class each_row:
             raise OptionError(f"width={width!r} is unknown; use one of {', '.join(WIDTHS)}")
         if rows <= 0:
             return
-        device = arrays.device_of(*arguments, contiguous=True)
+        device = arrays.gpu_of(arguments) or arrays.device_of(*arguments, contiguous=True)
         if width == "thread" or device == "cpu":
             self.single_lane(rows, *arguments)
         else:

@@ -69,8 +69,12 @@ class Kernel:
             return
         if not hasattr(_thread, "has_context"):
             _take_context()
-        words, kinds = _flatten(count, arguments)
         device_id = int(device[5:])
+        try:
+            words, kinds = _flatten(count, arguments, device_id)
+        except (_UnfitArray, AttributeError):  # NumPy's arrays have no device_id
+            arrays.device_of(*arguments, contiguous=True)  # raises an error that names the array
+            raise
         if device_id != _current_device()():
             with arrays.on(device):
                 self(count, arguments, device)
@@ -115,7 +119,7 @@ class _Loaded:
         self.module = cupy.cuda.function.Module()
         self.module.load(text.encode())
         self.function = self.module.get_function(entry_name(text)).ptr
-        words = len(_flatten(0, arguments)[0])
+        words = len(_flatten(0, arguments, device_id)[0])
         if n_parameters(text) != words:
             raise DeviceError(
                 f"{kernel.name} takes {n_parameters(text)} words where {words} are passed: this version of "
@@ -170,24 +174,34 @@ class _LoadedByNumba:
             self.function[blocks, threads, stream](*arguments)
 
 
-def _flatten(count, arguments):
+class _UnfitArray(Exception):
+    """An array is on another device, or not contiguous."""
+
+
+def _flatten(count, arguments, device_id):
     """The 8-byte words by which Numba passes the arguments, and a key of their types."""
     words = [count]
-    return words, _append_words(words, arguments)
+    return words, _append_words(words, arguments, device_id)
 
 
-def _append_words(words, arguments):
+def _append_words(words, arguments, device_id):
     """Append the words of the arguments, of records field by field; return the key of their types.
 
     An array is passed as meminfo, parent, items, item size, data, shape and stride.
     """
     kinds = []
     for value in arguments:
-        if isinstance(value, tuple):
-            kinds.append((type(value), _append_words(words, value)))
+        if type(value) is int:
+            words.append(value)
+            kinds.append("i")
+        elif isinstance(value, tuple):
+            kinds.append((type(value), _append_words(words, value, device_id)))
         elif hasattr(value, "data") and value.ndim:
-            size, kind = value.size, value.dtype
-            words += (0, 0, size, kind.itemsize, value.data.ptr, size, kind.itemsize)
+            data, size, kind = value.data, value.size, value.dtype
+            item_size = kind.itemsize
+            if data.device_id != device_id or (size > 1 and value.strides[-1] != item_size):
+                raise _UnfitArray
+            words += (0, 0, size, item_size, data.ptr, size, item_size)
             kinds.append(kind.num)
         elif isinstance(value, (float, np.floating)):
             words.append(int(np.float64(value).view(np.int64)))

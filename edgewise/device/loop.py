@@ -74,7 +74,7 @@ class each:
     def __call__(self, count, *arguments):
         if count <= 0:
             return
-        device = arrays.device_of(*arguments, contiguous=True)
+        device = arrays.gpu_of(arguments) or arrays.device_of(*arguments, contiguous=True)
         if device != "cpu":
             self.cuda(int(count), arguments, device)
             return

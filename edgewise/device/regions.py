@@ -181,7 +181,7 @@ class parallel_region:
         return partial(cls, **sizes)
 
     def __call__(self, *arguments):
-        device = arrays.device_of(*arguments, contiguous=True)
+        device = arrays.gpu_of(arguments) or arrays.device_of(*arguments, contiguous=True)
         if device != "cpu":
             barrier = arrays.zeros(BARRIER, np.int32, device)
             self.cuda(1, (barrier, *arguments), device)

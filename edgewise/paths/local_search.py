@@ -164,10 +164,11 @@ def search_by_distance(rows, sources, cutoff, targets=None):
     if not scratch.slots[MAX_VERTICES + 1]:
         return None
     vertices, values = reached.vertices[:count], heap.keys[:count]
-    is_target = np.isin(vertices, targets)
-    if len(targets) and is_target.sum() == len(targets):
-        near = values <= values[is_target].max()
-        vertices, values = vertices[near], values[near]
+    if len(targets):
+        is_target = np.isin(vertices, targets)
+        if is_target.sum() == len(targets):
+            near = values <= values[is_target].max()
+            vertices, values = vertices[near], values[near]
     return SparseDistances(vertices.copy(), values.copy())
 
 
