@@ -7,11 +7,11 @@ numbers no wider than labels: most labels are the same, and several cores would 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.device import arrays, each
 from edgewise.primitives import histogram
 from edgewise.result import Result

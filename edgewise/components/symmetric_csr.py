@@ -8,11 +8,11 @@ bin costs a launch and takes rows out of their order.
 *Locality of the ids*: whether most edges join vertices with close numbers, estimated from a sample.
 """
 
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 
 #: A GPU gives a row longer than this to a block instead of a thread.

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.cycles import cycle_counts
 from edgewise.cycles.counting.on_edges import edge_triangles
 from edgewise.cycles.counting.ranked import ranked_of

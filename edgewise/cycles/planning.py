@@ -40,7 +40,6 @@ import math
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cached_property
 from itertools import pairwise
 from threading import Lock
 from time import perf_counter
@@ -48,6 +47,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.cycles.counting.ranked import Ranked, ranked_of
 from edgewise.cycles.search.two_core import add_step, count_walks, peeled
 from edgewise.device import arrays, streams, threads

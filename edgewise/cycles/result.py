@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.cycles.search.sampling import estimate_from, sample
 from edgewise.cycles.verification import verify

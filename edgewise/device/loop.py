@@ -19,6 +19,7 @@ Then a thread serves ``launch.ITEMS_PER_THREAD`` indices and starts all their re
 because four bytes in flight per thread use only a quarter of an H200's memory bandwidth.
 """
 
+import os
 from functools import partial, update_wrapper
 from threading import RLock
 
@@ -35,6 +36,11 @@ CHUNKS_PER_CORE = 4
 LEAST_CHUNK = 512
 
 loop_lock = RLock()
+if hasattr(os, "register_at_fork"):
+    # a fork waits for the loop of another thread; the child would find the lock taken for ever
+    os.register_at_fork(
+        before=loop_lock.acquire, after_in_parent=loop_lock.release, after_in_child=loop_lock.release
+    )
 
 
 class each:

@@ -234,7 +234,8 @@ def _concurrent(threads):
     with loop_lock:  # concurrent callers must get the same answer
         if threads not in _known:
             _known[threads] = 1 if INTERPRETED else threads
-            if threads > 1 and not INTERPRETED and not any(_all_run(threads) for _ in range(PROBES)):
+            probed = threads > 1 and not INTERPRETED and not thread_region.on_python_threads()
+            if probed and not any(_all_run(threads) for _ in range(PROBES)):
                 _known[threads] = 1
         return _known[threads]
 

@@ -13,15 +13,18 @@ address.  Such a function begins like this:
 A call with ``worker_id=-1`` stores the arguments at the address ``memory`` and returns the address of a
 function of a worker's id and ``memory``, which reads the other arguments there.  The exception of a worker is
 stored there too.  Without Numba's calling convention (:mod:`~edgewise.device.numba_internals`) the function
-runs on Python threads, which take longer to start.
+runs on Python threads, which take longer to start.  It does so too in the child of a ``fork``, if the parent
+has used OpenMP: GNU OpenMP ends a child that calls it.
 """
 
+import os
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import cache as memoize
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit, prange, threading_layer
 
 from edgewise.device import cache
 from edgewise.device import numba_internals as internals
@@ -44,9 +47,15 @@ def _call_all(n_workers, function, memory):
         internals.call_entry(function, np.int64(worker_id), memory)
 
 
+def _call_one(worker_id, function, memory):
+    internals.call_entry(function, np.int64(worker_id), memory)
+
+
 _call_all = njit(parallel=True, nogil=True)(_call_all)
+_call_one = njit(nogil=True)(_call_one)
 if not (INTERPRETED or SIMULATED):
     _call_all = cache.keep(_call_all, f"{__name__}._call_all")
+    _call_one = cache.keep(_call_one, f"{__name__}._call_one")
 
 
 def compiled(region, name):
@@ -74,7 +83,9 @@ def run(region, n_workers, *arguments, flag=None):
                 region.function(worker_id, address, *arguments)
             return
         if not internals.HAS_ENTRIES:
-            _run_on_python_threads(region, n_workers, flag, arguments)
+            _run_on_python_threads(
+                lambda worker_id: region.function(worker_id, 0, *arguments), n_workers, flag
+            )
             return
         function = region.function(-1, address, *arguments)
     except internals.TooManyArguments as error:
@@ -82,19 +93,27 @@ def run(region, n_workers, *arguments, flag=None):
             f"{region.name}: its arguments take {error.size} bytes, of {internals.MAX_BYTES} at most; "
             "pass fewer arrays"
         ) from error
-    _call_all(n_workers, function, address)
+    if _openmp_is_lost:
+        _run_on_python_threads(lambda worker: _call_one(worker, function, address), n_workers, flag)
+    else:
+        _call_all(n_workers, function, address)
     if memory[internals.FAILED] > 0:
         internals.raise_again(memory[internals.EXCEPTION])
     elif memory[internals.FAILED]:
         raise DeviceError(f"{region.name}: a worker failed without an exception")
 
 
-def _run_on_python_threads(region, n_workers, flag, arguments):
+def on_python_threads() -> bool:
+    """Whether workers are Python threads, which always run at the same time."""
+    return _openmp_is_lost or not internals.HAS_ENTRIES
+
+
+def _run_on_python_threads(call, n_workers, flag):
     failures = []
 
     def work(worker_id):
         try:
-            region.function(worker_id, 0, *arguments)
+            call(worker_id)
         except BaseException as error:
             failures.append(error)
             if flag is not None:
@@ -108,3 +127,17 @@ def _run_on_python_threads(region, n_workers, flag, arguments):
 @memoize
 def _executor(n_workers):
     return ThreadPoolExecutor(n_workers)
+
+
+_openmp_is_lost = False
+
+
+def _after_fork():
+    global _openmp_is_lost
+    _executor.cache_clear()  # the threads stay with the parent
+    with suppress(ValueError):  # no layer has been used yet
+        _openmp_is_lost = threading_layer() == "omp"
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

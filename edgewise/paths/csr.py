@@ -1,10 +1,10 @@
 """The rows of a graph as searches read them: those of the edges that leave each vertex, and that come in."""
 
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 
 

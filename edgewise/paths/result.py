@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 from edgewise.errors import OptionError, VerificationError
 from edgewise.result import Result

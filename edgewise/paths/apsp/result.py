@@ -13,12 +13,12 @@ numbers may then be small.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.device import arrays, compiled, device, fetch_add
 from edgewise.errors import GraphError, VerificationError
 from edgewise.paths.apsp import output

@@ -1,0 +1,80 @@
+"""Children of a ``fork``: GNU OpenMP ends those that use it, after their parent has."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="a process cannot be copied"
+)
+
+POOL = """
+import multiprocessing, sys, threading
+from concurrent.futures import ProcessPoolExecutor
+import numpy as np
+import edgewise as ew
+
+sources, targets = np.random.default_rng(1).integers(0, 20_000, (2, 30_000))
+
+def results(number):
+    graph = ew.Graph.from_edges((sources + number) % 20_000, targets, n_vertices=20_000)
+    labels, reached = ew.connected_components(graph).labels, ew.bfs(graph, number).distances
+    return labels.sum(), reached.sum(), ew.cycle_counts(graph, 3).total
+
+wanted = [results(number) for number in range(20)]
+busy = threading.Event()
+
+def keep_busy():  # a fork must not copy a lock that another thread holds
+    while not busy.is_set():
+        results(0)
+
+other = threading.Thread(target=keep_busy)
+other.start()
+for _ in range(2):
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        assert list(pool.map(results, range(20))) == wanted
+busy.set()
+other.join()
+assert results(3) == wanted[3]
+"""
+
+ONE = """
+import os
+import numpy as np
+import edgewise as ew
+from edgewise.device.regions import barrier_wait, parallel_region, workers
+from edgewise.errors import GraphError
+
+@parallel_region
+def fail_alone(worker, values):
+    barrier_wait(worker)
+    if worker.id == worker.count - 1:
+        raise ValueError("the last one")
+
+count = workers()
+ew.connected_components(ew.generate.rmat(12, seed=1))
+child = os.fork()
+if child == 0:
+    try:
+        fail_alone(np.zeros(1))
+    except ValueError as error:
+        os._exit(0 if str(error) == "the last one" and workers() == count else 1)
+    os._exit(2)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.parametrize("layer", ["default", "workqueue"])
+@pytest.mark.parametrize("script", [POOL, ONE], ids=["pool", "error"])
+def test_children_compute(script, layer):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env={**os.environ, "NUMBA_THREADING_LAYER": layer},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
