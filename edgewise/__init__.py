@@ -4,7 +4,8 @@ Importing edgewise imports nothing heavy: each public name brings its room when 
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # type checkers know the name; typing would take time to import
 
 __version__ = "0.1.0"
 

@@ -1,6 +1,40 @@
-"""``python -m edgewise`` is the command line."""
+"""``edgewise`` and ``python -m edgewise`` are the command line.
 
-from edgewise.command import main
+Nothing is imported at first, because Ctrl-C may come while the rest is being imported, and because a file
+that is opened gets the number of a descriptor that the shell has closed.
+"""
+
+import os
+import signal
+import sys
+
+
+def _end(number, _):
+    """End at once: nothing has been written yet."""
+    os.write(2, b"edgewise: interrupted\n")
+    os._exit(128 + number)
+
+
+if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+    signal.signal(signal.SIGINT, _end)  # before the function is called
+
+
+def main():
+    """Run the command line and leave with its exit status."""
+    for descriptor in range(3):
+        _open_if_closed(descriptor)
+    from edgewise.command import main as run_and_leave
+
+    run_and_leave(sys.argv[1:])
+
+
+def _open_if_closed(descriptor):
+    """Open the null device in place of a closed descriptor: writing to standard output remains an error."""
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)
+
 
 if __name__ == "__main__":
     main()

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 _START, _VALUE, _END = "\ufdd0", "\ufdd1", "\ufdd2"  # noncharacters: no text of a user has them
+#: Characters of names and files that would end the line, or change how a terminal shows it.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _ARGUMENT = re.compile(f"{_START}(.*?){_VALUE}(.*?){_END}", re.DOTALL)
 
 
@@ -44,10 +46,15 @@ class EdgewiseError(Exception):
 
     def rendered(self, spell: Callable[[str, str], str]) -> str:
         """Return the message with every argument spelled by ``spell(name, repr_of_value)``."""
-        return _ARGUMENT.sub(lambda found: spell(found[1], found[2]), self.message)
+        text = _ARGUMENT.sub(lambda found: spell(found[1], found[2]), self.message)
+        return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
     def __reduce__(self):
         return type(self), (self.message,)
+
+
+class EdgewiseWarning(UserWarning):
+    """A call did what it was asked to, which is probably not what was meant."""
 
 
 class GraphError(EdgewiseError, ValueError):

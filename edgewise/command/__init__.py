@@ -8,22 +8,25 @@ standard error and an exit status:
 0     success
 1     a bug in edgewise itself (``EDGEWISE_DEBUG=1`` shows the traceback)
 2     wrong input, option or file, or a device that does not exist
+129   the terminal was closed; no half-written file is left
 130   interrupted with Ctrl-C; no half-written file is left
 141   the reader of standard output closed it
+143   ended by ``kill``; no half-written file is left
 ====  =========================================================================
 """
 
 import os
 import sys
 import traceback
+import warnings
 from functools import partial
 from importlib import import_module
 
 import typer
 
 import edgewise
-from edgewise.command import keyboard
-from edgewise.errors import EdgewiseError
+from edgewise.command import keyboard, standard
+from edgewise.errors import EdgewiseError, EdgewiseWarning
 
 #: Subcommands and their one-line help; each is a page of this package.
 PAGES = {
@@ -43,36 +46,47 @@ SPELLINGS = {
     ("paths", "source"): "source-column",
     ("paths", "target"): "target-column",
 }
+#: Switches that are called differently when they are off.
+OFF = {"directed": "undirected", "one_based": "zero-based", "header": "no-header"}
 #: Around values of type str.
 QUOTES = "'\""
 #: Exit status after Ctrl-C, as shells have it.
 INTERRUPTED = 130
+#: Exit status after the reader of a pipe has ended.
+UNREAD = 141
 
 
 def main(arguments=None):
     """Run the command line and leave with its exit status."""
-    keyboard.watch()
-    keyboard.leave(run(sys.argv[1:] if arguments is None else arguments))
+    standard.prepare()
+    keyboard.leave(run(sys.argv[1:] if arguments is None else arguments, keyboard.watch))
 
 
-def run(arguments) -> int:
-    """Run the command line; return its exit status."""
+def run(arguments, begin=lambda: None) -> int:
+    """Run the command line, and ``begin()`` before the subcommand; return the exit status."""
     arguments = list(arguments)
     if arguments in ([], ["generate"], ["bench"]):  # a group without its subcommand
         arguments.append("--help")
     try:
-        status = _command(arguments).main(arguments, prog_name="edgewise", standalone_mode=False)
+        command = _command(arguments)
+        begin()
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", EdgewiseWarning)
+            warnings.showwarning = partial(_warn, warnings.showwarning)
+            status = command.main(arguments, prog_name="edgewise", standalone_mode=False)
         sys.stdout.flush()
-        return _fail("interrupted", INTERRUPTED) if status == INTERRUPTED else int(status or 0)
+        return _fail(*keyboard.ending()) if status == INTERRUPTED else int(status or 0)
     except (KeyboardInterrupt, typer.Abort):  # older versions of typer abort, newer ones give the status
-        return _fail("interrupted", INTERRUPTED)
+        return _fail(*keyboard.ending())
     except (BrokenPipeError, SystemExit):  # typer exits in this way for no other reason
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        return UNREAD
     except EdgewiseError as error:
+        if isinstance(error.__cause__, BrokenPipeError):  # an output that is a pipe
+            return UNREAD
         return _fail(error.rendered(partial(_as_option, _page(arguments))), 2)
-    except Exception as error:
-        return _unexpected(error)
+    except Exception as error:  # an interrupt may come out of a library as another error
+        return _fail(*keyboard.ending()) if keyboard.interrupted() else _unexpected(error)
 
 
 def _command(arguments):
@@ -116,6 +130,14 @@ def overview(
     """Graph analytics on every CPU core and on NVIDIA GPUs."""
 
 
+def _warn(show, message, category, *where):
+    """Show a warning of edgewise in one line, and others as ``show`` does."""
+    if issubclass(category, EdgewiseWarning):
+        print(f"edgewise: {' '.join(str(message).split())}", file=sys.stderr, flush=True)
+    else:
+        show(message, category, *where)
+
+
 def _unexpected(error):
     if hasattr(error, "format_message"):  # a mistake in the options, found by typer
         context = getattr(error, "ctx", None)
@@ -133,6 +155,8 @@ def _unexpected(error):
 def _as_option(page, name, value):
     """A Python argument, such as ``one_based=True``, as the option that it is on ``page``."""
     option = SPELLINGS.get((page, name)) or SPELLINGS.get(("", name)) or name.replace("_", "-")
+    if value == "False" and name in OFF:
+        option, value = OFF[name], ""
     return f"--{option}" + (f" {value.strip(QUOTES)}" if value not in ("", "True") else "")
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C interrupts a command even inside libraries that do not expect it.
+"""Ctrl-C, ``kill`` and a closed terminal end a command even inside libraries that do not expect it.
 
 A bare ``except`` swallows ``KeyboardInterrupt``, and a callback from the compiler returns garbage because of
 it.  Therefore the interrupt is postponed while the compiler works, and recorded: every step of a command
@@ -11,39 +11,61 @@ import sys
 from _thread import interrupt_main
 from threading import Timer, main_thread
 
+from edgewise.files.atomic_write import discard_unfinished
+
 #: Seconds after which a Ctrl-C without effect is repeated; longer than the clean-up takes.
 AGAIN = 2.0
 #: Seconds after which it is repeated if the compiler was running.
 SOON = 0.02
 COMPILER = "llvmlite"
+#: Signals that end a command in good order, and what it says then.
+WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "the terminal was closed"}
 
-_pressed = False
+#: Number of the signal that came first, or 0.
+_pressed = 0
 
 
 def watch():
-    """Handle Ctrl-C from now on."""
-    signal.signal(signal.SIGINT, _press)
+    """Handle these signals from now on, except those that the shell wants to be ignored."""
+    for name in WORDS:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _press)
     sys.unraisablehook = _swallowed
 
 
 def leave(status):
     """End the process, at once after an interrupt: threads may use what an orderly exit would destroy."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in WORDS:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     if _pressed:
+        discard_unfinished()
         sys.stderr.flush()
         os._exit(status)
     sys.exit(status)
 
 
+def interrupted() -> bool:
+    """Whether one of the signals came."""
+    return bool(_pressed)
+
+
+def ending() -> tuple[str, int]:
+    """What an interrupted command says, and its exit status."""
+    number = signal.Signals(_pressed or signal.SIGINT)
+    return WORDS[number.name], 128 + number
+
+
 def check_interrupt():
-    """Raise ``KeyboardInterrupt`` if Ctrl-C was pressed."""
+    """Raise ``KeyboardInterrupt`` if one of the signals came."""
     if _pressed:
         raise KeyboardInterrupt
 
 
-def _press(_, frame):
+def _press(number, frame):
     global _pressed
-    _pressed = True
+    _pressed = _pressed or number
     compiling = _is_compiling(frame)
     once_more = Timer(SOON if compiling else AGAIN, _again)
     once_more.daemon = True
@@ -54,7 +76,7 @@ def _press(_, frame):
 
 def _again():
     if hasattr(signal, "pthread_kill"):  # wakes a main thread that waits
-        signal.pthread_kill(main_thread().ident, signal.SIGINT)
+        signal.pthread_kill(main_thread().ident, _pressed or signal.SIGINT)
     else:
         interrupt_main()
 

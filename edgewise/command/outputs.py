@@ -7,7 +7,10 @@ from pathlib import Path
 
 from edgewise import plots
 from edgewise.errors import FileError
-from edgewise.files.pair_tables import PARTS
+from edgewise.files.atomic_write import without_hanging, writing
+from edgewise.files.pair_tables import is_part
+
+_pipes: list = []
 
 
 def check_output(path: Path, *, sources: Iterable[Path] = (), table: bool = False):
@@ -39,6 +42,9 @@ def check_writable(path: Path, sources: Iterable[Path] = ()):
         raise FileError(path, f"the folder {folder} does not exist; create it first")
     if not path.exists() and not os.access(folder, os.W_OK):
         raise FileError(path, f"the folder {folder} cannot be written; choose another")
+    if path.is_fifo():  # open to the end of the process, so that its reader waits for the result
+        with writing(path):
+            _pipes.append(open(path, "wb", 0, opener=without_hanging))  # noqa: SIM115
     for source in sources:
         if source.exists() and path.exists() and path.samefile(source):
             raise FileError(path, "is the input itself; name another file")
@@ -49,5 +55,5 @@ def check_writable(path: Path, sources: Iterable[Path] = ()):
 def _among(path, source):
     """Whether a file of this name would be an input too."""
     if source.is_dir():
-        return path.suffix.lower() in PARTS and path.is_relative_to(source.resolve())
+        return is_part(path) and path.is_relative_to(source.resolve())
     return not source.exists() and fnmatchcase(str(path), os.path.abspath(source))

@@ -258,7 +258,8 @@ def _show(wanted, result, table, team, clock, quiet):
         if wanted.kind is ALL and len(result.sources) > report.SHOWN_ROWS + 1:
             print(f"... and rows of {len(result.sources) - report.SHOWN_ROWS - 1:,} more sources")
     if not quiet:
-        how = f"{result.method}, {report.device_in_words(team)}"
+        weights = report.weights_in_words(result.graph) if result.weighted else ""
+        how = f"{result.method}, {weights}{report.device_in_words(team)}"
         report.closing_line(result, _found_in_words(wanted, result), how, clock, wanted.output)
 
 

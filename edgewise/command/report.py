@@ -97,6 +97,11 @@ def device_in_words(team) -> str:
     return f"{counted(threads.count(), 'thread')} of the CPU" if device == "cpu" else device
 
 
+def weights_in_words(graph) -> str:
+    """What was taken as the weights, if the command line did not name it: ``weights: 'km', ``."""
+    return f"weights: {graph.assumed_weights}, " if graph.assumed_weights else ""
+
+
 def graph_in_words(graph) -> str:
     """``5 vertices, 3 edges``."""
     return f"{counted(graph.n_vertices, 'vertex')}, {counted(graph.n_edges, 'edge')}"

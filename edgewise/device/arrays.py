@@ -255,11 +255,14 @@ def synchronize(device):
 
 
 def free_memory(device) -> int:
-    """Bytes that can still be allocated on ``device``."""
+    """Bytes that can still be allocated on ``device``; on the host also within the limit of ``ulimit -v``."""
     if device == "cpu" or SIMULATED:
         import psutil
 
-        return psutil.virtual_memory().available
+        free = psutil.virtual_memory().available
+        process = psutil.Process()
+        limit = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(process, "rlimit") else -1
+        return free if limit < 0 else max(0, min(free, limit - process.memory_info().vms))
     with on(device):
         pool = _cupy().get_default_memory_pool()
         return _cupy().cuda.runtime.memGetInfo()[0] + pool.free_bytes()

@@ -116,7 +116,8 @@ def _write_kernel(name, signature, data):
 def announce():
     """Print once that kernels are compiled, because the first use of a version takes seconds."""
     if sys.stderr is not None and os.environ.get("EDGEWISE_QUIET", "0") in ("", "0"):
-        print("edgewise: compiling kernels (first use of this version) ...", file=sys.stderr, flush=True)
+        with suppress(OSError):  # a closed or full standard error does not stop the work
+            print("edgewise: compiling kernels (first use of this version) ...", file=sys.stderr, flush=True)
 
 
 def load_text(name: str) -> str | None:

@@ -405,7 +405,8 @@ def _owns(folder):
         try:
             import fcntl
 
-            _locks[folder] = os.open(folder / "lock", os.O_CREAT | os.O_RDWR)  # held until the process ends
+            flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW
+            _locks[folder] = os.open(folder / "lock", flags)  # held until the process ends
             fcntl.flock(_locks[folder], fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (ImportError, OSError):
             _locks[folder] = None

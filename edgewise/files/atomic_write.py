@@ -1,18 +1,32 @@
 """Writing a file whole or not at all.
 
-The content is written to a temporary name in the same folder (the same file system, so that the last step
-cannot fail half-way), which is renamed when it is complete.  Any interruption, Ctrl-C included, leaves the
-folder unchanged.
+The content is written to a *part*, a file with a hidden name in the same folder (the same file system, so
+that the last step cannot fail half-way), which is renamed when it is complete.  Any interruption, Ctrl-C
+included, leaves the folder unchanged.
+
+A process that is killed leaves its part.  Every process holds a lock on its part until the end, so the next
+one that writes the same file removes the parts whose locks are free.  A lock is visible on one machine only,
+therefore the name of a part says on which machine it is written.
 """
 
 import errno
 import os
+import re
 import shutil
 import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
+from zlib import crc32
 
 from edgewise.errors import FileError
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
+
+LOCKS = fcntl is not None
 
 REMEDIES = {
     errno.ENOSPC: "the disk is full; free some space or write elsewhere",
@@ -25,7 +39,15 @@ REMEDIES = {
     errno.ENOTDIR: "the folder is a file; choose another path",
     errno.EISDIR: "is a directory; name a file in it",
     errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
+    errno.ENXIO: "is a pipe that no program reads; start its reader first, or write to a file",
+    errno.EPIPE: "is a pipe whose reader has ended; write to a file",
 }
+#: Seconds that the reader of a pipe may take to open it.
+PATIENCE = 1.0
+#: Bytes of a name that its part repeats; file systems allow 255.
+LONGEST_NAME = 200
+#: Parts of this process that are neither renamed nor removed yet.
+_unfinished: set[Path] = set()
 
 
 @contextmanager
@@ -39,12 +61,13 @@ def atomic_write(path):
         goal = Path(os.path.realpath(path))
         if goal.is_dir():
             raise IsADirectoryError(errno.EISDIR, "is a directory")
-        if goal.exists() and not stat.S_ISREG(goal.stat().st_mode):
-            yield goal
+        if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+            with open(path, "wb", buffering=0, opener=without_hanging):
+                yield Path(path)
             return
-        part = goal.with_name(f".{os.urandom(4).hex()}-part-{goal.name[-200:]}")
+        _remove_abandoned(goal)
+        part, lock = _new_part(goal)
         try:
-            part.touch(exist_ok=False)
             yield part
             if goal.exists():
                 shutil.copymode(goal, part)
@@ -52,6 +75,89 @@ def atomic_write(path):
         finally:
             with suppress(OSError):
                 part.unlink()
+            _unfinished.discard(part)
+            if lock is not None:
+                os.close(lock)
+
+
+def without_hanging(path, flags):
+    """Opener that waits for the reader of a pipe for a moment only, and leaves what is there as it is."""
+    end = monotonic() + PATIENCE
+    while True:
+        try:
+            return os.open(path, flags & ~os.O_TRUNC | getattr(os, "O_NONBLOCK", 0))
+        except OSError as error:
+            if error.errno != errno.ENXIO or monotonic() > end:
+                raise
+            sleep(0.01)
+
+
+def _name_of_part(goal, number):
+    machine = crc32(os.uname().nodename.encode()) if hasattr(os, "uname") else 0
+    name = goal.name
+    while len(os.fsencode(name)) > LONGEST_NAME:
+        name = name[1:]
+    return f".{machine:08x}-{number}-part-{name}"
+
+
+def _new_part(goal):
+    """Create a part and lock it; return its path and the descriptor with the lock, if there are locks."""
+    while True:
+        part = goal.with_name(_name_of_part(goal, os.urandom(8).hex()))
+        lock = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        _unfinished.add(part)
+        if not LOCKS:
+            os.close(lock)  # an open file cannot be renamed there
+            return part, None
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.fstat(lock).st_nlink:
+            return part, lock
+        os.close(lock)  # another process has removed it before it was locked
+        _unfinished.discard(part)
+
+
+def _remove_abandoned(goal):
+    """Remove the parts of a file whose processes have been killed."""
+    if not LOCKS:
+        return
+    pattern = _name_of_part(goal, "*")
+    before, _, after = pattern.partition("*")
+    names = re.compile(f"{re.escape(before)}[0-9a-f]{{16}}{re.escape(after)}")
+    with suppress(OSError), os.scandir(goal.parent) as entries:
+        for entry in entries:
+            if names.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_if_unlocked(entry.path)
+
+
+def _remove_if_unlocked(part):
+    lock = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        state = os.fstat(lock)
+        if stat.S_ISREG(state.st_mode) and state.st_uid == os.geteuid():
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(part)
+    finally:
+        os.close(lock)
+
+
+def discard_unfinished():
+    """Remove the parts of this process, which ends now: an interrupt may come while one is being removed."""
+    for part in list(_unfinished):
+        with suppress(OSError):
+            part.unlink()
+
+
+def no_link(path, flags):
+    """Opener that follows no symbolic link, and takes nothing but a file of the user with one name."""
+    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
+    state = os.fstat(descriptor)
+    own = not hasattr(os, "geteuid") or state.st_uid == os.geteuid()
+    if not (stat.S_ISREG(state.st_mode) and own and state.st_nlink <= 1):
+        os.close(descriptor)
+        raise OSError(errno.ELOOP, "is a link or belongs to another user")
+    return descriptor
 
 
 @contextmanager

@@ -106,6 +106,15 @@ def test_weights_do_not_matter(tmp_path, capsys):
     assert facts_of(capsys, str(edges), "-k", "3")["total"] == 1
 
 
+@pytest.mark.parametrize(
+    "text", ["3,3,u,x\n1,2\n2,3\n1,3\n", "t 3 3\nv 0 9 2\nv 1 9 2\nv 2 9 2\ne 0 1\ne 1 2\ne 0 2\n"]
+)
+def test_formats_without_weights(text, tmp_path, capsys):
+    path = tmp_path / "a"
+    path.write_text(text)
+    assert facts_of(capsys, str(path), "-k", "3")["total"] == 1
+
+
 def test_days_of_work(friends, capsys, monkeypatch):
     monkeypatch.setattr(planning, "MAX_SECONDS", 0.0)
     words = complaint(capsys, friends, "-k", "4", "--method", "dfs")

@@ -12,8 +12,9 @@ from edgewise.command.stages import stages
 
 @pytest.fixture
 def pressed(monkeypatch):
-    before = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(keyboard, "_pressed", False)
+    names = [name for name in keyboard.WORDS if hasattr(signal, name)]
+    before = {getattr(signal, name): signal.getsignal(getattr(signal, name)) for name in names}
+    monkeypatch.setattr(keyboard, "_pressed", 0)
     monkeypatch.setattr(keyboard, "AGAIN", 0.2)
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     keyboard.watch()
@@ -24,7 +25,8 @@ def pressed(monkeypatch):
         time.sleep(10)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     time.sleep(0.4)
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def test_the_next_step_is_not_begun(pressed):
@@ -35,10 +37,10 @@ def test_the_next_step_is_not_begun(pressed):
 
 
 def test_reading_stops_at_the_next_batch(monkeypatch):
-    monkeypatch.setattr(keyboard, "_pressed", False)
+    monkeypatch.setattr(keyboard, "_pressed", 0)
     with pytest.raises(KeyboardInterrupt), stages() as (stage, _), stage("read", "reading") as progress:
         progress(1, 2)
-        monkeypatch.setattr(keyboard, "_pressed", True)
+        monkeypatch.setattr(keyboard, "_pressed", signal.SIGINT)
         progress(2, 2)
 
 
@@ -52,5 +54,5 @@ def test_the_compiler_is_not_disturbed(monkeypatch):
 
 
 def test_nothing_pressed(monkeypatch):
-    monkeypatch.setattr(keyboard, "_pressed", False)
+    monkeypatch.setattr(keyboard, "_pressed", 0)
     keyboard.check_interrupt()

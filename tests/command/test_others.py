@@ -73,6 +73,13 @@ def test_convert(tmp_path, capsys):
     assert ew.read(metis).n_edges == 3
 
 
+def test_switches_that_are_off(tmp_path, capsys):
+    edges = tmp_path / "edges.txt"
+    edges.write_text("0 1\n1 2\n3 4\n")
+    assert run(["convert", str(edges), "--directed", str(tmp_path / "graph.graph")]) == 2
+    assert capsys.readouterr().err.endswith("read the graph with --undirected\n")
+
+
 def test_info_about_the_machine(capsys):
     assert run(["info"]) == 0
     text = capsys.readouterr().out

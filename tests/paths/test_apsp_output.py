@@ -66,6 +66,28 @@ def test_an_interrupted_run_goes_on(goal):
     assert [path.name for path in goal.parent.iterdir()] == [goal.name]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
+@pytest.mark.parametrize("plant", [os.symlink, os.link], ids=["symbolic", "hard"])
+def test_a_planted_link_is_not_followed(goal, plant):
+    victim = goal.parent / "victim"
+    victim.write_text("precious")
+    part, journal = output.hidden_names(goal)
+    plant(victim, journal)
+    with pytest.raises(FileError, match="no journal but a link"):
+        all_pairs_shortest_paths(GRAPH, method="sssp", output=goal)
+    journal.unlink()
+    interrupted(goal, 2)
+    if part.is_dir():
+        shutil.rmtree(part)
+        part.symlink_to(goal.parent)
+    else:
+        part.unlink()
+        plant(victim, part)
+    all_pairs_shortest_paths(GRAPH, method="sssp", output=goal)
+    assert victim.read_text() == "precious"
+    assert sorted(path.name for path in goal.parent.iterdir()) == [goal.name, "victim"]
+
+
 def test_another_run_is_refused(goal):
     interrupted(goal, 1)
     other = ew.Graph.from_edges(SOURCES, TARGETS, weights=WEIGHTS + 1, n_vertices=N)

@@ -15,6 +15,7 @@ A format is a class with ``check(path)`` (refuse what an output may not replace)
 ``close()``.
 """
 
+import errno
 import json
 import math
 import os
@@ -25,16 +26,13 @@ from pathlib import Path
 import numpy as np
 
 from edgewise.errors import FileError, OptionError, argument
-from edgewise.files.atomic_write import writing
+from edgewise.files.atomic_write import LOCKS, no_link, writing
 from edgewise.paths.apsp.search import rows_of_a_block
 
 try:
     import fcntl
 except ImportError:
     fcntl = None  # type: ignore[assignment]
-
-LOCKS = fcntl is not None
-
 
 #: Sides of the chunks of a Zarr array; a chunk never holds rows of two blocks.
 CHUNK_ROWS, CHUNK_COLUMNS = 64, 4096
@@ -70,7 +68,7 @@ class NpyMatrix:
             there = np.load(self.part, mmap_mode="r")
             fits = (there.shape, there.dtype) == (self.shape, self.dtype) and there.flags.c_contiguous
             if fits and self.part.stat().st_size == there.offset + there.nbytes:
-                self.file, self.start = open(self.part, "r+b", buffering=0), there.offset  # noqa: SIM115
+                self.file, self.start = open(self.part, "r+b", 0, opener=no_link), there.offset  # noqa: SIM115
         return self.file is not None
 
     def create(self):
@@ -128,7 +126,7 @@ class ZarrMatrix:
 
     def reopen(self):
         """Open what an interrupted run has left: whether it is such a matrix."""
-        array = _opened(self.part, "r+")
+        array = None if self.part.is_symlink() else _opened(self.part, "r+")
         fits = array is not None and (array.shape, array.dtype) == (self.shape, self.dtype)
         if fits and array.chunks == self.chunks:
             self.array = array
@@ -326,7 +324,8 @@ def hidden_names(path):
 def type_begun(path, job):
     """Name of the type in which an interrupted run of the same job was writing, or ``None``."""
     with suppress(OSError, ValueError):
-        begun, done = read_journal(hidden_names(path)[1].read_bytes())
+        with open(hidden_names(path)[1], "rb", opener=no_link) as journal:
+            begun, done = read_journal(journal.read())
         if done and all(begun.get(name) == value for name, value in job.items()):
             return begun.get("type")
     return None
@@ -347,7 +346,13 @@ def read_journal(journal):
 def _locked(path):
     """Open a journal that no other run has open, and lock it until it is closed."""
     while True:
-        journal = open(path, "a+b")  # noqa: SIM115 - the lock lasts as long as the file is open
+        try:
+            journal = open(path, "a+b", opener=no_link)  # noqa: SIM115 - the lock lasts as long as it is open
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                problem = "is no journal but a link or the file of another user; remove it"
+                raise FileError(path, problem) from None
+            raise
         if not LOCKS:
             return journal
         try:

@@ -11,6 +11,7 @@ more, or it is reported as a negative cycle.
 """
 
 import math
+import re
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from edgewise.paths.result import unreached
 #: Types of distances, and the next wider one that a distance may need.
 TYPES = ("int32", "int64", "float32", "float64")
 WIDER = {"int32": "int64", "float32": "float64"}
+#: Names of columns whose larger values mean nearer.
+SIMILARITY = re.compile(r"scor|simil|prob|confid|likeli|cosine|jaccard|correl|match", re.IGNORECASE)
 
 
 def type_named(dtype):
@@ -58,6 +61,9 @@ def spread_in(graph):
     weights = graph.csr_weights
     if weights is None:
         raise GraphError("the graph has no weights; use edgewise.bfs, where every edge counts one")
+    if (name := graph.assumed_weights) and SIMILARITY.search(name):
+        problem = f"the weights are the column {name!r}, which sounds like a similarity, not a distance"
+        raise GraphError(f"{problem}; read the file with {argument('weight', name)} if it is one")
 
     def checked():
         if weights.dtype.kind == "f" and len(weights):
