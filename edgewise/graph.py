@@ -37,6 +37,9 @@ class Graph:
         ids are the vertex numbers.
     vertex_weights : (n_vertices,) or (n_vertices, k) array, or None
         On the host.
+    assumed_weights : str or None
+        Column of a file, or part of it, that :func:`edgewise.read` took as the weights although the caller
+        did not name it.
     made_of : tuple of str
         The forms that the graph was made of: ``"edges"``, ``"rows"`` (CSR) or both.  Choices of a method
         depend on these, and not on the forms that have been derived since.
@@ -46,6 +49,7 @@ class Graph:
         self.n_vertices, self.directed = int(n_vertices), bool(directed)
         self.ids, self.vertex_weights = ids, vertex_weights
         self._edges, self._rows = edges, rows
+        self.assumed_weights: str | None = None
         self.made_of = ("edges",) * (edges is not None) + ("rows",) * (rows is not None)
         self._cache: dict[Any, Any] = {}
 
@@ -127,18 +131,20 @@ class Graph:
         Raises
         ------
         GraphError
-            Offsets that are not ascending from 0 to the number of entries, a neighbour out of range, or an
-            undirected graph with an edge that is in one row only.
+            Offsets that are not ascending from 0 to the number of entries, a neighbour out of range, an
+            undirected graph with an edge that is in one row only, or ids that are not one for each vertex.
         """
         from edgewise.ingest import edges as building
+        from edgewise.ingest.ids import ids_of_vertices, weights_of_vertices
+        from edgewise.ingest.symmetry import check_symmetric
 
         offsets, neighbours = building.rows(offsets, neighbours)
-        weights = building.weights_like(weights, neighbours)
-        rows = offsets, neighbours, weights
-        graph = cls(len(offsets) - 1, rows=rows, directed=directed, ids=ids, vertex_weights=vertex_weights)
+        rows = offsets, neighbours, building.weights_like(weights, neighbours)
         if not directed:
-            building.check_symmetric(graph)
-        return graph
+            check_symmetric(*rows)
+        n = len(offsets) - 1
+        ids, vertex_weights = ids_of_vertices(ids, n), weights_of_vertices(vertex_weights, n)
+        return cls(n, rows=rows, directed=directed, ids=ids, vertex_weights=vertex_weights)
 
     @classmethod
     def from_scipy(cls, matrix: scipy.sparse.sparray, *, directed: bool | None = None) -> Graph:
@@ -154,11 +160,11 @@ class Graph:
         Raises
         ------
         GraphError
-            The matrix is not square, or complex.
+            The matrix is not square, complex, or damaged: an index is out of range, or offsets fall.
         """
-        from edgewise.ingest import edges as building
+        from edgewise.ingest.matrices import from_scipy
 
-        return building.from_scipy(cls, matrix, directed)
+        return from_scipy(cls, matrix, directed)
 
     @classmethod
     def from_frame(
@@ -351,7 +357,7 @@ class Graph:
         given = {"directed": self.directed if directed is None else directed}
         given |= {"ids": self.ids, "vertex_weights": self.vertex_weights}
         graph = Graph(self.n_vertices, edges=edges, rows=rows, **given)
-        graph.made_of = made_of or graph.made_of
+        graph.made_of, graph.assumed_weights = made_of or graph.made_of, self.assumed_weights
         return graph
 
     def split(self, devices: Any, *, by: str = "auto") -> SplitGraph:

@@ -77,7 +77,7 @@ class TestFromEdges:
             ew.Graph.from_edges(sources, targets, **options)
 
     def test_lists_that_arrays_would_bend(self):
-        with pytest.raises(GraphError, match="sources mix strings"):
+        with pytest.raises(GraphError, match="are mixed in sources"):
             ew.Graph.from_edges([1, "1"], ["x", "y"])
         with pytest.raises(GraphError, match="64 bits"):
             ew.Graph.from_edges([2**64, 1], [1, 2])
@@ -171,7 +171,7 @@ class TestFromCsr:
             ([0, 1], [0, 0], "must run from 0 to 2"),
             ([1, 2], [0], "from 1"),
             ([0, 1], [4], r"neighbours\[0\] is 4"),
-            ([0, 1, 1], [1], "not symmetric near the entry that joins 0 and 1"),
+            ([0, 1, 1], [1], "vertex 0 lists 1, but not the other way round"),
             ([], [], "at least one entry"),
             ([0.0, 1.0], [0], "float64"),
             (["0", "1"], [0], "integer arrays"),
@@ -182,7 +182,7 @@ class TestFromCsr:
             ew.Graph.from_csr(offsets, neighbours)
 
     def test_weights_of_both_directions_agree(self):
-        with pytest.raises(GraphError, match="one weight"):
+        with pytest.raises(GraphError, match="with the same weight"):
             ew.Graph.from_csr([0, 1, 2], [1, 0], weights=[5, 9])
 
     def test_strided_offsets(self):

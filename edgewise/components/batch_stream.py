@@ -20,7 +20,7 @@ from edgewise.components.result import Components
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError, OptionError, argument
-from edgewise.ingest.edges import as_column
+from edgewise.ingest.columns import as_column
 from edgewise.method import is_number
 from edgewise.workers import device_team
 
@@ -225,7 +225,7 @@ def _listed(values, name):
     if not isinstance(values, np.ndarray) and column.ndim == 0:
         raise GraphError(f"{name} is of type {type(values).__name__}; vertex numbers come as arrays or lists")
     if column.dtype.kind in "iu" or column.ndim != 1 or len(column) == 0:
-        return column
+        return values if isinstance(values, list | tuple) and len(values) else column
     listed = values if isinstance(values, list | tuple) else column.tolist()
     for position, value in enumerate(listed):
         if not is_number(value, whole=True):

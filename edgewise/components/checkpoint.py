@@ -56,6 +56,16 @@ class Checkpoint:
         except (LookupError, TypeError, ValueError) as error:
             raise FileError(self.path, DAMAGED) from error
 
+    @staticmethod
+    def check_labels(labels):
+        """Raise ValueError unless each label is the smallest vertex of a tree, and its own label."""
+        vertices = np.arange(len(labels), dtype=np.int64)
+        integers = labels.ndim == 1 and labels.dtype.kind in "iu"
+        if not integers or bool(((labels < 0) | (labels > vertices)).any()):
+            raise ValueError("a label is no vertex")
+        if bool((labels[labels] != labels).any()):
+            raise ValueError("a label has another label")
+
     def _compare(self, inputs, form):
         if form != FORMAT:
             raise FileError(self.path, "is of another version of edgewise; remove it to start again")

@@ -208,6 +208,7 @@ class FileStream:
                 with self.checkpoint.report_damage():
                     self._resume(pairs, *saved)
             self._read_in_thread(pairs, patient, n_rows, progress)
+            pairs.warn_if_empty()
             with timer("number ids"):
                 return pairs.ids.finish()
         finally:
@@ -300,6 +301,11 @@ class FileStream:
             self.saved = pairs.rows
 
     def _resume(self, pairs, facts, state):
+        self.checkpoint.check_labels(state["labels"])
+        (part, row), edges, rows = facts["position"], facts["edges"], facts["rows"]
+        counted = all(is_number(number, whole=True) and number >= 0 for number in (part, row, edges, rows))
+        if not counted or part >= len(self.shards.paths):
+            raise ValueError("no position in the files")
         if facts["ids"] == SparseIds.__name__:
             pairs.ids = SparseIds(self.workers, pairs.ids.dtype)
         elif facts["ids"] == DenseIds.__name__ and isinstance(pairs.ids, SparseIds):
@@ -308,8 +314,9 @@ class FileStream:
         if facts["ids"] != SparseIds.__name__:
             self.workers.restore(state["labels"])
         pairs.ids.restore(state)
-        self.position, self.edges = tuple(facts["position"]), facts["edges"]
-        self.resumed = pairs.rows = facts["rows"]
+        self.position, self.edges = (part, row), edges
+        self.resumed = pairs.rows = rows
+        pairs.kept_any |= edges > 0
 
     def to_sparse(self, dense):
         """Continue with :class:`SparseIds`, after an id that is not a vertex number."""

@@ -83,6 +83,8 @@ class DenseIds:
         return {"marks": np.packbits(self.has_self_loop, bitorder="little")}
 
     def restore(self, state):
+        if self.n_vertices is not None and len(state["labels"]) > self.n_vertices:
+            raise ValueError("more labels than vertices")
         self.has_self_loop = np.unpackbits(state["marks"], bitorder="little")
 
 
@@ -118,6 +120,8 @@ class SparseIds:
     def restore(self, state):
         """Continue from a checkpoint; its labels are joined as pairs, as numbers may differ."""
         ids, labels = state["ids"], state["labels"]
+        if ids.shape != labels.shape or ids.dtype != self.dtype:
+            raise ValueError("not one id for each label")
         self.join_integers(ids, ids[labels])
 
 
@@ -141,9 +145,22 @@ class StringIds:
 
     def restore(self, state):
         offsets, arena = state["offsets"], state["arena"]
+        self._check(offsets, arena, len(state["labels"]))
         for start in range(0, len(offsets) - 1, BLOCK):
             part = offsets[start : start + BLOCK + 1]
             self.numbers.strings.add(part - part[0], arena[part[0] : max(part[-1], part[0] + 1)], pairs=False)
+        if self.numbers.strings.count != len(state["labels"]):
+            raise ValueError("a string that occurs twice")
+
+    def _check(self, offsets, arena, count):
+        """Raise ValueError unless the offsets rise through the bytes, and strings are UTF-8."""
+        import pyarrow as pa
+
+        kinds = {np.dtype(np.int32): self.numbers.kind, np.dtype(np.int64): self.numbers.wide}
+        if offsets.dtype not in kinds or offsets.shape != (count + 1,) or arena.dtype != np.uint8:
+            raise ValueError("not one string for each label")
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(arena)]
+        pa.Array.from_buffers(kinds[offsets.dtype], count, buffers).validate(full=True)
 
 
 def _resize(marks, length):

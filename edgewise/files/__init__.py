@@ -36,8 +36,8 @@ def read(
     Parameters
     ----------
     path : path-like, or list of them
-        Edge list, table (Parquet, Arrow, CSV), Matrix Market, METIS, DIMACS, GAP, ``.npz``, LDBC, GML,
-        GraphML, TNTP or one of a few more; the docs list them.  Several tables with the same columns: a
+        Edge list, table (Parquet, Arrow, CSV, JSON Lines), Matrix Market, METIS, DIMACS, GAP, ``.npz``, LDBC,
+        GML, GraphML, TNTP or one of a few more; the docs list them.  Several tables with the same columns: a
         folder, a pattern such as ``"pairs/*.parquet"``, or a list.
     source, target : str or int, optional
         Edge lists and tables only: columns with the ids of each edge; names in tables, positions from 0 on in
@@ -59,8 +59,8 @@ def read(
           that occur are vertices.
         * ``header`` : bool. Edge lists and CSV: whether the first row names the columns.  By default the rows
           decide.
-        * ``ids`` : {'string', 'integer'}. Edge lists and NCOL: type of the ids.  By default the first row
-          decides.
+        * ``ids`` : {'string', 'integer'}. Edge lists, text tables and NCOL: type of the ids.  By default the
+          rows decide: ``007`` is no integer.
         * ``self_loops`` : {'keep', 'drop'}, ``repeated`` : {'keep', 'first', 'sum', 'min', 'max'}. What to do
           with several edges between two vertices: keep them, or merge them into one with that weight.
         * ``progress`` : callable. Tables: called with the number of rows read and of all rows (``None`` if

@@ -1,13 +1,21 @@
-"""What the readers of formats return: edges or rows as the file holds them, ready to become a graph."""
+"""What the readers of formats return: edges or rows as the file holds them, ready to become a graph.
+
+The vertices that a file promises are compared with the free memory before anything of their number is
+allocated, since a few digits of a header can promise more than any machine holds.
+"""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from edgewise.files.streams import check_memory
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
-from edgewise.ingest.edges import is_symmetric
+from edgewise.ingest.symmetry import first_unmatched_entry, is_symmetric
+
+#: Bytes for each vertex that are needed at least: its id, and the label, count or distance found for it.
+BYTES_PER_VERTEX = 16
 
 
 @dataclass
@@ -15,7 +23,7 @@ class Edges:
     """An edge list: columns of external ids, or of vertex numbers where ``n_vertices`` is given.
 
     ``ids`` are the external ids of the vertex numbers.  The caller may override ``directed``, which is by the
-    file.
+    file.  ``weight_name`` is that of the column of the weights, where rows have names.
     """
 
     sources: Any
@@ -24,9 +32,12 @@ class Edges:
     n_vertices: int | None = None
     directed: bool = False
     ids: Any = None
+    weight_name: str | None = None
 
     def graph(self, directed: bool | None = None) -> Graph:
         """Make the graph; ``directed`` overrides the file."""
+        if self.ids is None:  # otherwise they are in memory already
+            check_room(self.n_vertices or 0)
         graph = Graph.from_edges(
             self.sources,
             self.targets,
@@ -34,6 +45,7 @@ class Edges:
             n_vertices=self.n_vertices,
             directed=self.directed if directed is None else directed,
         )
+        graph.assumed_weights = self.weight_name
         return with_ids(graph, self.ids)
 
 
@@ -47,6 +59,11 @@ class Rows:
     directed: bool = False
     ids: Any = None
     vertex_weights: np.ndarray | None = None
+
+    def unmatched(self) -> tuple[int, int] | None:
+        """The first row and neighbour of an entry without its reverse; ``None`` if the rows are symmetric."""
+        kind = index_type(len(self.offsets) - 1)
+        return first_unmatched_entry(self.offsets, self.neighbours.astype(kind, copy=False), self.weights)
 
     def graph(self, directed: bool | None = None) -> Graph:
         """Make the graph; ``directed`` overrides the file."""
@@ -79,8 +96,18 @@ def matrix_edges(entries, vertices, ids=None, directed=None) -> Edges:
 def counted_from_one(entries, vertices, directed: bool = False) -> Edges:
     """Edges whose endpoints are vertex numbers from 1 on, which are the external ids."""
     sources, targets, weights = entries
-    one = np.int64(1)
-    return Edges(sources - one, targets - one, weights, vertices, directed, numbered_from_one(vertices))
+    ids = numbered_from_one(vertices)
+    return Edges(from_one(sources), from_one(targets), weights, vertices, directed, ids)
+
+
+def from_one(numbers):
+    """Vertex numbers, of those that count from one."""
+    return numbers - numbers.dtype.type(1)
+
+
+def check_room(vertices: int) -> None:
+    """Raise unless there is memory for the vertices that a file promises."""
+    check_memory(vertices * BYTES_PER_VERTEX, f"{vertices:,} vertices need")
 
 
 def check_count(source, promised: int, count: int, line: int) -> None:
@@ -100,13 +127,13 @@ def writable(array):
 
 def with_ids(graph: Graph, ids) -> Graph:
     """Give the graph external ids, unless they are the vertex numbers themselves."""
-    if isinstance(ids, np.ndarray) and bool((ids == np.arange(len(ids), dtype=ids.dtype)).all()):
-        return graph
-    if ids is not None:
+    numbers = isinstance(ids, np.ndarray) and not ids[:1].any()
+    if ids is not None and not (numbers and bool((ids == np.arange(len(ids), dtype=ids.dtype)).all())):
         graph.ids = ids
     return graph
 
 
 def numbered_from_one(count: int) -> np.ndarray:
     """External ids ``1 .. count``: the vertices of files that number them from one."""
+    check_room(count)
     return np.arange(1, count + 1, dtype=np.int64)

@@ -8,7 +8,7 @@ http://www.diag.uniroma1.it/challenge9/format.shtml.
 import numpy as np
 
 from edgewise.files.contents import Edges, check_count, counted_from_one, matrix_edges
-from edgewise.files.layout import Layout
+from edgewise.files.layout import Layout, count_in
 from edgewise.files.text import read_columns
 from edgewise.files.write_text import integer_weights, numbers_from_one, write_columns
 
@@ -41,7 +41,7 @@ def _problem(source):
         if not words or words[0].startswith("c"):
             continue
         if len(words) == 4 and words[0] == "p" and words[1] in KINDS and (words[2] + words[3]).isdecimal():
-            return number, words[1], int(words[2]), int(words[3])
+            return number, words[1], *(count_in(source, word, number) for word in words[2:])
         known = ", ".join(KINDS)
         raise source.error(f"the first row must be 'p kind n m' with a kind of {known}", number)
     raise source.error("the line 'p sp n m' is missing; is this DIMACS?")

@@ -17,13 +17,16 @@ from dataclasses import replace
 import numpy as np
 
 from edgewise.errors import FileError, argument
-from edgewise.files.contents import Edges, check_count, counted_from_one, matrix_edges, numbered_from_one
-from edgewise.files.layout import Layout, Sample, are_integers, fields_of, has_names, lay_out, look
+from edgewise.files.contents import Edges, check_count, counted_from_one, matrix_edges
+from edgewise.files.layout import Layout, Sample, are_integers, count_in, fields_of, has_names, lay_out, look
+from edgewise.files.needless_zeros import NEEDLESS
 from edgewise.files.normalise_text import whole_lines
 from edgewise.files.text import read_columns
 
 #: Comment that edgewise writes, so that isolated vertices and directions are read again.
 SETTINGS = re.compile(rb"^[#%]\s*edgewise: vertices=(\d+) directed=([01]) numbered=([01])", re.MULTILINE)
+#: Digits of most integers of 64 bits.
+INTEGER64 = re.compile(r"-?\d{1,19}")
 #: In shorter lists a first edge looks like a count too easily.
 MIN_EDGES = 16
 #: A comment that counts edges, as SNAP writes them: then no row does.
@@ -36,9 +39,15 @@ def read(source, options) -> Edges:
     sample = look(source)
     if not sample.rows:
         return _settled(source, options, np.empty(0, np.int64), np.empty(0, np.int64), None)
-    header = options.header or (options.header is None and has_names(sample, source.suffix))
+    header = is_headed(source, sample, options)
+    if header and sample.delimiter != " " and len(sample.rows) > 1:
+        names, fields = len(sample.rows[0]), len(sample.rows[1])
+        if names != fields:
+            raise source.error(f"{fields} fields below {names} names of columns; correct it", sample.skip + 2)
     counts = not header and options.source is None and has_count(sample)
     layout = lay_out(source, sample, options, first=1 if header or counts else 0)
+    inferred = options.ids is None and options.one_based is None
+    layout = replace(layout, exact=inferred and layout.ids != "string")
     try:
         columns = read_columns(source, layout)
     except FileError as error:
@@ -47,15 +56,25 @@ def read(source, options) -> Edges:
         counted = without_count(source, columns, options.format, sample.rows[0] if counts else None)
         if counted is not None:
             return counted
-    return _settled(source, options, *columns)
+    edges = _settled(source, options, *columns)
+    if header and layout.weight is not None and options.weight is None:
+        edges.weight_name = sample.rows[0][layout.weight]
+    return edges
+
+
+def is_headed(source, sample: Sample, options) -> bool:
+    """Whether the first row names the columns."""
+    return has_names(sample, source.suffix) if options.header is None else options.header
 
 
 def _settled(source, options, sources, targets, weights) -> Edges:
     """Apply what edgewise wrote into the comments, or the caller's choice of numbering."""
     stored = SETTINGS.search(source.head)
-    vertices, directed, numbered = (int(group) for group in stored.groups()) if stored else (None, 0, 0)
+    groups = [group.decode() for group in stored.groups()] if stored else []
+    vertices, directed, numbered = (count_in(source, group) for group in groups) if stored else (None, 0, 0)
     if options.one_based is not None:
-        vertices = int(max(sources.max(), targets.max())) + (not options.one_based) if len(sources) else 0
+        largest = max(column.max(initial=0) for column in (sources, targets))
+        vertices = count_in(source, str(largest)) + (not options.one_based) if len(sources) else 0
         if options.one_based:
             return counted_from_one((sources, targets, weights), vertices)
         return Edges(sources, targets, weights, vertices)
@@ -87,7 +106,9 @@ def _single_ids(source, layout, first):
             for line in block.split(b"\n"):
                 fields = fields_of(line, layout.delimiter if layout.delimiter != "\t" else " ")
                 names = [field for field in fields if field]
-                if len(fields) > 1 or not all(name.removeprefix("-").isdecimal() for name in names):
+                if len(fields) > 1 or not all(map(INTEGER64.fullmatch, names)):
+                    return None
+                if layout.exact and any(re.match(NEEDLESS, name) for name in names):
                     return None
                 ids += map(int, names)
     return np.array(ids, np.int64) if all(abs(number) < 2**63 for number in ids) else None
@@ -110,10 +131,11 @@ def read_smat(source, options) -> Edges:
     line = sample.skip + 1
     if len(fields) != 3 or not all(field.isdecimal() for field in fields) or fields[0] != fields[1]:
         raise source.error("the first row must be 'n n m': a square matrix and its entries", line)
-    vertices, _, count = (int(field) for field in fields)
+    vertices, _, count = (count_in(source, field, line) for field in fields)
     if count == 0:
         return Edges(np.empty(0, np.int64), np.empty(0, np.int64), None, vertices)
-    layout = replace(lay_out(source, sample, options, first=1), min_id=0, max_id=vertices - 1)
+    layout = lay_out(source, sample, options, first=1)
+    layout = replace(layout, ids="int64", min_id=0, max_id=vertices - 1)
     entries = read_columns(source, layout)
     check_count(source, count, len(entries[0]), line)
     return matrix_edges(entries, vertices, directed=options.directed)
@@ -134,11 +156,13 @@ def without_count(source, columns, form, header=None) -> Edges | None:
     """
     sources, targets, weights = columns
     if header is not None:
-        counts, rest = [int(field) for field in header], columns
+        counts, rest = [count_in(source, field, 1) for field in header], columns
     elif form == "el" or len(sources) == 0:
         return None
     else:
         counts = [int(sources[0]), int(targets[0])]
+        if form == "el1":
+            counts = [count_in(source, str(count), 1) for count in counts]
         rest = [None if column is None else column[1:] for column in columns]
     if form == "el1" or header is not None:
         check_count(source, counts[1], len(rest[0]), 1)
@@ -194,6 +218,6 @@ def _numbered(source, vertices, sources, targets, weights):
         raise source.error(f"{problem}; correct the header or take it out", 1)
     if first < 0:
         return Edges(sources, targets, weights)
-    one = np.int64(first)
-    ids = numbered_from_one(vertices) if first else None
-    return Edges(sources - one, targets - one, weights, vertices, False, ids)
+    if first:
+        return counted_from_one((sources, targets, weights), vertices)
+    return Edges(sources, targets, weights, vertices)

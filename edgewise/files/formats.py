@@ -13,7 +13,8 @@ from importlib import import_module
 from edgewise.errors import FileError, OptionError, argument
 from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.contents import Edges, Rows
-from edgewise.files.layout import has_names, look
+from edgewise.files.json_lines import is_json_lines
+from edgewise.files.layout import COMMENTS, MAX_DIGITS, has_names, look
 from edgewise.files.rare_formats import sibling
 from edgewise.files.streams import SUFFIXES, Source, reading
 
@@ -39,6 +40,7 @@ FORMATS = {
     "gml": Format("markup", "read_gml"),
     "graphml": Format("markup", "read_graphml"),
     "jlg": Format("rare_formats", "read_jlg"),
+    "jsonl": Format("tables", "read_json"),
     "ldbc": Format("rare_formats", "read_ldbc"),
     "metis": Format("metis", "read", "write", (".graph", ".metis")),
     "mtx": Format("matrixmarket", "read", "write", (".mtx",)),
@@ -54,6 +56,7 @@ FORMATS = {
 ALIASES = {
     "gr": "dimacs",
     "feather": "arrow",
+    "ndjson": "jsonl",
     "sg": "gap",
     "wsg": "gap",
     "graph": "metis",
@@ -69,8 +72,11 @@ FORMATS_WITH = {
     "null": "edge lists and tables",
     "one_based": "edge lists",
     "header": "edge lists and CSV",
-    "ids": "edge lists and NCOL",
+    "ids": "edge lists, text tables and NCOL",
 }
+#: What is taken as the weights of a file by default, by format, where it has no name.
+WEIGHTS = dict.fromkeys(("mtx", "smat"), "the values of the matrix")
+WEIGHTS |= dict.fromkeys(("el", "el1", "csv", "tsv"), "the third column")
 #: First bytes of binary formats.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
 #: First bytes of files that are no graphs, and what to do with them.
@@ -85,6 +91,8 @@ FOREIGN = {
     b"\x80\x05\x95": "is a Python pickle; write the edges to Parquet or .npz",
     b"SQLite": "is an SQLite database; export the edges to CSV",
 }
+#: First characters of rows that are of no text format read as rows.
+MARKUP = {b"{": "JSON", b"[": "JSON", b"<": "XML or HTML"}
 TEXT = (
     ("mtx", re.compile(rb"\s*%{1,2}MatrixMarket|%%.*\bmatrix\b", re.IGNORECASE)),
     ("graphml", re.compile(rb"\s*<(?:graphml\b|(?:\?xml|!).*<graphml\b)", re.DOTALL)),
@@ -130,8 +138,8 @@ class Options:
         return any(isinstance(column, str) and not column.isdecimal() for column in columns)
 
     def only(self, what: str, *allowed: str) -> None:
-        """Refuse the options that mean nothing for this kind of file."""
-        always = {"format", "directed", "progress", *allowed}
+        """Refuse the options that mean nothing for this kind of file; every file can do without weights."""
+        always = {"format", "directed", "progress", *allowed, *(["weight"] if self.weight is False else [])}
         for field in fields(self):
             if field.name not in always and getattr(self, field.name) != field.default:
                 problem = f"{argument(field.name)} means nothing for {what}"
@@ -162,23 +170,45 @@ def read(path, options):
 
         return _redirected(read_several(path, options), options.directed)
     source = Source(path)
-    name = named(options.format) if options.format else sniff(source, options)
+    name = format_of(source, options)
     with reading(source.path):
         content = _function_of(name, FORMATS[name].reader)(source, options)
-        if isinstance(content, Edges | Rows):
-            return content.graph(options.directed)
-        return _redirected(content, options.directed)
+        directed = options.directed
+        graph = (
+            content.graph(directed) if isinstance(content, Edges | Rows) else _redirected(content, directed)
+        )
+    if options.weight is None and (graph.csr_weights if graph.has_rows else graph.weights) is not None:
+        graph.assumed_weights = graph.assumed_weights or WEIGHTS.get(name)
+    return graph
+
+
+def format_of(source, options) -> str:
+    """Name of the format that is given, if the content can be of it; else of the format of the content."""
+    if not options.format:
+        return sniff(source, options)
+    name, binary = named(options.format), _magic(source)
+    if binary != (name if name in MAGIC.values() else None):
+        found = f"is {binary}" if binary else f"is not {name}"
+        problem = f"{found} by its first bytes, against {argument('format', name)}"
+        raise source.error(f"{problem}; leave that out, or name another file")
+    if b"\0" in source.head and not binary and name != "gap":
+        raise source.error(f"is binary, against {argument('format', name)}; leave that out")
+    return name
+
+
+def _magic(source):
+    """Name of the binary format that the first bytes are of, or ``None``."""
+    for magic, problem in FOREIGN.items():
+        if source.head.startswith(magic):
+            raise source.error(problem)
+    return next((name for magic, name in MAGIC.items() if source.head.startswith(magic)), None)
 
 
 def sniff(source, options) -> str:
     """Return the name of the format of a source, or raise if edgewise reads no such format."""
-    head = source.head
-    binary = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
-    if binary:
+    if binary := _magic(source):
         return binary
-    for magic, problem in FOREIGN.items():
-        if head.startswith(magic):
-            raise source.error(problem)
+    head = source.head
     if b"\0" in head:
         return _binary(source)
     if not head.strip():
@@ -197,14 +227,15 @@ def _binary(source):
 
 def _rows(source, options):
     """Distinguish the formats that consist of rows of numbers or names."""
+    if is_json_lines(source):
+        return "jsonl"
+    _refuse_markup(source)
     if source.suffix in TIES:
         return TIES[source.suffix]
     if source.suffix in (".v", ".e") and all(sibling(source, suffix) for suffix in (".v", ".e")):
         return "ldbc"
     if options.names_columns or options.where:
         return "csv"
-    if source.head.lstrip()[:1] == b"<":
-        raise source.error("is XML or HTML, but not GraphML; check the download")
     sample = look(source)
     if not sample.rows or options.header is False:
         return "el"
@@ -213,12 +244,22 @@ def _rows(source, options):
     return "csv" if sample.delimiter != " " and has_names(sample, source.suffix) else "el"
 
 
+def _refuse_markup(source):
+    """Refuse text with rows that look like JSON, XML or HTML; names may, if the format is given."""
+    for number, line in enumerate(source.lines(COMMENTS), 1):
+        if found := MARKUP.get(line.lstrip()[:1]):
+            readable = "JSON Lines (one object per line)" if found == "JSON" else "GraphML"
+            problem = f"looks like {found} that is not {readable}; check the file"
+            choice = f"{argument('format', 'el')} or {argument('format', 'csv')}"
+            raise source.error(f"{problem}, or pass {choice} if this is a name", number)
+
+
 def _is_metis(source):
     """Whether rows of numbers differ in length as METIS rows do, under a header that fits them."""
     lines = [line for line in source.lines(b"%") if line[:1] != b"%"]
     words = [line.split() for line in lines]
     numeric = all(word.isdigit() for row in words for word in row)
-    if len(words) < 2 or not 2 <= len(words[0]) <= 4 or not numeric:
+    if len(words) < 2 or not 2 <= len(words[0]) <= 4 or not numeric or max(map(len, words[0])) > MAX_DIGITS:
         return False
     vertices, edges = int(words[0][0]), int(words[0][1])
     rows = words[1:]
@@ -248,7 +289,9 @@ def _redirected(graph, directed):
         return graph
     edges = graph.sources, graph.targets, graph.weights
     facts = {"ids": graph.ids, "vertex_weights": graph.vertex_weights}
-    return type(graph)(graph.n_vertices, edges=edges, directed=directed, **facts)
+    other = type(graph)(graph.n_vertices, edges=edges, directed=directed, **facts)
+    other.assumed_weights = graph.assumed_weights
+    return other
 
 
 def write(thing, path, name=None) -> None:

@@ -10,8 +10,9 @@ import struct
 
 import numpy as np
 
-from edgewise.files.contents import Rows
-from edgewise.files.streams import read_fully, reading
+from edgewise.files.contents import Rows, check_room
+from edgewise.files.streams import check_memory, read_fully, reading
+from edgewise.ingest.symmetry import check_symmetric
 
 HEADER = struct.Struct("<?qq")
 MAX_VERTICES = 2**31 - 1
@@ -29,8 +30,11 @@ def read(source, options) -> Rows:
     neighbours = np.ascontiguousarray(fields[:, 0])
     if len(neighbours) and (neighbours.min() < 0 or neighbours.max() >= vertices):
         raise source.error(f"a neighbour is outside 0 .. {vertices - 1}; the file is damaged")
+    neighbours = neighbours.view(np.uint32)
     weights = np.ascontiguousarray(fields[:, 1]) if width == 2 and options.weight is not False else None
-    return Rows(offsets, neighbours.view(np.uint32), weights, directed)
+    if not directed and not options.directed:
+        check_symmetric(offsets, neighbours, weights)
+    return Rows(offsets, neighbours, weights, directed)
 
 
 def _header(source, start):
@@ -40,10 +44,12 @@ def _header(source, start):
     fits = source.compression is not None or sizes(False, vertices, 0)[0] <= source.size
     if not (0 <= vertices <= MAX_VERTICES and entries >= 0 and fits):
         raise source.error(f"a header with {vertices} vertices and {entries} entries cannot be right")
+    check_room(vertices)
     return directed, entries, vertices
 
 
 def _array(source, stream, count, kind):
+    check_memory(count * np.dtype(kind).itemsize, f"{count:,} numbers need")
     array = np.empty(count, np.dtype(kind).newbyteorder("<"))
     space = memoryview(array).cast("B") if count else memoryview(b"")
     while space:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from edgewise.errors import OptionError, argument
+from edgewise.ingest.pair_columns import check_distinct
 
 BLANKS = b" \t\r"
 COMMENTS = b"#%"
@@ -21,16 +22,18 @@ class Layout:
     columns, skip : int, fields in every row, and lines before the rows
     endpoints, weight : positions of the two ids, and of the weight or ``None``
     delimiter, blanks : str, and bytes whose runs separate fields if the delimiter is a space
-    ids, weights : types, ``'int64'``, ``'uint64'`` or ``'string'``, and ``'int64'`` or ``'float64'``
+    ids, weights : types, ``'string'`` or one of integers, and ``'int64'`` or ``'float64'``
     comments : bytes, first characters of lines that are no rows
     normalised, quoted : bool, whether the text is normalised first, and fields may be in double quotes
+    whole : bool, whether weights of type ``'int64'`` must be integers; otherwise fractions make them floats
     first_field : what the first field of every row must be, or ``None``
     min_id, max_id : range of the ids, or ``None``
+    exact : bool, whether ids such as ``007``, which integers would change, are refused
     null : {'error', 'drop'}, what to do with rows without one of the ids or the weight
     """
 
     columns: int = 2
-    endpoints: tuple[int, int] = (0, 1)
+    endpoints: tuple[int, ...] = (0, 1)
     weight: int | None = None
     delimiter: str = " "
     skip: int = 0
@@ -40,9 +43,11 @@ class Layout:
     blanks: bytes = BLANKS
     normalised: bool = False
     quoted: bool = False
+    whole: bool = False
     first_field: str | None = None
     min_id: int | None = None
     max_id: int | None = None
+    exact: bool = False
     null: str = "error"
 
     def tolerant(self) -> "Layout":
@@ -64,6 +69,18 @@ class Layout:
         """Whether an id may have this value."""
         least, most = self.min_id, self.max_id
         return (least is None or number >= least) and (most is None or number <= most)
+
+
+#: Digits that a count in a header may have.
+MAX_DIGITS = 18
+
+
+def count_in(source, field: str, line: int | None = None) -> int:
+    """A number of vertices or edges that a file states."""
+    if len(field.lstrip("0")) > MAX_DIGITS:
+        shown = field if len(field) < 40 else f"{field[:20]}... ({len(field):,} digits)"
+        raise source.error(f"{shown} is no possible number of vertices or edges; correct it", line)
+    return int(field)
 
 
 @dataclass
@@ -98,7 +115,8 @@ def fields_of(line: bytes, delimiter: str, blanks: bytes = BLANKS) -> list[str]:
     """Fields of one line, for samples and messages."""
     text = line.decode("utf-8", "replace")
     if delimiter == " ":
-        return text.translate(str.maketrans(blanks.decode(), " " * len(blanks))).split()
+        fields = text.translate(str.maketrans(blanks.decode(), " " * len(blanks))).split(" ")
+        return [field for field in fields if field]
     return [field.strip().strip('"') for field in text.rstrip("\r\n").split(delimiter)]
 
 
@@ -167,6 +185,7 @@ def _positions(source, options, count, line):
     if weight is None and count == 3 and options.source is None:
         weight = 2
     weight = None if weight is None or weight is False else int(weight)
+    check_distinct(*endpoints, weight)
     if max(*endpoints, weight or 0) >= count or min(*endpoints, weight or 0) < 0:
         problem = f"the rows have {count} columns; positions run from 0 to {count - 1}"
         raise source.error(problem, line)

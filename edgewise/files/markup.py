@@ -5,6 +5,7 @@ attributes only the weight of edges is read; a GML file is undirected unless it 
 """
 
 import re
+from collections import Counter
 
 import numpy as np
 
@@ -24,7 +25,7 @@ NUMBERS = {"int": int, "long": int, "float": float, "double": float}
 def read_gml(source, options) -> Edges:
     """Read GML; the ids are the ``id`` of the nodes."""
     options.only("GML and GraphML", "weight")
-    with reading(source.path), source.open() as stream:
+    with reading(source.path), source.seekable() as stream:
         text = stream.read().decode("utf-8", "replace")
 
     def refusal(problem, position):
@@ -86,8 +87,8 @@ def _gml_value(word):
         return word[1:-1]
     try:
         return int(word)
-    except ValueError:
-        return float(word) if REAL.fullmatch(word) else word
+    except ValueError:  # a word, a fraction, or thousands of digits
+        return float(word) if REAL.fullmatch(word) and not word.isdecimal() else word
 
 
 def read_graphml(source, options) -> Edges:
@@ -146,14 +147,24 @@ def _edges(source, nodes, edges, directed, wanted):
     """Edges of nodes, which are numbered in ascending order if all are integers, else in that of the file."""
     import pyarrow as pa
 
-    integers = all(isinstance(node, int) for node in nodes)
-    nodes = sorted(nodes) if integers else nodes
+    kind = next((kind for kind in (np.int64, np.uint64) if _fit(nodes, kind)), None)
+    nodes = nodes if kind is None else sorted(nodes)
     number = {node: position for position, node in enumerate(nodes)}
     pairs = np.array([(number[first], number[second]) for first, second, _ in edges], np.int64)
     pairs = pairs.reshape(-1, 2)
     weights = _weights(source, [record for *_, record in edges], wanted)
-    ids = np.array(nodes, np.int64) if integers else pa.array([str(node) for node in nodes], pa.string())
+    names = [str(node) for node in nodes]
+    if len(set(names)) < len(names):
+        twice = Counter(names).most_common(1)[0][0]
+        raise source.error(f"two nodes have the id {twice}, once in quotes; rename one of them")
+    ids = pa.array(names, pa.string()) if kind is None else np.array(nodes, kind)
     return Edges(pairs[:, 0], pairs[:, 1], weights, len(nodes), directed, ids)
+
+
+def _fit(nodes, kind):
+    """Whether all ids are integers of a type."""
+    limits = np.iinfo(kind)
+    return all(isinstance(node, int) and limits.min <= node <= limits.max for node in nodes)
 
 
 def _weights(source, records, wanted):

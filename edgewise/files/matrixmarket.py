@@ -1,85 +1,162 @@
-"""Matrix Market ``.mtx``, read by SciPy's parallel reader.
+"""Matrix Market ``.mtx``: a banner, comments, a line of sizes, and a line for each entry or value.
 
 Row ``i`` and column ``j`` of an entry are the endpoints of an edge.  If the matrix is symmetric, declared
-or not, the graph is undirected.  See Boisvert, Pozo, Remington, "The Matrix Market exchange formats", NISTIR
-5935 (1996).
+or not, the graph is undirected.  The values of a dense matrix come column by column, those of a symmetric
+one from the diagonal on.  See Boisvert, Pozo, Remington, "The Matrix Market exchange formats", NISTIR 5935
+(1996).
 """
 
-import re
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from edgewise.errors import FileError
-from edgewise.files.contents import Edges, matrix_edges, numbered_from_one
-from edgewise.files.streams import one_line, reading
+from edgewise.errors import argument
+from edgewise.files.contents import Edges, from_one, matrix_edges, numbered_from_one
+from edgewise.files.layout import Layout, count_in
+from edgewise.files.text import line_of_row, read_columns, shorten
 from edgewise.files.write_text import numbers_from_one, write_columns
+from edgewise.index_type import index_type
 
-LOCATED = re.compile(r"^Line (\d+): (.*)$", re.DOTALL)
+COMMENTS = b"%"
+#: Numbers in a line, and the type of the weights, of each kind of value.
+FIELDS = {
+    "pattern": (0, "int64"),
+    "integer": (1, "int64"),
+    "unsigned-integer": (1, "int64"),
+    "real": (1, "float64"),
+    "double": (1, "float64"),
+    "complex": (2, "float64"),
+}
+SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+
+
+@dataclass
+class Header:
+    """Banner and sizes; ``count`` lines are promised after the first ``skip``."""
+
+    dense: bool
+    field: str
+    symmetry: str
+    n: int
+    count: int
+    skip: int
 
 
 def read(source, options) -> Edges:
     """Read a square matrix as a graph; stored zeros are edges, those of a dense matrix are not."""
     options.only("Matrix Market", "weight")
-    matrix, field = _matrix(source)
-    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        size = " x ".join(str(extent) for extent in matrix.shape)
-        raise source.error(f"the matrix is {size}; only a square matrix is a graph")
-    sources, targets, weights = entries_of(source.path, matrix)
-    if field == "pattern" or options.weight is False:
-        weights = None
-    ids = numbered_from_one(matrix.shape[0])
-    return matrix_edges((sources, targets, weights), matrix.shape[0], ids, options.directed)
+    header = _header(source)
+    ids = numbered_from_one(header.n)
+    entries = _dense(source, header) if header.dense else _sparse(source, header, options.weight is not False)
+    rows, columns, values = entries
+    if options.weight is False:
+        values = None
+    if header.symmetry in ("symmetric", "hermitian") and not options.directed:
+        return Edges(rows, columns, values, header.n, False, ids)
+    if header.symmetry != "general":
+        rows, columns, values = _both_triangles(rows, columns, values, header.symmetry)
+    return matrix_edges((rows, columns, values), header.n, ids, options.directed)
 
 
-def _matrix(source):
-    import scipy.io
-
-    with source.open() as stream, reading(source.path, passing=(ValueError, OverflowError)):
-        start = source.head.split(b"\n", 1)[0].decode("latin-1").split()
-        field = start[3].lower() if len(start) > 3 else ""
-        try:
-            return scipy.io.mmread(Readable(stream), spmatrix=False), field
-        except (ValueError, OverflowError) as error:
-            raise _located(source.path, error) from error
-
-
-class Readable:
-    """A stream as SciPy's reader needs it.
-
-    It ends in a line end, for without one a blank after the last value makes SciPy 1.17 read past its buffer;
-    and once closed it is at its end, because the reader reads again when it is destroyed.
-    """
-
-    def __init__(self, stream):
-        self.stream, self.ended = stream, False
-
-    def read(self, count=-1):
-        if self.stream.closed or self.ended:
-            return b""
-        content = self.stream.read(count)
-        self.ended = not content
-        return content or b"\n"
+def _header(source) -> Header:
+    lines = source.lines(COMMENTS)
+    banner = next((i for i, line in enumerate(lines) if line.strip()), 0)
+    words = lines[banner].decode("latin-1").lower().split()
+    form, field, symmetry = words[2:] if len(words) == 5 else ("", "", "")
+    valid = words[0].lstrip("%") == "matrixmarket" and words[1:2] == ["matrix"]
+    if not (valid and form in ("coordinate", "array") and field in FIELDS and symmetry in SYMMETRIES):
+        expected = "'%%MatrixMarket matrix coordinate|array field symmetry' expected"
+        raise source.error(f"{expected}, but found {shorten(lines[banner])}; correct the banner", banner + 1)
+    dense = form == "array"
+    if field == "pattern" and (dense or symmetry not in ("general", "symmetric")):
+        raise source.error(f"a pattern has no values, so it cannot be {form} {symmetry}", banner + 1)
+    rest = (i for i, line in enumerate(lines) if i > banner and line.strip()[:1] not in (b"", COMMENTS))
+    skip = next(rest, len(lines) - 1) + 1
+    words = lines[skip - 1].decode("latin-1").split() if skip > banner + 1 else []
+    if len(words) != 3 - dense or not all(map(str.isdecimal, words)):
+        expected = "rows columns" if dense else "rows columns entries"
+        raise source.error(f"the line of sizes must be '{expected}'; correct it", skip)
+    rows, columns, *entries = (count_in(source, word, skip) for word in words)
+    if rows != columns:
+        raise source.error(f"the matrix is {rows} x {columns}; only a square matrix is a graph")
+    count = _dense_count(rows, symmetry) if dense else entries[0]
+    return Header(dense, field, symmetry, rows, count, skip)
 
 
-def _located(path, error):
-    """The error with SciPy's message and line number."""
-    located = LOCATED.match(str(error))
-    text = one_line(located[2] if located else error).rstrip(".")
-    remedy = "only a square matrix is a graph" if "Vector" in text else "correct the file or fetch it again"
-    return FileError(path, f"{text}; {remedy}", int(located[1]) if located else None)
+def _dense_count(n, symmetry):
+    """Number of values of a dense matrix, of which the upper triangle may be left out."""
+    if symmetry == "general":
+        return n * n
+    return n * (n - 1) // 2 if symmetry == "skew-symmetric" else n * (n + 1) // 2
 
 
-def entries_of(path, matrix):
-    """Row, column and value of each entry of a matrix, whose values must be real."""
-    import scipy.sparse
+def _sparse(source, header, weighted):
+    """Row, column and value of each entry, from 0 on."""
+    numbers, weights = FIELDS[header.field]
+    layout = Layout(
+        columns=2 + numbers,
+        weight=2 if numbers and weighted else None,
+        skip=header.skip,
+        ids=index_type(header.n).__name__,
+        weights=weights,
+        whole=weights == "int64",
+        comments=COMMENTS,
+        min_id=1,
+        max_id=header.n,
+    )
+    rows, columns, values = _columns(source, header, layout)
+    return from_one(rows), from_one(columns), values
 
-    matrix = scipy.sparse.coo_array(matrix)
-    values = matrix.data
-    if values.dtype.kind == "c":
-        if values.imag.any():
-            raise FileError(path, "the values are complex; write their absolute values")
-        values = values.real
-    return *matrix.coords, np.ascontiguousarray(values)
+
+def _dense(source, header):
+    """Row, column and value of each entry that is not zero."""
+    numbers, weights = FIELDS[header.field]
+    layout = Layout(
+        columns=numbers,
+        endpoints=(),
+        weight=0,
+        skip=header.skip,
+        weights=weights,
+        whole=weights == "int64",
+        comments=COMMENTS,
+        max_id=header.n,
+    )
+    (values,) = _columns(source, header, layout)
+    places = np.flatnonzero(values)
+    if header.symmetry == "general":
+        columns, rows = np.divmod(places, header.n)
+    else:
+        above = int(header.symmetry == "skew-symmetric")
+        columns, rows = (ends[places] for ends in np.triu_indices(header.n, above))
+    return rows, columns, values[places]
+
+
+def _columns(source, header, layout):
+    """The columns of the layout, of as many lines as the header promises, and without imaginary parts."""
+    columns = read_columns(source, layout)
+    found = len(columns[0])
+    if found > header.count:
+        line = line_of_row(source, header.skip, COMMENTS, header.count, blank_rows=False)
+        raise source.error(f"a line beyond the {header.count} that the header promises", line)
+    if found < header.count:
+        problem = f"{header.count} lines promised, but {found} found"
+        raise source.error(f"{problem}; the file is cut off or the header is wrong", header.skip)
+    if header.field == "complex" and layout.weight is not None:
+        imaginary = replace(layout, endpoints=(), weight=layout.weight + 1)
+        if read_columns(source, imaginary)[0].any():
+            remedy = f"write their absolute values, or pass {argument('weight', False)}"
+            raise source.error(f"the values are complex; {remedy}")
+    return columns
+
+
+def _both_triangles(rows, columns, values, symmetry):
+    """The entries, and their mirror images."""
+    mirrored = rows != columns
+    if values is not None:
+        image = values[mirrored]
+        values = np.concatenate([values, -image if symmetry == "skew-symmetric" else image])
+    ends = [rows, columns[mirrored]], [columns, rows[mirrored]]
+    return *map(np.concatenate, ends), values
 
 
 def write(graph, stream) -> None:

@@ -13,10 +13,11 @@ import numpy as np
 
 from edgewise.errors import argument
 from edgewise.files.contents import Rows, numbered_from_one
+from edgewise.files.layout import count_in
 from edgewise.files.normalise_text import RowCounter
 from edgewise.files.text import line_of_row, locate_error, parse_fields, read_fields, shorten
 from edgewise.files.write_text import integer_weights, numbers_from_one
-from edgewise.ingest.edges import first_unmatched, is_symmetric
+from edgewise.ingest.symmetry import unmatched
 
 COMMENTS = b"%"
 #: Vertices whose rows are written at a time.
@@ -66,8 +67,9 @@ def _header(source) -> Header:
     digits = words[2].decode().zfill(3) if len(words) > 2 else "000"
     if len(digits) > 3 or not set(digits) <= {"0", "1"}:
         raise source.error(f"fmt={digits} is unknown to METIS; use up to three digits 0 or 1", skip + 1)
-    vertex_weights = int(digits[1]) * (int(words[3]) if len(words) > 3 else 1)
-    return Header(int(words[0]), int(words[1]), int(digits[0]), vertex_weights, digits[2] == "1", skip + 1)
+    vertices, edges, *ncon = (count_in(source, w.decode(), skip + 1) for w in (*words[:2], *words[3:]))
+    vertex_weights = int(digits[1]) * (ncon[0] if ncon else 1)
+    return Header(vertices, edges, int(digits[0]), vertex_weights, digits[2] == "1", skip + 1)
 
 
 def _fields(source, header):
@@ -147,14 +149,10 @@ def _check_range(source, header, entries, starts):
 
 
 def _check_symmetric(source, header, rows):
-    sources = np.repeat(np.arange(header.vertices), np.diff(rows.offsets))
-    if is_symmetric(sources, rows.neighbours, rows.weights):
-        return
-    row, neighbour = first_unmatched(sources, rows.neighbours, rows.weights)
-    line = line_of_row(source, header.skip, COMMENTS, row)
-    alike = "" if rows.weights is None else " with the same weight"
-    problem = f"vertex {row + 1} lists {neighbour + 1}, but not the other way round{alike}"
-    raise source.error(f"{problem}; correct it, or pass {argument('directed', True)}", line)
+    entry = rows.unmatched()
+    if entry is not None:
+        line = line_of_row(source, header.skip, COMMENTS, entry[0])
+        raise source.error(unmatched(entry, rows.weights is not None, first=1), line)
 
 
 def write(graph, stream) -> None:

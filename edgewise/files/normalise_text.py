@@ -9,6 +9,8 @@ import io
 import numpy as np
 
 BLOCK = 1 << 22
+#: Bytes of the longest line.
+MAX_LINE = 1 << 28
 NEWLINE = 10
 SPACE = 32
 
@@ -101,23 +103,38 @@ class Lines(io.RawIOBase):
         return bytes(part)
 
 
-def whole_lines(stream, skip: int = 0):
+def cut_lines(stream, skip: int = 0):
     """Cut a stream into blocks of whole lines, after ``skip`` lines; the last line may lack its end.
 
-    Yields the number of lines before the block, including those skipped, and about 4 MiB of lines.
+    Yields a list of the pieces of each block, which together hold about 4 MiB.
     """
-    rest, first = [], 0
+    rest, held = [], 0
     while part := stream.read(BLOCK):
         cut = part.rfind(b"\n") + 1
         if not cut:
             rest.append(part)
+            held += len(part)
+            if held > MAX_LINE:
+                raise ValueError(f"a line is longer than {MAX_LINE:,} bytes; is this a graph?")
             continue
-        block, rest = b"".join([*rest, part[:cut]]), [part[cut:]]
-        if left := _after_lines(block, skip - first):
-            yield max(first, skip), left
+        block, rest = [*rest, memoryview(part)[:cut]], [part[cut:]] if cut < len(part) else []
+        held = len(part) - cut
+        if skip > 0:
+            text = b"".join(block)
+            block, skip = [_after_lines(text, skip)], skip - text.count(b"\n")
+        if block[0]:
+            yield block
+    if rest and skip <= 0:
+        yield rest
+
+
+def whole_lines(stream, skip: int = 0):
+    """Yield the blocks of :func:`cut_lines`, each with the number of lines before it, skipped ones too."""
+    first = skip
+    for pieces in cut_lines(stream, skip):
+        block = b"".join(pieces)
+        yield first, block
         first += block.count(b"\n")
-    if (last := b"".join(rest)) and first >= skip:
-        yield first, last
 
 
 def _after_lines(block: bytes, count: int) -> bytes:

@@ -8,12 +8,25 @@ whether directed.
 
 import numpy as np
 
-from edgewise.files.contents import matrix_edges, with_ids
-from edgewise.files.matrixmarket import entries_of
-from edgewise.files.streams import reading
+from edgewise.errors import GraphError
+from edgewise.files.contents import check_room, matrix_edges, with_ids
+from edgewise.files.streams import check_memory, one_line, reading
 from edgewise.graph import Graph
+from edgewise.ingest.ids import ids_of_vertices, weights_of_vertices
+from edgewise.ingest.matrices import entries_of, real
 
 VERSION = 1
+#: Arrays of a graph, besides its form.
+FACTS = ("edgewise", "shape", "weights", "vertex_weights", "ids", "ids_offsets")
+FORMS = (("offsets", "neighbours"), ("sources", "targets"))
+#: Arrays of SciPy's formats, besides ``format``, ``shape`` and ``data``; the class takes them in this order.
+SCIPY = {
+    "csr": ("indices", "indptr"),
+    "csc": ("indices", "indptr"),
+    "bsr": ("indices", "indptr"),
+    "dia": ("offsets",),
+    "coo": ("row", "col"),
+}
 
 
 def read(source, options):
@@ -24,59 +37,101 @@ def read(source, options):
     with reading(source.path, passing=(BadZipFile, RuntimeError)), source.seekable() as file:
         try:
             with np.load(file, allow_pickle=False) as archive:
-                return _from_archive(source, options, archive, file)
+                return _from_archive(source, options, archive)
         except (BadZipFile, RuntimeError) as error:  # RuntimeError: encrypted, or of an unknown compression
             raise source.error(f"the archive is cut off or damaged ({error}); copy it again") from error
 
 
-def _from_archive(source, options, archive, file):
+def _from_archive(source, options, archive):
     names = set(archive.files)
-    if ({"sources", "targets"} <= names or {"offsets", "neighbours"} <= names) and "shape" in names:
-        return _of_edgewise(archive, names, options)
+    check_memory(sum(member.file_size for member in archive.zip.infolist()), "the arrays need")
     if {"format", "shape", "data"} <= names:
-        return _scipy(source, options, file)
-    content = ", ".join(sorted(names)) or "nothing"
-    raise source.error(f"holds {content}, no graph; use edgewise.write or scipy.sparse.save_npz")
+        return _of_scipy(source, options, archive)
+    form = next((form for form in FORMS if {*form, "shape"} <= names), None)
+    if form is None:
+        content = ", ".join(sorted(names)) or "nothing"
+        raise source.error(f"holds {content}, no graph; use edgewise.write or scipy.sparse.save_npz")
+    arrays = {name: _array(source, archive, name) for name in (*form, *FACTS) if name in names}
+    return _of_edgewise(arrays, form, options)
 
 
-def _of_edgewise(archive, names, options):
-    vertices, directed = (int(number) for number in archive["shape"])
-    weights = archive["weights"] if "weights" in names and options.weight is not False else None
-    vertex_weights = archive["vertex_weights"] if "vertex_weights" in names else None
-    ids = _stored_ids(archive, names)
-    if "offsets" in names:
-        offsets, neighbours = archive["offsets"], archive["neighbours"]
-        graph = Graph(vertices, rows=(offsets, neighbours, weights), directed=bool(directed))
+def _array(source, archive, name):
+    """An array of the archive in native byte order; its header may hold anything."""
+    try:
+        array = archive[name]
+        return array.astype(array.dtype.newbyteorder("="), order="C", copy=False)
+    except MemoryError:
+        raise
+    except Exception as error:
+        problem = "is missing" if isinstance(error, KeyError) else f"is damaged ({one_line(error)})"
+        raise source.error(f"the array {name!r} {problem}; write the file again") from error
+
+
+def _of_edgewise(arrays, form, options):
+    if "edgewise" in arrays and arrays["edgewise"].tolist() != VERSION:
+        raise GraphError("was written by another version of edgewise; convert it with that version")
+    shape = arrays["shape"]
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape[0] < 0 or shape[1] not in (0, 1):
+        raise GraphError(f"shape is {one_line(shape)[:40]}; it must be the number of vertices, and 0 or 1")
+    vertices, directed = int(shape[0]), bool(shape[1]) or bool(options.directed)
+    check_room(vertices)
+    weights = arrays.get("weights") if options.weight is not False else None
+    given = {"weights": weights, "directed": directed}
+    if form[0] == "offsets":
+        graph = Graph.from_csr(*(arrays[name] for name in form), **given)
+        if graph.n_vertices != vertices:
+            raise GraphError(f"{graph.n_vertices} rows of {vertices} vertices; write the file again")
     else:
-        edges = archive["sources"], archive["targets"]
-        graph = Graph.from_edges(*edges, weights=weights, n_vertices=vertices, directed=bool(directed))
-    graph.vertex_weights = vertex_weights
-    return with_ids(graph, ids)
+        graph = Graph.from_edges(*(arrays[name] for name in form), n_vertices=vertices, **given)
+    graph.vertex_weights = weights_of_vertices(arrays.get("vertex_weights"), vertices)
+    return with_ids(graph, ids_of_vertices(_stored_ids(arrays), vertices))
 
 
-def _scipy(source, options, file):
+def _of_scipy(source, options, archive):
     import scipy.sparse
 
-    file.seek(0)
-    matrix = scipy.sparse.load_npz(file)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise source.error(f"the matrix has shape {matrix.shape}; only a square matrix is a graph")
-    sources, targets, weights = entries_of(source.path, matrix)
-    if options.weight is False or matrix.dtype.kind == "b":
-        weights = None
-    return matrix_edges((sources, targets, weights), matrix.shape[0], directed=options.directed)
+    name = _array(source, archive, "format").tolist()
+    name = name.decode("latin-1") if isinstance(name, bytes) else name
+    if not isinstance(name, str) or name not in SCIPY:
+        raise source.error(f"a matrix in the format {str(name)[:40]!r}; save it as one of {', '.join(SCIPY)}")
+    data, shape = (_array(source, archive, part) for part in ("data", "shape"))
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape[0] != shape[1] or shape[0] < 0:
+        raise source.error(f"the matrix has the shape {one_line(shape)[:40]}; only a square one is a graph")
+    vertices = int(shape[0])
+    check_room(vertices)
+    if name == "coo" and "coords" in archive.files:
+        parts = tuple(np.atleast_1d(_array(source, archive, "coords")))
+    else:
+        parts = tuple(_array(source, archive, part) for part in SCIPY[name])
+    if not all(part.dtype.kind in "iu" for part in parts):
+        raise source.error("the indices of the matrix are no integers; save it again")
+    content = (data, parts) if name == "coo" else (data, *parts)
+    try:
+        matrix = getattr(scipy.sparse, f"{name}_array")(content, shape=(vertices, vertices))
+    except (ValueError, TypeError, LookupError) as error:
+        raise source.error(f"the matrix is damaged ({one_line(error)}); save it again") from error
+    sources, targets, values = entries_of(matrix)
+    weights = None if options.weight is False or values.dtype.kind == "b" else real(values)
+    return matrix_edges((sources, targets, weights), vertices, directed=options.directed)
 
 
-def _stored_ids(archive, names):
-    if "ids" not in names:
-        return None
-    if "ids_offsets" not in names:
-        return archive["ids"]
+def _stored_ids(arrays):
+    """The ids as an array, or as an Arrow array of names."""
+    if "ids_offsets" not in arrays:
+        return arrays.get("ids")
     import pyarrow as pa
 
-    buffers = [None, pa.py_buffer(archive["ids_offsets"]), pa.py_buffer(archive["ids"])]
-    kind = pa.large_string() if archive["ids_offsets"].dtype == np.int64 else pa.string()
-    return pa.Array.from_buffers(kind, len(archive["ids_offsets"]) - 1, buffers)
+    offsets, letters = arrays["ids_offsets"], arrays.get("ids", np.empty(0))
+    kinds = {np.dtype(np.int32): pa.string(), np.dtype(np.int64): pa.large_string()}
+    if offsets.dtype not in kinds or offsets.ndim != 1 or not len(offsets) or letters.dtype != np.uint8:
+        raise GraphError("the names of the vertices are damaged; write the file again")
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(letters)]
+    try:
+        names = pa.Array.from_buffers(kinds[offsets.dtype], len(offsets) - 1, buffers)
+        names.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise GraphError(f"the names of the vertices are damaged ({one_line(error)})") from error
+    return names
 
 
 def write(graph, stream) -> None:

@@ -8,24 +8,26 @@ import os
 from glob import glob
 from pathlib import Path
 
-from edgewise.errors import FileError
-from edgewise.files.streams import Source, read_ahead, reading
+from edgewise.errors import FileError, GraphError
+from edgewise.files.json_lines import JsonTable, is_json_lines
+from edgewise.files.streams import SUFFIXES, Source, native, read_ahead, reading
 from edgewise.files.text import Mismatch, TextTable
 from edgewise.graph import Graph
+from edgewise.ingest.arrow import checked
 from edgewise.ingest.pair_columns import Pairs, choose_id_columns
 from edgewise.timer import timer
 
 #: Rows of a batch, and bytes of the buffer behind each Parquet column.
 BATCH_ROWS = 1 << 18
 BUFFER = 1 << 20
-#: Endings of the parts in a folder.
-PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv")
+#: Endings of the parts in a folder, before one that names a compression.
+PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".jsonl", ".ndjson")
 
 
 def read_pairs(
-    path, source=None, target=None, weight=None, where=None, null="error", progress=None, *, directed=False
+    path, source=None, target=None, weight=None, where=None, null="error", progress=None, ids=None
 ) -> Graph:
-    """Read a table, or several, with one pair per row into a graph; see :func:`edgewise.read`.
+    """Read a table, or several, with one pair per row into an undirected graph; see :func:`edgewise.read`.
 
     Strings are numbered in order of first appearance (source before target), integers in ascending order.
     """
@@ -34,13 +36,13 @@ def read_pairs(
     parts = parts_of(path)
     for patient in False, True:
         try:
-            edges = _gather(parts, patient, progress, (source, target, weight, where, null))
+            edges = _gather(parts, (patient, ids), progress, (source, target, weight, where, null))
             break
         except Mismatch:
             continue
     pa.default_memory_pool().release_unused()  # what decoding has left in Arrow's pool
-    sources, targets, weights, ids, count = edges
-    return Graph(count, edges=(sources, targets, weights), directed=directed, ids=ids)
+    sources, targets, weights, names, count = edges
+    return Graph(count, edges=(sources, targets, weights), ids=names)
 
 
 def parts_of(path):
@@ -48,7 +50,7 @@ def parts_of(path):
     if isinstance(path, list | tuple):
         parts = [part for one in path for part in parts_of(one)]
     elif os.path.isdir(path):
-        inside = (part for part in Path(path).rglob("*") if part.suffix.lower() in PARTS)
+        inside = filter(is_part, Path(path).rglob("*"))
         parts = sorted(part for part in inside if not part.name.startswith((".", "_")))
     elif not os.path.exists(path) and set("*?[") & set(os.fspath(path)):
         parts = sorted(glob(os.fspath(path), recursive=True))
@@ -59,13 +61,19 @@ def parts_of(path):
     return parts
 
 
-def _gather(parts, patient, progress, wanted):
+def is_part(path: Path) -> bool:
+    """Whether a file in a folder of tables is one of them, by its name."""
+    suffix = path.suffix.lower()
+    return (Path(path.stem).suffix.lower() if suffix in SUFFIXES else suffix) in PARTS
+
+
+def _gather(parts, how, progress, wanted):
     """Edges, ids and count of the pairs in all parts."""
     pairs = schema = None
     for part in parts:
         source = Source(part)
         with reading(source.path, passing=Mismatch):
-            table = table_of(source, patient, schema)
+            table = table_of(source, *how, schema)
             table.settle(choose_id_columns(table.schema, *wanted[:2]) if pairs is None else pairs.id_columns)
             if pairs is None:
                 expected = (table.rows or 0) * len(parts)  # as if all parts were like the first
@@ -88,13 +96,14 @@ def _take_all(pairs, table, progress):
             progress(pairs.rows, table.rows)
 
 
-def table_of(source, patient=False, schema=None):
+def table_of(source, patient=False, ids=None, schema=None):
     """The file as a table that comes in batches; ``schema`` is that of the file before."""
     if source.head.startswith(b"PAR1"):
         return ParquetTable(source)
     if source.head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return ArrowTable(source)
-    return TextTable(source, patient, schema)
+    kind = JsonTable if is_json_lines(source) else TextTable
+    return kind(source, patient, schema, ids)
 
 
 class TypedTable:
@@ -112,12 +121,35 @@ class ParquetTable(TypedTable):
     def __init__(self, source):
         import pyarrow.parquet as parquet
 
-        self.file = parquet.ParquetFile(source.path, pre_buffer=False, buffer_size=BUFFER)
-        self.schema, self.rows = self.file.schema_arrow, self.file.metadata.num_rows
+        self.file = parquet.ParquetFile(native(source.path), pre_buffer=False, buffer_size=BUFFER)
+        metadata = self.file.metadata
+        self.schema, self.rows = self.file.schema_arrow, metadata.num_rows
+        #: Rows of each row group.
+        self.groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+        if min(self.groups, default=0) < 0 or sum(self.groups) != self.rows:
+            raise source.error(
+                "the numbers of rows in its footer disagree; the file is damaged, write it again"
+            )
 
     def batches(self, columns):
         """Yield batches of the needed columns."""
-        return self.file.iter_batches(BATCH_ROWS, columns=columns)
+        return complete(self.file.iter_batches(BATCH_ROWS, columns=columns), self.rows)
+
+
+def complete(batches, promised):
+    """Yield batches; raise GraphError unless they hold as many rows as were promised."""
+    count = 0
+    for batch in batches:
+        count += batch.num_rows
+        yield batch
+    check_rows(count, promised)
+
+
+def check_rows(count, promised):
+    """Raise GraphError unless as many rows were found as were promised."""
+    if count != promised:
+        problem = f"{promised:,} rows promised, but {count:,} found"
+        raise GraphError(f"{problem}; the file is damaged, write it again")
 
 
 class ArrowTable(TypedTable):
@@ -131,7 +163,7 @@ class ArrowTable(TypedTable):
         import pyarrow as pa
         import pyarrow.ipc as ipc
 
-        file = pa.memory_map(self.source.path)
+        file = pa.memory_map(os.fsencode(self.source.path))
         positions = None if columns is None else [self.schema.get_field_index(name) for name in columns]
         opened = ipc.open_file if self.source.head.startswith(b"ARROW1") else ipc.open_stream
         return opened(file, options=ipc.IpcReadOptions(included_fields=positions))
@@ -140,5 +172,5 @@ class ArrowTable(TypedTable):
         """Yield batches of the needed columns."""
         reader = self._reader(columns)
         if hasattr(reader, "get_batch"):
-            return (reader.get_batch(number) for number in range(reader.num_record_batches))
-        return iter(reader)
+            return checked(reader.get_batch(number) for number in range(reader.num_record_batches))
+        return checked(reader)

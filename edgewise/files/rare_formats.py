@@ -21,12 +21,13 @@ LDBC Graphalytics
 
 import os
 import re
+from dataclasses import replace
 
 import numpy as np
 
 from edgewise.errors import FileError
 from edgewise.files.contents import Edges, check_count, counted_from_one
-from edgewise.files.layout import Layout, fields_of, lay_out, look
+from edgewise.files.layout import Layout, count_in, fields_of, lay_out, look
 from edgewise.files.normalise_text import whole_lines
 from edgewise.files.streams import SUFFIXES, Source
 from edgewise.files.text import line_of_row, read_columns, read_fields
@@ -40,7 +41,7 @@ def read_jlg(source, options) -> Edges:
     words = (source.lines() or [b""])[0].decode("latin-1").split(",")
     if len(words) < 3 or not (words[0] + words[1]).isdecimal() or words[2] not in ("u", "d"):
         raise source.error("the first line must be 'n,m,u' or 'n,m,d'", 1)
-    vertices, edges = int(words[0]), int(words[1])
+    vertices, edges = (count_in(source, word, 1) for word in words[:2])
     columns = read_columns(source, Layout(delimiter=",", skip=1, comments=b"", min_id=1, max_id=vertices))
     check_count(source, edges, len(columns[0]), 1)
     return counted_from_one(columns, vertices, words[2] == "d")
@@ -53,7 +54,7 @@ def read_labelled(source, options) -> Edges:
     words = lines[0].decode("latin-1").split() if lines else []
     if len(words) != 3 or words[0] != "t" or not (words[1] + words[2]).isdecimal():
         raise source.error("the first line must be 't n m'", 1)
-    vertices, edges = int(words[1]), int(words[2])
+    vertices, edges = (count_in(source, word, 1) for word in words[1:])
     with source.open() as stream:  # an edge has three fields, or four if edges have labels
         first = next((block for _, block in whole_lines(stream, vertices + 1)), b"")
     columns = max(len(first.split(b"\n", 1)[0].split()), 3)
@@ -91,7 +92,7 @@ def _tntp_number(source, lines, name):
     number = re.search(rb"<NUMBER OF " + name + rb">\s*(\d+)", b"\n".join(lines))
     if not number:
         raise source.error(f"the line '<NUMBER OF {name.decode()}>' is missing; is this TNTP?")
-    return int(number[1])
+    return count_in(source, number[1].decode())
 
 
 def _tntp_weight(names, wanted, source, line):
@@ -108,7 +109,7 @@ def read_ncol(source, options) -> Edges:
     """Read an undirected graph with names; there are no weights only if no row has one."""
     import pyarrow as pa
 
-    options.only("NCOL", "weight", "ids")
+    options.only("NCOL", "weight", *(["ids"] if options.ids == "string" else []))
     fields, lengths = read_fields(source, 0, b"#", "string")
     wrong = np.flatnonzero((lengths != 0) & (lengths != 2) & (lengths != 3))
     if len(wrong):
@@ -142,7 +143,8 @@ def read_ldbc(source, options) -> Edges:
     sample = look(edges)
     if not sample.rows:
         return Edges(np.empty(0, np.int64), np.empty(0, np.int64), None, len(ids), directed, ids)
-    sources, targets, weights = read_columns(edges, lay_out(edges, sample, options))
+    layout = replace(lay_out(edges, sample, options), ids="int64")
+    sources, targets, weights = read_columns(edges, layout)
     sources, targets = (_ldbc_numbers(edges, ids, column) for column in (sources, targets))
     return Edges(sources, targets, weights, len(ids), directed, ids)
 

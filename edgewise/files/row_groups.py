@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 
 from edgewise.files.formats import Options, sniff
 from edgewise.files.layout import has_names, look
-from edgewise.files.pair_tables import BATCH_ROWS, BUFFER, ParquetTable, table_of
-from edgewise.files.streams import Source, read_ahead, reading
-from edgewise.files.tables import MARK, facts_of, id_columns_of
+from edgewise.files.pair_tables import BATCH_ROWS, BUFFER, ParquetTable, check_rows, complete, table_of
+from edgewise.files.parquet_footer import integer_range
+from edgewise.files.streams import Source, native, read_ahead, reading
+from edgewise.files.tables import MARK, TABLES, facts_of, id_columns_of
 from edgewise.files.text import Mismatch
+from edgewise.ingest.arrow import value_type
 
 #: Largest number of rows of a row group that is decoded as a whole.
 WHOLE_ROWS = 1 << 21
@@ -67,9 +69,9 @@ class PairFiles:
     def _kind(source, options):
         """Kind of table; an error for anything else."""
         kind = sniff(source, options)
-        if kind not in ("parquet", "arrow", "csv"):
+        if kind not in TABLES:
             raise source.error(f"holds {kind}, and only tables can be streamed; read it into a graph")
-        if source.compression is not None and kind != "csv":
+        if source.compression is not None and kind in ("parquet", "arrow"):
             raise source.error(f"is a table inside {source.compression}; decompress it")
         if kind == "csv" and not has_names(look(source), source.suffix):
             raise source.error("has no row of names, so it cannot be streamed; add one")
@@ -80,6 +82,8 @@ class PairFiles:
 
         ``begin`` is called with the schema of every Parquet file, and raises where it is unlike the first.
         """
+        from pyarrow import types
+
         rows, ranges = 0, []
         for path in self.paths:
             source = Source(path)
@@ -89,7 +93,10 @@ class PairFiles:
                 table = table_of(source)
                 begin(table.schema)
                 rows += table.rows
-                ranges.append(_range(table.file.metadata, self.id_columns))
+                kinds = {name: value_type(table.schema.field(name).type) for name in self.id_columns}
+                whole = all(map(types.is_integer, kinds.values()))
+                signed = {name: types.is_signed_integer(kind) for name, kind in kinds.items()}
+                ranges.append(integer_range(path, signed) if whole else None)
         if None in ranges:
             return rows, None, None
         ranges = [one for one in ranges if one]
@@ -138,7 +145,7 @@ class PairFiles:
         schema = None
         for part in range(after[0], len(self.paths)):
             with reading(self.paths[part], passing=Mismatch):
-                table = self._settled(table_of(Source(self.paths[part]), patient, schema))
+                table = self._settled(table_of(Source(self.paths[part]), patient, schema=schema))
                 schema = schema or table.schema
                 pieces = _row_groups if isinstance(table, ParquetTable) else _rows
                 skip = after[1] if part == after[0] else 0
@@ -151,9 +158,12 @@ def _row_groups(path, table, columns, skip):
     import pyarrow.parquet as parquet
 
     metadata, begin = table.file.metadata, 0
-    opened = partial(parquet.ParquetFile, path, metadata=metadata, pre_buffer=False, buffer_size=BUFFER)
-    for group in range(metadata.num_row_groups):
-        start, begin = begin, begin + metadata.row_group(group).num_rows
+
+    def opened():
+        return parquet.ParquetFile(native(path), metadata=metadata, pre_buffer=False, buffer_size=BUFFER)
+
+    for group, rows in enumerate(table.groups):
+        start, begin = begin, begin + rows
         if begin <= skip and not (begin == skip == 0):
             continue
         whole = begin - start <= WHOLE_ROWS
@@ -163,12 +173,15 @@ def _row_groups(path, table, columns, skip):
 
 def _whole_group(opened, columns, group, skip):
     with opened() as file:
-        return file.read_row_group(group, columns=columns, use_threads=False).slice(skip).to_batches()
+        table = file.read_row_group(group, columns=columns, use_threads=False)
+        check_rows(table.num_rows, file.metadata.row_group(group).num_rows)
+        return table.slice(skip).to_batches()
 
 
 def _long_group(opened, columns, group, skip):
     with opened() as file:
-        yield from _without(file.iter_batches(BATCH_ROWS, row_groups=[group], columns=columns), skip)
+        batches = file.iter_batches(BATCH_ROWS, row_groups=[group], columns=columns)
+        yield from _without(complete(batches, file.metadata.row_group(group).num_rows), skip)
 
 
 def _rows(path, table, columns, skip):
@@ -182,19 +195,3 @@ def _without(batches, skip):
         left_out = min(skip, batch.num_rows)
         skip -= left_out
         yield batch.slice(left_out)
-
-
-def _range(metadata, id_columns):
-    """Least and largest value of two columns of integers: ``()`` if there is no row, ``None`` if unknown."""
-    limits = []
-    for group in range(metadata.num_row_groups):
-        columns = metadata.row_group(group)
-        if columns.num_rows == 0:
-            continue
-        for column in map(columns.column, range(columns.num_columns)):
-            if column.path_in_schema in id_columns:
-                facts = column.statistics
-                if facts is None or not facts.has_min_max or not isinstance(facts.max, int):
-                    return None
-                limits += [facts.min, facts.max]
-    return (min(limits), max(limits)) if limits else ()

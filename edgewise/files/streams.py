@@ -1,26 +1,30 @@
 """Opening files, compressed or not, reading them ahead, and turning every failure into an error of one line.
 
 The compression is detected by the first bytes, never by the name.  Everything is read as a stream, so that a
-compressed file is never in memory as a whole.
+compressed file is never in memory as a whole.  A small file that holds all too much is refused.
 """
 
 import io
 import os
 import stat
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import islice
 from queue import Empty, Queue
 from threading import Thread
 
+from edgewise.cached_property import cached_property
 from edgewise.errors import EdgewiseError, FileError, GraphError, argument
 
 #: First bytes of what each compressor writes.
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
-#: Number of bytes that are examined to detect the format.
-HEAD = 1 << 16
+#: Number of bytes that are examined to detect the format, and the most where blanks or comments fill them.
+HEAD, MAX_HEAD = 1 << 16, 1 << 24
+#: Compressed content beyond so many bytes may be so many times as large as its file.
+MAX_FREE, MAX_RATIO = 1 << 24, 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: Bytes for which the free memory is not looked up, and those that are decompressed into memory at a time.
+SMALL, BLOCK = 1 << 28, 1 << 24
 #: Items that are made ahead, besides the one in the making.
 AHEAD = 1
 
@@ -50,18 +54,21 @@ class Source:
         return FileError(self.path, problem, line)
 
     def open(self):
-        """Return a new stream of the decompressed bytes; close it after use."""
-        import pyarrow as pa
+        """Return a new stream of the decompressed bytes after a byte order mark; close it after use."""
+        stream = self._opened()
+        if self._start.startswith(BYTE_ORDER_MARK):
+            stream.read(len(BYTE_ORDER_MARK))
+        return stream
 
-        if self.compression == "xz":
-            import lzma
-
-            return pa.PythonFile(lzma.open(self.path), mode="r")
-        return pa.input_stream(self.path, compression=self.compression)
+    def _opened(self):
+        """A new stream of all decompressed bytes."""
+        if self.compression is None:
+            return native(self.path)
+        return Decompressed(self)
 
     @cached_property
     def _start(self):
-        with reading(self.path), self.open() as stream:
+        with reading(self.path), self._opened() as stream:
             return read_fully(stream, self.reach + 1)
 
     @property
@@ -77,12 +84,18 @@ class Source:
 
         The head grows until it holds two lines that are neither blank nor begin with one of ``comments``.
         """
+        if b"\r" in self.head and b"\n" not in self.head:
+            raise self.error("has lines that end in carriage returns (old Mac); convert it to Unix line ends")
         while True:
             lines = self.head.replace(b"\r\n", b"\n").split(b"\n")
             lines = lines if self.whole and lines[-1] else lines[:-1]
             rows = (line for line in lines if line.strip() and line[0] not in comments)
-            if self.whole or len(list(islice(rows, 2))) == 2:
+            found = len(list(islice(rows, 2)))
+            if self.whole or found == 2 or (found and self.reach >= MAX_HEAD):
                 return lines
+            if self.reach >= MAX_HEAD:
+                problem = f"no row ends in the first {MAX_HEAD:,} bytes (blanks, comments or one line)"
+                raise self.error(f"{problem}; take them out, if this is a graph")
             self.reach *= 16
             del self._start
 
@@ -90,14 +103,76 @@ class Source:
         """Return a stream that can seek: the file itself, or its decompressed content in memory."""
         if self.compression is None:
             return open(self.path, "rb")
+        content = io.BytesIO()
         with self.open() as stream:
-            return io.BytesIO(stream.read())
+            while part := stream.read(BLOCK):
+                check_memory(content.tell() + len(part), "the decompressed content needs another")
+                content.write(part)
+        content.seek(0)
+        return content
+
+
+def check_memory(needed: int, problem: str) -> None:
+    """Raise unless ``needed`` bytes are free on the host; ``problem`` says what needs them."""
+    from edgewise.device import arrays
+
+    if needed > SMALL and needed > (free := arrays.free_memory("cpu")):
+        sizes = f"{needed:,} bytes of memory, and {free:,} are free"
+        raise GraphError(f"{problem} {sizes}; correct the file, or use a machine with more memory")
+
+
+class Decompressed(io.RawIOBase):
+    """The decompressed content of a source, which is refused if it is out of proportion to the file."""
+
+    def __init__(self, source):
+        self.source, self.count, self.stream = source, 0, _decompressing(source)
+
+    def readable(self):
+        return True
+
+    def read(self, count=-1):
+        part = self.stream.read(count)
+        self._add(len(part))
+        return part
+
+    def readinto(self, space):
+        count = self.stream.readinto(space)
+        self._add(count)
+        return count
+
+    def _add(self, count):
+        self.count += count
+        if self.count > max(MAX_FREE, MAX_RATIO * self.source.size):
+            problem = f"holds more than {MAX_RATIO} times its {self.source.size:,} bytes"
+            raise self.source.error(f"{problem}; if this is right, decompress it first")
+
+    def close(self):
+        self.stream.close()
+        super().close()
+
+
+def _decompressing(source):
+    """A stream of the decompressed content."""
+    import pyarrow as pa
+
+    if source.compression == "xz":
+        import lzma
+
+        return lzma.open(source.path)
+    return pa.input_stream(native(source.path), compression=source.compression)
+
+
+def native(path):
+    """A file as pyarrow opens it, also if its name is not UTF-8."""
+    import pyarrow as pa
+
+    return pa.OSFile(os.fsencode(path))
 
 
 def read_fully(stream, count: int) -> bytes:
     """Read ``count`` bytes, or up to the end."""
     parts, missing = [], count
-    while missing and (part := stream.read(missing)):
+    while missing and (part := stream.read(min(missing, BLOCK))):
         parts.append(part)
         missing -= len(part)
     return b"".join(parts)
@@ -137,7 +212,15 @@ def reading(path, passing=()):
         raise FileError(path, f"is not UTF-8 text; {remedy}") from error
     except ValueError as error:
         raise FileError(path, one_line(error)) from error
+    except MemoryError as error:
+        problem = f"needs more memory than is free ({one_line(error)})"
+        raise FileError(path, f"{problem}; use a machine with more memory") from error
     except Exception as error:
+        if "ArrowException" in [kind.__name__ for kind in type(error).__mro__]:
+            cause = " or too large" if isinstance(error, MemoryError) else ""
+            raise FileError(
+                path, f"the table is damaged{cause} ({one_line(error)}); write it again"
+            ) from error
         if type(error).__name__ != "LZMAError":
             raise
         raise FileError(path, "the compressed data are cut off or damaged; fetch the file again") from error

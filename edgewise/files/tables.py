@@ -1,8 +1,8 @@
-"""Tables with one edge a row: Parquet, Arrow IPC (Feather), and CSV with a row of names.
+"""Tables with one edge a row: Parquet, Arrow IPC (Feather), CSV with a row of names, and JSON Lines.
 
 Tables are read by :mod:`edgewise.files.pair_tables`, which numbers ids batch by batch, and written block by
 block; clusters are tables with one row per vertex.  A graph that edgewise wrote has, in the metadata of the
-schema (CSV has none), what its edges do not say, so that isolated vertices and directions are read again.
+schema (text has none), what its edges do not say, so that isolated vertices and directions are read again.
 """
 
 import json
@@ -15,14 +15,19 @@ from edgewise.device import arrays
 from edgewise.errors import FileError, OptionError, argument
 from edgewise.files import edgelist, formats
 from edgewise.files.contents import Edges
+from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import are_integers, delimiter_of, look
-from edgewise.files.pair_tables import parts_of, read_pairs, table_of
-from edgewise.files.streams import Source, reading
+from edgewise.files.pair_tables import check_rows, parts_of, read_pairs, table_of
+from edgewise.files.streams import Source, native, reading
+from edgewise.files.text import NeedlessZeros
 from edgewise.files.write_text import edge_columns, formatted, settings
 from edgewise.graph import Graph
+from edgewise.ingest.arrow import checked
 
 ALLOWED = ("source", "target", "weight", "where", "null")
 MARK = b"edgewise"
+#: Formats of tables, of which several files can be read as one.
+TABLES = ("parquet", "arrow", "csv", "tsv", "jsonl")
 NAMES = ("source", "target", "weight")
 #: Rows in each batch that is written.
 BLOCK = 1 << 20
@@ -32,11 +37,11 @@ def read_several(path, options):
     """Read a folder, a pattern or a list of tables with the same columns, as the first of them is read."""
     parts = parts_of(path)
     first = Source(parts[0])
-    kind = formats.sniff(first, options)
-    if len(parts) > 1 and kind not in ("parquet", "arrow", "csv"):
+    kind = formats.format_of(first, options)
+    if kind not in TABLES and len(parts) > 1:
         raise FileError(first.path, "of several files each must be a table; join the others into one file")
-    read_table = read_csv if kind == "csv" else read
-    content = read_table(first, options, parts)
+    text = {"csv": read_csv, "tsv": read_csv, "jsonl": read_json}
+    content = text.get(kind, read)(first, options, parts)
     return content.graph(options.directed) if isinstance(content, Edges) else content
 
 
@@ -57,20 +62,39 @@ def read(source, options, parts=None):
 
 
 def read_csv(source, options, parts=None):
-    """Read a text table; one of plain integers, or with ``ids=`` given, takes the way of edge lists."""
+    """Read a text table; one of plain integers takes the way of edge lists."""
     sample = look(source)
     integers = sample.rows and are_integers((sample.rows[1:] or sample.rows)[0][:2])
-    if integers and not (parts or options.names_columns or options.where):
-        return edgelist.read(source, options)
+    headed = bool(sample.rows) and edgelist.is_headed(source, sample, options)
+    as_rows = integers and not (parts or options.names_columns or options.where)
+    if as_rows and not (headed and options.ids):
+        try:
+            edges = edgelist.read(source, options)
+            if not headed or edges.sources.dtype != np.uint64:
+                return edges
+        except NeedlessZeros:
+            if not headed:
+                raise
+        options = replace(options, ids="string")  # as those of a table that is one of several, or streamed
     if options.header is False:
         remedy = f"leave {argument('header')} out or give positions"
         raise OptionError(f"columns have names only if there is a header; {remedy}")
     names = _header(source)
-    if options.ids is not None and not (parts or options.where):
-        return edgelist.read(source, _by_position(source, options, names))
-    options.only("a table", "header", *ALLOWED)
+    options.only("a table", "header", "ids", *ALLOWED)
     row = sample.rows[1] if len(sample.rows) > 1 else []
     return _pairs(parts or source.path, source, options, names, [_is_number(field) for field in row])
+
+
+def read_json(source, options, parts=None):
+    """Read JSON Lines."""
+    from pyarrow import types
+
+    options.only("JSON Lines", *ALLOWED)
+    if not is_json_lines(source):
+        raise source.error('is not JSON Lines; write one object, such as {"from": 1, "to": 2}, per line')
+    schema = table_of(source).schema
+    numeric = [types.is_integer(kind) or types.is_floating(kind) for kind in schema.types]
+    return _pairs(parts or source.path, source, options, schema.names, numeric)
 
 
 def _header(source) -> list[str]:
@@ -80,15 +104,11 @@ def _header(source) -> list[str]:
     line = next((line for line in source.lines() if line.strip()), None)
     if line is None:
         raise source.error("the row of names is missing; a table needs one")
-    return [name.strip() for name in next(csv.reader([line.decode("utf-8")], delimiter=delimiter_of(line)))]
-
-
-def _by_position(source, options, names):
-    """The options with columns given by position."""
-    (first, second), weight = _chosen(source, options, names)
-    weight = False if weight is None else names.index(weight)
-    first, second = names.index(first), names.index(second)
-    return replace(options, source=first, target=second, weight=weight, header=True)
+    try:
+        names = next(csv.reader([line.decode("utf-8")], delimiter=delimiter_of(line)))
+    except csv.Error as error:
+        raise source.error(f"the row of names cannot be parsed ({error}); correct it") from error
+    return [name.strip() for name in names]
 
 
 def _is_number(text):
@@ -102,7 +122,10 @@ def _is_number(text):
 def _pairs(path, source, options, names, numeric):
     """Read the chosen columns of a table."""
     id_columns, weight = _chosen(source, options, names, len(numeric) > 2 and numeric[2])
-    return read_pairs(path, *id_columns, weight, options.where, options.null, options.progress)
+    how = options.where, options.null, options.progress, options.ids
+    graph = read_pairs(path, *id_columns, weight, *how)
+    graph.assumed_weights = weight if options.weight is None else None
+    return graph
 
 
 def _chosen(source, options, names, third=False):
@@ -146,7 +169,9 @@ def _of_edgewise(source, facts) -> Edges:
     """A graph that edgewise wrote."""
     with reading(source.path):
         table = _whole_table(source)
-    columns = [table.column(name) for name in table.column_names]
+    columns = table.columns
+    if len(columns) not in (2, 3) or any(column.null_count for column in columns):
+        raise _damaged(source)
     if facts["numbered"] or not str(columns[0].type).endswith("string"):
         columns[:2] = [column.to_numpy() for column in columns[:2]]
     weights = columns[2].to_numpy() if len(columns) > 2 else None
@@ -158,23 +183,33 @@ def facts_of(source, metadata) -> dict:
     """What edgewise wrote into the metadata."""
     try:
         facts = json.loads(metadata[MARK])
-        return {name: int(facts[name]) for name in ("vertices", "directed", "numbered")}
-    except (ValueError, KeyError, TypeError) as error:
-        choice = f"{argument('source')} and {argument('target')}"
-        problem = f"the metadata of edgewise are damaged; name the columns with {choice}"
-        raise source.error(problem) from error
+        facts = {name: int(facts[name]) for name in ("vertices", "directed", "numbered")}
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        raise _damaged(source) from error
+    if facts["vertices"] < 0:
+        raise _damaged(source)
+    return facts
+
+
+def _damaged(source):
+    choice = f"{argument('source')} and {argument('target')}"
+    return source.error(f"the metadata of edgewise are damaged; name the columns with {choice}")
 
 
 def _whole_table(source):
     if source.head.startswith(b"PAR1"):
         import pyarrow.parquet as parquet
 
-        return parquet.read_table(source.path)
+        table = parquet.read_table(native(source.path))
+        check_rows(table.num_rows, table_of(source).rows)
+        return table
+    import pyarrow as pa
     import pyarrow.ipc as ipc
 
     with source.open() as stream:
         opened = ipc.open_file if source.head.startswith(b"ARROW1") else ipc.open_stream
-        return opened(stream).read_all()
+        table = opened(stream).read_all()
+        return pa.Table.from_batches(checked(table.to_batches()), table.schema)
 
 
 def edge_tables(graph):

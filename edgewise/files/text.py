@@ -16,12 +16,16 @@ import io
 from dataclasses import replace
 
 from edgewise.errors import FileError, argument
-from edgewise.files.layout import Layout, delimiter_of, fields_of
-from edgewise.files.normalise_text import BLOCK, Lines, RowCounter, lines_of, members, normalise, whole_lines
+from edgewise.files.layout import INTEGER, Layout, delimiter_of, fields_of
+from edgewise.files.needless_zeros import ZeroWatch, has_needless_zeros
+from edgewise.files.normalise_text import Lines, RowCounter, lines_of, members, normalise, whole_lines
+from edgewise.files.parsing import parse_block, parse_text
 from edgewise.files.streams import one_line, reading
 
-#: An integer as a program would write it, small enough for 64 bits.
-PLAIN_INTEGER = "^(0|-?[1-9][0-9]{0,17})?$"
+#: Digits of which fewer are enough to tell that a number has more than 64 bits.
+MAX_ID_DIGITS = 25
+#: An integer as a program would write it.
+PLAIN_INTEGER = "^(0|-?[1-9][0-9]*)?$"
 
 
 def csv_options(
@@ -29,7 +33,6 @@ def csv_options(
     delimiter,
     *,
     names=None,
-    skip=0,
     quoted=True,
     quoted_nulls=True,
     on_invalid=None,
@@ -46,7 +49,7 @@ def csv_options(
     booleans = {"true_values": [first_field], "false_values": []} if first_field else {}
     quote = '"' if quoted else False
     return (
-        csv.ReadOptions(column_names=names, skip_rows=skip, block_size=BLOCK),
+        csv.ReadOptions(column_names=names),
         csv.ParseOptions(delimiter=delimiter, quote_char=quote, invalid_row_handler=on_invalid),
         csv.ConvertOptions(
             include_columns=list(types),
@@ -64,12 +67,18 @@ def read_columns(source, layout: Layout):
     import pyarrow as pa
 
     for attempt in _attempts(layout):
+        watch = ZeroWatch(attempt.delimiter) if layout.exact else None
         try:
             with reading(source.path, passing=pa.ArrowInvalid), source.open() as stream:
-                return _parsed(stream, attempt, attempt.skip)
+                columns = _parsed(stream, attempt, attempt.skip, watch)
         except pa.ArrowInvalid as error:
             failure = error
-    layout = replace(layout.tolerant(), weights="float64")
+            continue
+        if watch is not None and watch.found:
+            _check_zeros(source, layout)
+        return columns
+    layout = layout.tolerant()
+    layout = layout if layout.whole else replace(layout, weights="float64")
     raise locate_error(
         source,
         lambda block: _parsed(io.BytesIO(block), layout),
@@ -85,31 +94,57 @@ def _attempts(layout):
         yield layout
     layout = layout.tolerant()
     yield layout
-    if layout.weight is not None and layout.weights == "int64":
+    if layout.weight is not None and layout.weights == "int64" and not layout.whole:
         layout = replace(layout, weights="float64")
         yield layout
     if layout.ids == "int64":
         yield replace(layout, ids="uint64")
 
 
-def _parsed(stream, layout: Layout, skip: int = 0):
-    """Ids and weights of a stream of rows; the parallel parser cannot name the line that does not fit."""
+class NeedlessZeros(FileError):
+    """An id such as ``007``, where integers are read."""
+
+
+def _check_zeros(source, layout):
+    """Raise if one of the ids, which were read as integers, has needless zeros."""
+    layout = replace(layout.tolerant(), ids="string", weight=None)
+
+    def parse(block):
+        import pyarrow as pa
+
+        if any(map(has_needless_zeros, _parsed(io.BytesIO(block), layout)[:2])):
+            raise pa.ArrowInvalid("a needless zero")
+
+    if wrong := first_wrong_line(source, parse, layout.skip):
+        number, line = wrong
+        as_names, as_numbers = argument("ids", "string"), argument("ids", "integer")
+        problem = f"an id would change as an integer (007 to 7): {shorten(line)}"
+        raise NeedlessZeros(source.path, f"{problem}; keep it with {as_names}, or pass {as_numbers}", number)
+
+
+def _parsed(stream, layout: Layout, skip: int = 0, watch=None):
+    """Ids and weights of a stream of rows; the parallel parser cannot name the line that does not fit.
+
+    The text passes the ``watch`` on its way.
+    """
     import pyarrow as pa
 
-    if layout.normalised:
-        blanks = layout.blanks if layout.delimiter == " " else b""
-        lines = Lines(stream, lambda text: normalise(text, blanks, layout.comments), skip)
-        stream, skip = pa.PythonFile(lines, mode="r"), 0
+    blanks = layout.blanks if layout.delimiter == " " else b""
+
+    def change(text):
+        text = normalise(text, blanks, layout.comments) if layout.normalised else text
+        return text if watch is None else watch(text)
+
     options = csv_options(
         layout.types,
         layout.delimiter,
         names=[str(position) for position in range(layout.columns)],
-        skip=skip,
         quoted=layout.quoted,
         on_invalid=None if layout.null == "error" else _skip_short,
         first_field=layout.first_field,
     )
-    table = _table(stream, layout.types, options)
+    change_or_none = change if layout.normalised or watch is not None else None
+    table = _table(parse_text(stream, options, skip, change=change_or_none), layout.types)
     if any(column.null_count for column in table.columns):
         if layout.null == "error" or layout.first_field:
             raise pa.ArrowInvalid("a field is empty")
@@ -129,17 +164,11 @@ def _skip_short(row):
     return "skip" if row.actual_columns < row.expected_columns else "error"
 
 
-def _table(stream, types, options):
-    """The columns of a text, parsed on all cores; without rows if there are none."""
+def _table(tables, types):
+    """The tables of all blocks as one, also if there are none."""
     import pyarrow as pa
-    import pyarrow.csv as csv
 
-    try:
-        return csv.read_csv(stream, *options)
-    except pa.ArrowInvalid as error:
-        if "Empty CSV file" not in str(error):
-            raise
-        return pa.table({name: pa.array([], kind) for name, kind in types.items()})
+    return pa.concat_tables([pa.schema(list(types.items())).empty_table(), *tables])
 
 
 def read_fields(source, skip: int, comments: bytes, kind: str):
@@ -152,23 +181,24 @@ def read_fields(source, skip: int, comments: bytes, kind: str):
 
     counter = RowCounter(comments)
     with reading(source.path, passing=pa.ArrowInvalid), source.open() as stream:
-        fields = parse_fields(pa.PythonFile(Lines(stream, counter, skip), mode="r"), kind)
+        fields = parse_fields(Lines(stream, counter, skip), kind)
     return fields, counter.lengths()
 
 
 def parse_fields(stream, kind: str):
     """Parse one field per line."""
     types = {"field": kind}
-    column = _table(stream, types, csv_options(types, "\x1f", names=["field"], quoted=False)).column(0)
+    options = csv_options(types, "\x1f", names=["field"], quoted=False)
+    column = _table(parse_text(stream, options), types).column(0)
     return column if kind == "string" else column.to_numpy()
 
 
-def line_of_row(source, skip: int, comments: bytes, row: int) -> int:
-    """One-based number of the line of a row; comments count as lines."""
+def line_of_row(source, skip: int, comments: bytes, row: int, blank_rows=True) -> int:
+    """One-based number of the line of a row; comments count as lines, blank lines perhaps as rows."""
     is_comment = members(comments)
     with source.open() as stream:
         for number, line in enumerate(lines_of(stream)):
-            if number < skip or (line and is_comment[line[0]]):
+            if number < skip or (line and is_comment[line[0]]) or not (blank_rows or line.strip()):
                 continue
             if row == 0:
                 break
@@ -184,13 +214,14 @@ class TextTable:
     """A text file with a row of names, as a table with an unknown number of rows.
 
     A ``patient`` table expects strings in columns that begin with integers, and fractions.  Columns named in
-    the schema ``like``, that of the file before, have its types.
+    the schema ``like``, that of the file before, have its types.  ``ids`` are ``'string'``, ``'integer'``, or
+    as the rows decide.
     """
 
     rows = None
 
-    def __init__(self, source, patient=False, like=None):
-        self.source, self.patient = source, patient
+    def __init__(self, source, patient=False, like=None, ids=None):
+        self.source, self.patient, self.ids = source, patient, ids
         lines = [line for line in source.lines() if line.strip()]
         if not lines:
             raise source.error("the row of names is missing; a table needs one")
@@ -208,10 +239,13 @@ class TextTable:
         of_ids = [kinds.get(name, pa.int64()) for name in id_columns]
         if not self.patient and any(map(types.is_null, of_ids)):
             raise Mismatch
-        integers = all(map(types.is_integer, of_ids)) and not self.patient
+        inferred = self.ids is None and not self.patient and all(map(types.is_integer, of_ids))
+        self.exact = tuple(id_columns) if inferred else ()
         for name, kind in kinds.items():
-            if name in id_columns and not integers:
-                kinds[name] = pa.string()
+            if name in id_columns and not (inferred and types.is_integer(kind)):
+                kinds[name] = pa.int64() if inferred or self.ids == "integer" else pa.string()
+            elif name in id_columns:
+                continue
             elif types.is_null(kind) or (self.patient and types.is_integer(kind)):
                 kinds[name] = pa.float64()
         self.schema = pa.schema([(field.name, kinds[field.name]) for field in self.schema])
@@ -221,28 +255,41 @@ class TextTable:
         import pyarrow as pa
 
         types = {name: self.schema.field(name).type for name in columns}
+        watch = ZeroWatch(self.delimiter)
         try:
             with self.source.open() as stream:
-                yield from self._reader(stream, types)
+                for table in self._tables(stream, types, named=True, change=watch if self.exact else None):
+                    yield from table.to_batches()
         except pa.ArrowInvalid as error:
-            if "Empty CSV file" in str(error):
-                return
             if not self.patient:
                 raise Mismatch from error
             raise self._located(types, error) from error
+        if watch.found:
+            self._check_zeros()
 
-    def _reader(self, stream, types, names=None):
-        """Reader of the columns in ``types``; ``names`` where the stream has no row of them."""
-        import pyarrow.csv as csv
+    def _check_zeros(self):
+        """Raise a mismatch if one of the ids, which were read as integers, has needless zeros."""
+        import pyarrow as pa
 
-        return csv.open_csv(stream, *csv_options(types, self.delimiter, names=names, quoted_nulls=False))
+        with self.source.open() as stream:
+            for table in self._tables(stream, dict.fromkeys(self.exact, pa.string()), named=True):
+                if any(map(has_needless_zeros, table.columns)):
+                    raise Mismatch
+
+    def _tables(self, stream, types, named=False, change=None):
+        """Yield tables of the columns in ``types``; a ``named`` stream begins with the row of names."""
+        options, first = (
+            csv_options(types, self.delimiter, names=names, quoted_nulls=False)
+            for names in (self.schema.names, None)
+        )
+        return parse_text(stream, options, first=first if named else None, change=change)
 
     def _located(self, types, error):
         """The error that names the first line that does not parse."""
         names, kinds = self.schema.names, ", ".join(f"{name} ({kind})" for name, kind in types.items())
         return locate_error(
             self.source,
-            lambda block: list(self._reader(io.BytesIO(block + b"\n"), types, names)),
+            lambda block: list(self._tables(io.BytesIO(block), types)),
             lambda line: f"{len(names)} columns expected, with {kinds}, but found: {shorten(line)}",
             1,
             error,
@@ -258,7 +305,7 @@ def _inferred_schema(text, delimiter, like):
     def parsed(types):
         skipping = csv.ParseOptions(delimiter=delimiter, invalid_row_handler=lambda row: "skip")
         options = csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
-        return csv.read_csv(io.BytesIO(text), parse_options=skipping, convert_options=options)
+        return parse_block([text], (csv.ReadOptions(), skipping, options))
 
     inferred = parsed(None).schema
     strings = parsed(dict.fromkeys(inferred.names, pa.string()))
@@ -280,12 +327,17 @@ def locate_error(source, parse, describe, skip: int, error) -> FileError:
     ``parse`` takes a block of lines, after the first ``skip``, and raises :class:`pyarrow.ArrowInvalid` if
     one is wrong; ``describe`` takes the line and returns what is wrong with it.
     """
+    wrong = first_wrong_line(source, parse, skip)
+    return source.error(one_line(error)) if wrong is None else source.error(describe(wrong[1]), wrong[0])
+
+
+def first_wrong_line(source, parse, skip: int):
+    """Number and content of the first line that does not parse, or ``None``; see :func:`locate_error`."""
     with reading(source.path), source.open() as stream:
         for before, block in whole_lines(stream, skip):
             if _fails(parse, block):
-                number, line = _bisected(parse, block.split(b"\n"), before)
-                return source.error(describe(line), number)
-    return source.error(one_line(error))
+                return bisected(parse, block.split(b"\n"), before)
+    return None
 
 
 def _fails(parse, block):
@@ -298,7 +350,7 @@ def _fails(parse, block):
     return False
 
 
-def _bisected(parse, lines, before):
+def bisected(parse, lines, before):
     """Number and content of the first of the lines that fails."""
     low, high = 0, len(lines)
     while high - low > 1:
@@ -312,7 +364,8 @@ def complaint(line: bytes, layout: Layout) -> str:
     fields, shown = fields_of(line, layout.delimiter, layout.blanks), shorten(line)
     if len(fields) != layout.columns:
         what = "column" if layout.columns == 1 else "columns"
-        return f"{layout.columns} {what} expected, as in the first row, but found {len(fields)}: {shown}"
+        rows_alike = "" if layout.max_id is not None else ", as in the first row"
+        return f"{layout.columns} {what} expected{rows_alike}, but found {len(fields)}: {shown}"
     if layout.first_field and fields[0] != layout.first_field:
         return f"a row that starts with {layout.first_field!r} expected, but found {shown}"
     for position in layout.endpoints:
@@ -327,31 +380,35 @@ def complaint(line: bytes, layout: Layout) -> str:
 def _about_weight(fields, layout):
     if layout.weight is None:
         return ""
-    field, remedy = fields[layout.weight], f"pass {argument('weight', False)}"
+    field = fields[layout.weight]
+    remedy = f", or pass {argument('weight', False)}" if layout.endpoints else ""
     if not field:
         dropping = f"drop such rows with {argument('null', 'drop')}"
-        return f"the weight is missing; fill it in, {dropping}, or {remedy}"
+        return f"the weight is missing; fill it in, {dropping}{remedy}"
     try:
         float(field)
     except ValueError:
-        return f"the weight {shorten(field.encode())} is not a number; correct it, or {remedy}"
+        return f"the weight {shorten(field.encode())} is not a number; correct it{remedy}"
+    if layout.whole and not (INTEGER.fullmatch(field) and -(2**63) <= int(field[:MAX_ID_DIGITS]) < 2**63):
+        return f"the weight {shorten(field.encode())} is not an integer of 64 bits; correct it{remedy}"
     return ""
 
 
 def _about_id(field, layout):
-    as_names = f"pass {argument('ids', 'string')}"
+    as_names, shown = f"pass {argument('ids', 'string')}", field if len(field) < 40 else f"{field[:20]}..."
     if not field:
         return f"an id is missing; fill it in, or drop such rows with {argument('null', 'drop')}"
     if layout.ids == "string":
         return ""
     if not field.removeprefix("-").isdecimal():
-        return f"{shorten(field.encode())} is not an integer; correct it, or {as_names} if ids are names"
-    number = int(field)
+        names = "" if layout.max_id is not None else f", or {as_names} if ids are names"
+        return f"{shorten(field.encode())} is not an integer; correct it{names}"
+    number = int(field[:MAX_ID_DIGITS])
     if not layout.allows(number):
         span = f"{layout.min_id} .. {'' if layout.max_id is None else layout.max_id}"
-        return f"vertex {number} is not in {span}; correct it or the header"
+        return f"vertex {shown} is not in {span}; correct it or the header"
     if not -(2**63) <= number < 2**63:
-        return f"{number} does not fit into 64 bits; {as_names} to take the ids as names"
+        return f"{shown} does not fit into 64 bits; {as_names} to take the ids as names"
     return ""
 
 

@@ -1,4 +1,14 @@
-"""Arrow columns of strings as the loops need them: offsets and bytes, sources first, then targets."""
+"""Arrow columns: a check of those from outside, and strings as the loops need them.
+
+Arrow reads offsets, views and codes without a look at where they point, and so do the loops.  Every batch
+that Arrow has not decoded itself is therefore checked before anything is done with it, by :func:`checked`;
+Arrow's readers of Parquet and text make no others.  Whether strings are UTF-8 is checked where they are
+numbered, once for each distinct one.
+
+The loops need offsets and bytes, those of sources first, then those of targets.
+"""
+
+from functools import partial
 
 import numpy as np
 
@@ -63,6 +73,72 @@ def without_views(column):
     return column.cast(pa.large_binary()) if types.is_binary_view(column.type) else column
 
 
+def checked(batches):
+    """Yield record batches from outside after a check of their memory; raise GraphError for a damaged one."""
+    dictionaries = {}
+    for number, batch in enumerate(batches):
+        where = f"record batch {number}"
+        _check(batch.validate, where)
+        for name, column in zip(batch.schema.names, batch.columns):
+            dictionary = check_column(column, f"column {name!r} of {where}", dictionaries.get(name))
+            if dictionary is not None:
+                dictionaries[name] = dictionary
+        yield batch
+
+
+def check_column(column, name, known=None):
+    """Raise GraphError unless an Arrow column refers to nothing but its own memory.
+
+    The memory of other libraries comes without its size, for which their last offset is taken.  Returns the
+    dictionary of the column if it has one; ``known`` is the dictionary that was checked last.
+    """
+    import pyarrow as pa
+    from pyarrow import types
+
+    if isinstance(column, pa.ChunkedArray):
+        for chunk in column.chunks:
+            known = check_column(chunk, name, known)
+        return known
+    _check(column.validate, name)
+    if types.is_dictionary(column.type):
+        codes, dictionary = column.indices, column.dictionary
+        if known is None or _memory(dictionary) != _memory(known):
+            check_column(dictionary, name)
+        check_column(codes, name)
+        _check(partial(pa.DictionaryArray.from_arrays, codes, dictionary), name)
+        return dictionary
+    if is_utf8(column.type):
+        column = column.view(_bytes_type(column.type))
+    _check(partial(column.validate, full=True), name)
+    return None
+
+
+def _check(validate, name):
+    from pyarrow import ArrowException
+
+    try:
+        validate()
+    except ArrowException as error:
+        problem = " ".join(str(error).split())
+        raise GraphError(f"{name} is damaged ({problem}); write the table again") from error
+
+
+def _memory(array):
+    """Where an array is in memory; equal for two arrays over the same memory."""
+    buffers = [buffer and (buffer.address, buffer.size) for buffer in array.buffers()]
+    return array.type, array.offset, len(array), buffers
+
+
+def _bytes_type(kind):
+    """The type of bytes with the layout of a type of strings."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_string_view(kind):
+        return pa.binary_view()
+    return pa.large_binary() if types.is_large_string(kind) else pa.binary()
+
+
 class ColumnNumbers:
     """Numbers the strings of two Arrow columns of types ``left`` and ``right``, batch by batch.
 
@@ -75,16 +151,21 @@ class ColumnNumbers:
 
         both = is_utf8(value_type(left)) and is_utf8(value_type(right))
         self.kind, self.wide = (pa.string(), pa.large_string()) if both else (pa.binary(), pa.large_binary())
-        self.strings = StringNumbers(2 * expected)
+        self.strings, self.utf8 = StringNumbers(2 * expected), both
 
     def add(self, left, right, sources, targets):
         """Write the numbers of a batch of pairs into ``sources`` and ``targets`` (uint32).
 
         The columns are of one length, without nulls, as :func:`with_plain_nulls` returns them.
         """
+        before = self.strings.count
+        self._add(without_views(left), without_views(right), sources, targets)
+        if self.utf8:
+            self.strings.check_utf8(before)
+
+    def _add(self, left, right, sources, targets):
         from pyarrow import types
 
-        left, right = without_views(left), without_views(right)
         coded = [types.is_dictionary(column.type) for column in (left, right)]
         if any(coded):  # a dictionary is no smaller for a few rows, so it cannot be halved
             left, right = (c if code else c.dictionary_encode() for c, code in zip((left, right), coded))
@@ -95,7 +176,7 @@ class ColumnNumbers:
             raise GraphError(f"an id is longer than {MAX_PAIR_BYTES:,} bytes; shorten such ids")
         if size > MAX_BYTES and middle:
             for part in slice(0, middle), slice(middle, len(left)):
-                self.add(left[part], right[part], sources[part], targets[part])
+                self._add(left[part], right[part], sources[part], targets[part])
             return
         numbers = self.strings.add(*self._starts_and_bytes(left, right))
         sources[:], targets[:] = numbers[0::2], numbers[1::2]

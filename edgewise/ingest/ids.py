@@ -11,6 +11,7 @@ from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import BATCH_ROWS, ColumnNumbers, is_text, value_type, with_plain_nulls
+from edgewise.ingest.columns import as_column, kinds_of
 from edgewise.primitives import unique
 from edgewise.timer import timer
 
@@ -122,13 +123,44 @@ def _arrow(values, name):
 
     try:
         return pa.array(values.astype(object) if values.dtype.kind == "T" else values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+    except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as error:
         problem = f"{name} cannot be ids ({' '.join(str(error).split())})"
         raise GraphError(f"{problem}; give integers only or strings only") from error
 
 
+def ids_of_vertices(ids, n_vertices):
+    """Distinct external ids of the vertices, as :attr:`Graph.ids` holds them, after a check; or ``None``."""
+    if ids is None:
+        return None
+    ids = as_column(ids, "ids")
+    ids = _column(arrays.move(ids, "cpu") if hasattr(ids, "dtype") else ids, "ids")
+    if len(ids) != n_vertices:
+        raise GraphError(f"{len(ids)} ids for {n_vertices} vertices; give one for each")
+    if not isinstance(ids, np.ndarray):
+        half = len(ids) - len(ids) // 2  # the halves of an odd number overlap
+        count = number_strings(ids[:half], ids[len(ids) - half :])[3]
+    else:
+        ids = _wide(ids)
+        count = len(ids) if bool((ids[1:] > ids[:-1]).all()) else len(np.unique(ids))
+    if count != n_vertices:
+        raise GraphError(f"{n_vertices} vertices have {count} different ids; give each vertex its own")
+    return ids
+
+
+def weights_of_vertices(weights, n_vertices):
+    """Weights of the vertices, (n,) or (n, k), after a check; or ``None``."""
+    if weights is None:
+        return None
+    weights = np.asarray(weights)
+    if weights.dtype.kind not in "iuf" or weights.ndim not in (1, 2) or len(weights) != n_vertices:
+        given = f"vertex_weights have type {weights.dtype} and shape {weights.shape}"
+        raise GraphError(f"{given}; give a number, or a row of numbers, for each of {n_vertices} vertices")
+    return weights
+
+
 def _wide(column):
-    return column.astype(np.uint64 if column.dtype == np.uint64 else np.int64, copy=False)
+    beyond_int64 = column.dtype.kind == "u" and column.dtype.itemsize == 8  # in either order of bytes
+    return column.astype(np.uint64 if beyond_int64 else np.int64, copy=False)
 
 
 def _of_one_sign(sources, targets):
@@ -146,6 +178,9 @@ def _of_one_sign(sources, targets):
 def vertices_of(graph, ids):
     """Vertex numbers of ``ids`` in ``graph``; see :meth:`edgewise.Graph.vertices_of`."""
     wanted = _as_column(ids)
+    if isinstance(wanted, list) and "booleans" in kinds_of(wanted):
+        wrong = next(one for one in wanted if isinstance(one, (bool, np.bool_)))
+        raise GraphError(f"vertex {wrong!r} is not in the graph: ids are integers or strings")
     if graph.ids is None:
         return _checked(_integers(wanted), graph.n_vertices)
     return _of_integers(graph, wanted) if isinstance(graph.ids, np.ndarray) else _of_strings(graph, wanted)
@@ -212,7 +247,7 @@ def _of_strings(graph, wanted):
     known = graph.ids
     try:
         column = pa.array(wanted, known.type)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+    except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
         wrong = next((one for one in wanted if not isinstance(one, str)), wanted[0])
         raise GraphError(f"vertex {wrong!r} is not in the graph: its ids are strings") from None
     vertices = pc.index_in(column, value_set=known)

@@ -5,19 +5,22 @@ Of a batch only vertex numbers, weights and new ids are stored, so that tables m
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError, argument
+from edgewise.errors import EdgewiseWarning, GraphError, OptionError, argument
 from edgewise.ingest.arrow import (
     BATCH_ROWS,
     ColumnNumbers,
+    checked,
     is_text,
     value_type,
     with_plain_nulls,
     without_views,
 )
+from edgewise.ingest.columns import check_one_kind, is_arrow, kinds_of
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.ids import number_integers
 from edgewise.timer import timer
 
+OBJECTS = np.dtype(object)
 CHOICE = f"{argument('source')} and {argument('target')}"
 
 
@@ -32,8 +35,7 @@ def choose_id_columns(schema, source=None, target=None):
     if (source is None) != (target is None):
         raise OptionError(f"{CHOICE} belong together; give both or neither")
     if source is not None:
-        if source == target:
-            raise OptionError(f"{CHOICE} are both {source!r}; name two columns")
+        check_distinct(source, target)
         return source, target
     if len(schema) < 2:
         raise GraphError(f"only one column ({_listed(schema)}); a table of pairs needs two ids in each row")
@@ -45,6 +47,14 @@ def choose_id_columns(schema, source=None, target=None):
     if not texts and all(types.is_integer(value_type(field.type)) for field in list(schema)[:2]):
         return schema.names[0], schema.names[1]
     raise GraphError(f"which columns hold the ids? choose with {CHOICE} ({_listed(schema)})")
+
+
+def check_distinct(source, target, weight=None) -> None:
+    """Refuse a column, given by name or position, that is chosen twice."""
+    if source == target:
+        raise OptionError(f"{CHOICE} are both {source!r}; name two columns")
+    if weight is not None and weight in (source, target):
+        raise OptionError(f"{argument('weight', weight)} is a column of ids; name another one")
 
 
 def _listed(schema):
@@ -109,6 +119,7 @@ class PairBatches:
         if null not in ("error", "drop"):
             raise OptionError(f"{argument('null', null)} is unknown; use 'error' or 'drop'")
         self.id_columns = source, target = choose_id_columns(schema, source, target)
+        check_distinct(source, target, weight)
         self.weight, self.null = weight, null
         self.condition = None
         if where is not None:
@@ -120,6 +131,7 @@ class PairBatches:
         self.columns = list(dict.fromkeys([*self.needed, *compared]))
         self.kinds = id_types(schema, self.id_columns, self.columns)
         self.rows = self.begun = 0
+        self.kept_any = self.condition is None
         self._selected = None
 
     def begin(self, schema, row=0):
@@ -154,6 +166,9 @@ class PairBatches:
         import pyarrow.compute as pc
 
         keep = None if self.condition is None else self.condition.rows(batch)
+        if not self.kept_any:
+            self.kept_any = keep.true_count > 0
+            self.condition.note_range(batch)
         for name in self.needed:
             if batch.column(name).null_count:
                 here = batch.column(name).is_valid()
@@ -163,6 +178,14 @@ class PairBatches:
         batch = _changed(batch.select(self.needed), without_views)
         self._selected = None if keep is None or keep.true_count == len(keep) else keep
         return batch if self._selected is None else batch.filter(keep)
+
+    def warn_if_empty(self):
+        """Warn if there were rows, of which the condition kept none."""
+        if self.rows and not self.kept_any:
+            from warnings import warn
+
+            kept = f"the condition {self.condition.text!r} keeps none of {self.rows:,} rows"
+            warn(f"{kept}; {self.condition.ranges()}", EdgewiseWarning, stacklevel=2)
 
     def _check_complete(self, name, here, keep):
         """Raise unless the column ``name`` is valid in every row that is kept."""
@@ -204,6 +227,7 @@ class Pairs(PairBatches):
 
     def finish(self):
         """Return sources and targets (vertex numbers), weights or ``None``, ids or ``None``, and count."""
+        self.warn_if_empty()
         weights = None if self.weights is None else self.weights.used_items()
         sources, targets = self.sources.used_items(), self.targets.used_items()
         if self.numbers is None:
@@ -241,24 +265,42 @@ def integers(column, kind):
 def from_frame(graph_class, frame, source, target, weight, where, null, directed):
     """Make a graph of a table with one edge a row: see :meth:`edgewise.Graph.from_frame`."""
     table = _table(frame)
-    pairs = Pairs(table.schema, source, target, weight, where, null, expected=table.num_rows)
+    try:
+        pairs = Pairs(table.schema, source, target, weight, where, null, expected=table.num_rows)
+    except UnicodeDecodeError:
+        raise GraphError("the name of a column is not UTF-8 text; rename it") from None
+    _check_values(frame, pairs.id_columns)
     needed = table.select(pairs.columns)
-    for batch in needed.to_batches():
+    for batch in checked(needed.to_batches()):
         pairs.add(batch)
     sources, targets, weights, ids, count = pairs.finish()
     return graph_class(count, edges=(sources, targets, weights), directed=directed, ids=ids)
 
 
+def _check_values(frame, id_columns):
+    """Raise if a column of ids holds Python values of several kinds, which Arrow may have made equal."""
+    for name in list(frame.keys()) if isinstance(frame, dict) or hasattr(frame, "iloc") else ():
+        values = frame[name]
+        typed = is_arrow(values) or getattr(values, "dtype", OBJECTS) != OBJECTS
+        if str(name) in id_columns and not typed:
+            check_one_kind(kinds_of(values), f"column {name!r}")
+
+
 def _table(frame):
     import pyarrow as pa
 
-    if isinstance(frame, pa.RecordBatchReader):
-        return frame.read_all()
-    if hasattr(frame, "__arrow_c_stream__") or isinstance(frame, dict):
-        try:
-            return pa.table(frame)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
-            raise GraphError(f"the table cannot be read as Arrow: {str(error).splitlines()[0]}") from None
-    kind = type(frame).__name__
-    hint = "call .collect() first" if kind == "LazyFrame" else "pandas, polars and Arrow tables do"
-    raise GraphError(f"{kind} is no table: it needs __arrow_c_stream__ or to be a dict of columns; {hint}")
+    if isinstance(frame, pa.Table):  # other ways lose the sizes of its buffers, which are checked
+        return frame
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame])
+    reader = isinstance(frame, pa.RecordBatchReader)
+    if not (reader or hasattr(frame, "__arrow_c_stream__") or isinstance(frame, dict)):
+        kind = type(frame).__name__
+        hint = "call .collect() first" if kind == "LazyFrame" else "pandas, polars and Arrow tables do"
+        raise GraphError(
+            f"{kind} is no table: it needs __arrow_c_stream__ or to be a dict of columns; {hint}"
+        )
+    try:
+        return frame.read_all() if reader else pa.table(frame)
+    except (pa.ArrowException, ArithmeticError, OSError, TypeError, ValueError) as error:
+        raise GraphError(f"the table cannot be read as Arrow: {str(error).splitlines()[0]}") from None

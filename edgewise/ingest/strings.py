@@ -46,6 +46,8 @@ FAR = np.uint32(16)
 #: Share of the slots in use before the table doubles, and the share never exceeded within a batch.
 FULL, BRIM = 0.75, 0.9
 MIN_SLOTS, MAX_FIRST_SLOTS = 1 << 12, 1 << 20
+#: Bytes of an id that a message shows.
+SHOWN = 60
 #: Largest number of distinct strings, so that the number in a slot takes 32 bits.
 MAX_STRINGS = 3 << 30
 
@@ -188,6 +190,14 @@ def rehash(old_slot, old_slots, slots):
             slot = (slot + ONE) & mask
 
 
+def _is_utf8(text):
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 class StringNumbers:
     """The strings added so far, each with its number: ``count`` of about ``expected`` distinct ones."""
 
@@ -254,6 +264,23 @@ class StringNumbers:
         self.offsets.extend(len(ends))[:] = ends
         self.arena.extend(int(ends[-1]) - self.arena.used if len(ends) else 0, int(FAR) + 1)
         self.count += len(ends)
+
+    def check_utf8(self, first):
+        """Raise unless the strings from number ``first`` on are UTF-8."""
+        offsets = self.offsets.used_items()[first:]
+        text = self.arena.array[offsets[0] : offsets[-1]]
+        if len(text) == 0 or int(text.max()) < 128:  # ASCII
+            return
+        import pyarrow as pa
+
+        buffers = [None, pa.py_buffer((offsets - offsets[0]).astype(np.int64)), pa.py_buffer(text)]
+        strings = pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
+        try:
+            strings.validate(full=True)
+        except pa.ArrowInvalid:
+            wrong = next(one for one in strings.view(pa.large_binary()).to_pylist() if not _is_utf8(one))
+            remedy = "convert the column to UTF-8, or store it as bytes"
+            raise GraphError(f"the id {wrong[:SHOWN]!r} is not UTF-8 text; {remedy}") from None
 
     def ids(self, kind):
         """Return the strings in the order of their numbers, as an Arrow array of ``kind``; the last call."""

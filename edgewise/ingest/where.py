@@ -54,6 +54,7 @@ class Condition:
 
     def __init__(self, text):
         self.text, self.columns, self._names = text, [], {}
+        self._ranges: dict = {}
         if not isinstance(text, str) or len(text) > MAX_LENGTH:
             raise OptionError(f"{argument('where')} takes a text of at most {MAX_LENGTH} characters")
         self._stem = "column_"
@@ -90,6 +91,21 @@ class Condition:
         if not types.is_boolean(met.type):
             raise self._refusal("it is a value, not a condition")
         return pc.fill_null(met, False)
+
+    def note_range(self, table):
+        """Note least and largest value of each column of the condition, where its type has an order."""
+        for name in self.columns:
+            try:
+                limits = pc.min_max(_column(table, name)).as_py().values()
+            except pa.ArrowException:
+                continue
+            known = [value for value in (*self._ranges.get(name, ()), *limits) if value is not None]
+            self._ranges[name] = (min(known), max(known)) if known else ()
+
+    def ranges(self) -> str:
+        """The ranges that were noted, in words."""
+        words = {name: "runs from {!r} to {!r}".format(*ends) for name, ends in self._ranges.items() if ends}
+        return " and ".join(f"{name!r} {words.get(name, 'is null')}" for name in self._ranges)
 
     def _compiled(self, node):
         """Function that evaluates a part of the condition for a table, to a column or a constant."""

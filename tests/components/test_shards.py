@@ -261,13 +261,47 @@ def checkpoint_of_two(folder, tmp_path):
 def test_checkpoint_with_something_missing(missing, tmp_path):
     folder, checkpoint = stored(tmp_path / "shards", *KINDS["dense"]), tmp_path / "so-far"
     not_forgotten(folder, checkpoint)
+
+    def leave_out(facts, arrays):
+        facts.pop(missing, None)
+        arrays.pop(missing, None)
+
+    change(checkpoint, leave_out)
+    with pytest.raises(FileError, match="so-far: is no checkpoint, or a damaged one; remove it"):
+        ew.stream_components(folder, checkpoint=checkpoint)
+
+
+def change(checkpoint, damage):
+    """Let ``damage`` change the facts and the arrays of a checkpoint."""
     with np.load(checkpoint) as file:
-        arrays = {name: file[name] for name in file.files if name != missing}
-    facts = json.loads(arrays["facts"].tobytes())
-    facts.pop(missing, None)
-    arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+        arrays = {name: file[name] for name in file.files}
+    facts = json.loads(arrays.pop("facts").tobytes())
+    damage(facts, arrays)
     with open(checkpoint, "wb") as file:
-        np.savez(file, **arrays)
+        np.savez(file, facts=np.frombuffer(json.dumps(facts).encode(), np.uint8), **arrays)
+
+
+DAMAGES = {
+    "a label out of range": ("dense", lambda facts, arrays: arrays["labels"].put(3, 2**32 - 1)),
+    "labels in a circle": ("dense", lambda facts, arrays: arrays["labels"].put([3, 4], [4, 3])),
+    "labels of labels": ("dense", lambda facts, arrays: arrays["labels"].put([0, 3, 4], [0, 0, 3])),
+    "labels of floats": ("dense", lambda facts, arrays: arrays.update(labels=arrays["labels"] / 1)),
+    "a label of sparse ids": ("negative", lambda facts, arrays: arrays["labels"].put(3, 2**32 - 1)),
+    "more labels than ids": ("negative", lambda facts, arrays: arrays.update(ids=arrays["ids"][1:])),
+    "falling offsets": ("strings", lambda facts, arrays: arrays["offsets"].put(1, 2**31 - 1)),
+    "one string twice": ("strings", lambda facts, arrays: arrays["arena"].fill(65)),
+    "no text": ("strings", lambda facts, arrays: arrays["arena"].put(0, 0xFF)),
+    "a negative position": ("dense", lambda facts, arrays: facts.update(position=[-1, 0])),
+    "a position beyond the files": ("dense", lambda facts, arrays: facts.update(position=[9, 0])),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_checkpoints(damage, tmp_path):
+    kind, function = DAMAGES[damage]
+    folder, checkpoint = stored(tmp_path / "shards", *KINDS[kind]), tmp_path / "so-far"
+    not_forgotten(folder, checkpoint)
+    change(checkpoint, function)
     with pytest.raises(FileError, match="so-far: is no checkpoint, or a damaged one; remove it"):
         ew.stream_components(folder, checkpoint=checkpoint)
 

@@ -236,3 +236,8 @@ def test_options_of_other_formats(tmp_path):
     for option in ({"where": "x > 1"}, {"one_based": True}, {"source": 0, "target": 1}):
         with pytest.raises(ew.errors.OptionError, match="means nothing for METIS"):
             ew.read(tmp_path / "a.graph", **option)
+
+
+def test_messages_are_one_line_whatever_the_names_are(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"a\x0bb,c\x1b[31m,d,e\xe2\x80\xa8f\nx,y,z,w\n")
+    assert r"a\x0bb, c\x1b[31m, d, e\u2028f" in message(tmp_path / "a.csv")

@@ -33,6 +33,17 @@ def test_what_is_sniffed_is_read(tmp_path, kind):
     path = tmp_path / "a"
     path.write_text(TEXTS[kind])
     assert ew.read(path).n_vertices > 0
+    assert ew.read(path, weight=False).weights is None
+
+
+def test_repeated_edges_of_gml(tmp_path):
+    """Several edges between two nodes, as in Newman's celegansneural.gml."""
+    path = tmp_path / "a.gml"
+    edge = "edge\n  [\n    source 0\n    target 1\n    value {}\n  ]\n  "
+    nodes = "node [ id 0 ] node [ id 1 ]"
+    path.write_text(f"graph\n[\n  directed 1\n  {nodes}\n  {edge.format(3)}{edge.format(4)}]\n")
+    assert ew.read(path).weights.tolist() == [3, 4]
+    assert ew.read(path, repeated="sum").weights.tolist() == [7]
 
 
 def test_ties_are_broken_by_the_suffix(tmp_path):

@@ -1,5 +1,7 @@
 """Tables: the columns that are meant, and clusters written."""
 
+import warnings
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -9,7 +11,8 @@ import pyarrow.parquet
 import pytest
 
 import edgewise as ew
-from edgewise.errors import FileError, OptionError
+from edgewise.command import run
+from edgewise.errors import EdgewiseWarning, FileError, GraphError, OptionError
 from edgewise.files.tables import write_clusters
 
 TABLE = pa.table({"left": ["a", "b", "d"], "right": ["b", "c", "e"], "score": [0.9, 0.2, 0.8]})
@@ -141,3 +144,74 @@ def test_several_tables(tmp_path):
         ew.read(f"{tmp_path}/*.txt")
     with pytest.raises(FileError, match="no file of pairs"):
         ew.read(f"{tmp_path}/*.nothing")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_condition_that_keeps_no_row_warns_with_the_range(tmp_path, suffix):
+    path = stored(tmp_path, suffix, TABLE.append_column("none", pa.nulls(3, pa.float64())))
+    chosen = {"source": "left", "target": "right"}
+    found = r"the condition 'score > 90' keeps none of 3 rows; 'score' runs from 0\.2 to 0\.9$"
+    with pytest.warns(EdgewiseWarning, match=found):
+        assert ew.read(path, where="score > 90", **chosen).n_edges == 0
+    with pytest.warns(EdgewiseWarning, match=found):
+        assert ew.stream_components(path, where="score > 90", **chosen).count == 0
+    with pytest.warns(EdgewiseWarning, match=r"'left' runs from 'a' to 'd' and 'none' is null"):
+        ew.read(path, where="left == 'x' or none > 1", **chosen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ew.read(path, where="score > 0.8", **chosen).n_edges == 1
+        assert ew.read(stored(tmp_path, suffix, TABLE.slice(3)), where="score > 9", **chosen).n_edges == 0
+
+
+def test_the_command_warns_in_one_line(tmp_path, capsys):
+    arguments = ["components", str(stored(tmp_path, ".csv")), "--where", "score > 90"]
+    for more in [], ["--stream", "--source", "left", "--target", "right"]:
+        assert run([*arguments, *more]) == 0
+        error = capsys.readouterr().err
+        assert error.startswith(
+            "edgewise: the condition 'score > 90' keeps none of 3 rows; 'score' runs from"
+        )
+        assert error.count("\n") == 1
+
+
+SCORED = "left,right,{}\n1,2,0.9\n2,3,0.8\n"
+
+
+@pytest.mark.parametrize("name", ["score", "match_probability", "Similarity"])
+@pytest.mark.parametrize("rows", [SCORED, SCORED.replace("1,", "x,"), "jsonl"])
+def test_a_similarity_is_no_distance_unless_it_is_named(tmp_path, name, rows, capsys):
+    path = tmp_path / "pairs.csv"
+    text = f'{{"left": 1, "right": 2, "{name}": 0.9}}\n' * 2 if rows == "jsonl" else rows.format(name)
+    path.write_text(text)
+    graph = ew.read(path)
+    assert graph.assumed_weights == name
+    assert graph.weights[0] == 0.9
+    for search in ew.shortest_paths, ew.all_pairs_shortest_paths:
+        arguments = (graph,) if search is ew.all_pairs_shortest_paths else (graph, graph.ids_of([1])[0])
+        with pytest.raises(GraphError, match=f"the weights are the column '{name}', which sounds like"):
+            search(*arguments)
+    assert run(["paths", str(path), "--source", "2"]) == 2
+    assert f"with --weight {name} if it is one" in capsys.readouterr().err
+    assert run(["paths", str(path), "--source", "2", "--weight", name]) == 0
+
+
+def test_the_closing_line_names_what_was_taken_as_weights(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("from,to,km\n1,2,5\n")
+    (tmp_path / "a.txt").write_text("1 2 5\n2 3 4\n")
+    (tmp_path / "a.mtx").write_text("%%MatrixMarket matrix coordinate integer symmetric\n2 2 1\n2 1 5\n")
+    found = {
+        "a.csv": "weights: km, ",
+        "a.txt": "weights: the third column, ",
+        "a.mtx": "weights: the values of",
+    }
+    for name, words in found.items():
+        assert run(["paths", str(tmp_path / name), "--source", "2"]) == 0
+        assert words in capsys.readouterr().out
+        assert run(["convert", str(tmp_path / name), str(tmp_path / "b.txt")]) == 0
+        assert words in capsys.readouterr().out
+        assert run(["paths", str(tmp_path / name), "--source", "2", "--bfs"]) == 0
+        assert "weights" not in capsys.readouterr().out
+    assert run(["paths", str(tmp_path / "a.csv"), "--source", "2", "--weight", "km"]) == 0
+    assert "weights" not in capsys.readouterr().out
+    graph = ew.read(tmp_path / "a.csv", directed=True)
+    assert graph.undirected().assumed_weights == graph.simplified().assumed_weights == "km"

@@ -2,7 +2,10 @@
 
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -10,7 +13,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError
-from edgewise.files.atomic_write import atomic_write
+from edgewise.files import atomic_write as atomic
+from edgewise.files.atomic_write import LOCKS, atomic_write
 
 
 def test_the_old_file_stays_until_the_new_one_is_complete(tmp_path):
@@ -46,6 +50,60 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
             ew.write(graph, tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == ["a.mtx"]
     assert (tmp_path / "a.mtx").read_text() == "old"
+
+
+KILLED = """
+import os, signal, sys
+from edgewise.files import atomic_write as atomic
+from edgewise.files.atomic_write import LOCKS, atomic_write
+with atomic_write(sys.argv[1]) as part:
+    part.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not LOCKS, reason="needs locks")
+def test_the_next_run_removes_what_a_killed_one_has_left(tmp_path):
+    """Only the parts of the same file, only those of this machine, and none that is being written."""
+    goal, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    for path in (goal, goal, other):
+        done = subprocess.run([sys.executable, "-c", KILLED, path])
+        assert done.returncode == -signal.SIGKILL
+    killed = set(tmp_path.iterdir())
+    stranger = tmp_path / next(path.name for path in killed if path.name.endswith("a.txt")).replace(
+        ".", ".0", 1
+    )
+    stranger.write_text("of another machine")
+    victim = tmp_path / "victim"
+    victim.write_text("kept")
+    (tmp_path / atomic._name_of_part(goal, "0" * 16)).symlink_to(victim)
+    os.mkfifo(tmp_path / atomic._name_of_part(goal, "1" * 16))
+    with atomic_write(goal) as live, atomic_write(goal) as part:
+        assert live.exists()
+        part.write_text("new")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert {path.name for path in killed if path.name.endswith("a.txt")}.isdisjoint(left)
+    assert {path.name for path in killed if path.name.endswith("b.txt")} <= left
+    assert stranger.name in left and victim.read_text() == "kept" and len(left) == 6
+
+
+def test_long_names(tmp_path):
+    for name in ("a" * 251 + ".txt", "\N{SNOWMAN}" * 83 + ".txt"):
+        with atomic_write(tmp_path / name) as part:
+            part.write_text("new")
+        assert (tmp_path / name).read_text() == "new"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+def test_a_pipe_without_a_reader_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "a.csv")
+    graph = ew.Graph.from_edges([0], [1])
+    with pytest.raises(FileError, match="a pipe that no program reads"):
+        ew.write(graph, tmp_path / "a.csv")
+    reader = os.open(tmp_path / "a.csv", os.O_RDONLY | os.O_NONBLOCK)
+    ew.write(graph, tmp_path / "a.csv")
+    assert os.read(reader, 100) == b"source,target\n0,1\n"
+    os.close(reader)
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EIO])

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgewise.ingest.edges import first_unmatched, is_symmetric
+from edgewise.ingest.symmetry import first_unmatched, is_symmetric
 
 end = st.integers(0, 4)
 arcs = st.lists(st.tuples(end, end, st.sampled_from([0, 1, -2, 2**40])), max_size=10)

@@ -1,0 +1,118 @@
+"""JSON Lines: a table with one object in each row, such as ``{"from": "ann", "to": "bob", "score": 0.9}``.
+
+See https://jsonlines.org.  The columns are the keys; a key that a row lacks is null there.  Values of a
+column are of one type in all rows, as far as the column is needed: a number is not the same id as its digits
+in quotes, so a mixture is refused.  Blocks of whole lines are parsed one by one, so an error has a line.
+"""
+
+import json
+
+from edgewise.files.layout import MAX_DIGITS
+from edgewise.files.normalise_text import whole_lines
+from edgewise.files.text import Mismatch, TextTable, bisected, shorten
+
+#: What the values of each type are called.
+NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
+
+
+def is_json_lines(source) -> bool:
+    """Whether the first row of a text is a JSON object."""
+    first = next((line for line in source.lines() if line.strip()), b"")
+    return first.lstrip().startswith(b"{") and isinstance(_value(first), dict)
+
+
+def _value(line: bytes):
+    """The value of a line of JSON, long integers cut short; ``None`` if it is not valid."""
+    try:
+        return json.loads(line, parse_int=lambda digits: int(digits[:MAX_DIGITS]))
+    except (ValueError, RecursionError):
+        return None
+
+
+class JsonTable(TextTable):
+    """A file of JSON Lines, as a table with an unknown number of rows."""
+
+    def __init__(self, source, patient=False, like=None, ids=None):
+        import pyarrow as pa
+
+        self.source, self.patient, self.ids = source, patient, ids
+        kinds: dict = {}
+        for line in source.lines():
+            value = _value(line)
+            for name, item in value.items() if isinstance(value, dict) else ():
+                kinds.setdefault(name, set()).add(type(item))
+        known = {} if like is None else dict(zip(like.names, like.types))
+        self.schema = pa.schema([(name, known.get(name) or _type_of(kinds[name])) for name in kinds])
+
+    def settle(self, id_columns):
+        """Settle the types of the columns; a mismatch if the beginning does not show that of the ids."""
+        import pyarrow as pa
+        from pyarrow import types
+
+        kinds = {field.name: field.type for field in self.schema}
+        for name, kind in kinds.items():
+            if name in id_columns and types.is_null(kind):
+                if not self.patient:
+                    raise Mismatch
+                kinds[name] = pa.string()
+            elif name in id_columns:
+                continue
+            elif types.is_null(kind) or (self.patient and types.is_integer(kind)):
+                kinds[name] = pa.float64()
+        self.schema = pa.schema(list(kinds.items()))
+
+    def batches(self, columns):
+        """Yield the needed columns block by block; a mismatch where a row may fit a patient table."""
+        import pyarrow as pa
+
+        schema = pa.schema([self.schema.field(name) for name in columns])
+        with self.source.open() as stream:
+            for before, block in whole_lines(stream):
+                try:
+                    yield from _parsed(block, schema)
+                except pa.ArrowInvalid as error:
+                    if not self.patient:
+                        raise Mismatch from error
+                    number, line = bisected(lambda part: _parsed(part, schema), block.split(b"\n"), before)
+                    raise self.source.error(_complaint(line, schema), number) from error
+
+
+def _type_of(kinds):
+    """Arrow type for the types of a column's first values."""
+    import pyarrow as pa
+
+    kinds = kinds - {type(None)}
+    if kinds & {dict, list}:
+        return pa.struct([])
+    if str in kinds:
+        return pa.string()
+    if bool in kinds:
+        return pa.bool_()
+    return pa.float64() if float in kinds else pa.int64() if kinds else pa.null()
+
+
+def _parsed(block, schema):
+    """Record batches of a block of whole lines."""
+    import pyarrow as pa
+    import pyarrow.json as arrow_json
+
+    if not block.strip():
+        return []
+    how = arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
+    parsing = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    table = arrow_json.read_json(pa.BufferReader(block), how, parsing)
+    table.validate(full=True)  # strings that are no UTF-8
+    return table.select(schema.names).to_batches()
+
+
+def _complaint(line, schema):
+    """What is wrong with a line."""
+    value = _value(line)
+    if not isinstance(value, dict):
+        return f"one JSON object expected, but found {shorten(line)}; correct the line"
+    for field in schema:
+        item = value.get(field.name)
+        if item is not None and field.type not in map(_type_of, ({type(item)}, {type(item), float})):
+            held, others = NAMES.get(type(item), "a list or an object"), f"{field.type} in other rows"
+            return f"{field.name!r} is {held} here, but {others}; write it as one of the two in all rows"
+    return f"cannot be parsed: {shorten(line)}; correct the line"

@@ -1,0 +1,80 @@
+"""Parsing text on all cores: each thread of a pool parses a block of whole lines at a time.
+
+Arrow's own parallel parser reads ahead on threads that go on after an error, and that free memory after the
+last row.  Where such a thread meets a Python object while the interpreter shuts down, the process aborts.  So
+no Python object ever reaches Arrow's threads: every block is copied to memory of Arrow, and the threads that
+parse have ended when the last block is taken, or when the caller stops.
+"""
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from edgewise.files.normalise_text import cut_lines
+from edgewise.files.streams import BYTE_ORDER_MARK
+
+#: Bytes of the longest block that Arrow can parse.
+LONGEST = 2**31 - 1
+
+
+def parse_text(stream, options, skip=0, *, first=None, change=None):
+    """Yield the table of each block of lines of a stream, in order.
+
+    Parameters
+    ----------
+    stream : object with ``read(count)``
+    options : tuple of pyarrow's read, parse and convert options
+    skip : int
+        Lines before the first row.
+    first : tuple, optional
+        Options of the first block, if it begins with a row of names.
+    change : function, optional
+        Called with the bytes of each block, on several threads; what it returns is parsed.
+    """
+    import pyarrow as pa
+
+    workers = pa.cpu_count()
+    pool, waiting = ThreadPoolExecutor(workers, "edgewise-parse"), deque()
+
+    def tables(most):
+        while len(waiting) > most:
+            if (table := waiting.popleft().result()) is not None:
+                yield table
+
+    try:
+        for pieces in cut_lines(stream, skip):
+            if first is not None and _is_blank(pieces):
+                continue
+            waiting.append(pool.submit(parse_block, pieces, first or options, change))
+            first = None
+            yield from tables(workers + 1)
+        yield from tables(0)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def parse_block(pieces, options, change=None):
+    """Return the table of a block of lines in one or more pieces; ``None`` if all lines are empty."""
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    if change is not None:
+        pieces = [change(b"".join(pieces))]
+    if _is_blank(pieces):  # an error to Arrow
+        return None
+    if bytes(pieces[0][:3]) == BYTE_ORDER_MARK:  # Arrow would take it away from what is no start of a file
+        pieces = [b"\n", *pieces]
+    memory = pa.allocate_buffer(sum(map(len, pieces)))
+    room = np.frombuffer(memory, np.uint8)
+    for piece in pieces:
+        room[: len(piece)] = np.frombuffer(piece, np.uint8)
+        room = room[len(piece) :]
+    names, size = options[0].column_names, min(memory.size + 1, LONGEST)
+    reading = csv.ReadOptions(use_threads=False, column_names=names, block_size=size)
+    return csv.read_csv(pa.BufferReader(memory), reading, *options[1:])
+
+
+def _is_blank(pieces):
+    text = pieces[0]
+    return not text or (text[0] in b"\r\n" and not b"".join(pieces).strip(b"\r\n"))

@@ -1,0 +1,79 @@
+"""What the footers of Parquet files state is read with care, and held against the rows."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import edgewise as ew
+from edgewise.errors import EdgewiseError, FileError
+from edgewise.files.parquet_footer import integer_range
+
+pytestmark = pytest.mark.interpreter
+
+BOTH = {"source": True, "target": True}
+
+
+def stored(path, columns, **options):
+    pa.parquet.write_table(pa.table(columns), path, **options)
+    return path
+
+
+@pytest.mark.parametrize("name", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+@pytest.mark.parametrize("version", ["1.0", "2.6"])
+def test_ranges_of_every_integer_type(tmp_path, name, version):
+    limits = np.iinfo(name)
+    columns = {"source": np.array([5, limits.max, 7], name), "more": ["x", "y", "z"], "target": [1, 2, 3]}
+    path = stored(tmp_path / "pairs.parquet", columns, version=version, row_group_size=2)
+    assert integer_range(path, {"source": limits.min < 0, "target": True}) == (1, limits.max)
+    columns["source"][0] = limits.min
+    path = stored(path, columns, version=version)
+    assert integer_range(path, {"source": limits.min < 0}) == (limits.min, limits.max)
+
+
+def test_what_is_not_stated(tmp_path):
+    path = stored(tmp_path / "pairs.parquet", {"source": [1, 2], "target": [3, 4]}, write_statistics=False)
+    assert integer_range(path, BOTH) is None
+    path = stored(path, {"source": [1, 2], "target": pa.array([None, None], pa.int64())})
+    assert integer_range(path, BOTH) is None
+    path = stored(path, {"source": [1, 2], "target": [{"source": 9}, {"source": 9}]})
+    assert integer_range(path, BOTH) is None
+    path = stored(path, {"source": pa.array([], pa.int64()), "target": pa.array([], pa.int64())})
+    assert integer_range(path, BOTH) == ()
+    path.write_bytes(b"PAR1" + bytes(4) + b"PAR1")
+    assert integer_range(path, BOTH) is None
+
+
+def test_damage_in_the_footer(tmp_path):
+    """Every byte of the footer changed: the pairs are those of the table, or the file is refused."""
+    path = stored(tmp_path / "pairs.parquet", {"source": [1, 2, 5], "target": [2, 3, 6]}, store_schema=False)
+    content = path.read_bytes()
+    start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    outcomes = []
+    for place in range(start, len(content) - 8):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        try:
+            outcomes.append(ew.stream_components(path).labels.tolist())
+        except EdgewiseError as error:
+            assert "\n" not in str(error)
+    assert len(outcomes) > 50
+    assert all(outcome == [0, 0, 0, 3, 3] for outcome in outcomes)
+
+
+@pytest.mark.parametrize("read", [ew.read, ew.stream_components])
+def test_rows_that_the_footer_promises(tmp_path, read):
+    path = stored(
+        tmp_path / "pairs.parquet", {"source": np.arange(100), "target": np.arange(100)}, row_group_size=50
+    )
+    content = path.read_bytes()
+    for old, new in (
+        (b"\x16\xc8\x01", b"\x16\xc6\x01"),
+        (b"\x16\x64", b"\x16\x63"),
+        (b"\x16\x64", b"\x16\x62"),
+    ):
+        assert old in content
+        path.write_bytes(content.replace(old, new))
+        with pytest.raises(FileError, match=r"pairs.parquet: "):
+            read(path)

@@ -1,0 +1,176 @@
+"""What is taken as a column of ids: nothing that the caller tells apart becomes one vertex."""
+
+import datetime
+import decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import edgewise as ew
+from edgewise.errors import GraphError
+
+pytestmark = pytest.mark.interpreter
+
+
+def of_objects(values):
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def from_edges(convert):
+    return lambda values: ew.Graph.from_edges(convert(values), convert(values))
+
+
+def from_frame(convert):
+    return lambda values: ew.Graph.from_frame({"a": convert(values), "b": convert(values)})
+
+
+WAYS = {
+    "list": from_edges(list),
+    "tuple": from_edges(tuple),
+    "objects": from_edges(of_objects),
+    "series": from_edges(lambda values: pd.Series(values, dtype=object)),
+    "dict of lists": from_frame(list),
+    "dict of objects": from_frame(of_objects),
+    "data frame": lambda values: ew.Graph.from_frame(pd.DataFrame({"a": values, "b": values}, dtype=object)),
+}
+ways = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+
+
+@ways
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["a\0", "a"],
+        ["\0", ""],
+        [b"a\0", b"a"],
+        ["", "a"],
+        ["nan", "None"],
+        [np.str_("a\0"), "a"],
+        [-(2**63), 5],
+    ],
+)
+def test_distinct_values_are_distinct_vertices(way, values):
+    graph = way(values)
+    assert graph.ids.tolist() == values
+    assert graph.vertices_of(values).tolist() == [0, 1]
+
+
+@ways
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["a", b"a"],
+        [True, 1],
+        [np.True_, 1],
+        [True, False],
+        ["True", True],
+        ["1", 1],
+        [b"1", 1],
+        [1, 1.0],
+        [1, 1.5],
+        [0.0, -0.0],
+        [1, decimal.Decimal(1)],
+        ["a", None],
+        ["nan", float("nan")],
+        ["<NA>", pd.NA],
+        ["NaT", pd.NaT],
+        [1, None],
+        [2**64, 1],
+        [2**63, -1],
+        [-(2**63) - 1, 0],
+        ["\ud800", "a"],
+        [1j, 1],
+        [["a"], ["b"]],
+        [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)],
+        [object(), "a"],
+    ],
+    ids=repr,
+)
+def test_what_could_be_mistaken_is_refused(way, values):
+    with pytest.raises(GraphError) as caught:
+        way(values)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("way", [WAYS[name] for name in ("list", "tuple", "objects", "series")])
+def test_integers_beyond_the_signed_ones(way):
+    assert way([2**63, 1]).ids.tolist() == [1, 2**63]
+    assert way([np.int8(1), np.uint64(2**63)]).ids.tolist() == [1, 2**63]
+
+
+def test_integers_in_the_other_order_of_bytes():
+    for kind in (">u8", "<u8"):
+        ids = np.array([2**63, 1], kind)
+        assert ew.Graph.from_edges(ids, ids).ids.tolist() == [1, 2**63]
+
+
+def test_strings_of_any_length_of_numpy():
+    ids = np.array(["a\0", "a"], np.dtypes.StringDType())
+    assert ew.Graph.from_edges(ids, ids).ids.tolist() == ["a\0", "a"]
+
+
+def test_results_find_ids_that_end_in_zeros():
+    graph = ew.Graph.from_edges(["a", "a\0"], ["b", "c"])
+    assert ew.bfs(graph, "a\0").path_to("c") == ["a\0", "c"]
+    assert ew.bfs(graph, "c").path_to("a\0") == ["c", "a\0"]
+    assert ew.bfs(graph, "c").distance_to("a\0") == 1
+
+
+@pytest.mark.parametrize("ids", [True, [True, 0], [np.True_]])
+def test_booleans_are_found_nowhere(ids):
+    for graph in (
+        ew.Graph.from_edges([0], [1]),
+        ew.Graph.from_edges([1], [7]),
+        ew.Graph.from_edges(["1"], ["2"]),
+    ):
+        with pytest.raises(GraphError, match=r"True.* is not in the graph"):
+            graph.vertices_of(ids)
+
+
+def test_surrogates_are_found_nowhere():
+    with pytest.raises(GraphError, match="is not in the graph"):
+        ew.Graph.from_edges(["a"], ["b"]).vertices_of("\ud800")
+
+
+def test_streams_take_no_booleans():
+    with pytest.raises(GraphError, match="booleans"):
+        ew.ComponentsStream().add([True, 2], [3, 4])
+
+
+KINDS = {
+    "string": pa.array(["a", "b", "a", "a\0"]),
+    "large_string": pa.array(["a", "b", "a", "a\0"], pa.large_string()),
+    "string_view": pa.array(["a", "b", "a", "a\0"], pa.string_view()),
+    "binary": pa.array([b"a", b"b", b"a", b"a\0"]),
+    "fixed": pa.array([b"aa", b"ab", b"aa", b"a\0"], pa.binary(2)),
+    "uint64": pa.array([2**63, 1, 2**63, 2**64 - 1], pa.uint64()),
+    "repeated values": pa.DictionaryArray.from_arrays([0, 1, 2, 4], ["a", "b", "a", "unused", "a\0"]),
+    "integers": pa.DictionaryArray.from_arrays([0, 1, 2, 3], pa.array([2**60, 1, 2**60, -1])),
+}
+
+
+@pytest.mark.parametrize("column", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("cut", ["whole", "slice", "chunks", "chunks with other dictionaries"])
+def test_arrow_columns_of_any_layout(column, cut):
+    values = column.to_pylist()
+    if cut == "slice":
+        column = pa.concat_arrays([column, column])[3:7]
+        values = [values[3], *values[:3]]
+    elif cut != "whole":
+        later = column[2:]
+        if pa.types.is_dictionary(column.type) and "other" in cut:
+            later = later.dictionary_decode().dictionary_encode()
+            later = later.cast(pa.dictionary(column.type.index_type, column.type.value_type))
+        column = pa.chunked_array([column[:0], column[:2], column[:0], later])
+    for graph in (
+        ew.Graph.from_edges(column, column),
+        ew.Graph.from_frame(pa.table({"a": column, "b": column})),
+    ):
+        expected = list(dict.fromkeys(values))
+        expected = sorted(expected) if isinstance(values[0], int) else expected
+        assert graph.ids.tolist() == expected
+        assert [expected[vertex] for vertex in graph.sources] == values
