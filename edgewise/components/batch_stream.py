@@ -185,15 +185,14 @@ class ComponentsStream:
         """Largest number of two columns whose values are all valid; -1 if they are empty."""
         maximum = -1
         for column, name in zip((one, other), names):
-            limit, kind = self._limit, column.dtype
-            if limit is None:  # the smallest unsigned number whose bytes are a negative number
-                limit = 1 << (8 * kind.itemsize - (kind.kind == "i"))
+            limit = end_of_numbers(column, self._limit)
             with arrays.on(arrays.device_of(column)):
                 maximum = max(maximum, largest := largest_of(column))
                 if largest >= limit:
                     position = int((unsigned(column) >= limit).argmax())
                     problem = f"{name}[{position}] is {int(column[position])}; vertex numbers run from 0"
-                    raise GraphError(f"{problem} {'on' if self._limit is None else f'to {limit - 1}'}")
+                    end = "on" if self._limit is None else f"to {self._limit - 1}"
+                    raise GraphError(f"{problem} {end}")
         return maximum
 
 
@@ -236,6 +235,12 @@ def _listed(values, name):
 def unsigned(column):
     """The same bytes as unsigned numbers, among which negative ones are the largest."""
     return column.view(f"u{column.itemsize}")
+
+
+def end_of_numbers(column, limit=None):
+    """The end of the vertex numbers below ``limit`` among unsigned numbers: negative ones begin there."""
+    negative = 1 << (8 * column.itemsize - (column.dtype.kind == "i"))
+    return negative if limit is None else min(limit, negative)
 
 
 def largest_of(column):

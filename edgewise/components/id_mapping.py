@@ -14,7 +14,7 @@ are still to be read.
 
 import numpy as np
 
-from edgewise.components.batch_stream import largest_of, unsigned
+from edgewise.components.batch_stream import end_of_numbers, largest_of, unsigned
 from edgewise.components.streamed_graph import MarkedIds
 from edgewise.device import each
 from edgewise.errors import GraphError, argument
@@ -45,19 +45,19 @@ class DenseIds:
 
     def join(self, left, right, row_of):
         columns = [integers(column, self.dtype) for column in (left, right)]
-        largest = max(map(largest_of, columns))
-        if largest >= self.limit:
+        largest = [largest_of(column) for column in columns]
+        if any(end_of_numbers(column, self.limit) <= most for column, most in zip(columns, largest)):
             if self.n_vertices is not None:
                 self._refuse(columns, row_of)
             raise NotDenseError
         self_loops = columns[0] == columns[1]
         if self_loops.any():
             self._mark(columns[0][self_loops])
-        self.workers.join(columns, largest)
+        self.workers.join(columns, max(largest))
 
     def _refuse(self, columns, row_of):
         for column in columns:
-            beyond = unsigned(column) >= self.n_vertices
+            beyond = unsigned(column) >= end_of_numbers(column, self.n_vertices)
             if beyond.any():
                 position = int(beyond.argmax())
                 raise GraphError(

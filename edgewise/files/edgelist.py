@@ -48,6 +48,8 @@ def read(source, options) -> Edges:
     layout = lay_out(source, sample, options, first=1 if header or counts else 0)
     inferred = options.ids is None and options.one_based is None
     layout = replace(layout, exact=inferred and layout.ids != "string")
+    if header and sample.delimiter != " ":
+        layout = replace(layout, comments=b"")  # rows of a table, which may begin with any character
     try:
         columns = read_columns(source, layout)
     except FileError as error:
@@ -57,8 +59,9 @@ def read(source, options) -> Edges:
         if counted is not None:
             return counted
     edges = _settled(source, options, *columns)
-    if header and layout.weight is not None and options.weight is None:
-        edges.weight_name = sample.rows[0][layout.weight]
+    names = sample.rows[0] if header and options.weight is None else []
+    if layout.weight is not None and layout.weight < len(names):
+        edges.weight_name = names[layout.weight]
     return edges
 
 

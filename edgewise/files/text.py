@@ -24,8 +24,8 @@ from edgewise.files.streams import one_line, reading
 
 #: Digits of which fewer are enough to tell that a number has more than 64 bits.
 MAX_ID_DIGITS = 25
-#: An integer as a program would write it.
-PLAIN_INTEGER = "^(0|-?[1-9][0-9]*)?$"
+#: An integer as a program would write it; blanks around it change nothing.
+PLAIN_INTEGER = "^[ \\t]*(0|-?[1-9][0-9]*)?[ \\t]*$"
 
 
 def csv_options(

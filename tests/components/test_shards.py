@@ -109,6 +109,17 @@ def test_table_is_the_one_of_reading(kind, devices, tmp_path):
     assert (tmp_path / "streamed.parquet").read_bytes() == (tmp_path / "read.parquet").read_bytes()
 
 
+@pytest.mark.parametrize("kind", (np.int8, np.int16, np.int32))
+def test_negative_ids_of_short_types(kind, tmp_path):
+    for ending in "arrow", "parquet":
+        path = tmp_path / f"a.{ending}"
+        columns = np.array([1, 2, -100], kind), np.array([2, -3, 5], kind)
+        ew.write(pa.table(dict(zip(("source", "target"), columns))), path)
+        same(path)
+        with pytest.raises(FileError, match=r"id -100 in row 3 is no vertex number"):
+            ew.stream_components(path, n_vertices=2**20)
+
+
 @pytest.mark.parametrize("ending", ("csv", "arrow", "tsv"))
 @pytest.mark.parametrize("kind", ("sparse", "strings", "negative", "self-loops"))
 def test_other_tables(kind, ending, tmp_path):

@@ -128,6 +128,16 @@ def test_series_and_objects():
         found.add([1, 2], pandas.Series([1.0, 2], index=[5, 6]))
 
 
+@pytest.mark.parametrize("kind", (np.int8, np.int16, np.int32, np.int64))
+def test_negative_numbers_of_every_type(kind):
+    found = ew.ComponentsStream(2**20, device=PLACE)
+    with pytest.raises(GraphError, match=r"sources\[1\] is -100; vertex numbers run from 0 to 1048575"):
+        found.add(np.array([1, -100], kind), np.array([2, 3], kind))
+    with pytest.raises(GraphError, match=r"v\[0\] is -100"):
+        found.connected(1, np.array([-100], kind))
+    assert found.edges == 0
+
+
 def test_numbers_beyond():
     found = ew.ComponentsStream(5, device=PLACE)
     with pytest.raises(GraphError, match=r"targets\[2\] is 9; vertex numbers run from 0 to 4"):

@@ -179,14 +179,16 @@ def mutate_archive(random, content):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = {name: archive.read(name) for name in archive.namelist()}
     except Exception:
+        members = {}
+    if not members:
         return flip_bits(random, content)
-    name = random.choice([*members] or ["x.npy"])
+    name = random.choice([*members])
     match random.randrange(6):
         case 0:
             members.pop(name, None)
         case 1:
-            other = random.choice([*members] or ["x.npy"])
-            members[name], members[other] = members.get(other, b""), members.get(name, b"")
+            other = random.choice([*members])
+            members[name], members[other] = members[other], members[name]
         case 2:
             members[random.choice([*members, "ids.npy", "weights.npy", "ids_offsets.npy"])] = members[name]
         case 3:

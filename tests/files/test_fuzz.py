@@ -52,3 +52,10 @@ def test_a_worker_that_cannot_start(tmp_path):
 
     with pytest.raises(RuntimeError, match="no such thing"):
         Broken(range(3), tmp_path, limit=2.0).run()
+
+
+def test_mutated_files_are_read_rightly_or_refused(tmp_path):
+    results = fuzz.run(range(3000), tmp_path)
+    print(fuzz.report(results))
+    assert [one for one in results if one["outcome"] not in fuzz.GOOD] == []
+    assert len(results) == 3000

@@ -4,7 +4,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import EdgewiseError, OptionError
-from tests.files.fuzz import check_graph
+from tests.files.fuzz import check_graph, check_labels, check_streamed
 from tests.files.odd_inputs import odd_inputs
 
 CASES = list(odd_inputs())
@@ -22,6 +22,7 @@ def test_each(tmp_path, name, text, outcome):
         graph = ew.read(path)
         check_graph(graph)
         assert clusters(graph, weighted=";" in outcome) == outcome
+        assert check_streamed(path, check_labels(graph)) == ("accepted", "")
         return
     with pytest.raises(EdgewiseError) as caught:
         ew.read(path)
