@@ -1,4 +1,4 @@
-"""Pictures of results (matplotlib, installed by ``edgewise[plot]``)."""
+"""Pictures of results (matplotlib, the extra ``plot``)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -148,7 +148,7 @@ def _figure():
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise OptionError("pictures need matplotlib, which is absent; pip install 'edgewise[plot]'") from None
+        raise OptionError("pictures need matplotlib, which is absent; pip install matplotlib") from None
     return Figure(figsize=(7, 4), layout="constrained")
 
 

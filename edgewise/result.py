@@ -99,7 +99,7 @@ class Result:
         return self
 
     def plot(self, path: str | Path) -> None:
-        """Draw the distribution of the values into a picture file (needs ``edgewise[plot]``).
+        """Draw the distribution of the values into a picture file (needs matplotlib).
 
         Parameters
         ----------

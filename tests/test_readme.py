@@ -4,8 +4,12 @@
 """
 
 import doctest
+import os
 import re
 import shlex
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,7 @@ import pytest
 from edgewise.command import PAGES
 from edgewise.components import MERGES, METHODS
 from edgewise.cycles import METHODS as CYCLES
+from edgewise.device.arrays import why_no_gpu
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
@@ -110,6 +115,77 @@ def test_commands_shown_are_commands(path, capsys):
         text = capsys.readouterr().out
         for option in (word.partition("=")[0] for word in words if word.startswith("--")):
             assert option in text, f"{option} of {shlex.join(words)}"
+
+
+def blocks(kind, text=README):
+    """Blocks of code of one language, without their fences."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def without_times(text):
+    """What a command has printed, without the seconds and the number of threads."""
+    text = re.sub(r"\d+\.\d+ s\b", "... s", text)
+    return re.sub(r"\d+ threads? of", "... threads of", text)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder in which every command of the README has run as it is shown, one after the other."""
+    folder = tmp_path_factory.mktemp("readme")
+    search = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    settings = {"PATH": search, "EDGEWISE_QUIET": "1", "COLUMNS": "80"}
+    has_gpu = not why_no_gpu()
+    for block in blocks("console"):
+        for command, shown in re.findall(r"^\$ (.*)\n((?:[^$\n].*\n)*)", block, re.MULTILINE):
+            if command.split()[0] in ("pip", "make"):
+                continue
+            done = subprocess.run(
+                ["sh", "-c", command], cwd=folder, env=os.environ | settings, capture_output=True, text=True
+            )
+            if "--devices all" in command and not has_gpu:
+                assert done.returncode == 2 and "needs a GPU" in done.stderr, command
+                continue
+            printed = done.stdout + done.stderr
+            assert done.returncode == 0, f"{command}: {printed}"
+            if shown:
+                assert without_times(printed) == without_times(shown), command
+    return folder
+
+
+def test_commands_of_the_readme_run_as_shown(folder):
+    assert (folder / "clusters.parquet").exists()
+    assert (folder / "distances.npy").exists()
+
+
+def test_python_of_the_readme_runs(folder, monkeypatch):
+    """The blocks run one after the other, on data in memory of the kinds that one of them names."""
+    import numpy as np
+    import pyarrow.parquet
+    import scipy.sparse
+
+    monkeypatch.chdir(folder)
+    names = {
+        "frame": pyarrow.parquet.read_table("pairs.parquet"),
+        "sources": np.array([1, 17, 5]),
+        "targets": np.array([17, 42, 6]),
+        "matrix": scipy.sparse.eye_array(5, k=1),
+    }
+    ran = 0
+    for block in blocks("python"):
+        if "cuda" not in block or not why_no_gpu():
+            exec(block, names)
+            ran += 1
+    assert ran >= 5
+    assert names["stream"].connected(17, 42)
+
+
+def test_the_readme_installs_what_is_there():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    shown = re.findall(r"^\$ pip install (\S+)", README, re.MULTILINE)
+    assert "." in shown
+    for word in shown:
+        assert re.fullmatch(r"\.|'\.\[(.*)\]'", word), word
+        assert set(re.findall(r"\w+", word)) <= set(extras), word
 
 
 @pytest.mark.parametrize(

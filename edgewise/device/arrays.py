@@ -115,8 +115,8 @@ def resolve(where: str) -> str:
     if int(number or 0) >= count:
         raise DeviceError(
             f"device {where!r} is not there ({count} usable GPUs: {why_no_gpu() or 'numbered from 0'}); "
-            f"use {argument('device', 'cpu')}, or install edgewise[cuda13] or edgewise[cuda12] to match the "
-            "driver"
+            f"use {argument('device', 'cpu')}, or install edgewise with its extra cuda13 or cuda12, to match "
+            "the driver"
         )
     return f"cuda:{int(number or 0)}"
 
