@@ -11,6 +11,7 @@ import lzma
 import re
 import struct
 import zipfile
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -218,11 +219,8 @@ def mutate_array(random, content):
             with np.errstate(all="ignore"):
                 array.reshape(-1)[random.randrange(array.size)] = np.array(number).astype(array.dtype)
         case 2:
-            with np.errstate(all="ignore"):
-                try:
-                    array = array.astype(random.choice(KINDS[:-1]))
-                except (ValueError, TypeError):
-                    return content
+            with np.errstate(all="ignore"), suppress(ValueError, TypeError, np.exceptions.ComplexWarning):
+                array = array.astype(random.choice(KINDS[:-1]))
         case 3 if array.ndim:
             array = random.choice((array[:-1], array[::-1], array[:0], np.concatenate([array, array[:1]])))
         case _:
