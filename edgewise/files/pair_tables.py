@@ -50,8 +50,7 @@ def parts_of(path):
     if isinstance(path, list | tuple):
         parts = [part for one in path for part in parts_of(one)]
     elif os.path.isdir(path):
-        inside = filter(is_part, Path(path).rglob("*"))
-        parts = sorted(part for part in inside if not part.name.startswith((".", "_")))
+        parts = sorted(part for part in Path(path).rglob("*") if is_part(part) and _is_shown(part, path))
     elif not os.path.exists(path) and set("*?[") & set(os.fspath(path)):
         parts = sorted(glob(os.fspath(path), recursive=True))
     else:
@@ -59,6 +58,12 @@ def parts_of(path):
     if not parts:
         raise FileError(path, f"holds no file of pairs; endings looked for are {' '.join(PARTS)}")
     return parts
+
+
+def _is_shown(part, folder):
+    """Whether what is inside a folder is a file, and neither hidden nor in a hidden folder, such as ``_tmp``."""
+    inside = part.relative_to(folder).parts
+    return not (any(name.startswith((".", "_")) for name in inside) or part.is_dir())
 
 
 def is_part(path: Path) -> bool:

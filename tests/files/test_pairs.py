@@ -223,6 +223,22 @@ def test_parts_of_a_folder_a_pattern_and_a_list(tmp_path):
         read_pairs(parts, **ENDS)
 
 
+def test_hidden_folders_and_folders_named_like_files(tmp_path):
+    folder = tmp_path / "_data"  # a folder that is named may begin with any character
+    for name in ("a.csv", ".ipynb_checkpoints/a-checkpoint.csv", "_temporary/0/part.csv", "x/_tmp/1.csv"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x,y\na,b\n")
+    assert edges(ew.read(folder)) == [("a", "b")]
+    (folder / "p.parquet").mkdir()
+    stored(folder / "p.parquet", ".parquet", pa.table({"x": ["c"], "y": ["d"]}), "part-0")
+    (folder / "p.parquet" / "_SUCCESS").touch()
+    assert edges(ew.read(folder)) == [("a", "b"), ("c", "d")]
+    assert ew.stream_components(folder).count == 2
+    (folder / "gone.csv").symlink_to(folder / "nothing.csv")
+    with pytest.raises(FileError, match=r"gone\.csv: no such file"):
+        ew.read(folder)
+
+
 @pytest.mark.parametrize("kind", [pa.int8(), pa.uint32(), pa.int64(), pa.uint64()], ids=str)
 def test_integers_with_nulls_and_gaps(tmp_path, kind):
     table = pa.table({"left": pa.array([100, None, 7], kind), "right": pa.array([7, 7, 9], kind)})
