@@ -14,7 +14,7 @@ from edgewise.files.streams import SUFFIXES, Source, native, read_ahead, reading
 from edgewise.files.text import Mismatch, TextTable
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked
-from edgewise.ingest.pair_columns import Pairs, choose_id_columns
+from edgewise.ingest.pair_columns import Pairs, as_text, choose_id_columns
 from edgewise.timer import timer
 
 #: Rows of a batch, and bytes of the buffer behind each Parquet column.
@@ -61,7 +61,7 @@ def parts_of(path):
 
 
 def _is_shown(part, folder):
-    """Whether what is inside a folder is a file, and neither hidden nor in a hidden folder, such as ``_tmp``."""
+    """Whether what is in a folder is a file that is not hidden, nor in a hidden folder such as ``_tmp``."""
     inside = part.relative_to(folder).parts
     return not (any(name.startswith((".", "_")) for name in inside) or part.is_dir())
 
@@ -108,7 +108,7 @@ def table_of(source, patient=False, ids=None, schema=None):
     if source.head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return ArrowTable(source)
     kind = JsonTable if is_json_lines(source) else TextTable
-    return kind(source, patient, schema, ids)
+    return kind(source, patient, None if schema is None else as_text(schema), ids)
 
 
 class TypedTable:

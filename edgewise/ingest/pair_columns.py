@@ -21,7 +21,22 @@ from edgewise.ingest.ids import number_integers
 from edgewise.timer import timer
 
 OBJECTS = np.dtype(object)
+#: Floats hold integers up to this one exactly.
+EXACT = 1 << 53
 CHOICE = f"{argument('source')} and {argument('target')}"
+
+
+def as_text(schema):
+    """The schema with the types in which text is read: the widest ones of numbers, which cut no digits."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    def wide(kind):
+        if types.is_floating(kind):
+            return pa.float64()
+        return pa.int64() if types.is_integer(kind) and not types.is_uint64(kind) else kind
+
+    return pa.schema([field.with_type(wide(field.type)) for field in schema])
 
 
 def choose_id_columns(schema, source=None, target=None):
@@ -96,12 +111,12 @@ def weight_type(field):
     from pyarrow import types
 
     kind = field.type
-    if types.is_null(kind):
-        return np.float64
     if types.is_integer(kind):
         return np.int64
-    if types.is_floating(kind) or types.is_decimal(kind):
-        return np.float64 if kind.bit_width > 32 else np.float32
+    if types.is_floating(kind) and kind.bit_width <= 32:
+        return np.float32
+    if types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+        return np.float64
     raise GraphError(f"column {field.name!r} holds {kind}; weights are integers or floats")
 
 
@@ -220,10 +235,27 @@ class Pairs(PairBatches):
                 self.numbers.add(left, right, sources, targets)
         else:
             sources[:], targets[:] = integers(left, sources.dtype), integers(right, targets.dtype)
-        if self.weights is not None:
+        if self.weights is not None and len(left):
             weights = batch.column(self.weight)
+            self._widen_weights(batch.schema.field(self.weight))
             room = self.weights.extend(len(left))
-            room[:] = weights.cast(pa.from_numpy_dtype(room.dtype)).to_numpy(zero_copy_only=False)
+            try:
+                room[:] = weights.cast(pa.from_numpy_dtype(room.dtype)).to_numpy(zero_copy_only=False)
+            except pa.ArrowInvalid as error:
+                problem = f"column {self.weight!r} holds {weights.type}, with a number that {room.dtype}"
+                raise GraphError(f"{problem} cannot hold; convert all weights to float64") from error
+
+    def _widen_weights(self, field):
+        """Make room for weights of another type, if one type holds them and those before exactly."""
+        here, before = np.dtype(weight_type(field)), self.weights.array.dtype
+        if not self.weights.used:
+            self.weights.widen(here)
+        elif here != before and before != np.float64:
+            used = self.weights.used_items()
+            if before == np.int64 and max(int(used.max()), -int(used.min())) > EXACT:
+                problem = f"column {self.weight!r} holds {field.type}, but {before} beyond 2**53 before"
+                raise GraphError(f"{problem}, which {field.type} cannot hold; convert one of them")
+            self.weights.widen(np.float64)
 
     def finish(self):
         """Return sources and targets (vertex numbers), weights or ``None``, ids or ``None``, and count."""

@@ -136,7 +136,7 @@ def test_ends_by_default(tmp_path, table, ends):
         ),
         ({**ENDS, "where": "what > 1"}, r"column 'what' is not there \(columns: left"),
         ({"source": "left", "target": "score"}, "column 'score' holds double; ids are integers or strings"),
-        ({**ENDS, "weight": "kind"}, "column 'kind' holds string; weights are integers or floats"),
+        ({**ENDS, "weight": "kind"}, "column 'kind' holds string; weights are integers"),
     ],
 )
 def test_columns_that_will_not_do(tmp_path, options, message):
@@ -260,6 +260,68 @@ def test_weights_of_every_type(tmp_path, kind):
     weights = pa.array([1, 2], pa.int8()).cast(kind)
     path = stored(tmp_path, ".parquet", pa.table({"l": ["a", "b"], "r": ["b", "c"], "w": weights}))
     assert read_pairs(path, weight="w").weights.tolist() == [1, 2]
+
+
+def with_weights(*columns):
+    ids = [pa.array(["a"] * len(one), pa.string()) for one in columns]
+    return [pa.table({"l": left, "r": left, "w": one}) for left, one in zip(ids, columns)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (pa.array([0.5], pa.float32()), pa.array([1e300]), [0.5, 1e300]),
+        (pa.array([0.5], pa.float32()), pa.array([2**24 + 1]), [0.5, 2**24 + 1]),
+        (pa.array([2**53, -(2**53)]), pa.array([1.5]), [2**53, -(2**53), 1.5]),
+        (pa.array([1, 2]), pa.array([1.5], pa.float32()), [1, 2, 1.5]),
+        (pa.array([1.5]), pa.array([2**53]), [1.5, 2**53]),
+        (pa.array([1.5]), pa.array([0.1], pa.float32()), [1.5, float(np.float32(0.1))]),
+        (pa.array([], pa.float32()), pa.array([2**60]), [2**60]),
+        (pa.nulls(1), pa.array([2**60 + 1]), [2**60 + 1]),
+        (pa.array([1.5], pa.float16()), pa.array([2], pa.int8()), [1.5, 2]),
+    ],
+)
+def test_weights_of_two_types_in_two_files(tmp_path, first, second, expected):
+    tables = with_weights(first, second)
+    paths = [stored(tmp_path, ".parquet", table, str(name)) for name, table in enumerate(tables)]
+    assert read_pairs(paths, weight="w", null="drop").weights.tolist() == expected
+    paths.reverse()
+    assert sorted(read_pairs(paths, weight="w", null="drop").weights.tolist()) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (pa.array([1]), pa.array(["5"]), r"1\.parquet: column 'w' holds string; weights are integers"),
+        (pa.array([2**53 + 1]), pa.array([1.5]), "column 'w' holds double, but int64 beyond 2.*convert one"),
+        (pa.array([-(2**63)]), pa.array([1.5]), "column 'w' holds double, but int64 beyond 2.*convert one"),
+        (pa.array([1.5]), pa.array([2**53 + 1]), "column 'w' holds int64, with a number that float64 cannot"),
+        (pa.array([1]), pa.array([2**63], pa.uint64()), "column 'w' holds uint64, with a number that int"),
+    ],
+)
+def test_weights_that_no_type_holds(tmp_path, first, second, message):
+    tables = with_weights(first, second)
+    paths = [stored(tmp_path, ".parquet", table, str(name)) for name, table in enumerate(tables)]
+    with pytest.raises(FileError, match=message):
+        read_pairs(paths, weight="w")
+
+
+def test_weights_of_short_decimals_keep_their_digits():
+    weights = pa.array([1234567], pa.int64()).cast(pa.decimal128(20, 1)).cast(pa.decimal32(9, 1))
+    graph = ew.Graph.from_frame(with_weights(weights)[0], weight="w")
+    assert graph.weights.tolist() == [1234567]
+
+
+def test_weights_of_a_text_table_after_others(tmp_path):
+    parquet = stored(tmp_path, ".parquet", with_weights(pa.array([0.5], pa.float32()))[0])
+    paths = [parquet, text(tmp_path, "l,r,w\na,b,1e300\nb,c,0.123456789\n")]
+    assert read_pairs(paths, weight="w").weights.tolist() == [0.5, 1e300, 0.123456789]
+    parquet = stored(tmp_path, ".parquet", with_weights(pa.array([5], pa.int8()))[0])
+    lines = text(tmp_path, '{"l": "a", "r": "b", "w": 300}\n', "pairs.jsonl")
+    for paths in ([parquet, text(tmp_path, "l,r,w\na,b,300\n")], [parquet, lines]):
+        assert read_pairs(paths, weight="w").weights.tolist() == [5, 300]
+    paths = [parquet, text(tmp_path, "l,r,w\na,b,1.5\n")]
+    assert read_pairs(paths, weight="w").weights.tolist() == [5, 1.5]
 
 
 def test_dictionaries_in_the_file(tmp_path):
