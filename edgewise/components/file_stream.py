@@ -29,7 +29,7 @@ from edgewise.errors import OptionError, argument
 from edgewise.files.pair_tables import parts_of
 from edgewise.files.row_groups import PairFiles
 from edgewise.files.streams import reading
-from edgewise.files.text import Mismatch
+from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch
 from edgewise.ingest.arrow import is_text
 from edgewise.ingest.pair_columns import PairBatches, integer_type
 from edgewise.method import check_one_or_several, is_number
@@ -183,9 +183,10 @@ class FileStream:
         """Read all files; return :class:`Components`."""
         start = perf_counter()
         saved = None if self.checkpoint is None else self.checkpoint.load()
-        for patient in (False, True) if saved is None else (saved[0].get("patient", False), True):
+        begun = AS_INFERRED if saved is None else saved[0].get("attempt")
+        for attempt in ATTEMPTS[begun if begun in ATTEMPTS else AS_INFERRED :]:
             try:
-                labels, ids = self._run(patient, saved, progress)
+                labels, ids = self._run(attempt, saved, progress)
                 break
             except Mismatch:
                 saved = None
@@ -195,19 +196,19 @@ class FileStream:
         seconds = perf_counter() - start
         return Components(graph, "rem, streamed", seconds, labels, devices=self.team.names, merge=merge)
 
-    def _run(self, patient, saved, progress):
+    def _run(self, attempt, saved, progress):
         import pyarrow as pa
 
         self.edges, self.position, self.resumed = 0, (0, 0), 0
         with reading(self.shards.paths[0], passing=Mismatch):
-            pairs = StreamedPairs(self.shards.schema(patient), self.shards.id_columns, self)
+            pairs = StreamedPairs(self.shards.schema(attempt), self.shards.id_columns, self)
         n_rows = self._prepare(pairs)
         workers = self.workers
         try:
             if saved is not None:
                 with self.checkpoint.report_damage():
                     self._resume(pairs, *saved)
-            self._read_in_thread(pairs, patient, n_rows, progress)
+            self._read_in_thread(pairs, attempt, n_rows, progress)
             pairs.warn_if_empty()
             with timer("number ids"):
                 return pairs.ids.finish()
@@ -240,12 +241,12 @@ class FileStream:
         self.workers.reserve(min(limit, largest + 1) if largest is not None else self.n_vertices or 0)
         return n_rows
 
-    def _read_in_thread(self, pairs, patient, n_rows, progress):
+    def _read_in_thread(self, pairs, attempt, n_rows, progress):
         """Read the rows in a thread, which Ctrl-C stops after the current batch."""
         interrupted, self.stopping = None, False
         n_threads = threads.count()
         with ThreadPoolExecutor(1, "edgewise-stream") as pool:
-            work = pool.submit(copy_context().run, self._read, pairs, patient, n_threads)
+            work = pool.submit(copy_context().run, self._read, pairs, attempt, n_threads)
             try:
                 while not work.done():
                     try:
@@ -260,13 +261,13 @@ class FileStream:
         if interrupted is not None:
             raise interrupted
 
-    def _read(self, pairs, patient, n_threads):
+    def _read(self, pairs, attempt, n_threads):
         threads.use(n_threads)  # the number is local to each thread
         saved_at = monotonic()
-        batches = self.shards.batches(pairs, n_threads, patient=patient, after=self.position)
+        batches = self.shards.batches(pairs, n_threads, attempt=attempt, after=self.position)
         try:
             while not self.stopping:
-                piece = self._next(batches, pairs, patient)
+                piece = self._next(batches, pairs, attempt)
                 if piece is None:
                     break  # saving may still fail
                 part, row, batch = piece
@@ -274,14 +275,14 @@ class FileStream:
                     pairs.add(batch)
                 self.position = part, row + batch.num_rows
                 if self.checkpoint is not None and monotonic() - saved_at >= self.every:
-                    self._save(pairs, patient)
+                    self._save(pairs, attempt)
                     saved_at = monotonic()
         finally:
             batches.close()
         if self.checkpoint is not None:
-            self._save(pairs, patient)
+            self._save(pairs, attempt)
 
-    def _next(self, batches, pairs, patient):
+    def _next(self, batches, pairs, attempt):
         """The next batch; if a file cannot be read, the state so far is saved."""
         try:
             with timer("decode"):
@@ -290,13 +291,13 @@ class FileStream:
             raise
         except Exception:
             if self.checkpoint is not None and pairs.rows > self.resumed:
-                self._save(pairs, patient)
+                self._save(pairs, attempt)
             raise
 
-    def _save(self, pairs, patient):
+    def _save(self, pairs, attempt):
         with timer("checkpoint"):
             facts = {"position": self.position, "rows": pairs.rows, "edges": self.edges}
-            facts |= {"patient": patient, "ids": type(pairs.ids).__name__}
+            facts |= {"attempt": attempt, "ids": type(pairs.ids).__name__}
             self.checkpoint.save(facts, {"labels": self.workers.labels(), **pairs.ids.state()})
             self.saved = pairs.rows
 

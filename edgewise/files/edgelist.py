@@ -18,7 +18,17 @@ import numpy as np
 
 from edgewise.errors import FileError, argument
 from edgewise.files.contents import Edges, check_count, counted_from_one, matrix_edges
-from edgewise.files.layout import Layout, Sample, are_integers, count_in, fields_of, has_names, lay_out, look
+from edgewise.files.layout import (
+    TABLE_SUFFIXES,
+    Layout,
+    Sample,
+    are_integers,
+    count_in,
+    fields_of,
+    has_names,
+    lay_out,
+    look,
+)
 from edgewise.files.needless_zeros import NEEDLESS
 from edgewise.files.normalise_text import whole_lines
 from edgewise.files.text import read_columns
@@ -48,7 +58,7 @@ def read(source, options) -> Edges:
     layout = lay_out(source, sample, options, first=1 if header or counts else 0)
     inferred = options.ids is None and options.one_based is None
     layout = replace(layout, exact=inferred and layout.ids != "string")
-    if header and sample.delimiter != " ":
+    if sample.delimiter != " " and (header or source.suffix in TABLE_SUFFIXES):
         layout = replace(layout, comments=b"")  # rows of a table, which may begin with any character
     try:
         columns = read_columns(source, layout)
@@ -59,9 +69,9 @@ def read(source, options) -> Edges:
         if counted is not None:
             return counted
     edges = _settled(source, options, *columns)
-    names = sample.rows[0] if header and options.weight is None else []
-    if layout.weight is not None and layout.weight < len(names):
-        edges.weight_name = names[layout.weight]
+    shown = sample.rows[0] if header and options.weight is None else []
+    if layout.weight is not None and layout.weight < len(shown):
+        edges.weight_name = shown[layout.weight]
     return edges
 
 

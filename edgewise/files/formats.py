@@ -14,7 +14,7 @@ from edgewise.errors import FileError, OptionError, argument
 from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.contents import Edges, Rows
 from edgewise.files.json_lines import is_json_lines
-from edgewise.files.layout import COMMENTS, MAX_DIGITS, has_names, look
+from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
 from edgewise.files.rare_formats import sibling
 from edgewise.files.streams import SUFFIXES, Source, reading
 
@@ -169,6 +169,11 @@ def read(path, options):
         from edgewise.files.tables import read_several
 
         return _redirected(read_several(path, options), options.directed)
+    return read_one(path, options)
+
+
+def read_one(path, options):
+    """Read a graph from one file."""
     source = Source(path)
     name = format_of(source, options)
     with reading(source.path):
@@ -241,7 +246,8 @@ def _rows(source, options):
         return "el"
     if sample.delimiter == " " and _is_metis(source):
         return "metis"
-    return "csv" if sample.delimiter != " " and has_names(sample, source.suffix) else "el"
+    table = sample.delimiter != " " or source.suffix in TABLE_SUFFIXES
+    return "csv" if table and has_names(sample, source.suffix) else "el"
 
 
 def _refuse_markup(source):

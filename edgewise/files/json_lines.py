@@ -9,7 +9,8 @@ import json
 
 from edgewise.files.layout import MAX_DIGITS
 from edgewise.files.normalise_text import whole_lines
-from edgewise.files.text import Mismatch, TextTable, bisected, shorten
+from edgewise.files.text import bisected, shorten
+from edgewise.files.text_table import AS_INFERRED, Mismatch, TextTable
 
 #: What the values of each type are called.
 NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
@@ -32,10 +33,10 @@ def _value(line: bytes):
 class JsonTable(TextTable):
     """A file of JSON Lines, as a table with an unknown number of rows."""
 
-    def __init__(self, source, patient=False, like=None, ids=None):
+    def __init__(self, source, attempt=AS_INFERRED, like=None, ids=None):
         import pyarrow as pa
 
-        self.source, self.patient, self.ids = source, patient, ids
+        self.source, self.attempt, self.ids = source, attempt, ids
         kinds: dict = {}
         for line in source.lines():
             value = _value(line)
@@ -52,17 +53,17 @@ class JsonTable(TextTable):
         kinds = {field.name: field.type for field in self.schema}
         for name, kind in kinds.items():
             if name in id_columns and types.is_null(kind):
-                if not self.patient:
+                if self.attempt == AS_INFERRED:
                     raise Mismatch
                 kinds[name] = pa.string()
             elif name in id_columns:
                 continue
-            elif types.is_null(kind) or (self.patient and types.is_integer(kind)):
+            elif types.is_null(kind) or (self.attempt and types.is_integer(kind)):
                 kinds[name] = pa.float64()
         self.schema = pa.schema(list(kinds.items()))
 
     def batches(self, columns):
-        """Yield the needed columns block by block; a mismatch where a row may fit a patient table."""
+        """Yield the needed columns block by block; a mismatch where a row may fit another attempt."""
         import pyarrow as pa
 
         schema = pa.schema([self.schema.field(name) for name in columns])
@@ -71,7 +72,7 @@ class JsonTable(TextTable):
                 try:
                     yield from _parsed(block, schema)
                 except pa.ArrowInvalid as error:
-                    if not self.patient:
+                    if self.attempt == AS_INFERRED:
                         raise Mismatch from error
                     number, line = bisected(lambda part: _parsed(part, schema), block.split(b"\n"), before)
                     raise self.source.error(_complaint(line, schema), number) from error

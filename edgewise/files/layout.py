@@ -1,5 +1,6 @@
 """How the rows of a text look: a sample of the first rows, and the layout that the reader follows."""
 
+import csv
 import re
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,10 @@ from edgewise.ingest.pair_columns import check_distinct
 BLANKS = b" \t\r"
 COMMENTS = b"#%"
 DELIMITERS = ",\t|;"
+#: Suffixes of tables, where lines that a mark of comments begins may be rows; such a line; Excel's line.
+TABLE_SUFFIXES = (".csv", ".tsv")
+LISTED = re.compile(rb"[#%][^\s#%].*[,\t|;]")
+SEPARATOR = re.compile(rb'"?sep=.?"?\s*', re.IGNORECASE)
 INTEGER = re.compile(r"-?\d+")
 NUMBER = re.compile(r"-?[\d.]+(e[-+]?\d+)?", re.IGNORECASE)
 
@@ -93,12 +98,21 @@ class Sample:
 
 
 def look(source, comments: bytes = COMMENTS) -> Sample:
-    """Split the first rows of a text into fields."""
+    """Split the first rows of a text into fields.
+
+    Comments, blank lines and Excel's line ``sep=;`` may come before the rows.  In ``.csv`` and ``.tsv`` files
+    a line such as ``#from,to`` is a row: there a comment has no delimiter, or a blank behind its mark.
+    """
     lines, skip = source.lines(comments), 0
-    marks = [comments[i : i + 1] for i in range(len(comments))]
-    while skip < len(lines) and (not lines[skip].strip() or lines[skip][:1] in marks):
+    strict = source.suffix in TABLE_SUFFIXES
+
+    def is_row(line):
+        mark = line[:1] and line[:1] in comments
+        return bool(line.strip()) and not (mark and not (strict and LISTED.match(line)))
+
+    while skip < len(lines) and (not is_row(lines[skip]) or SEPARATOR.fullmatch(lines[skip])):
         skip += 1
-    rows = [line for line in lines[skip:] if line.strip() and line[:1] not in marks]
+    rows = [line for line in lines[skip:] if is_row(line)]
     delimiter = delimiter_of(rows[0].strip()) if rows else " "
     if delimiter == "\t" and are_integers(fields_of(rows[0], " ")[:2]):
         delimiter = " "
@@ -117,7 +131,14 @@ def fields_of(line: bytes, delimiter: str, blanks: bytes = BLANKS) -> list[str]:
     if delimiter == " ":
         fields = text.translate(str.maketrans(blanks.decode(), " " * len(blanks))).split(" ")
         return [field for field in fields if field]
-    return [field.strip().strip('"') for field in text.rstrip("\r\n").split(delimiter)]
+    text = text.rstrip("\r\n")
+    if '"' not in text:
+        return [field.strip() for field in text.split(delimiter)]
+    try:
+        fields = next(csv.reader([text], delimiter=delimiter, skipinitialspace=True))
+    except csv.Error:  # an endless field
+        fields = text.split(delimiter)
+    return [field.strip() for field in fields]
 
 
 def are_integers(fields) -> bool:
@@ -134,10 +155,10 @@ def has_names(sample: Sample, suffix: str) -> bool:
     first, rest = sample.rows[0], sample.rows[1:]
     if _has_number(first):
         return False
-    if sample.delimiter == " ":
+    if sample.delimiter == " " and suffix not in TABLE_SUFFIXES:
         pairs = all(len(row) > 1 and are_integers(row[:2]) for row in rest)
         return len(first) > 1 and len(rest) > 0 and pairs
-    return (len(rest) > 0 and _has_number(rest[0])) or suffix in (".csv", ".tsv")
+    return (len(rest) > 0 and _has_number(rest[0])) or suffix in TABLE_SUFFIXES
 
 
 def _has_number(fields):

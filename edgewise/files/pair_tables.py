@@ -11,7 +11,7 @@ from pathlib import Path
 from edgewise.errors import FileError, GraphError
 from edgewise.files.json_lines import JsonTable, is_json_lines
 from edgewise.files.streams import SUFFIXES, Source, native, read_ahead, reading
-from edgewise.files.text import Mismatch, TextTable
+from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch, TextTable
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked
 from edgewise.ingest.pair_columns import Pairs, as_text, choose_id_columns
@@ -34,9 +34,9 @@ def read_pairs(
     import pyarrow as pa
 
     parts = parts_of(path)
-    for patient in False, True:
+    for attempt in ATTEMPTS:
         try:
-            edges = _gather(parts, (patient, ids), progress, (source, target, weight, where, null))
+            edges = _gather(parts, (attempt, ids), progress, (source, target, weight, where, null))
             break
         except Mismatch:
             continue
@@ -101,14 +101,14 @@ def _take_all(pairs, table, progress):
             progress(pairs.rows, table.rows)
 
 
-def table_of(source, patient=False, ids=None, schema=None):
+def table_of(source, attempt=AS_INFERRED, ids=None, schema=None):
     """The file as a table that comes in batches; ``schema`` is that of the file before."""
     if source.head.startswith(b"PAR1"):
         return ParquetTable(source)
     if source.head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return ArrowTable(source)
     kind = JsonTable if is_json_lines(source) else TextTable
-    return kind(source, patient, None if schema is None else as_text(schema), ids)
+    return kind(source, attempt, None if schema is None else as_text(schema), ids)
 
 
 class TypedTable:

@@ -18,7 +18,7 @@ from edgewise.files.pair_tables import BATCH_ROWS, BUFFER, ParquetTable, check_r
 from edgewise.files.parquet_footer import integer_range
 from edgewise.files.streams import Source, native, read_ahead, reading
 from edgewise.files.tables import MARK, TABLES, facts_of, id_columns_of
-from edgewise.files.text import Mismatch
+from edgewise.files.text_table import AS_INFERRED, Mismatch
 from edgewise.ingest.arrow import value_type
 
 #: Largest number of rows of a row group that is decoded as a whole.
@@ -73,7 +73,7 @@ class PairFiles:
             raise source.error(f"holds {kind}, and only tables can be streamed; read it into a graph")
         if source.compression is not None and kind in ("parquet", "arrow"):
             raise source.error(f"is a table inside {source.compression}; decompress it")
-        if kind == "csv" and not has_names(look(source), source.suffix):
+        if kind in ("csv", "tsv") and not has_names(look(source), source.suffix):
             raise source.error("has no row of names, so it cannot be streamed; add one")
         return kind
 
@@ -102,17 +102,17 @@ class PairFiles:
         ranges = [one for one in ranges if one]
         return rows, min((one[0] for one in ranges), default=0), max((one[1] for one in ranges), default=-1)
 
-    def schema(self, patient=False):
+    def schema(self, attempt=AS_INFERRED):
         """Schema of the first file."""
         first = Source(self.paths[0])
         with reading(first.path, passing=Mismatch):
-            return self._settled(table_of(first, patient)).schema
+            return self._settled(table_of(first, attempt)).schema
 
     def _settled(self, table):
         table.settle(self.id_columns)
         return table
 
-    def batches(self, pairs, workers, *, patient=False, after=(0, 0)):
+    def batches(self, pairs, workers, *, attempt=AS_INFERRED, after=(0, 0)):
         """Yield ``(part, row, batch)``: record batches of the needed columns, in order.
 
         ``pairs.begin`` is called at each file, and ``workers`` row groups are decoded at once.  ``after`` is
@@ -120,7 +120,7 @@ class PairFiles:
         """
         pool, waiting = ThreadPoolExecutor(workers, "edgewise-decode"), deque()
         try:
-            for piece in self._pieces(pairs.columns, patient, after):
+            for piece in self._pieces(pairs.columns, attempt, after):
                 waiting.append((piece, pool.submit(piece.read) if piece.whole else None))
                 if len(waiting) > workers + 1:
                     yield from self._batches_of(*waiting.popleft(), pairs)
@@ -140,12 +140,12 @@ class PairFiles:
                     yield piece.part, row, batch
                 row += batch.num_rows
 
-    def _pieces(self, columns, patient, after):
+    def _pieces(self, columns, attempt, after):
         """Yield the pieces of all files in order."""
         schema = None
         for part in range(after[0], len(self.paths)):
             with reading(self.paths[part], passing=Mismatch):
-                table = self._settled(table_of(Source(self.paths[part]), patient, schema=schema))
+                table = self._settled(table_of(Source(self.paths[part]), attempt, schema=schema))
                 schema = schema or table.schema
                 pieces = _row_groups if isinstance(table, ParquetTable) else _rows
                 skip = after[1] if part == after[0] else 0

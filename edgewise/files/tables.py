@@ -6,7 +6,10 @@ schema (text has none), what its edges do not say, so that isolated vertices and
 """
 
 import json
+import re
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -16,13 +19,14 @@ from edgewise.errors import FileError, OptionError, argument
 from edgewise.files import edgelist, formats
 from edgewise.files.contents import Edges
 from edgewise.files.json_lines import is_json_lines
-from edgewise.files.layout import are_integers, delimiter_of, look
+from edgewise.files.layout import are_integers, look
 from edgewise.files.pair_tables import check_rows, parts_of, read_pairs, table_of
 from edgewise.files.streams import Source, native, reading
 from edgewise.files.text import NeedlessZeros
 from edgewise.files.write_text import edge_columns, formatted, settings
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked
+from edgewise.ingest.pair_columns import check_distinct
 
 ALLOWED = ("source", "target", "weight", "where", "null")
 MARK = b"edgewise"
@@ -36,9 +40,11 @@ BLOCK = 1 << 20
 def read_several(path, options):
     """Read a folder, a pattern or a list of tables with the same columns, as the first of them is read."""
     parts = parts_of(path)
+    if len(parts) == 1:
+        return formats.read_one(parts[0], options)
     first = Source(parts[0])
     kind = formats.format_of(first, options)
-    if kind not in TABLES and len(parts) > 1:
+    if kind not in TABLES:
         raise FileError(first.path, "of several files each must be a table; join the others into one file")
     text = {"csv": read_csv, "tsv": read_csv, "jsonl": read_json}
     content = text.get(kind, read)(first, options, parts)
@@ -55,60 +61,63 @@ def read(source, options, parts=None):
     chosen = options.source or options.where or options.weight or options.null != "error"
     if not chosen and len(parts or [source]) == 1 and MARK in (schema.metadata or {}):
         return _of_edgewise(source, facts_of(source, schema.metadata))
-    import pyarrow.types as kinds
-
-    numeric = [kinds.is_integer(field.type) or kinds.is_floating(field.type) for field in schema]
-    return _pairs(parts or source.path, source, options, schema.names, numeric)
+    columns = _chosen(source, options, schema.names, _numeric(schema))
+    return _pairs(parts or source.path, options, *columns)
 
 
 def read_csv(source, options, parts=None):
-    """Read a text table; one of plain integers takes the way of edge lists."""
+    """Read a text table; one whose ids are plain integers takes the way of edge lists."""
     sample = look(source)
-    integers = sample.rows and are_integers((sample.rows[1:] or sample.rows)[0][:2])
-    headed = bool(sample.rows) and edgelist.is_headed(source, sample, options)
-    as_rows = integers and not (parts or options.names_columns or options.where)
-    if as_rows and not (headed and options.ids):
-        try:
-            edges = edgelist.read(source, options)
-            if not headed or edges.sources.dtype != np.uint64:
-                return edges
-        except NeedlessZeros:
-            if not headed:
-                raise
-        options = replace(options, ids="string")  # as those of a table that is one of several, or streamed
-    if options.header is False:
+    if not sample.rows or not edgelist.is_headed(source, sample, options):
+        if sample.rows and not (parts or options.names_columns or options.where):
+            return edgelist.read(source, options)
         remedy = f"leave {argument('header')} out or give positions"
         raise OptionError(f"columns have names only if there is a header; {remedy}")
-    names = _header(source)
+    names, rows = sample.rows[0], sample.rows[1:]
+    fields = [[row[at] for row in rows if at < len(row)] for at in range(len(names))]
+    numeric = partial(_hold_numbers, source, names, fields)
+    id_columns, weight = _chosen(source, options, names, numeric)
+    check_distinct(*id_columns, weight)
+    positions = [names.index(name) for name in id_columns]
+    integers = are_integers([field for at in positions for field in fields[at][:1]])
+    if integers and not (parts or options.where or options.ids):
+        at = False if weight is None else names.index(weight)
+        given = replace(options, source=positions[0], target=positions[1], weight=at, header=True)
+        with suppress(NeedlessZeros):
+            edges = edgelist.read(source, given)
+            edges.weight_name = weight if options.weight is None else None
+            if edges.sources.dtype != np.uint64:
+                return edges
+        options = replace(options, ids="string")  # as those of a table that is one of several, or streamed
     options.only("a table", "header", "ids", *ALLOWED)
-    row = sample.rows[1] if len(sample.rows) > 1 else []
-    return _pairs(parts or source.path, source, options, names, [_is_number(field) for field in row])
+    return _pairs(parts or source.path, options, id_columns, weight)
+
+
+def _hold_numbers(source, names, fields, position):
+    """Whether the first fields of a column of a text table, by its position, are numbers."""
+    name, fields = names[position], [field for field in fields[position] if field]
+    other = next((field for field in fields if not _is_number(field)), None)
+    if other is not None and name.lower() in ("weight", "weights"):
+        problem = f"the column {name!r} holds {other!r}, no number"
+        raise source.error(f"{problem}; correct it, or pass {argument('weight', False)}")
+    return bool(fields) and other is None
 
 
 def read_json(source, options, parts=None):
     """Read JSON Lines."""
-    from pyarrow import types
-
     options.only("JSON Lines", *ALLOWED)
     if not is_json_lines(source):
         raise source.error('is not JSON Lines; write one object, such as {"from": 1, "to": 2}, per line')
     schema = table_of(source).schema
-    numeric = [types.is_integer(kind) or types.is_floating(kind) for kind in schema.types]
-    return _pairs(parts or source.path, source, options, schema.names, numeric)
+    columns = _chosen(source, options, schema.names, _numeric(schema))
+    return _pairs(parts or source.path, options, *columns)
 
 
-def _header(source) -> list[str]:
-    """Names of the columns of a text table."""
-    import csv
+def _numeric(schema):
+    """Function that tells whether a column, by its position, holds numbers."""
+    from pyarrow import types
 
-    line = next((line for line in source.lines() if line.strip()), None)
-    if line is None:
-        raise source.error("the row of names is missing; a table needs one")
-    try:
-        names = next(csv.reader([line.decode("utf-8")], delimiter=delimiter_of(line)))
-    except csv.Error as error:
-        raise source.error(f"the row of names cannot be parsed ({error}); correct it") from error
-    return [name.strip() for name in names]
+    return lambda position: types.is_integer(kind := schema.field(position).type) or types.is_floating(kind)
 
 
 def _is_number(text):
@@ -119,21 +128,26 @@ def _is_number(text):
     return True
 
 
-def _pairs(path, source, options, names, numeric):
+def _pairs(path, options, id_columns, weight):
     """Read the chosen columns of a table."""
-    id_columns, weight = _chosen(source, options, names, len(numeric) > 2 and numeric[2])
     how = options.where, options.null, options.progress, options.ids
     graph = read_pairs(path, *id_columns, weight, *how)
     graph.assumed_weights = weight if options.weight is None else None
     return graph
 
 
-def _chosen(source, options, names, third=False):
-    """Names of the columns of the ids and of the weight; ``third`` tells whether a third column can be it."""
+def _chosen(source, options, names, is_numeric):
+    """Names of the columns of the ids and of the weight, or ``None``.
+
+    By default a third column is the weight if there are no others and it holds numbers, as the function
+    ``is_numeric`` of its position tells.
+    """
     id_columns = id_columns_of(source, options, names)
     weight = None if options.weight is False else _name(options.weight, names)
-    if third and options.weight is None and options.source is None and len(names) == 3:
-        weight = names[2]
+    shown = [position for position, name in enumerate(names) if not is_index(name)]
+    if options.weight is None and options.source is None and len(shown) == 3:
+        third = names[shown[2]]
+        weight = third if third not in id_columns and is_numeric(shown[2]) else None
     for name in (*id_columns, weight):
         if name is not None and name not in names:
             problem = f"no column {name!r}; there are {', '.join(names)}"
@@ -142,12 +156,18 @@ def _chosen(source, options, names, third=False):
     return id_columns, weight
 
 
+def is_index(name) -> bool:
+    """Whether a column without a name of its own is the index that pandas writes."""
+    return name == "" or re.fullmatch(r"Unnamed: \d+|__index_level_\d+__", name) is not None
+
+
 def id_columns_of(source, options, names):
-    """Names of the columns of the ids: those given, or the usual ones, or the first two of at most three."""
+    """Names of the columns with ids: those given, or the usual ones, or the first two of at most three."""
     if options.source is not None:
         return _name(options.source, names), _name(options.target, names)
     if set(NAMES[:2]) <= set(names):
         return NAMES[:2]
+    names = [name for name in names if not is_index(name)]
     if len(names) < 2:
         problem = f"only one column ({', '.join(names)})"
         raise source.error(f"{problem}; a table of edges needs two ids in each row")

@@ -1,4 +1,4 @@
-"""The reader of all text formats, in parallel by pyarrow: rows of edges, rows of any length, and tables.
+"""The reader of text formats, in parallel by pyarrow: rows of edges, and rows of any length.
 
 Rows of edges are first read as they are: one separator between fields, no comments among the rows.  Where
 that fails the text is normalised on its way to the parser.  Where that fails too, the parser runs again on
@@ -6,26 +6,24 @@ ever smaller parts of the first block that fails, so that the error names the li
 
 Of rows of different lengths, blanks become line ends on the way to the parser, which then reads one field per
 line; the lengths of the rows are counted while they pass.
-
-The types of a table's columns are inferred from its beginning; numbers with needless zeros or signs, such as
-``007``, are strings.  Where a later row does not fit, the file is read once more, with strings for ids and
-floats for other numbers.
 """
 
 import io
+import re
 from dataclasses import replace
 
 from edgewise.errors import FileError, argument
-from edgewise.files.layout import INTEGER, Layout, delimiter_of, fields_of
+from edgewise.files.blanks import without_blanks
+from edgewise.files.layout import INTEGER, Layout, fields_of
 from edgewise.files.needless_zeros import ZeroWatch, has_needless_zeros
 from edgewise.files.normalise_text import Lines, RowCounter, lines_of, members, normalise, whole_lines
-from edgewise.files.parsing import parse_block, parse_text
+from edgewise.files.parsing import parse_text
 from edgewise.files.streams import one_line, reading
 
+#: A quote that opens a field for people only.
+BLANK_QUOTE = re.compile(rb'(?:^|[,\t|;])[ \t]+"')
 #: Digits of which fewer are enough to tell that a number has more than 64 bits.
 MAX_ID_DIGITS = 25
-#: An integer as a program would write it; blanks around it change nothing.
-PLAIN_INTEGER = "^[ \\t]*(0|-?[1-9][0-9]*)?[ \\t]*$"
 
 
 def csv_options(
@@ -145,6 +143,8 @@ def _parsed(stream, layout: Layout, skip: int = 0, watch=None):
     )
     change_or_none = change if layout.normalised or watch is not None else None
     table = _table(parse_text(stream, options, skip, change=change_or_none), layout.types)
+    if layout.ids == "string" and layout.quoted:
+        table = without_blanks(table, map(str, layout.endpoints))
     if any(column.null_count for column in table.columns):
         if layout.null == "error" or layout.first_field:
             raise pa.ArrowInvalid("a field is empty")
@@ -206,121 +206,6 @@ def line_of_row(source, skip: int, comments: bytes, row: int, blank_rows=True) -
     return number + 1
 
 
-class Mismatch(Exception):
-    """A row does not fit the types inferred from the beginning of the file."""
-
-
-class TextTable:
-    """A text file with a row of names, as a table with an unknown number of rows.
-
-    A ``patient`` table expects strings in columns that begin with integers, and fractions.  Columns named in
-    the schema ``like``, that of the file before, have its types.  ``ids`` are ``'string'``, ``'integer'``, or
-    as the rows decide.
-    """
-
-    rows = None
-
-    def __init__(self, source, patient=False, like=None, ids=None):
-        self.source, self.patient, self.ids = source, patient, ids
-        lines = [line for line in source.lines() if line.strip()]
-        if not lines:
-            raise source.error("the row of names is missing; a table needs one")
-        text = b"".join(line + b"\n" for line in lines)
-        text.decode()  # raises where this is no UTF-8
-        self.delimiter = delimiter_of(lines[0]).replace(" ", ",")
-        self.schema = _inferred_schema(text, self.delimiter, like)
-
-    def settle(self, id_columns):
-        """Settle the types of the columns; a mismatch if the beginning does not show that of the ids."""
-        import pyarrow as pa
-        from pyarrow import types
-
-        kinds = {field.name: field.type for field in self.schema}
-        of_ids = [kinds.get(name, pa.int64()) for name in id_columns]
-        if not self.patient and any(map(types.is_null, of_ids)):
-            raise Mismatch
-        inferred = self.ids is None and not self.patient and all(map(types.is_integer, of_ids))
-        self.exact = tuple(id_columns) if inferred else ()
-        for name, kind in kinds.items():
-            if name in id_columns and not (inferred and types.is_integer(kind)):
-                kinds[name] = pa.int64() if inferred or self.ids == "integer" else pa.string()
-            elif name in id_columns:
-                continue
-            elif types.is_null(kind) or (self.patient and types.is_integer(kind)):
-                kinds[name] = pa.float64()
-        self.schema = pa.schema([(field.name, kinds[field.name]) for field in self.schema])
-
-    def batches(self, columns):
-        """Yield the needed columns block by block; a mismatch where a row may fit a patient table."""
-        import pyarrow as pa
-
-        types = {name: self.schema.field(name).type for name in columns}
-        watch = ZeroWatch(self.delimiter)
-        try:
-            with self.source.open() as stream:
-                for table in self._tables(stream, types, named=True, change=watch if self.exact else None):
-                    yield from table.to_batches()
-        except pa.ArrowInvalid as error:
-            if not self.patient:
-                raise Mismatch from error
-            raise self._located(types, error) from error
-        if watch.found:
-            self._check_zeros()
-
-    def _check_zeros(self):
-        """Raise a mismatch if one of the ids, which were read as integers, has needless zeros."""
-        import pyarrow as pa
-
-        with self.source.open() as stream:
-            for table in self._tables(stream, dict.fromkeys(self.exact, pa.string()), named=True):
-                if any(map(has_needless_zeros, table.columns)):
-                    raise Mismatch
-
-    def _tables(self, stream, types, named=False, change=None):
-        """Yield tables of the columns in ``types``; a ``named`` stream begins with the row of names."""
-        options, first = (
-            csv_options(types, self.delimiter, names=names, quoted_nulls=False)
-            for names in (self.schema.names, None)
-        )
-        return parse_text(stream, options, first=first if named else None, change=change)
-
-    def _located(self, types, error):
-        """The error that names the first line that does not parse."""
-        names, kinds = self.schema.names, ", ".join(f"{name} ({kind})" for name, kind in types.items())
-        return locate_error(
-            self.source,
-            lambda block: list(self._tables(io.BytesIO(block), types)),
-            lambda line: f"{len(names)} columns expected, with {kinds}, but found: {shorten(line)}",
-            1,
-            error,
-        )
-
-
-def _inferred_schema(text, delimiter, like):
-    """Schema of a table that begins with these lines; columns in ``like`` have its types."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.csv as csv
-
-    def parsed(types):
-        skipping = csv.ParseOptions(delimiter=delimiter, invalid_row_handler=lambda row: "skip")
-        options = csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
-        return parse_block([text], (csv.ReadOptions(), skipping, options))
-
-    inferred = parsed(None).schema
-    strings = parsed(dict.fromkeys(inferred.names, pa.string()))
-    known = {} if like is None else dict(zip(like.names, like.types))
-
-    def kind_of(field, column):
-        if field.name in known:
-            return known[field.name]
-        plain = pc.all(pc.match_substring_regex(column, PLAIN_INTEGER)).as_py()
-        return pa.string() if pa.types.is_integer(field.type) and plain is False else field.type
-
-    fields = zip(inferred, strings.columns)
-    return pa.schema([(field.name, kind_of(field, column)) for field, column in fields])
-
-
 def locate_error(source, parse, describe, skip: int, error) -> FileError:
     """Return the error that names the first line that does not parse, or ``error`` if every block parses.
 
@@ -371,6 +256,8 @@ def complaint(line: bytes, layout: Layout) -> str:
     for position in layout.endpoints:
         if problem := _about_id(fields[position], layout):
             return problem
+    if layout.quoted and BLANK_QUOTE.search(line):
+        return f"a quote behind a blank opens no field; remove the blank: {shown}"
     return (
         _about_weight(fields, layout)
         or f"cannot be parsed: {shown}; correct the line, or convert it to UTF-8"
