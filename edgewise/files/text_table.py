@@ -65,8 +65,8 @@ class TextTable:
         whole = all(map(types.is_integer, of_ids.values()))
         inferred = self.ids is None and self.attempt != WITH_STRINGS and whole
         self.exact = tuple(id_columns) if inferred else ()
-        #: Columns of ids that are integers above, and text only because a later row holds none.
-        self.torn = tuple(id_columns) if self.ids is None and whole and not inferred else ()
+        #: Columns of ids that are text only because some row holds no integer.
+        self.torn = tuple(id_columns) if self.ids is None and self.attempt == WITH_STRINGS else ()
         for name, kind in kinds.items():
             if name in id_columns and not (inferred and types.is_integer(kind)):
                 kinds[name] = pa.int64() if inferred or self.ids == "integer" else pa.string()

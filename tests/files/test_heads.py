@@ -3,7 +3,7 @@
 import pytest
 
 import edgewise as ew
-from edgewise.errors import FileError, GraphError
+from edgewise.errors import FileError
 
 ROWS = 20_000
 
@@ -83,7 +83,7 @@ def test_blanks_around_ids_are_no_part_of_them(tmp_path):
     for graph in ew.read(path, ids="string"), ew.stream_components(path).graph:
         assert graph.n_vertices == ROWS + 2
     assert ew.read(store(tmp_path, "ann, bob\nbob, carl\n", "a.txt")).n_vertices == 3
-    with pytest.raises(GraphError | FileError, match="null in row 2"):
+    with pytest.raises(ValueError, match="null in row 2"):
         ew.read(store(tmp_path, "a,b\nx,y\nx,  \n"))
 
 
@@ -130,7 +130,7 @@ def test_a_fraction_in_another_column_leaves_ids_integers(tmp_path):
 
 def test_weights_are_decided_by_more_than_the_first_row(tmp_path):
     path = store(tmp_path, "a,b,weight\nx,y,\ny,z,2\n")
-    with pytest.raises((GraphError, FileError), match="'weight' is null in row 1"):
+    with pytest.raises(FileError, match="'weight' is null in row 1"):
         ew.read(path)
     assert ew.read(path, null="drop").weights.tolist() == [2]
     for field in "0;5", "x":
