@@ -51,9 +51,11 @@ def read(source, options) -> Edges:
         return _settled(source, options, np.empty(0, np.int64), np.empty(0, np.int64), None)
     header = is_headed(source, sample, options)
     if header and sample.delimiter != " " and len(sample.rows) > 1:
-        names, fields = len(sample.rows[0]), len(sample.rows[1])
-        if names != fields:
-            raise source.error(f"{fields} fields below {names} names of columns; correct it", sample.skip + 2)
+        n_names, fields = len(sample.rows[0]), len(sample.rows[1])
+        if n_names != fields:
+            raise source.error(
+                f"{fields} fields below {n_names} names of columns; correct it", sample.skip + 2
+            )
     counts = not header and options.source is None and has_count(sample)
     layout = lay_out(source, sample, options, first=1 if header or counts else 0)
     inferred = options.ids is None and options.one_based is None
@@ -76,7 +78,9 @@ def read(source, options) -> Edges:
 
 
 def is_headed(source, sample: Sample, options) -> bool:
-    """Whether the first row names the columns."""
+    """Whether the first row names the columns; in a list that edgewise wrote it does not."""
+    if options.header is None and SETTINGS.match(source.head):
+        return False
     return has_names(sample, source.suffix) if options.header is None else options.header
 
 
@@ -129,8 +133,9 @@ def _single_ids(source, layout, first):
 
 def write(graph, stream) -> None:
     """Write one edge per line, ids separated by tabs, after a comment with what the edges do not say."""
-    from edgewise.files.write_text import edge_columns, settings, write_columns
+    from edgewise.files.write_text import check_names, edge_columns, settings, write_columns
 
+    check_names(stream, graph.ids)
     marks = " ".join(f"{name}={value}" for name, value in settings(graph).items())
     stream.write(f"# edgewise: {marks}\n# Nodes: {graph.n_vertices} Edges: {graph.n_edges}\n".encode())
     write_columns(stream, graph.n_edges, edge_columns(graph), "\t")

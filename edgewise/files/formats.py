@@ -94,6 +94,7 @@ FOREIGN = {
 #: First characters of rows that are of no text format read as rows.
 MARKUP = {b"{": "JSON", b"[": "JSON", b"<": "XML or HTML"}
 TEXT = (
+    ("el", re.compile(rb"# edgewise: vertices=")),  # as edgewise writes it, whatever the names look like
     ("mtx", re.compile(rb"\s*%{1,2}MatrixMarket|%%.*\bmatrix\b", re.IGNORECASE)),
     ("graphml", re.compile(rb"\s*<(?:graphml\b|(?:\?xml|!).*<graphml\b)", re.DOTALL)),
     ("tntp", re.compile(rb"\s*<NUMBER OF |(?=\s*<).*<END OF METADATA>", re.DOTALL)),

@@ -6,6 +6,8 @@ from edgewise.errors import FileError
 
 #: Rows formatted at a time.
 BLOCK = 1 << 20
+#: Names that an edge list cannot hold: the empty one, and those that look like comments or several fields.
+UNFIT = r"^$|^[#%]|[\x00-\x20\x7f\",;|]"
 
 
 def write_columns(stream, count, columns, delimiter: str) -> None:
@@ -16,6 +18,26 @@ def write_columns(stream, count, columns, delimiter: str) -> None:
         arrays = columns(slice(start, min(start + BLOCK, count)))
         table = pa.table({str(i): array for i, array in enumerate(arrays)})
         stream.write(formatted(table, delimiter))
+
+
+def check_names(stream, ids) -> None:
+    """Refuse ids that would not be read again from an edge list."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if ids is None or isinstance(ids, np.ndarray):
+        return
+    try:
+        names = ids.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        raise stream.error("has ids that are not UTF-8, which text cannot hold; write .parquet") from None
+    first = pc.match_substring_regex(names, UNFIT).index(True).as_py()
+    if first >= 0:
+        name = names[first].as_py()
+        problem = f"the id {name!r:.60} would not be read again from an edge list"
+        reason = "ids are not empty, begin with neither # nor %, and hold no blanks, quotes, commas, ; or |"
+        holding = ".csv or .parquet" if name and "\0" not in name else ".parquet"
+        raise stream.error(f"{problem} ({reason}); write {holding}")
 
 
 def formatted(table, delimiter: str):

@@ -114,7 +114,7 @@ def test_graphs_without_edges(tmp_path, suffix, vertices):
 IDS = {
     "gaps": ([10, 7, -5, 2**62], [7, 7, 2**62, 10]),
     "unsigned": ([2**64 - 1, 3], [3, 2**63]),
-    "names": (["b", "a", "Å", "b"], ["a", "c d", "a", 'quo"te,d']),
+    "names": (["b", "a", "Å", "b"], ["a", "c'd", "a", "{quo[te"]),
 }
 
 
@@ -131,6 +131,37 @@ def test_external_ids(tmp_path, suffix, kind):
     )
     named = [(g.ids_of(g.sources).tolist(), g.ids_of(g.targets).tolist()) for g in (back, graph)]
     assert named[0] == named[1]
+
+
+UNFIT = ["#1", "%1", "a b", "a\tb", "a\nb", 'a"b', "a,b", "a;b", "a|b", "", " ", "a\0", "%%MatrixMarket"]
+
+
+@pytest.mark.parametrize("name", UNFIT)
+@pytest.mark.parametrize("suffix", [".txt", ".el.gz"])
+def test_names_that_edge_lists_do_not_hold(tmp_path, name, suffix):
+    for columns in ([name, "b"], ["b", "c"]), (["b", "d"], ["c", name]):
+        graph = ew.Graph.from_edges(*columns)
+        with pytest.raises(FileError, match=r"the id .* would not be read again.*; write \.") as raised:
+            ew.write(graph, tmp_path / f"a{suffix}")
+        assert str(raised.value).count("\n") == 0 and list(tmp_path.iterdir()) == []
+        for other in (".csv", ".parquet") if ".csv" in str(raised.value) else (".parquet",):
+            ew.write(graph, tmp_path / f"a{other}")
+            assert ew.read(tmp_path / f"a{other}").ids.tolist() == graph.ids.tolist()
+            (tmp_path / f"a{other}").unlink()
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    with pytest.raises(FileError, match="ids that are not UTF-8, which text cannot hold; write .parquet"):
+        ew.write(ew.Graph.from_edges([b"a"], [b"\xff"]), tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize("name", ["{a", "[a", "<a", "graph[", "1", "007", "-5", "1e5", "nan", "from", "é"])
+def test_odd_names_in_edge_lists(tmp_path, name):
+    for columns in ([name, "b"], ["x", "y"]), (["x", name], ["y", "b"]), (["x", "y"], ["c", name]):
+        graph = ew.Graph.from_edges(*columns)
+        ew.write(graph, tmp_path / "a.txt")
+        back = ew.read(tmp_path / "a.txt")
+        assert (back.ids.tolist(), back.sources.tolist()) == (graph.ids.tolist(), graph.sources.tolist())
 
 
 def test_rows_are_stored_as_rows(tmp_path):
