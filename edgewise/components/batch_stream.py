@@ -20,7 +20,7 @@ from edgewise.components.result import Components
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError, OptionError, argument
-from edgewise.ingest.columns import as_column
+from edgewise.ingest.columns import as_column, unmasked
 from edgewise.method import is_number
 from edgewise.workers import device_team
 
@@ -217,6 +217,7 @@ def _listed(values, name):
     """Values for :func:`as_column`, which accepts any ids; values that are not integers are refused."""
     if not isinstance(values, np.ndarray) and any(hasattr(values, kind) for kind in FOREIGN):
         return values
+    values = unmasked(values, name)
     try:
         column = np.asarray(values)
     except (TypeError, ValueError):

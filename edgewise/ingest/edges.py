@@ -7,7 +7,7 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.index_type import MAX_UINT32, index_type
-from edgewise.ingest.columns import as_column, is_arrow, of_arrow
+from edgewise.ingest.columns import as_array, as_column, check_no_nulls, is_arrow, of_arrow, unmasked
 from edgewise.primitives import pack
 
 WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
@@ -41,6 +41,8 @@ def _device(column):
 
 def numbers(column, n_vertices, name):
     """Vertex numbers of the right type, once all are checked."""
+    if is_arrow(column):
+        check_no_nulls(column, name)
     if getattr(column, "dtype", np.dtype(object)).kind not in "iu":
         problem = f"{name} are not integers, yet {argument('n_vertices')} is given"
         raise GraphError(f"{problem}; leave it out for external ids")
@@ -65,7 +67,8 @@ def weights_like(weights, beside):
                 weights = of_arrow(weights, "weights")
                 if getattr(weights, "null_count", 0):
                     raise GraphError("a weight is null; fill or drop such edges first")
-            weights = np.asarray(weights)
+            weights = as_array(weights, "weights")
+        weights = unmasked(weights, "weights")
         weights = arrays.contiguous(arrays.move(weights, arrays.device_of(beside)))
         if weights.shape != beside.shape:
             problem = f"weights have shape {weights.shape}; {beside.shape} is needed"

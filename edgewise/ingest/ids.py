@@ -10,8 +10,8 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.index_type import index_type
-from edgewise.ingest.arrow import BATCH_ROWS, ColumnNumbers, is_text, value_type, with_plain_nulls
-from edgewise.ingest.columns import as_column, kinds_of
+from edgewise.ingest.arrow import BATCH_ROWS, ColumnNumbers, is_text, is_utf8, value_type, with_plain_nulls
+from edgewise.ingest.columns import as_column, check_no_nulls, is_arrow, kinds_of, unmasked
 from edgewise.primitives import unique
 from edgewise.timer import timer
 
@@ -29,17 +29,24 @@ def number(sources, targets):
     """
     if hasattr(sources, "__cuda_array_interface__") or arrays.device_of(sources, targets) != "cpu":
         return _number_on_device(sources, targets)
+    typed = is_arrow(sources) and is_arrow(targets)
     sources, targets = _column(sources, "sources"), _column(targets, "targets")
     texts = [not isinstance(column, np.ndarray) for column in (sources, targets)]
     if not len(sources) and not len(targets) and not all(texts):
         return number_integers(sources, targets)
-    if texts[0] != texts[1]:
-        kinds = ["strings" if text else "integers" for text in texts]
-        raise GraphError(f"sources are {kinds[0]}, targets are {kinds[1]}; convert one of them to the other")
+    _check_both(*("strings" if text else "integers" for text in texts))
+    if all(texts) and not typed:
+        _check_both(*("strings" if is_utf8(value_type(one.type)) else "bytes" for one in (sources, targets)))
     if len(sources) != len(targets):
         problem = f"{len(sources)} sources but {len(targets)} targets"
         raise GraphError(f"{problem}; give one of each for every edge")
     return number_strings(sources, targets) if texts[0] else number_integers(sources, targets)
+
+
+def _check_both(left, right):
+    """Raise unless the two kinds of ids are the same."""
+    if left != right:
+        raise GraphError(f"sources are {left}, targets are {right}; convert one of them to the other")
 
 
 def number_integers(sources, targets):
@@ -103,9 +110,7 @@ def _column(values, name):
     if isinstance(values, np.ndarray):
         return values
     values = with_plain_nulls(values)
-    if values.null_count:
-        null = values.is_null().index(True).as_py()
-        raise GraphError(f"{name}[{null}] is null; drop such edges first")
+    check_no_nulls(values, name)
     if is_text(values.type):
         return values
     if pa.types.is_null(value_type(values.type)):
@@ -151,7 +156,7 @@ def weights_of_vertices(weights, n_vertices):
     """Weights of the vertices, (n,) or (n, k), after a check; or ``None``."""
     if weights is None:
         return None
-    weights = np.asarray(weights)
+    weights = np.asarray(unmasked(weights, "vertex_weights"))
     if weights.dtype.kind not in "iuf" or weights.ndim not in (1, 2) or len(weights) != n_vertices:
         given = f"vertex_weights have type {weights.dtype} and shape {weights.shape}"
         raise GraphError(f"{given}; give a number, or a row of numbers, for each of {n_vertices} vertices")

@@ -11,6 +11,7 @@ from edgewise.ingest.arrow import (
     ColumnNumbers,
     checked,
     is_text,
+    is_utf8,
     value_type,
     with_plain_nulls,
     without_views,
@@ -301,7 +302,7 @@ def from_frame(graph_class, frame, source, target, weight, where, null, directed
         pairs = Pairs(table.schema, source, target, weight, where, null, expected=table.num_rows)
     except UnicodeDecodeError:
         raise GraphError("the name of a column is not UTF-8 text; rename it") from None
-    _check_values(frame, pairs.id_columns)
+    _check_values(frame, pairs)
     needed = table.select(pairs.columns)
     for batch in checked(needed.to_batches()):
         pairs.add(batch)
@@ -309,13 +310,19 @@ def from_frame(graph_class, frame, source, target, weight, where, null, directed
     return graph_class(count, edges=(sources, targets, weights), directed=directed, ids=ids)
 
 
-def _check_values(frame, id_columns):
-    """Raise if a column of ids holds Python values of several kinds, which Arrow may have made equal."""
+def _check_values(frame, pairs):
+    """Raise if the columns of ids hold Python values of several kinds, which Arrow may have made equal."""
+    untyped = False
     for name in list(frame.keys()) if isinstance(frame, dict) or hasattr(frame, "iloc") else ():
         values = frame[name]
         typed = is_arrow(values) or getattr(values, "dtype", OBJECTS) != OBJECTS
-        if str(name) in id_columns and not typed:
+        if str(name) in pairs.id_columns and not typed:
             check_one_kind(kinds_of(values), f"column {name!r}")
+            untyped = True
+    left, right = pairs.kinds
+    if untyped and is_text(left) and is_utf8(value_type(left)) != is_utf8(value_type(right)):
+        held = f"column {pairs.id_columns[0]!r} holds {left}, {pairs.id_columns[1]!r} holds {right}"
+        raise GraphError(f"{held}; convert one to the other")
 
 
 def _table(frame):

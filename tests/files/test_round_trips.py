@@ -151,7 +151,7 @@ def test_names_that_edge_lists_do_not_hold(tmp_path, name, suffix):
 
 
 def test_bytes_that_are_no_text(tmp_path):
-    with pytest.raises(FileError, match="ids that are not UTF-8, which text cannot hold; write .parquet"):
+    with pytest.raises(FileError, match=r"ids that are not UTF-8, which text cannot hold; write \.parquet"):
         ew.write(ew.Graph.from_edges([b"a"], [b"\xff"]), tmp_path / "a.txt")
 
 

@@ -141,6 +141,93 @@ def test_streams_take_no_booleans():
         ew.ComponentsStream().add([True, 2], [3, 4])
 
 
+def test_strings_and_bytes_in_two_columns_are_refused():
+    objects = of_objects([b"1"])
+    for sources, targets in (["1"], [b"1"]), (["1"], objects), ([b"1"], pa.array(["1"])), (objects, ["1"]):
+        with pytest.raises(GraphError, match=r"sources are .*, targets are .*; convert one of them"):
+            ew.Graph.from_edges(sources, targets)
+        with pytest.raises(GraphError, match=r"column 'a' holds .*, 'b' holds .*; convert one"):
+            ew.Graph.from_frame({"a": sources, "b": targets})
+    coded = pa.array(["1", "2"]).dictionary_encode()
+    assert ew.Graph.from_edges(["1", "3"], coded).ids.tolist() == ["1", "3", "2"]
+
+
+def test_masked_entries_are_refused():
+    some, none = np.ma.array([1, 2], mask=[0, 1]), np.ma.array([1, 2], mask=[0, 0])
+    assert ew.Graph.from_edges(none, [2, 3], weights=none).weights.tolist() == [1, 2]
+    rows, csr = [0, 1, 2], ew.Graph.from_csr
+    for make, name in (
+        (lambda: ew.Graph.from_edges(some, [3, 4]), "sources"),
+        (lambda: ew.Graph.from_edges([3, 4], some, n_vertices=5), "targets"),
+        (lambda: ew.Graph.from_edges([3, 4], [1, 2], weights=some), "weights"),
+        (lambda: csr(rows, [1, 0], ids=some), "ids"),
+        (lambda: csr(rows, [1, 0], vertex_weights=some), "vertex_weights"),
+        (lambda: csr(np.ma.array(rows, mask=[0, 1, 0]), [1, 0]), "offsets"),
+        (lambda: ew.ComponentsStream().add(some, [3, 4]), "sources"),
+    ):
+        with pytest.raises(GraphError, match=rf"^{name}\[1\] is masked; drop such edges first, or fill"):
+            make()
+
+
+class Chunked:
+    """An array in chunks on a disk, as zarr and h5py have them; Arrow arrays have ``chunks`` too."""
+
+    chunks = (1,)
+
+    def __init__(self, values):
+        self.values = np.array(values)
+        self.dtype, self.shape = self.values.dtype, self.values.shape
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def test_arrays_in_chunks():
+    graph = ew.Graph.from_edges(Chunked([1, 5]), Chunked([5, 9]), weights=Chunked([0.5, 2]))
+    assert (graph.ids.tolist(), graph.weights.tolist()) == ([1, 5, 9], [0.5, 2])
+
+
+def test_what_is_no_array():
+    for make, name in (
+        (lambda: ew.Graph.from_edges([[1], [2, 3]], [2, 3]), "sources"),
+        (lambda: ew.Graph.from_edges([1, 2], [2, 3], weights=[[1], [2, 3]]), "weights"),
+    ):
+        with pytest.raises(
+            GraphError, match=f"^{name} cannot be made an array; give one value for every edge"
+        ):
+            make()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series(["a", None]),
+        pd.Series(["a", None], dtype=object),
+        pd.Series(["a", None], dtype="string"),
+        pd.Series([1, None]),
+        pd.Series([1, None], dtype="Int64"),
+        of_objects(["a", float("nan")]),
+        of_objects([1, pd.NaT]),
+        ["a", np.nan],
+        [1, None],
+        pa.array([1, None]),
+        pa.chunked_array([["a"], [None]]),
+    ],
+    ids=repr,
+)
+def test_nulls_are_named_by_their_position(values):
+    with pytest.raises(GraphError, match=r"^sources\[1\] is null; drop such edges first$"):
+        ew.Graph.from_edges(values, values)
+
+
+def test_nulls_among_vertex_numbers():
+    with pytest.raises(GraphError, match=r"^targets\[1\] is null; drop such edges first$"):
+        ew.Graph.from_edges(pa.array([1, 2]), pa.array([1, None]), n_vertices=4)
+
+
 KINDS = {
     "string": pa.array(["a", "b", "a", "a\0"]),
     "large_string": pa.array(["a", "b", "a", "a\0"], pa.large_string()),
