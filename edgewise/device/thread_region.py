@@ -21,6 +21,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache as memoize
+from time import sleep
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,9 @@ from edgewise.device.target import INTERPRETED, SIMULATED, WHOLE
 from edgewise.errors import DeviceError
 
 __all__ = ["compiled", "entry", "run"]
+
+#: Seconds between two looks at workers that an interrupt has stopped.
+POLL_SECONDS = 0.001
 
 
 class Region(NamedTuple):
@@ -109,19 +113,45 @@ def on_python_threads() -> bool:
 
 
 def _run_on_python_threads(call, n_workers, flag):
-    failures = []
+    """Run all workers; also after Ctrl-C none of them is left, because the caller frees what they write to."""
+    failures, begun, ended, pending = [], [], [], []
+    stopped = False
 
     def work(worker_id):
+        begun.append(worker_id)
         try:
-            call(worker_id)
+            if not stopped:
+                call(worker_id)
         except BaseException as error:
             failures.append(error)
             if flag is not None:
                 flag[0] = 1
+        finally:
+            ended.append(worker_id)
 
-    wait([_executor(n_workers).submit(work, worker_id) for worker_id in range(n_workers)])
+    try:
+        for worker_id in range(n_workers):
+            pending.append(_executor(n_workers).submit(work, worker_id))
+        wait(pending)
+    except BaseException:
+        stopped = True
+        if flag is not None:
+            flag[0] = 1  # ends the workers that wait for others
+        _wait_out(pending, begun, ended)
+        raise
     if failures:
         raise failures[0]
+
+
+def _wait_out(pending, begun, ended):
+    """Wait for all workers, also for one that was not noted as pending, however often Ctrl-C is pressed."""
+    while True:
+        try:
+            while not (all(future.done() for future in pending) and len(ended) == len(begun)):
+                sleep(POLL_SECONDS)
+            return
+        except BaseException:  # the first exception is raised, once nothing runs
+            continue
 
 
 @memoize

@@ -67,8 +67,60 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
 
 
+INTERRUPT = """
+import os, signal, time
+import numpy as np
+from edgewise.device import each, thread_region
+from edgewise.device.regions import barrier_wait, parallel_region
+
+@each
+def spin(index, values, count):
+    for step in range(count):
+        values[(index + step) % 64] += 1
+
+@parallel_region
+def meet(worker, values, count):
+    for step in range(count):
+        values[worker.id] += 1
+        barrier_wait(worker)
+
+pressed = 0
+
+def press(number, frame):  # three times
+    global pressed
+    pressed += 1
+    if pressed % 3:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+    raise KeyboardInterrupt
+
+calls = (spin, (4096,), 100_000), (meet, (), 1 << 40)
+for loop, first, _ in calls:
+    loop(*first, np.zeros(64, np.int64), 10)
+child = os.fork()
+if child == 0:
+    thread_region._openmp_is_lost = True
+    signal.signal(signal.SIGALRM, press)
+    for loop, first, count in calls:
+        values = np.zeros(64, np.int64)
+        loop(*first, values, 10)
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        try:
+            loop(*first, values, count)
+            os._exit(2)
+        except KeyboardInterrupt:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        before = values.copy()
+        time.sleep(0.1)
+        if (values != before).any():
+            os._exit(1)
+        loop(*first, values, 10)
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
 @pytest.mark.parametrize("layer", ["default", "workqueue"])
-@pytest.mark.parametrize("script", [POOL, ONE], ids=["pool", "error"])
+@pytest.mark.parametrize("script", [POOL, ONE, INTERRUPT], ids=["pool", "error", "interrupt"])
 def test_children_compute(script, layer):
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script],
