@@ -5,6 +5,7 @@ therefore holds a few batches, the distinct ids and the numbers, and never the t
 """
 
 import os
+from contextlib import closing
 from glob import glob
 from pathlib import Path
 
@@ -90,15 +91,15 @@ def _gather(parts, how, progress, wanted):
 
 
 def _take_all(pairs, table, progress):
-    batches = read_ahead(table.batches(pairs.columns))
-    while True:
-        with timer("decode"):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        pairs.add(batch)
-        if progress is not None:
-            progress(pairs.rows, table.rows)
+    with closing(read_ahead(table.batches(pairs.columns))) as batches:
+        while True:
+            with timer("decode"):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            pairs.add(batch)
+            if progress is not None:
+                progress(pairs.rows, table.rows)
 
 
 def table_of(source, attempt=AS_INFERRED, ids=None, schema=None):
@@ -137,8 +138,11 @@ class ParquetTable(TypedTable):
             )
 
     def batches(self, columns):
-        """Yield batches of the needed columns."""
-        return complete(self.file.iter_batches(BATCH_ROWS, columns=columns), self.rows)
+        """Yield batches of the needed columns; the file is closed then."""
+        try:
+            yield from complete(self.file.iter_batches(BATCH_ROWS, columns=columns), self.rows)
+        finally:
+            self.file.close(force=True)
 
 
 def complete(batches, promised):

@@ -246,7 +246,8 @@ def one_line(error) -> str:
 def read_ahead(items):
     """Yield the items of an iterable that a thread makes while the caller uses the last one.
 
-    The iterable's errors are raised here.  If the caller stops early, this waits for the thread's item.
+    The iterable's errors are raised here.  If the caller stops early, this waits for the thread's item, and
+    the thread closes a generator.
     """
     made, stopped = Queue(AHEAD), []
     thread = Thread(target=_make, args=(items, made, stopped), name="edgewise-ahead", daemon=True)
@@ -273,7 +274,9 @@ def _make(items, made, stopped):
         for item in items:
             made.put((item, None))
             if stopped:
-                return
+                break
+        if hasattr(items, "close"):
+            items.close()
         made.put((None, None))
     except BaseException as error:
         made.put((None, error))

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import os
 import threading
 
 import numpy as np
@@ -432,6 +433,28 @@ def test_working_ahead_hands_errors_on():
     with pytest.raises(KeyError, match="lost"):
         list(read_ahead(items()))
     assert list(read_ahead(iter([]))) == []
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("reader", [ew.read, ew.stream_components], ids=["read", "stream"])
+def test_a_failure_that_is_kept_keeps_no_thread_and_no_file(tmp_path, monkeypatch, suffix, reader):
+    monkeypatch.setattr(page, "BATCH_ROWS", 5)
+    rows = 50 if suffix == ".parquet" else 300_000
+    names = pa.array(["a", None, *map(str, range(rows))])
+    path = stored(tmp_path, suffix, pa.table({"left": names, "right": names.fill_null("b")}))
+
+    def held():
+        return len(os.listdir("/proc/self/fd")), sorted(thread.name for thread in threading.enumerate())
+
+    failures, counts = [], []
+    for _ in range(4):  # the first may load libraries
+        with pytest.raises(FileError, match="'left' is null in row 2") as raised:
+            reader(path)
+        failures.append(raised.value)
+        counts.append(held())
+    assert counts[1:] == counts[1:2] * 3
+    assert not any(thread.name.startswith("edgewise") for thread in threading.enumerate())
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow", ".tsv"])
