@@ -113,7 +113,7 @@ def on_python_threads() -> bool:
 
 
 def _run_on_python_threads(call, n_workers, flag):
-    """Run all workers; also after Ctrl-C none of them is left, because the caller frees what they write to."""
+    """Run all workers; after Ctrl-C none of them is left either, because the caller frees what they use."""
     failures, begun, ended, pending = [], [], [], []
     stopped = False
 

@@ -36,7 +36,7 @@ def check_names(stream, ids) -> None:
         name = names[first].as_py()
         problem = f"the id {name!r:.60} would not be read again from an edge list"
         reason = "ids are not empty, begin with neither # nor %, and hold no blanks, quotes, commas, ; or |"
-        holding = ".csv or .parquet" if name and "\0" not in name else ".parquet"
+        holding = ".csv or .parquet" if name and "\0" not in name and name == name.strip() else ".parquet"
         raise stream.error(f"{problem} ({reason}); write {holding}")
 
 

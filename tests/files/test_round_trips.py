@@ -133,7 +133,22 @@ def test_external_ids(tmp_path, suffix, kind):
     assert named[0] == named[1]
 
 
-UNFIT = ["#1", "%1", "a b", "a\tb", "a\nb", 'a"b', "a,b", "a;b", "a|b", "", " ", "a\0", "%%MatrixMarket"]
+UNFIT = [
+    " a",
+    "#1",
+    "%1",
+    "a b",
+    "a\tb",
+    "a\nb",
+    'a"b',
+    "a,b",
+    "a;b",
+    "a|b",
+    "",
+    " ",
+    "a\0",
+    "%%MatrixMarket",
+]
 
 
 @pytest.mark.parametrize("name", UNFIT)
