@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from edgewise.files.normalise_text import members
+from edgewise.files.quotes import members
 
 BLANKS = " \t"
 IS_BLANK = members(BLANKS.encode())

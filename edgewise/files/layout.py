@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, replace
 
 from edgewise.errors import OptionError, argument
+from edgewise.files.quotes import Quotes
 from edgewise.ingest.pair_columns import check_distinct
 
 BLANKS = b" \t\r"
@@ -59,6 +60,11 @@ class Layout:
         """The same layout for text that is normalised first."""
         blank = self.delimiter in " \t" and not self.quoted
         return replace(self, normalised=True, delimiter=" " if blank else self.delimiter)
+
+    @property
+    def quotes(self) -> Quotes | None:
+        """Where quotes have a meaning, if they do."""
+        return Quotes(self.delimiter, self.comments if self.normalised else b"") if self.quoted else None
 
     @property
     def types(self) -> dict[str, str]:
@@ -116,6 +122,8 @@ def look(source, comments: bytes = COMMENTS) -> Sample:
     delimiter = delimiter_of(rows[0].strip()) if rows else " "
     if delimiter == "\t" and are_integers(fields_of(rows[0], " ")[:2]):
         delimiter = " "
+    if delimiter != " ":
+        rows = Quotes(delimiter).rows(b"\n".join(rows))
     return Sample(skip, [fields_of(row, delimiter) for row in rows], delimiter)
 
 

@@ -82,7 +82,7 @@ def _fields(source, header):
             source,
             lambda block: parse_fields(io.BytesIO(RowCounter(COMMENTS)(block)), "int64"),
             lambda line: f"a field is not an integer: {shorten(line)}; METIS has whole numbers only",
-            header.skip,
+            (header.skip, None),
             error,
         ) from error
 

@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from edgewise.files.normalise_text import members
+from edgewise.files.quotes import members
 
 #: Bytes that are examined at a time, so that the temporary arrays stay in the cache.
 PIECE = 1 << 18

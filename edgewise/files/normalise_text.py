@@ -8,6 +8,8 @@ import io
 
 import numpy as np
 
+from edgewise.files.quotes import UnclosedQuote, members, whole_rows
+
 BLOCK = 1 << 22
 #: Bytes of the longest line.
 MAX_LINE = 1 << 28
@@ -15,10 +17,11 @@ NEWLINE = 10
 SPACE = 32
 
 
-def normalise(text: bytes, blanks: bytes, comments: bytes) -> bytes:
+def normalise(text: bytes, blanks: bytes, comments: bytes, quotes=None) -> bytes:
     """Return whole lines with each run of ``blanks`` as one space, none at the ends, and no comment lines.
 
-    If there are no ``blanks``, they are not changed; comment lines begin with one of ``comments``.
+    If there are no ``blanks``, they are not changed; comment lines begin with one of ``comments``, outside of
+    ``quotes`` (:class:`edgewise.files.quotes.Quotes`), if they are given.
     """
     others = blanks.replace(b" ", b"")
     if any(text.find(others[i : i + 1]) >= 0 for i in range(len(others))):
@@ -27,7 +30,7 @@ def normalise(text: bytes, blanks: bytes, comments: bytes) -> bytes:
     if blanks:
         letters = _squeezed(letters)
     if any(text.find(comments[i : i + 1]) >= 0 for i in range(len(comments))):
-        letters = without_comments(letters, comments)
+        letters = without_comments(letters, comments, quotes)
     return letters.tobytes()
 
 
@@ -67,20 +70,16 @@ class RowCounter:
         return np.concatenate([*self.parts, [0] if self.ended else []]).astype(np.int64)
 
 
-def members(characters: bytes) -> np.ndarray:
-    """Table of 256 booleans: which bytes are among ``characters``."""
-    table = np.zeros(256, bool)
-    table[list(characters)] = True
-    return table
-
-
-def without_comments(letters: np.ndarray, comments: bytes) -> np.ndarray:
-    """Remove the lines that begin with one of ``comments``."""
+def without_comments(letters: np.ndarray, comments: bytes, quotes=None) -> np.ndarray:
+    """Remove the lines that begin with one of ``comments``, outside of ``quotes``."""
     starts = np.concatenate([[0], np.flatnonzero(letters == NEWLINE) + 1])
     starts = starts[: np.searchsorted(starts, len(letters))]
     removed = members(comments)[letters[starts]]
     if not removed.any():
         return letters
+    text = letters.tobytes() if quotes else b""
+    if b'"' in text:
+        removed &= ~quotes.are_inside(text, starts)
     return letters[np.repeat(~removed, np.diff(starts, append=len(letters)))]
 
 
@@ -101,6 +100,12 @@ class Lines(io.RawIOBase):
         count = len(self.ready) if count < 0 else count
         part, self.ready = self.ready[:count], self.ready[count:]
         return bytes(part)
+
+
+def cut_rows(stream, skip: int = 0, quotes=None):
+    """Cut a stream into blocks of whole lines, or of whole rows where fields may be in ``quotes``."""
+    blocks = cut_lines(stream, skip)
+    return blocks if quotes is None else whole_rows(blocks, quotes, MAX_LINE)
 
 
 def cut_lines(stream, skip: int = 0):
@@ -128,13 +133,16 @@ def cut_lines(stream, skip: int = 0):
         yield rest
 
 
-def whole_lines(stream, skip: int = 0):
-    """Yield the blocks of :func:`cut_lines`, each with the number of lines before it, skipped ones too."""
+def whole_lines(stream, skip: int = 0, quotes=None):
+    """Yield the blocks of :func:`cut_rows`, each with the number of lines before it, skipped ones too."""
     first = skip
-    for pieces in cut_lines(stream, skip):
-        block = b"".join(pieces)
-        yield first, block
-        first += block.count(b"\n")
+    try:
+        for pieces in cut_rows(stream, skip, quotes):
+            block = b"".join(pieces)
+            yield first, block
+            first += block.count(b"\n")
+    except UnclosedQuote as error:
+        raise UnclosedQuote(first + error.line) from None
 
 
 def _after_lines(block: bytes, count: int) -> bytes:

@@ -11,14 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from edgewise.files.normalise_text import cut_lines
+from edgewise.files.normalise_text import cut_rows
 from edgewise.files.streams import BYTE_ORDER_MARK
 
 #: Bytes of the longest block that Arrow can parse.
 LONGEST = 2**31 - 1
 
 
-def parse_text(stream, options, skip=0, *, first=None, change=None):
+def parse_text(stream, options, skip=0, *, quotes=None, first=None, change=None):
     """Yield the table of each block of lines of a stream, in order.
 
     Parameters
@@ -27,6 +27,8 @@ def parse_text(stream, options, skip=0, *, first=None, change=None):
     options : tuple of pyarrow's read, parse and convert options
     skip : int
         Lines before the first row.
+    quotes : Quotes, optional
+        Where fields may be in quotes.
     first : tuple, optional
         Options of the first block, if it begins with a row of names.
     change : function, optional
@@ -43,7 +45,7 @@ def parse_text(stream, options, skip=0, *, first=None, change=None):
                 yield table
 
     try:
-        for pieces in cut_lines(stream, skip):
+        for pieces in cut_rows(stream, skip, quotes):
             if first is not None and _is_blank(pieces):
                 continue
             waiting.append(pool.submit(parse_block, pieces, first or options, change))

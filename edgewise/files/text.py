@@ -16,8 +16,9 @@ from edgewise.errors import FileError, argument
 from edgewise.files.blanks import without_blanks
 from edgewise.files.layout import INTEGER, Layout, fields_of
 from edgewise.files.needless_zeros import ZeroWatch, has_needless_zeros
-from edgewise.files.normalise_text import Lines, RowCounter, lines_of, members, normalise, whole_lines
+from edgewise.files.normalise_text import Lines, RowCounter, lines_of, normalise, whole_lines
 from edgewise.files.parsing import parse_text
+from edgewise.files.quotes import UnclosedQuote, members
 from edgewise.files.streams import one_line, reading
 
 #: A quote that opens a field for people only.
@@ -67,9 +68,9 @@ def read_columns(source, layout: Layout):
     for attempt in _attempts(layout):
         watch = ZeroWatch(attempt.delimiter) if layout.exact else None
         try:
-            with reading(source.path, passing=pa.ArrowInvalid), source.open() as stream:
+            with reading(source.path, passing=(pa.ArrowInvalid, UnclosedQuote)), source.open() as stream:
                 columns = _parsed(stream, attempt, attempt.skip, watch)
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowInvalid, UnclosedQuote) as error:
             failure = error
             continue
         if watch is not None and watch.found:
@@ -81,7 +82,7 @@ def read_columns(source, layout: Layout):
         source,
         lambda block: _parsed(io.BytesIO(block), layout),
         lambda line: complaint(line, layout),
-        layout.skip,
+        (layout.skip, layout.quotes),
         failure,
     )
 
@@ -113,7 +114,7 @@ def _check_zeros(source, layout):
         if any(map(has_needless_zeros, _parsed(io.BytesIO(block), layout)[:2])):
             raise pa.ArrowInvalid("a needless zero")
 
-    if wrong := first_wrong_line(source, parse, layout.skip):
+    if wrong := first_wrong_line(source, parse, layout.skip, layout.quotes):
         number, line = wrong
         as_names, as_numbers = argument("ids", "string"), argument("ids", "integer")
         problem = f"an id would change as an integer (007 to 7): {shorten(line)}"
@@ -127,10 +128,10 @@ def _parsed(stream, layout: Layout, skip: int = 0, watch=None):
     """
     import pyarrow as pa
 
-    blanks = layout.blanks if layout.delimiter == " " else b""
+    blanks, quotes = layout.blanks if layout.delimiter == " " else b"", layout.quotes
 
     def change(text):
-        text = normalise(text, blanks, layout.comments) if layout.normalised else text
+        text = normalise(text, blanks, layout.comments, quotes) if layout.normalised else text
         return text if watch is None else watch(text)
 
     options = csv_options(
@@ -142,7 +143,8 @@ def _parsed(stream, layout: Layout, skip: int = 0, watch=None):
         first_field=layout.first_field,
     )
     change_or_none = change if layout.normalised or watch is not None else None
-    table = _table(parse_text(stream, options, skip, change=change_or_none), layout.types)
+    tables = parse_text(stream, options, skip, quotes=quotes, change=change_or_none)
+    table = _table(tables, layout.types)
     if layout.ids == "string" and layout.quoted:
         table = without_blanks(table, map(str, layout.endpoints))
     if any(column.null_count for column in table.columns):
@@ -206,22 +208,30 @@ def line_of_row(source, skip: int, comments: bytes, row: int, blank_rows=True) -
     return number + 1
 
 
-def locate_error(source, parse, describe, skip: int, error) -> FileError:
+def locate_error(source, parse, describe, rows, error) -> FileError:
     """Return the error that names the first line that does not parse, or ``error`` if every block parses.
 
-    ``parse`` takes a block of lines, after the first ``skip``, and raises :class:`pyarrow.ArrowInvalid` if
-    one is wrong; ``describe`` takes the line and returns what is wrong with it.
+    ``parse`` takes a block of lines and raises :class:`pyarrow.ArrowInvalid` if one is wrong; ``describe``
+    takes the line and returns what is wrong with it; ``rows`` are the lines before the first and the
+    :class:`Quotes`, or ``None``.
     """
-    wrong = first_wrong_line(source, parse, skip)
+    wrong = first_wrong_line(source, parse, *rows)
     return source.error(one_line(error)) if wrong is None else source.error(describe(wrong[1]), wrong[0])
 
 
-def first_wrong_line(source, parse, skip: int):
-    """Number and content of the first line that does not parse, or ``None``; see :func:`locate_error`."""
-    with reading(source.path), source.open() as stream:
-        for before, block in whole_lines(stream, skip):
-            if _fails(parse, block):
-                return bisected(parse, block.split(b"\n"), before)
+def first_wrong_line(source, parse, skip: int, quotes=None):
+    """Number and content of the first line that does not parse, or ``None``; see :func:`locate_error`.
+
+    With ``quotes``, it is the number of the line on which the first such row begins.
+    """
+    try:
+        with reading(source.path, passing=UnclosedQuote), source.open() as stream:
+            for before, block in whole_lines(stream, skip, quotes):
+                if _fails(parse, block):
+                    rows = block.split(b"\n") if quotes is None else quotes.rows(block)
+                    return bisected(parse, rows, before)
+    except UnclosedQuote as error:
+        raise source.error(str(error), error.line) from error
     return None
 
 
@@ -235,13 +245,13 @@ def _fails(parse, block):
     return False
 
 
-def bisected(parse, lines, before):
-    """Number and content of the first of the lines that fails."""
-    low, high = 0, len(lines)
+def bisected(parse, rows, before):
+    """Number of the line on which the first row begins that fails, and the row."""
+    low, high = 0, len(rows)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _fails(parse, b"\n".join(lines[low:middle])) else (middle, high)
-    return before + low + 1, lines[low]
+        low, high = (low, middle) if _fails(parse, b"\n".join(rows[low:middle])) else (middle, high)
+    return before + low + 1 + sum(row.count(b"\n") for row in rows[:low]), rows[low]
 
 
 def complaint(line: bytes, layout: Layout) -> str:

@@ -12,6 +12,7 @@ from edgewise.files.blanks import without_blanks
 from edgewise.files.layout import look
 from edgewise.files.needless_zeros import ZeroWatch, has_needless_zeros
 from edgewise.files.parsing import parse_block, parse_text
+from edgewise.files.quotes import Quotes, UnclosedQuote
 from edgewise.files.text import BLANK_QUOTE, csv_options, first_wrong_line, locate_error, shorten
 
 #: An integer as a program would write it; blanks around it change nothing.
@@ -47,7 +48,10 @@ class TextTable:
         self.skip, self.delimiter, self.names = sample.skip + 1, sample.delimiter, sample.rows[0]
         if len(self.names) == 1:
             self.delimiter = ","
+        self.quotes = Quotes(self.delimiter)
         self.beginning = b"".join(line + b"\n" for line in lines[self.skip :] if line.strip())
+        if len(self.quotes.marks(self.beginning)) % 2:  # the last row is cut off
+            self.beginning = b"".join(row + b"\n" for row in self.quotes.rows(self.beginning)[:-1])
         self.schema = _inferred_schema(self.names, self.beginning, self.delimiter, like)
 
     def settle(self, id_columns):
@@ -100,7 +104,7 @@ class TextTable:
             with self.source.open() as stream:
                 for table in self._tables(stream, types, self.skip, watch if self.exact else None):
                     yield from self._trimmed(table).to_batches()
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowInvalid, UnclosedQuote) as error:
             if self.attempt != WITH_STRINGS:
                 raise Mismatch from error
             raise self._located(types, error) from error
@@ -119,7 +123,7 @@ class TextTable:
     def _tables(self, stream, types, skip=0, change=None):
         """Yield tables of the columns in ``types``."""
         options = csv_options(types, self.delimiter, names=self.names, quoted_nulls=False)
-        return parse_text(stream, options, skip, change=change)
+        return parse_text(stream, options, skip, quotes=self.quotes, change=change)
 
     def _trimmed(self, table):
         """The table with no blanks around ids that are text; an error where these are not what they seem."""
@@ -141,7 +145,7 @@ class TextTable:
                 if pc.any(pc.match_substring_regex(table.column(0), pattern)).as_py():
                     raise pa.ArrowInvalid("found")
 
-        found = first_wrong_line(self.source, parse, self.skip)
+        found = first_wrong_line(self.source, parse, self.skip, self.quotes)
         return found and found[0]
 
     def _located(self, types, error):
@@ -157,7 +161,7 @@ class TextTable:
                 return f"a quote behind a blank opens no field; remove the blank: {shorten(line)}"
             return f"{len(self.names)} columns expected, with {kinds}, but found: {shorten(line)}"
 
-        return locate_error(self.source, parse, describe, self.skip, error)
+        return locate_error(self.source, parse, describe, (self.skip, self.quotes), error)
 
 
 def _inferred_schema(names, text, delimiter, like):
