@@ -9,60 +9,60 @@ import re
 
 import numpy as np
 
-from edgewise.files.quotes import members
+from edgewise.device import compiled
 
-#: Bytes that are examined at a time, so that the temporary arrays stay in the cache.
-PIECE = 1 << 18
-#: Bytes of which the last ones of a piece may begin a field that goes on in the next.
-OVERLAP = 3
-ZERO, NINE, MINUS, SPACE = (np.uint8(ord(letter)) for letter in "09- ")
+#: What is before the first bytes of a text.
+LINE_ENDS = np.full(2, 10, np.uint8)
 #: Ids that integers would change, without the blanks around them.
 NEEDLESS = r"^\s*-?0[0-9xX]|^\s*-0"
+
+
+@compiled
+def examined(further, before, letters, after, delimiter):
+    """Whether a zero begins a field and a digit follows, and whether there is a minus or an x.
+
+    The arrays are the same text, each from the next byte on, so that a pass takes many bytes at a time.
+    Spaces and minuses begin a field at its beginning, or after a space; a tab always does.
+    """
+    found, rare = False, False
+    for index in range(len(letters)):
+        first, second, letter, digit = further[index], before[index], letters[index], after[index]
+        begins = (second == delimiter) | (second < 14) | (second == 34)
+        begun = (first == delimiter) | (first < 14) | (first == 34) | (first == 32)
+        begins = begins | (((second == 32) | (second == 45)) & begun)
+        found = found | ((letter == 48) & (digit >= 48) & (digit <= 57) & begins)
+        rare = rare | (letter == 45) | (letter == 88) | (letter == 120)
+    return found, rare
 
 
 class ZeroWatch:
     """Examines blocks of whole lines, on several threads; ``found`` tells whether a field may be such an id.
 
     >>> watch = ZeroWatch(",")
-    >>> watch(b"10,0.5"), watch.found, watch(b"0,00"), watch.found
-    (b'10,0.5', False, b'0,00', True)
+    >>> watch(np.frombuffer(b"10,0.5", np.uint8)), watch.found
+    (None, False)
+    >>> watch(np.frombuffer(b"0,00", np.uint8)), watch.found
+    (None, True)
     """
 
     def __init__(self, delimiter: str):
         mark = re.escape(delimiter.encode())
-        self.before = members(b'\n\r"' + delimiter.encode())
+        self.delimiter = np.uint8(ord(delimiter))
         self.rare = re.compile(rb'(?:^|[\s"]|' + mark + rb")(?:-0(?![.\d])|-?0[xX])")
         self.found = False
 
-    def __call__(self, text: bytes) -> bytes:
-        """Return the text, once it is examined."""
-        if not self.found and (self._is_suspect(b"\n" + text[:OVERLAP]) or self._is_suspect(text)):
+    def __call__(self, letters: np.ndarray) -> None:
+        """Examine the bytes of a block."""
+        if not self.found and self._is_suspect(letters):
             self.found = True
-        return text
 
-    def _is_suspect(self, text):
-        letters = np.frombuffer(text, np.uint8)
-        pieces = (letters[start : start + PIECE + OVERLAP] for start in range(0, len(letters), PIECE))
-        room = np.empty((2, PIECE + OVERLAP), bool)  # for the arrays of every piece
-        if any(self._has_zeros(piece, room) for piece in pieces):
-            return True
-        return any(mark in text for mark in (b"-", b"x", b"X")) and self.rare.search(text) is not None
-
-    def _has_zeros(self, letters, room):
-        """Whether a field begins with a zero before a digit, or a minus and a zero before a digit."""
-        is_digit, begins = (array[: len(letters)] for array in room)
-        np.less_equal(np.subtract(letters, ZERO, out=begins.view(np.uint8)), NINE - ZERO, out=is_digit)
-        begins = np.equal(letters[1:-1], ZERO, out=begins[1:-1])
-        begins &= is_digit[2:]
-        begins &= np.logical_not(is_digit[:-2], out=is_digit[:-2])
-        return begins.any() and self._begin_fields(letters, np.flatnonzero(begins) + 1)
-
-    def _begin_fields(self, letters, zeros):
-        """Whether one of the zeros at these positions begins a field."""
-        zeros = zeros - (letters[zeros - 1] == MINUS)
-        before, further = letters[zeros - 1], letters[zeros - 2]
-        blank = (before == SPACE) & (self.before[further] | (further == SPACE))
-        return bool((self.before[before] | blank).any())
+    def _is_suspect(self, letters):
+        begin = np.concatenate([LINE_ENDS, letters[:3]])
+        parts = [
+            examined(part[:-3], part[1:-2], part[2:-1], part[3:], self.delimiter) for part in (begin, letters)
+        ]
+        found, rare = map(any, zip(*parts))
+        return found or (rare and self.rare.search(letters.data) is not None)
 
 
 def has_needless_zeros(column) -> bool:

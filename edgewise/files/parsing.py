@@ -18,7 +18,7 @@ from edgewise.files.streams import BYTE_ORDER_MARK
 LONGEST = 2**31 - 1
 
 
-def parse_text(stream, options, skip=0, *, quotes=None, first=None, change=None):
+def parse_text(stream, options, skip=0, *, quotes=None, first=None, change=None, watch=None):
     """Yield the table of each block of lines of a stream, in order.
 
     Parameters
@@ -33,6 +33,8 @@ def parse_text(stream, options, skip=0, *, quotes=None, first=None, change=None)
         Options of the first block, if it begins with a row of names.
     change : function, optional
         Called with the bytes of each block, on several threads; what it returns is parsed.
+    watch : function, optional
+        Called with an array of the bytes of each block that is parsed, on several threads.
     """
     import pyarrow as pa
 
@@ -48,7 +50,7 @@ def parse_text(stream, options, skip=0, *, quotes=None, first=None, change=None)
         for pieces in cut_rows(stream, skip, quotes):
             if first is not None and _is_blank(pieces):
                 continue
-            waiting.append(pool.submit(parse_block, pieces, first or options, change))
+            waiting.append(pool.submit(parse_block, pieces, first or options, change, watch))
             first = None
             yield from tables(workers + 1)
         yield from tables(0)
@@ -56,7 +58,7 @@ def parse_text(stream, options, skip=0, *, quotes=None, first=None, change=None)
         pool.shutdown(cancel_futures=True)
 
 
-def parse_block(pieces, options, change=None):
+def parse_block(pieces, options, change=None, watch=None):
     """Return the table of a block of lines in one or more pieces; ``None`` if all lines are empty."""
     import pyarrow as pa
     import pyarrow.csv as csv
@@ -68,10 +70,12 @@ def parse_block(pieces, options, change=None):
     if bytes(pieces[0][:3]) == BYTE_ORDER_MARK:  # Arrow would take it away from what is no start of a file
         pieces = [b"\n", *pieces]
     memory = pa.allocate_buffer(sum(map(len, pieces)))
-    room = np.frombuffer(memory, np.uint8)
+    letters = room = np.frombuffer(memory, np.uint8)
     for piece in pieces:
         room[: len(piece)] = np.frombuffer(piece, np.uint8)
         room = room[len(piece) :]
+    if watch is not None:
+        watch(letters)
     names, size = options[0].column_names, min(memory.size + 1, LONGEST)
     reading = csv.ReadOptions(use_threads=False, column_names=names, block_size=size)
     return csv.read_csv(pa.BufferReader(memory), reading, *options[1:])

@@ -124,15 +124,14 @@ def _check_zeros(source, layout):
 def _parsed(stream, layout: Layout, skip: int = 0, watch=None):
     """Ids and weights of a stream of rows; the parallel parser cannot name the line that does not fit.
 
-    The text passes the ``watch`` on its way.
+    The ``watch`` sees the text on its way.
     """
     import pyarrow as pa
 
     blanks, quotes = layout.blanks if layout.delimiter == " " else b"", layout.quotes
 
     def change(text):
-        text = normalise(text, blanks, layout.comments, quotes) if layout.normalised else text
-        return text if watch is None else watch(text)
+        return normalise(text, blanks, layout.comments, quotes)
 
     options = csv_options(
         layout.types,
@@ -142,8 +141,8 @@ def _parsed(stream, layout: Layout, skip: int = 0, watch=None):
         on_invalid=None if layout.null == "error" else _skip_short,
         first_field=layout.first_field,
     )
-    change_or_none = change if layout.normalised or watch is not None else None
-    tables = parse_text(stream, options, skip, quotes=quotes, change=change_or_none)
+    change_or_none = change if layout.normalised else None
+    tables = parse_text(stream, options, skip, quotes=quotes, change=change_or_none, watch=watch)
     table = _table(tables, layout.types)
     if layout.ids == "string" and layout.quoted:
         table = without_blanks(table, map(str, layout.endpoints))

@@ -120,10 +120,10 @@ class TextTable:
                 if any(map(has_needless_zeros, table.columns)):
                     raise Mismatch
 
-    def _tables(self, stream, types, skip=0, change=None):
+    def _tables(self, stream, types, skip=0, watch=None):
         """Yield tables of the columns in ``types``."""
         options = csv_options(types, self.delimiter, names=self.names, quoted_nulls=False)
-        return parse_text(stream, options, skip, quotes=self.quotes, change=change)
+        return parse_text(stream, options, skip, quotes=self.quotes, watch=watch)
 
     def _trimmed(self, table):
         """The table with no blanks around ids that are text; an error where these are not what they seem."""
