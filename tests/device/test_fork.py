@@ -79,7 +79,7 @@ def spin(index, values, count):
         values[(index + step) % 64] += 1
 
 @parallel_region
-def meet(worker, values, count):
+def count_up(worker, values, count):
     for step in range(count):
         values[worker.id] += 1
         barrier_wait(worker)
@@ -93,7 +93,7 @@ def press(number, frame):  # three times
         signal.setitimer(signal.ITIMER_REAL, 0.02)
     raise KeyboardInterrupt
 
-calls = (spin, (4096,), 100_000), (meet, (), 1 << 40)
+calls = (spin, (4096,), 100_000), (count_up, (), 1 << 40)
 for loop, first, _ in calls:
     loop(*first, np.zeros(64, np.int64), 10)
 child = os.fork()
