@@ -15,12 +15,10 @@ def _end(number, _):
     os._exit(128 + number)
 
 
-if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-    signal.signal(signal.SIGINT, _end)  # before the function is called
-
-
 def main():
     """Run the command line and leave with its exit status."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _end)
     for descriptor in range(3):
         _open_if_closed(descriptor)
     from edgewise.command import main as run_and_leave

@@ -105,7 +105,11 @@ def test_signals_leave_nothing(number, tmp_path):
 @pytest.mark.parametrize("delay", [0, 0.1, 0.2, 0.4, 0.8])
 def test_an_interrupt_while_it_starts_is_one_line(delay, pairs):
     """While modules are imported, and afterwards."""
-    started = "import sys, edgewise.__main__ as page; print(end='.', flush=True); page.main()"
+    started = (
+        "import edgewise.__main__ as page; opened = page._open_if_closed\n"
+        "page._open_if_closed = lambda number: (number or print(end='.', flush=True), opened(number))\n"
+        "page.main()"
+    )
     options = ["components", str(pairs), "--source", "left_id", "--target", "right_id"]
     command = [sys.executable, "-c", started, *options]
     process = subprocess.Popen(
@@ -116,6 +120,19 @@ def test_an_interrupt_while_it_starts_is_one_line(delay, pairs):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) in ((130, "edgewise: interrupted\n"), (0, ""))
+
+
+def test_its_import_changes_nothing():
+    """As ``pydoc``, ``autodoc`` and ``pkgutil.walk_packages`` import it, perhaps in a thread."""
+    script = (
+        "import signal, threading; before = signal.getsignal(signal.SIGINT)\n"
+        "thread = threading.Thread(target=__import__, args=('edgewise.__main__',))\n"
+        "thread.start(); thread.join()\n"
+        "import edgewise.__main__\n"
+        "assert signal.getsignal(signal.SIGINT) is before"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def _default_interrupt():
