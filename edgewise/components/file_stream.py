@@ -28,7 +28,7 @@ from edgewise.device import arrays, threads
 from edgewise.errors import OptionError, argument
 from edgewise.files.pair_tables import parts_of
 from edgewise.files.row_groups import PairFiles
-from edgewise.files.streams import reading
+from edgewise.files.streams import check_path, reading
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch
 from edgewise.ingest.arrow import is_text
 from edgewise.ingest.pair_columns import PairBatches, integer_type
@@ -89,7 +89,7 @@ def stream_components(
     **reading
         ``source``, ``target``, ``where`` and ``null``, as in :func:`edgewise.read`, and ``progress``, a
         callable that is called regularly with the number of rows read and of all rows (``None`` if unknown).
-        Weights are not read.
+        Weights are not read, so a row whose weight is missing counts.
 
     Returns
     -------
@@ -158,7 +158,7 @@ class FileStream:
             raise OptionError(f"{argument('every', every)} must be a number of seconds, 0 or more")
         self.team, self.every = team, every
         self.merge = choose_label_merge(team) if merge == "auto" else merge
-        self.shards = PairFiles(parts_of(_check_path(path)), **columns)
+        self.shards = PairFiles(parts_of(check_path(path)), **columns)
         facts = self.shards.facts
         #: Whether edgewise wrote this graph with vertex numbers, including isolated vertices.
         self.numbered = facts is not None and bool(facts["numbered"])
@@ -355,12 +355,3 @@ def _max_vertices(team):
     counts = [arrays.free_memory("cpu") / BYTES_PER_NUMBER["host"]]
     gpus = (device for device in team.devices if device != "cpu")
     return int(USABLE * min(counts + [arrays.free_memory(gpu) / BYTES_PER_NUMBER["device"] for gpu in gpus]))
-
-
-def _check_path(path):
-    """The path or paths, after a check of their types."""
-    for one in path if isinstance(path, list | tuple) else [path]:
-        if not isinstance(one, str | PathLike | list | tuple):
-            given = argument("path", one)
-            raise OptionError(f"{given} is no path; give a file, folder or pattern, or a list of them")
-    return path

@@ -9,6 +9,9 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from importlib import import_module
+from numbers import Integral
+
+import numpy as np
 
 from edgewise.errors import FileError, OptionError, argument
 from edgewise.files.atomic_write import atomic_write, writing
@@ -16,7 +19,7 @@ from edgewise.files.contents import Edges, Rows
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
 from edgewise.files.rare_formats import sibling
-from edgewise.files.streams import SUFFIXES, Source, reading
+from edgewise.files.streams import SUFFIXES, Source, check_path, reading
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,20 @@ class Options:
         if (self.source is None) != (self.target is None):
             pair = f"{argument('source')} and {argument('target')}"
             raise OptionError(f"{pair} belong together; give both or neither")
+        if self.format not in (None, ""):
+            named(self.format)
+        for name in ("source", "target", "weight"):
+            column = getattr(self, name)
+            number = isinstance(column, Integral) and not isinstance(column, bool)
+            if not (
+                column is None or isinstance(column, str) or number or (name, column) == ("weight", False)
+            ):
+                raise OptionError(f"{argument(name, column)} is no column; give a name or a position")
+        for name in ("directed", "one_based", "header"):
+            if (value := getattr(self, name)) is not None and not isinstance(value, bool):
+                raise OptionError(f"{argument(name, value)} must be True or False")
+        if not isinstance(self.where, str | None):
+            raise OptionError(f"{argument('where', self.where)} is no condition; write it as a string")
 
     @property
     def names_columns(self) -> bool:
@@ -153,20 +170,21 @@ def options_of(given: dict) -> Options:
     for name in given:
         if name not in known:
             raise OptionError(f"read() has no option {name!r}; it has {', '.join(known)}")
-    return Options(**given)
+    return Options(**{name: bool(one) if isinstance(one, np.bool_) else one for name, one in given.items()})
 
 
-def named(name: str) -> str:
+def named(given: str) -> str:
     """Name of a format, aliases resolved."""
-    name = ALIASES.get(name.lower().lstrip("."), name.lower().lstrip("."))
+    name = given.lower().lstrip(".") if isinstance(given, str) else ""
+    name = ALIASES.get(name, name)
     if name not in FORMATS:
-        raise OptionError(f"{argument('format', name)} is unknown; use one of {', '.join(FORMATS)}")
+        raise OptionError(f"{argument('format', given)} is unknown; use one of {', '.join(FORMATS)}")
     return name
 
 
 def read(path, options):
     """Read a graph from a file, or from several tables; see :func:`edgewise.read`."""
-    if _is_several(path):
+    if _is_several(check_path(path)):
         from edgewise.files.tables import read_several
 
         return _redirected(read_several(path, options), options.directed)
@@ -305,7 +323,9 @@ def write(thing, path, name=None) -> None:
     """Write a graph, a result or a table to a file; see :func:`edgewise.write`."""
     from edgewise.graph import Graph
 
-    name = named(name) if name else _by_suffix(path)
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise OptionError(f"{argument('path')} is a {type(path).__name__}, no path; give the name of a file")
+    name = _by_suffix(path) if name in (None, "") else named(name)
     form = FORMATS[name]
     if form.writer is None:
         writable = ", ".join(name for name, form in FORMATS.items() if form.writer)

@@ -13,7 +13,7 @@ from queue import Empty, Queue
 from threading import Thread
 
 from edgewise.cached_property import cached_property
-from edgewise.errors import EdgewiseError, FileError, GraphError, argument
+from edgewise.errors import EdgewiseError, FileError, GraphError, OptionError, argument
 
 #: First bytes of what each compressor writes.
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -25,6 +25,8 @@ MAX_FREE, MAX_RATIO = 1 << 24, 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Bytes for which the free memory is not looked up, and those that are decompressed into memory at a time.
 SMALL, BLOCK = 1 << 28, 1 << 24
+#: Characters of a wrong argument that are shown.
+MAX_SHOWN = 60
 #: Items that are made ahead, besides the one in the making.
 AHEAD = 1
 
@@ -167,6 +169,17 @@ def native(path):
     import pyarrow as pa
 
     return pa.OSFile(os.fsencode(path))
+
+
+def check_path(path):
+    """The path or paths, after a check of their types."""
+    for one in path if isinstance(path, list | tuple) else [path]:
+        if isinstance(one, list | tuple):
+            check_path(one)
+        elif not isinstance(one, str | bytes | os.PathLike):
+            given = argument("path", one) if len(repr(one)) < MAX_SHOWN else f"a {type(one).__name__}"
+            raise OptionError(f"{given} is no path; give a file, folder or pattern, or a list of them")
+    return path
 
 
 def read_fully(stream, count: int) -> bytes:
