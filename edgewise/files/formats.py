@@ -170,7 +170,8 @@ def options_of(given: dict) -> Options:
     for name in given:
         if name not in known:
             raise OptionError(f"read() has no option {name!r}; it has {', '.join(known)}")
-    return Options(**{name: bool(one) if isinstance(one, np.bool_) else one for name, one in given.items()})
+    plain: dict = {name: bool(one) if isinstance(one, np.bool_) else one for name, one in given.items()}
+    return Options(**plain)
 
 
 def named(given: str) -> str:
@@ -187,7 +188,7 @@ def read(path, options):
     if _is_several(check_path(path)):
         from edgewise.files.tables import read_several
 
-        return _redirected(read_several(path, options), options.directed)
+        return redirected(read_several(path, options), options.directed)
     return read_one(path, options)
 
 
@@ -199,7 +200,7 @@ def read_one(path, options):
         content = _function_of(name, FORMATS[name].reader)(source, options)
         directed = options.directed
         graph = (
-            content.graph(directed) if isinstance(content, Edges | Rows) else _redirected(content, directed)
+            content.graph(directed) if isinstance(content, Edges | Rows) else redirected(content, directed)
         )
     if options.weight is None and (graph.csr_weights if graph.has_rows else graph.weights) is not None:
         graph.assumed_weights = graph.assumed_weights or WEIGHTS.get(name)
@@ -308,7 +309,7 @@ def _is_several(path) -> bool:
     return not os.path.exists(path) and bool(set("*?[") & set(os.fspath(path)))
 
 
-def _redirected(graph, directed):
+def redirected(graph, directed):
     """The graph, directed or not as given."""
     if directed is None or directed == graph.directed:
         return graph

@@ -131,9 +131,28 @@ def _is_number(text):
 def _pairs(path, options, id_columns, weight):
     """Read the chosen columns of a table."""
     how = options.where, options.null, options.progress, options.ids
-    graph = read_pairs(path, *id_columns, weight, *how)
+    directed = options.directed
+    if directed is None and options.source is None:
+        directed = _direction(path if isinstance(path, list) else [path])
+    graph = formats.redirected(read_pairs(path, *id_columns, weight, *how), directed)
     graph.assumed_weights = weight if options.weight is None else None
     return graph
+
+
+def _direction(parts):
+    """Whether edgewise wrote all parts from directed graphs; an error if it wrote only some of them so."""
+    found: dict = {}
+    for part in parts:
+        source, metadata = Source(part), {}
+        if source.head.startswith(tuple(formats.MAGIC)):
+            with reading(source.path):
+                metadata = table_of(source).schema.metadata or {}
+        found.setdefault(MARK in metadata and bool(facts_of(source, metadata)["directed"]), source)
+    if len(found) > 1:
+        problem = f"holds a directed graph, but {found[False].path} does not"
+        choice = f"{argument('directed', True)} or {argument('directed', False)}"
+        raise found[True].error(f"{problem}; say what they are together with {choice}")
+    return True in found
 
 
 def _chosen(source, options, names, is_numeric):

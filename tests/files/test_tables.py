@@ -215,3 +215,26 @@ def test_the_closing_line_names_what_was_taken_as_weights(tmp_path, capsys):
     assert "weights" not in capsys.readouterr().out
     graph = ew.read(tmp_path / "a.csv", directed=True)
     assert graph.undirected().assumed_weights == graph.simplified().assumed_weights == "km"
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_several_directed_graphs_remain_directed(tmp_path, suffix):
+    arrows = ew.Graph.from_edges(["a", "b"], ["b", "c"], directed=True)
+    ew.write(arrows, tmp_path / f"1{suffix}")
+    ew.write(arrows, tmp_path / f"2{suffix}")
+    assert ew.read(tmp_path / f"1{suffix}", where="source == 'a'").directed
+    for path in tmp_path, [tmp_path / f"1{suffix}", tmp_path / f"2{suffix}"]:
+        graph = ew.read(path)
+        assert (graph.n_edges, graph.directed) == (4, True)
+        assert not ew.read(path, directed=False).directed
+    assert not ew.read(tmp_path, source="target", target="source").directed
+    (tmp_path / "0.csv").write_text("source,target\nc,d\n")
+    with pytest.raises(
+        FileError, match=r"1\.\w+: holds a directed graph, but .*0\.csv does not; say.*directed=True"
+    ):
+        ew.read(tmp_path)
+    (tmp_path / "0.csv").unlink()
+    ew.write(arrows.undirected(), tmp_path / f"3{suffix}")
+    with pytest.raises(FileError, match=r"holds a directed graph, but .*3\.\w+ does not; say what they are"):
+        ew.read(tmp_path)
+    assert (ew.read(tmp_path, directed=True).n_edges, ew.read(tmp_path, directed=False).n_edges) == (6, 6)
