@@ -149,6 +149,35 @@ def test_conditions_nulls_and_columns(tmp_path):
         ew.stream_components(folder, **options)
 
 
+def test_a_row_without_a_weight_counts_as_weights_are_not_read(tmp_path):
+    table = {"source": [1, 3], "target": [2, 4], "weight": [0.5, None]}
+    folder = stored(tmp_path / "shards", table)
+    assert ew.read(folder, null="drop").n_edges == 1
+    assert ew.read(folder, null="drop", weight=False).n_edges == 2
+    assert ew.stream_components(folder, null="drop").to_frame()["id"].to_pylist() == [1, 2, 3, 4]
+
+
+def test_signed_and_unsigned_ids(tmp_path):
+    """Where both readers accept a mixture they agree; ids that no type holds are refused by both."""
+    signed = {"source": np.array([1, 2]), "target": np.array([2, 3])}
+    negative = {"source": np.array([-1, 2]), "target": np.array([2, 3])}
+    unsigned = {name: np.array([2**63, 3], np.uint64) for name in ("source", "target")}
+    small = {name: np.array([7, 3], np.uint64) for name in ("source", "target")}
+    for number, tables in enumerate(
+        ([signed, small], [small, signed], [unsigned, signed], [negative, small])
+    ):
+        same(stored(tmp_path / str(number), *tables))
+    folder = stored(tmp_path / "large", signed, unsigned)
+    assert ew.stream_components(folder).to_frame()["id"].to_pylist() == [1, 2, 3, 2**63]
+    with pytest.raises(FileError, match=r"1\.parquet: id 9223372036854775808 does not fit into int64"):
+        ew.read(folder)
+    for number, tables in enumerate(([negative, unsigned], [unsigned, negative])):
+        folder = stored(tmp_path / f"wrong{number}", *tables)
+        for reader in ew.read, ew.stream_components:
+            with pytest.raises(FileError, match="does not fit into u?int64"):
+                reader(folder)
+
+
 def test_a_graph_that_edgewise_wrote_keeps_isolated_vertices(tmp_path):
     (tmp_path / "graphs").mkdir()
     path = tmp_path / "graphs" / "graph.parquet"
