@@ -18,7 +18,7 @@ from edgewise.files.streams import BYTE_ORDER_MARK
 LONGEST = 2**31 - 1
 
 
-def parse_text(stream, options, skip=0, *, quotes=None, first=None, change=None, watch=None):
+def parse_text(stream, options, skip=0, *, quotes=None, change=None, watch=None):
     """Yield the table of each block of lines of a stream, in order.
 
     Parameters
@@ -29,8 +29,6 @@ def parse_text(stream, options, skip=0, *, quotes=None, first=None, change=None,
         Lines before the first row.
     quotes : Quotes, optional
         Where fields may be in quotes.
-    first : tuple, optional
-        Options of the first block, if it begins with a row of names.
     change : function, optional
         Called with the bytes of each block, on several threads; what it returns is parsed.
     watch : function, optional
@@ -48,10 +46,7 @@ def parse_text(stream, options, skip=0, *, quotes=None, first=None, change=None,
 
     try:
         for pieces in cut_rows(stream, skip, quotes):
-            if first is not None and _is_blank(pieces):
-                continue
-            waiting.append(pool.submit(parse_block, pieces, first or options, change, watch))
-            first = None
+            waiting.append(pool.submit(parse_block, pieces, options, change, watch))
             yield from tables(workers + 1)
         yield from tables(0)
     finally:

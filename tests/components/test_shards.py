@@ -174,7 +174,7 @@ def test_signed_and_unsigned_ids(tmp_path):
     for number, tables in enumerate(([negative, unsigned], [unsigned, negative])):
         folder = stored(tmp_path / f"wrong{number}", *tables)
         for reader in ew.read, ew.stream_components:
-            with pytest.raises(FileError, match="does not fit into u?int64"):
+            with pytest.raises(FileError, match=r"does not fit into u?int64"):
                 reader(folder)
 
 
