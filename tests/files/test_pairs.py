@@ -1,6 +1,7 @@
 """The streaming reader of pairs, and clusters written."""
 
 import bz2
+import gc
 import gzip
 import os
 import threading
@@ -445,6 +446,7 @@ def test_a_failure_that_is_kept_keeps_no_thread_and_no_file(tmp_path, monkeypatc
     path = stored(tmp_path, suffix, pa.table({"left": names, "right": names.fill_null("b")}))
 
     def held():
+        gc.collect()  # what other tests have left
         return len(os.listdir("/proc/self/fd")), sorted(thread.name for thread in threading.enumerate())
 
     failures, counts = [], []
