@@ -234,14 +234,13 @@ def first_offered_bin(offers, n_workers):
 
 
 @device
-def take_chunk(offers, owner, current, n_workers):
-    """Take a chunk of the current bin that ``owner`` offers: its number, or none, and its vertices."""
+def take_chunk(offers, owner, n_workers):
+    """Take a chunk of the bin that ``owner`` offers: its number, or none, and its vertices."""
     header = offers.headers[owner * WORDS : (owner + 1) * WORDS]
-    if header[BIN] == current:
-        taken = fetch_add(header, TAKEN, 1)
-        if taken < header[N_CHUNKS]:
-            chunk = offers.chunks[owner * (len(offers.chunks) // n_workers) + taken]
-            return chunk, header[COUNT] if taken == 0 else np.int64(CHUNK)
+    taken = fetch_add(header, TAKEN, 1)  # a read before this would fetch the cache line once more
+    if taken < header[N_CHUNKS]:
+        chunk = offers.chunks[owner * (len(offers.chunks) // n_workers) + taken]
+        return chunk, header[COUNT] if taken == 0 else np.int64(CHUNK)
     return np.int64(NO_CHUNK), np.int64(0)
 
 
@@ -313,10 +312,12 @@ def process_offers(worker, search, current, offers):
     """Take chunks of the current bin, first those of this worker, until none is left."""
     for turn in range(worker.count):
         owner = (worker.id + turn) % worker.count
-        chunk, count = take_chunk(offers, owner, current, worker.count)
+        chunk = np.int64(NO_CHUNK)
+        if offers.headers[owner * WORDS + BIN] == current:
+            chunk, count = take_chunk(offers, owner, worker.count)
         while chunk != NO_CHUNK:
             process_chunk(search, current, chunk, count)
-            chunk, count = take_chunk(offers, owner, current, worker.count)
+            chunk, count = take_chunk(offers, owner, worker.count)
 
 
 @device
