@@ -97,10 +97,12 @@ def read_graphml(source, options) -> Edges:
 
     options.only("GML and GraphML", "weight")
     try:
-        with reading(source.path, passing=ElementTree.ParseError), source.open() as stream:
+        with reading(source.path, passing=(ElementTree.ParseError, LookupError)), source.open() as stream:
             root = ElementTree.parse(stream).getroot()
     except ElementTree.ParseError as error:
         raise source.error(f"{error}; correct the file", error.position[0]) from error
+    except LookupError as error:  # an encoding that Python does not know
+        raise source.error(f"{error}; convert the file to UTF-8", 1) from error
     graph = root.find("{*}graph")
     if graph is None:
         raise source.error("there is no <graph> in it; is this GraphML?")

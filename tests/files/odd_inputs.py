@@ -362,6 +362,8 @@ BY_FORMAT: dict[str, dict[str, str]] = {
         "graph [ " + "a [ " * 5000: "",
     },
     "a.graphml": {
+        '<?xml version="1.0" encoding="WTF-8"?>\n<graphml></graphml>\n': "1: unknown encoding",
+        '<?xml version="1.0" encoding="utf-7"?>\n<graphml></graphml>\n': "",
         '<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/>'
         "</graph></graphml>": "=a b",
         "<graphml><graph><node id='a'/><edge source='a' target='z'/></graph></graphml>": "=a z",
