@@ -23,7 +23,7 @@ from edgewise.files.layout import are_integers, look
 from edgewise.files.pair_tables import check_rows, parts_of, read_pairs, table_of
 from edgewise.files.streams import Source, native, reading
 from edgewise.files.text import NeedlessZeros
-from edgewise.files.write_text import edge_columns, formatted, settings
+from edgewise.files.write_text import check_names, edge_columns, formatted, settings
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked
 from edgewise.ingest.pair_columns import check_distinct
@@ -309,6 +309,8 @@ def write_csv(thing, stream, delimiter=",") -> None:
     """Write text with a row of names, separated by commas."""
     import pyarrow as pa
 
+    if isinstance(thing, Graph):
+        check_names(stream, thing.ids, in_table=True)
     first, tables = _first(thing)
     stream.write((delimiter.join(_quoted(name, delimiter) for name in first.column_names) + "\n").encode())
     try:

@@ -8,6 +8,8 @@ from edgewise.errors import FileError
 BLOCK = 1 << 20
 #: Names that an edge list cannot hold: the empty one, and those that look like comments or several fields.
 UNFIT = r"^$|^[#%]|[\x00-\x20\x7f\",;|]"
+#: The same for tables in text.
+UNFIT_IN_TABLES = r"^$|^[ \t]|[ \t]$"
 
 
 def write_columns(stream, count, columns, delimiter: str) -> None:
@@ -20,8 +22,8 @@ def write_columns(stream, count, columns, delimiter: str) -> None:
         stream.write(formatted(table, delimiter))
 
 
-def check_names(stream, ids) -> None:
-    """Refuse ids that would not be read again from an edge list."""
+def check_names(stream, ids, in_table=False) -> None:
+    """Refuse ids that would not be read again from an edge list, or from a table in text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -31,9 +33,12 @@ def check_names(stream, ids) -> None:
         names = ids.cast(pa.large_string())
     except pa.ArrowInvalid:
         raise stream.error("has ids that are not UTF-8, which text cannot hold; write .parquet") from None
-    first = pc.match_substring_regex(names, UNFIT).index(True).as_py()
+    first = pc.match_substring_regex(names, UNFIT_IN_TABLES if in_table else UNFIT).index(True).as_py()
     if first >= 0:
         name = names[first].as_py()
+        if in_table:
+            problem = f"the id {name!r:.60} is empty or has blanks around it, which text does not keep"
+            raise stream.error(f"{problem}; write .parquet")
         problem = f"the id {name!r:.60} would not be read again from an edge list"
         reason = "ids are not empty, begin with neither # nor %, and hold no blanks, quotes, commas, ; or |"
         holding = ".csv or .parquet" if name and "\0" not in name and name == name.strip() else ".parquet"

@@ -263,3 +263,13 @@ def test_any_small_graph(tmp_path, edges, directed, suffix):
     if suffix == ".mtx" and directed:
         back = ew.read(tmp_path / f"a{suffix}", directed=True)
     same(back, graph)
+
+
+@pytest.mark.parametrize("name", [" a", "a\t", ""])
+def test_tables_in_text_hold_no_blanks_around_ids(tmp_path, name):
+    graph = ew.Graph.from_edges([name, "a b"], ["a", "b"])
+    with pytest.raises(FileError, match=r"has blanks around it, which text does not keep; write \.parquet"):
+        ew.write(graph, tmp_path / "a.csv")
+    ew.write(graph, tmp_path / "a.parquet")
+    assert ew.read(tmp_path / "a.parquet").ids.to_pylist() == graph.ids.to_pylist()
+    ew.connected_components(graph).write(tmp_path / "clusters.csv")
