@@ -70,7 +70,7 @@ class TextTable:
         inferred = self.ids is None and self.attempt != WITH_STRINGS and whole
         self.exact = tuple(id_columns) if inferred else ()
         #: Columns of ids that are text only because some row holds no integer.
-        self.torn = tuple(id_columns) if self.ids is None and self.attempt == WITH_STRINGS else ()
+        self.mixed = tuple(id_columns) if self.ids is None and self.attempt == WITH_STRINGS else ()
         for name, kind in kinds.items():
             if name in id_columns and not (inferred and types.is_integer(kind)):
                 kinds[name] = pa.int64() if inferred or self.ids == "integer" else pa.string()
@@ -130,7 +130,7 @@ class TextTable:
         import pyarrow.compute as pc
 
         table = without_blanks(table, self.texts)
-        for name in self.torn:
+        for name in self.mixed:
             if pc.any(pc.match_substring_regex(table.column(name), DECIMAL)).as_py():
                 raise self._fractions(name, self._line_of(name, DECIMAL))
         return table

@@ -11,20 +11,10 @@ from edgewise.errors import FileError
 from edgewise.files import normalise_text
 from edgewise.files.normalise_text import normalise, whole_lines
 from edgewise.files.quotes import Quotes, UnclosedQuote
+from tests.files.test_parsing import Trickle
 
 LONG = 60_000
 NOTE = '"first line\nsecond line, with comma, and more to fill a whole block of lines' + "." * 40 + '"'
-
-
-class Trickle:
-    """A stream that returns a few bytes at a time."""
-
-    def __init__(self, text, count):
-        self.text, self.count = text, count
-
-    def read(self, _):
-        part, self.text = self.text[: self.count], self.text[self.count :]
-        return part
 
 
 def rows_of_arrow(text):
