@@ -40,6 +40,8 @@ class Graph:
     assumed_weights : str or None
         Column of a file, or part of it, that :func:`edgewise.read` took as the weights although the caller
         did not name it.
+    records : object or None
+        The table of the vertices, if they came with one; :meth:`Components.to_frame` then has its columns.
     made_of : tuple of str
         The forms that the graph was made of: ``"edges"``, ``"rows"`` (CSR) or both.  Choices of a method
         depend on these, and not on the forms that have been derived since.
@@ -50,6 +52,7 @@ class Graph:
         self.ids, self.vertex_weights = ids, vertex_weights
         self._edges, self._rows = edges, rows
         self.assumed_weights: str | None = None
+        self.records: Any = None
         self.made_of = ("edges",) * (edges is not None) + ("rows",) * (rows is not None)
         self._cache: dict[Any, Any] = {}
 
@@ -61,6 +64,7 @@ class Graph:
         *,
         weights: Any = None,
         n_vertices: int | None = None,
+        ids: Any = None,
         directed: bool = False,
         self_loops: str = "keep",
         repeated: str = "keep",
@@ -77,6 +81,9 @@ class Graph:
         n_vertices : int, optional
             If given, the endpoints are vertex numbers below it.  If not, they are external ids; integers are
             numbered in ascending order, strings in order of first appearance (row by row, source first).
+        ids : (n,) array-like, optional
+            The ids of all vertices, also of those without an edge; the endpoints are among them, and the
+            number of a vertex is its position here.
         directed : bool
         self_loops : {'keep', 'drop'}
         repeated : {'keep', 'first', 'sum', 'min', 'max'}
@@ -86,7 +93,8 @@ class Graph:
         Raises
         ------
         GraphError
-            Unequal lengths, a type that is no id, a number outside ``0 .. n_vertices - 1``.
+            Unequal lengths, a type that is no id, a number outside ``0 .. n_vertices - 1``, an endpoint that
+            is not among the ``ids``, an id that occurs twice.
 
         Examples
         --------
@@ -94,11 +102,17 @@ class Graph:
         >>> graph = ew.Graph.from_edges(["a", "b", "d"], ["b", "c", "e"])
         >>> graph.n_vertices, graph.n_edges
         (5, 3)
+        >>> graph = ew.Graph.from_edges(["b"], ["a"], ids=["a", "b", "c"])
+        >>> ew.connected_components(graph).labels.tolist()
+        [0, 0, 2]
         """
         from edgewise.ingest import edges as building
 
         _check_choices(self_loops, repeated)
-        ends, count, ids = building.endpoints(sources, targets, n_vertices)
+        if ids is None:
+            ends, count, ids = building.endpoints(sources, targets, n_vertices)
+        else:
+            ends, count, ids = building.endpoints_among(building.ids_given(ids, n_vertices), sources, targets)
         edges = (*ends, building.weights_like(weights, ends[0]))
         merged = building.simplify(edges, count, directed, self_loops, repeated)
         return cls(count, edges=merged, directed=directed, ids=ids)
@@ -177,6 +191,8 @@ class Graph:
         where: str | None = None,
         null: str = "error",
         directed: bool = False,
+        vertices: Any = None,
+        vertex_id: str | None = None,
     ) -> Graph:
         """Make a graph of a table with one edge a row.
 
@@ -193,15 +209,35 @@ class Graph:
         null : {'error', 'drop'}
             What to do with rows in which an id is missing.
         directed : bool
+        vertices : table, optional
+            Records of all vertices, also of those without an edge; the number of a vertex is its row here.
+            Every id of an edge has a record.
+        vertex_id : str, optional
+            Column of ``vertices`` with the ids; by default ``id`` or ``unique_id``.
 
         Raises
         ------
         GraphError
-            A missing column, a wrong type, a null id.
+            A missing column, a wrong type, a null id, an id without a record, or with two.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> pairs = {"left_id": ["ann"], "right_id": ["anna"]}
+        >>> people = {"id": ["bob", "ann", "anna"], "age": [70, 30, 31]}
+        >>> graph = ew.Graph.from_frame(pairs, vertices=people)
+        >>> ew.connected_components(graph).labels.tolist()
+        [0, 1, 1]
         """
         from edgewise.ingest import pair_columns as building
 
-        return building.from_frame(cls, frame, source, target, weight, where, null, directed)
+        records = None
+        if vertices is not None:
+            from edgewise.ingest.records import records_of_table
+
+            records = records_of_table(building.arrow_table(vertices), vertex_id)
+        wanted = building.PairColumns(source, target, weight, where, null)
+        return building.from_frame(cls, frame, wanted, directed, records)
 
     @property
     def sources(self):
@@ -358,6 +394,7 @@ class Graph:
         given |= {"ids": self.ids, "vertex_weights": self.vertex_weights}
         graph = Graph(self.n_vertices, edges=edges, rows=rows, **given)
         graph.made_of, graph.assumed_weights = made_of or graph.made_of, self.assumed_weights
+        graph.records = self.records
         return graph
 
     def split(self, devices: Any, *, by: str = "auto") -> SplitGraph:

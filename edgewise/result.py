@@ -51,7 +51,7 @@ class Result:
         """
         import pyarrow as pa
 
-        from edgewise.files.tables import arrow_array
+        from edgewise.ingest.arrow import arrow_array
 
         columns = {name: arrow_array(arrays.move(one, "cpu")) for name, one in self._columns().items()}
         ids = self.graph.ids

@@ -31,7 +31,7 @@ from edgewise.files.row_groups import PairFiles
 from edgewise.files.streams import check_path, reading
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch
 from edgewise.ingest.arrow import is_text
-from edgewise.ingest.pair_columns import PairBatches, integer_type
+from edgewise.ingest.pair_columns import PairBatches, PairColumns, integer_type
 from edgewise.method import check_one_or_several, is_number
 from edgewise.timer import timer
 from edgewise.workers import device_team
@@ -336,7 +336,7 @@ class StreamedPairs(PairBatches):
     batch_rows = BATCH_ROWS
 
     def __init__(self, schema, names, stream):
-        super().__init__(schema, *names, where=stream.columns["where"], null=stream.columns["null"])
+        super().__init__(schema, PairColumns(*names, None, stream.columns["where"], stream.columns["null"]))
         self.stream, self.ids = stream, None
 
     def _take(self, batch):

@@ -19,6 +19,10 @@ from edgewise.result import Result
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pyarrow
+
+    from edgewise.components.cluster_table import ClusterTable
+
 #: Largest number of vertices whose labels are returned as int32, which every table library supports.
 MAX_INT32_VERTICES = 2**31 - 1
 #: Vertices from which memory matters more than the time to compile a loop, and the sizes searched at a time.
@@ -71,11 +75,129 @@ class Components(Result):
         """Size of the largest component; 0 for the empty graph."""
         return int(self.sizes().max()) if self.count else 0
 
-    def write(self, path: str | Path) -> None:
-        """Write the table of :meth:`to_frame` to a Parquet, CSV or Arrow file, whole or not at all."""
-        from edgewise.files.tables import write_clusters
+    def to_frame(self, name: str | None = None, *, min_size: int = 1) -> pyarrow.Table:
+        """Return a table with one row per vertex.
 
-        write_clusters(path, self)
+        Parameters
+        ----------
+        name : {'first', 'min', 'row'}, optional
+            What a cluster is called: the id of the member that comes first, the least id of a member
+            (strings by code points), or the row of the first member, counted from 0.  Only ``'min'`` is the
+            same for every order of the input.  By default ``'first'`` if the graph has records.
+        min_size : int
+            Leave out the rows of clusters with fewer members.
+
+        Returns
+        -------
+        pyarrow.Table
+            If the graph has no records and no name is given: ``id`` and ``component``, the number of the
+            cluster's first vertex.  Otherwise the columns of the records, in their order, or ``id`` (in
+            ascending order if the name is ``'min'``), then ``cluster``, and ``size``: the number of members,
+            int64.
+
+        Raises
+        ------
+        OptionError
+            The name is unknown, or the size is not a whole number from 1 on.
+        GraphError
+            The records have changed, or have a column ``cluster`` or ``size``.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["d", "b", "c"], ["a", "e", "c"])
+        >>> ew.connected_components(graph).to_frame("min", min_size=2).to_pydict()
+        {'id': ['a', 'b', 'd', 'e'], 'cluster': ['a', 'b', 'a', 'b'], 'size': [2, 2, 2, 2]}
+        """
+        return self.table(name, min_size).to_frame()
+
+    def to_reader(self, name: str | None = None, *, min_size: int = 1) -> pyarrow.RecordBatchReader:
+        """Return the table of :meth:`to_frame` as a reader, which makes its batches when they are read."""
+        return self.table(name, min_size).to_reader()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table of :meth:`to_frame` for any library that takes Arrow streams."""
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+    def table(self, name: str | None = None, min_size: int = 1) -> ClusterTable:
+        """The table of :meth:`to_frame`, which is made block by block."""
+        from edgewise.components.cluster_table import ClusterTable
+
+        return ClusterTable(self, name, min_size)
+
+    def write(self, path: str | Path, name: str | None = None, *, min_size: int = 1) -> None:
+        """Write the table of :meth:`to_frame` to a Parquet, CSV or Arrow file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+        name, min_size
+            As for :meth:`to_frame`.
+
+        Raises
+        ------
+        FileError
+            The suffix is unknown, or the file cannot be written.
+        """
+        from edgewise.files import formats
+
+        formats.write(self.to_reader(name, min_size=min_size), path)
+
+    def top(self, count: int = 10, name: str = "first") -> pyarrow.Table:
+        """Return the largest clusters: columns ``cluster`` and ``size``, largest first.
+
+        Parameters
+        ----------
+        count : int
+            Number of clusters; of equal sizes the first ones come first.
+        name : {'first', 'min', 'row'}
+            What a cluster is called, as for :meth:`to_frame`.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "b", "d"], ["b", "c", "e"])
+        >>> ew.connected_components(graph).top(1).to_pydict()
+        {'cluster': ['a'], 'size': [3]}
+        """
+        from edgewise.components.cluster_table import top
+
+        return top(self, count, name)
+
+    def size_counts(self) -> pyarrow.Table:
+        """Return how many clusters have each size: columns ``size``, ascending, and ``clusters``.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "c", "d"], ["b", "d", "e"])
+        >>> ew.connected_components(graph).size_counts().to_pydict()
+        {'size': [2, 3], 'clusters': [1, 1]}
+        """
+        from edgewise.components.cluster_table import size_counts
+
+        return size_counts(self)
+
+    def members(self, id: Any) -> Any:
+        """Return the ids in the cluster of an id, in vertex order: an array like :attr:`Graph.ids`.
+
+        Raises
+        ------
+        GraphError
+            The id is not in the graph.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "c"], ["b", "d"])
+        >>> ew.connected_components(graph).members("d").to_pylist()
+        ['c', 'd']
+        """
+        labels = self.labels
+        vertex = int(self.graph.vertices_of([id])[0])
+        with arrays.guard(arrays.device_of(labels)):
+            same = arrays.namespace(labels).flatnonzero(labels == labels[vertex])
+        return self.graph.ids_of(same)
 
     def _columns(self):
         return {"component": self.labels}

@@ -123,7 +123,7 @@ class Clustering(Result):
         """
         import pyarrow as pa
 
-        from edgewise.files.tables import arrow_array
+        from edgewise.ingest.arrow import arrow_array
 
         with arrays.guard(self.graph.device):
             ranked = ranked_of(self.graph)

@@ -59,6 +59,9 @@ def read(
           that occur are vertices.
         * ``header`` : bool. Edge lists and CSV: whether the first row names the columns.  By default the rows
           decide.
+        * ``vertices`` : path, paths or table. Pairs of ids: records of all vertices, also of those without an
+          edge; the number of a vertex is its row there, and every id of a pair has a record.
+        * ``vertex_id`` : str. Column of ``vertices`` with the ids; by default ``id`` or ``unique_id``.
         * ``ids`` : {'string', 'integer'}. Edge lists, text tables and NCOL: type of the ids.  By default the
           rows decide: ``007`` is no integer.
         * ``self_loops`` : {'keep', 'drop'}, ``repeated`` : {'keep', 'first', 'sum', 'min', 'max'}. What to do

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from edgewise.errors import GraphError, argument
 from edgewise.files.streams import check_memory
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
+from edgewise.ingest.edges import endpoints_among
 from edgewise.ingest.symmetry import first_unmatched_entry, is_symmetric
 
 #: Bytes for each vertex that are needed at least: its id, and the label, count or distance found for it.
@@ -34,16 +36,26 @@ class Edges:
     ids: Any = None
     weight_name: str | None = None
 
-    def graph(self, directed: bool | None = None) -> Graph:
-        """Make the graph; ``directed`` overrides the file."""
+    def graph(self, directed: bool | None = None, records: Any = None) -> Graph:
+        """Make the graph; ``directed`` overrides the file, and ``records`` have the ids of the vertices."""
         if self.ids is None:  # otherwise they are in memory already
             check_room(self.n_vertices or 0)
+        arcs = self.directed if directed is None else directed
+        if records is not None:
+            if self.n_vertices is not None:
+                raise GraphError(f"{argument('vertices')} needs pairs of ids, and these are vertex numbers")
+            ends = writable(self.sources), writable(self.targets)
+            (sources, targets), count, ids = endpoints_among(records.known_ids(), *ends)
+            edges = sources, targets, writable(self.weights)
+            graph = Graph(count, edges=edges, directed=arcs, ids=ids)
+            graph.records, graph.assumed_weights = records, self.weight_name
+            return graph
         graph = Graph.from_edges(
             self.sources,
             self.targets,
             weights=writable(self.weights),
             n_vertices=self.n_vertices,
-            directed=self.directed if directed is None else directed,
+            directed=arcs,
         )
         graph.assumed_weights = self.weight_name
         return with_ids(graph, self.ids)

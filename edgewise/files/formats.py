@@ -3,13 +3,16 @@
 The suffix decides only between formats that can look the same.
 """
 
+from __future__ import annotations
+
 import io
 import os
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -76,6 +79,8 @@ FORMATS_WITH = {
     "one_based": "edge lists",
     "header": "edge lists and CSV",
     "ids": "edge lists, text tables and NCOL",
+    "vertices": "edge lists and tables",
+    "vertex_id": "edge lists and tables",
 }
 #: What is taken as the weights of a file by default, by format, where it has no name.
 WEIGHTS = dict.fromkeys(("mtx", "smat"), "the values of the matrix")
@@ -124,6 +129,8 @@ class Options:
     one_based: bool | None = None
     header: bool | None = None
     ids: str | None = None
+    vertices: Any = None
+    vertex_id: str | None = None
     progress: object = None
 
     def __post_init__(self):
@@ -146,6 +153,8 @@ class Options:
         for name in ("directed", "one_based", "header"):
             if (value := getattr(self, name)) is not None and not isinstance(value, bool):
                 raise OptionError(f"{argument(name, value)} must be True or False")
+        if self.vertex_id is not None and self.vertices is None:
+            raise OptionError(f"{argument('vertex_id')} is a column of {argument('vertices')}; give that too")
         if not isinstance(self.where, str | None):
             raise OptionError(f"{argument('where', self.where)} is no condition; write it as a string")
 
@@ -154,6 +163,11 @@ class Options:
         """Whether columns are given by name."""
         columns = (self.source, self.target, self.weight)
         return any(isinstance(column, str) and not column.isdecimal() for column in columns)
+
+    def with_ids_as_records(self) -> Options:
+        """The options with text as the type of the ids, if those of the records are text."""
+        text = self.vertices is not None and self.ids is None and self.vertices.holds_text()
+        return replace(self, ids="string") if text else self
 
     def only(self, what: str, *allowed: str) -> None:
         """Refuse the options that mean nothing for this kind of file; every file can do without weights."""
@@ -185,6 +199,10 @@ def named(given: str) -> str:
 
 def read(path, options):
     """Read a graph from a file, or from several tables; see :func:`edgewise.read`."""
+    if options.vertices is not None:
+        from edgewise.files.records import records_of
+
+        options = replace(options, vertices=records_of(options.vertices, options.vertex_id))
     if _is_several(check_path(path)):
         from edgewise.files.tables import read_several
 
@@ -198,13 +216,21 @@ def read_one(path, options):
     name = format_of(source, options)
     with reading(source.path):
         content = _function_of(name, FORMATS[name].reader)(source, options)
-        directed = options.directed
-        graph = (
-            content.graph(directed) if isinstance(content, Edges | Rows) else redirected(content, directed)
-        )
+        graph = _graph_of(content, options)
     if options.weight is None and (graph.csr_weights if graph.has_rows else graph.weights) is not None:
         graph.assumed_weights = graph.assumed_weights or WEIGHTS.get(name)
     return graph
+
+
+def _graph_of(content, options):
+    """The graph of what a reader has returned."""
+    if isinstance(content, Edges):
+        return content.graph(options.directed, options.vertices)
+    return (
+        content.graph(options.directed)
+        if isinstance(content, Rows)
+        else redirected(content, options.directed)
+    )
 
 
 def format_of(source, options) -> str:
@@ -316,7 +342,7 @@ def redirected(graph, directed):
     edges = graph.sources, graph.targets, graph.weights
     facts = {"ids": graph.ids, "vertex_weights": graph.vertex_weights}
     other = type(graph)(graph.n_vertices, edges=edges, directed=directed, **facts)
-    other.assumed_weights = graph.assumed_weights
+    other.assumed_weights, other.records = graph.assumed_weights, graph.records
     return other
 
 

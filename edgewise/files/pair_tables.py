@@ -15,7 +15,7 @@ from edgewise.files.streams import SUFFIXES, Source, native, read_ahead, reading
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch, TextTable
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked
-from edgewise.ingest.pair_columns import Pairs, as_text, choose_id_columns
+from edgewise.ingest.pair_columns import PairColumns, Pairs, as_text, choose_id_columns
 from edgewise.timer import timer
 
 #: Rows of a batch, and bytes of the buffer behind each Parquet column.
@@ -25,25 +25,28 @@ BUFFER = 1 << 20
 PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".jsonl", ".ndjson")
 
 
-def read_pairs(
-    path, source=None, target=None, weight=None, where=None, null="error", progress=None, ids=None
-) -> Graph:
+def read_pairs(path, wanted=PairColumns(), progress=None, ids=None, records=None) -> Graph:
     """Read a table, or several, with one pair per row into an undirected graph; see :func:`edgewise.read`.
 
-    Strings are numbered in order of first appearance (source before target), integers in ascending order.
+    Strings are numbered in order of first appearance (source before target), integers in ascending order;
+    the ids of ``records`` (:class:`~edgewise.ingest.records.Records`) in their order.
     """
     import pyarrow as pa
 
     parts = parts_of(path)
+    if records is not None and records.holds_text():
+        ids = ids or "string"
     for attempt in ATTEMPTS:
         try:
-            edges = _gather(parts, (attempt, ids), progress, (source, target, weight, where, null))
+            edges = _gather(parts, (attempt, ids), progress, wanted, records)
             break
         except Mismatch:
             continue
     pa.default_memory_pool().release_unused()  # what decoding has left in Arrow's pool
     sources, targets, weights, names, count = edges
-    return Graph(count, edges=(sources, targets, weights), ids=names)
+    graph = Graph(count, edges=(sources, targets, weights), ids=names)
+    graph.records = records
+    return graph
 
 
 def parts_of(path):
@@ -73,9 +76,10 @@ def is_part(path: Path) -> bool:
     return (Path(path.stem).suffix.lower() if suffix in SUFFIXES else suffix) in PARTS
 
 
-def _gather(parts, how, progress, wanted):
+def _gather(parts, how, progress, wanted, records):
     """Edges, ids and count of the pairs in all parts."""
     pairs = schema = None
+    known = None if records is None else records.known_ids()
     for part in parts:
         source = Source(part)
         with reading(source.path, passing=Mismatch):
@@ -83,7 +87,7 @@ def _gather(parts, how, progress, wanted):
             table.settle(choose_id_columns(table.schema, *wanted[:2]) if pairs is None else pairs.id_columns)
             if pairs is None:
                 expected = (table.rows or 0) * len(parts)  # as if all parts were like the first
-                pairs, schema = Pairs(table.schema, *wanted, expected=expected), table.schema
+                pairs, schema = Pairs(table.schema, wanted, expected, known), table.schema
             pairs.begin(table.schema)
             _take_all(pairs, table, progress)
     with reading(source.path), timer("number ids"):

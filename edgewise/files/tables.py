@@ -26,9 +26,9 @@ from edgewise.files.text import NeedlessZeros
 from edgewise.files.write_text import check_names, edge_columns, formatted, settings
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked
-from edgewise.ingest.pair_columns import check_distinct
+from edgewise.ingest.pair_columns import PairColumns, check_distinct
 
-ALLOWED = ("source", "target", "weight", "where", "null")
+ALLOWED = ("source", "target", "weight", "where", "null", "vertices", "vertex_id")
 MARK = b"edgewise"
 #: Formats of tables, of which several files can be read as one.
 TABLES = ("parquet", "arrow", "csv", "tsv", "jsonl")
@@ -48,7 +48,7 @@ def read_several(path, options):
         raise FileError(first.path, "of several files each must be a table; join the others into one file")
     text = {"csv": read_csv, "tsv": read_csv, "jsonl": read_json}
     content = text.get(kind, read)(first, options, parts)
-    return content.graph(options.directed) if isinstance(content, Edges) else content
+    return content.graph(options.directed, options.vertices) if isinstance(content, Edges) else content
 
 
 def read(source, options, parts=None):
@@ -58,7 +58,7 @@ def read(source, options, parts=None):
         raise source.error(f"is a table inside {source.compression}; decompress it (tables compress inside)")
     with reading(source.path):
         schema = table_of(source).schema
-    chosen = options.source or options.where or options.weight or options.null != "error"
+    chosen = options.source or options.where or options.weight or options.vertices or options.null != "error"
     if not chosen and len(parts or [source]) == 1 and MARK in (schema.metadata or {}):
         return _of_edgewise(source, facts_of(source, schema.metadata))
     columns = _chosen(source, options, schema.names, _numeric(schema))
@@ -67,6 +67,7 @@ def read(source, options, parts=None):
 
 def read_csv(source, options, parts=None):
     """Read a text table; one whose ids are plain integers takes the way of edge lists."""
+    options = options.with_ids_as_records()
     sample = look(source)
     if not sample.rows or not edgelist.is_headed(source, sample, options):
         if sample.rows and not (parts or options.names_columns or options.where):
@@ -130,11 +131,12 @@ def _is_number(text):
 
 def _pairs(path, options, id_columns, weight):
     """Read the chosen columns of a table."""
-    how = options.where, options.null, options.progress, options.ids
+    wanted = PairColumns(*id_columns, weight, options.where, options.null)
     directed = options.directed
     if directed is None and options.source is None:
         directed = _direction(path if isinstance(path, list) else [path])
-    graph = formats.redirected(read_pairs(path, *id_columns, weight, *how), directed)
+    graph = read_pairs(path, wanted, options.progress, options.ids, options.vertices)
+    graph = formats.redirected(graph, directed)
     graph.assumed_weights = weight if options.weight is None else None
     return graph
 
@@ -271,7 +273,9 @@ def as_tables(thing):
     if isinstance(thing, Graph):
         yield from edge_tables(thing.to("cpu"))
         return
-    if hasattr(thing, "to_frame") and not hasattr(thing, "__arrow_c_stream__"):
+    if hasattr(thing, "to_reader"):  # makes its batches on request
+        thing = thing.to_reader()
+    elif hasattr(thing, "to_frame") and not hasattr(thing, "__arrow_c_stream__"):
         thing = thing.to_frame()
     if not hasattr(thing, "__arrow_c_stream__"):
         raise OptionError(f"a graph, a result or a table is needed, not {type(thing).__name__}")
@@ -334,56 +338,3 @@ def _first(thing):
     tables = as_tables(thing)
     first = next(tables)
     return first, chain([first], tables)
-
-
-def write_clusters(path, result, *, format: str | None = None, representative: bool = False) -> None:
-    """Write the id and the component of every vertex to a Parquet, Arrow, CSV or TSV file.
-
-    A component is its smallest vertex number, which is the row of its first member, counted from 0;
-    ``representative`` adds a column with the id of that member.
-    """
-    if not (hasattr(result, "graph") and hasattr(result, "labels")):
-        formats.write(result, path, format)
-        return
-    if hasattr(result.graph, "ids_between") and not representative:
-        formats.write(_in_batches(result), path, format)
-        return
-    table = clusters_table(result.graph.ids, result.labels, representative=representative)
-    formats.write(table, path, format)
-
-
-def _in_batches(result):
-    """The table of a result that makes its ids on request, a row group at a time."""
-    import pyarrow as pa
-
-    labels, between = arrays.move(result.labels, "cpu"), result.graph.ids_between
-
-    def batch(start, stop):
-        columns = [arrow_array(between(start, stop)), arrow_array(labels[start:stop])]
-        return pa.RecordBatch.from_arrays(columns, ["id", "component"])
-
-    starts = range(0, max(len(labels), 1), BLOCK)
-    batches = (batch(start, min(start + BLOCK, len(labels))) for start in starts)
-    return pa.RecordBatchReader.from_batches(batch(0, 0).schema, batches)
-
-
-def clusters_table(ids, labels, *, representative: bool = False):
-    """Table of the clusters, over the arrays given and without a copy; no ``ids`` are ``0 .. n - 1``."""
-    import pyarrow as pa
-
-    labels = arrow_array(arrays.move(labels, "cpu"))
-    ids = arrow_array(np.arange(len(labels), dtype=np.int64) if ids is None else ids)
-    columns = {"id": ids, "component": labels}
-    if representative:
-        columns["representative"] = ids.take(labels)
-    return pa.table(columns)
-
-
-def arrow_array(array):
-    """Arrow array over the memory of a NumPy array (``pyarrow.array`` would import pandas for this)."""
-    import pyarrow as pa
-
-    if not isinstance(array, np.ndarray):
-        return array
-    array = np.ascontiguousarray(array)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [None, pa.py_buffer(array)])

@@ -45,6 +45,16 @@ def value_type(kind):
     return kind.value_type if types.is_dictionary(kind) else kind
 
 
+def arrow_array(array):
+    """Arrow array over the memory of a NumPy array (``pyarrow.array`` would import pandas for this)."""
+    import pyarrow as pa
+
+    if not isinstance(array, np.ndarray):
+        return array
+    array = np.ascontiguousarray(array)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [None, pa.py_buffer(array)])
+
+
 def with_plain_nulls(column):
     """The column; a dictionary with its nulls among the codes, where filters and counts see them."""
     import pyarrow as pa
@@ -180,6 +190,17 @@ class ColumnNumbers:
             return
         numbers = self.strings.add(*self._starts_and_bytes(left, right))
         sources[:], targets[:] = numbers[0::2], numbers[1::2]
+
+    def add_column(self, column):
+        """Number the strings of one column, without nulls; returns a (rows,) uint32 array."""
+        column = without_views(column.cast(value_type(column.type)))
+        before, middle = self.strings.count, len(column) // 2
+        if column.nbytes > MAX_BYTES and middle:
+            return np.concatenate([self.add_column(column[:middle]), self.add_column(column[middle:])])
+        numbers = self.strings.add(*self._starts_and_bytes(column, column[:0]), pairs=False)
+        if self.utf8:
+            self.strings.check_utf8(before)
+        return numbers
 
     def _add_dictionaries(self, left, right, sources, targets):
         """Number the values that occur, in the order of their first appearance, and the rows through them."""

@@ -35,6 +35,38 @@ def endpoints(sources, targets, n_vertices):
         return columns, n_vertices, None
 
 
+def endpoints_among(known, sources, targets):
+    """The same for endpoints that are among ids given beforehand (:class:`~edgewise.ingest.known_ids.KnownIds`)."""
+    from edgewise.ingest.arrow import arrow_array
+    from edgewise.ingest.ids import host_column
+
+    device = _device(as_column(sources, "sources"))
+    ends = (sources, "sources"), (targets, "targets")
+    columns = [arrow_array(host_column(values, name)) for values, name in ends]
+    if len(columns[0]) != len(columns[1]):
+        problem = f"{len(columns[0])} sources but {len(columns[1])} targets"
+        raise GraphError(f"{problem}; give one of each for every edge")
+    known.check_kinds(("sources", "targets"), [column.type for column in columns])
+    numbers = tuple(np.empty(len(column), np.uint32) for column in columns)
+    known.number(*columns, numbers)
+    names, count = known.finish(*numbers)
+    return tuple(arrays.move(column, device) for column in numbers), count, names
+
+
+def ids_given(ids, n_vertices):
+    """The ids of all vertices, as the caller gives them, as ids known beforehand."""
+    from edgewise.ingest.arrow import arrow_array
+    from edgewise.ingest.ids import host_column
+    from edgewise.ingest.known_ids import known_ids
+
+    if n_vertices is not None:
+        raise OptionError(f"{argument('n_vertices')} and {argument('ids')} both count the vertices; give one")
+    given = arrow_array(host_column(ids, "ids"))
+    known = known_ids(given.type, "ids")
+    known.extend(given)
+    return known
+
+
 def _device(column):
     return "cpu" if is_arrow(column) else arrays.device_of(column)
 

@@ -3,6 +3,8 @@
 Of a batch only vertex numbers, weights and new ids are stored, so that tables may be larger than memory.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from edgewise.errors import EdgewiseWarning, GraphError, OptionError, argument
@@ -25,6 +27,16 @@ OBJECTS = np.dtype(object)
 #: Floats hold integers up to this one exactly.
 EXACT = 1 << 53
 CHOICE = f"{argument('source')} and {argument('target')}"
+
+
+class PairColumns(NamedTuple):
+    """Which columns of a table are read, and which of its rows; see :func:`edgewise.read`."""
+
+    source: str | None = None
+    target: str | None = None
+    weight: str | None = None
+    where: str | None = None
+    null: str = "error"
 
 
 def as_text(schema):
@@ -124,17 +136,18 @@ def weight_type(field):
 class PairBatches:
     """Batches of pairs, checked and filtered row by row; :meth:`_take` of a subclass takes them in.
 
-    The parameters are those of :func:`edgewise.files.pair_tables.read_pairs`.  ``columns`` are the names of
-    those that are needed; ``rows`` were taken in so far, ``begun`` of them from the files before.
+    ``wanted`` is :class:`PairColumns`.  ``columns`` are the names of those that are needed; ``rows`` were
+    taken in so far, ``begun`` of them from the files before.
     """
 
     #: Largest number of rows that are checked together.
     batch_rows = BATCH_ROWS
 
-    def __init__(self, schema, source=None, target=None, weight=None, where=None, null="error"):
+    def __init__(self, schema, wanted):
+        weight, where, null = wanted.weight, wanted.where, wanted.null
         if null not in ("error", "drop"):
             raise OptionError(f"{argument('null', null)} is unknown; use 'error' or 'drop'")
-        self.id_columns = source, target = choose_id_columns(schema, source, target)
+        self.id_columns = source, target = choose_id_columns(schema, wanted.source, wanted.target)
         check_distinct(source, target, weight)
         self.weight, self.null = weight, null
         self.condition = None
@@ -216,14 +229,23 @@ class PairBatches:
 
 
 class Pairs(PairBatches):
-    """The pairs taken in so far, as an edge list; ``expected`` is the number of rows, as far as is known."""
+    """The pairs taken in so far, as an edge list.
 
-    def __init__(self, schema, source=None, target=None, weight=None, where=None, null="error", expected=0):
-        super().__init__(schema, source, target, weight, where, null)
+    ``expected`` is the number of rows, as far as is known.  ``known`` are the ids of all vertices
+    (:class:`~edgewise.ingest.known_ids.KnownIds`), if those are given beforehand.
+    """
+
+    def __init__(self, schema, wanted, expected=0, known=None):
+        super().__init__(schema, wanted)
         text = is_text(self.kinds[0])
-        self.numbers = ColumnNumbers(*self.kinds, expected) if text else None
-        kinds = [np.uint32 if text else integer_type(kind) for kind in self.kinds]
+        self.known = known
+        if known is not None:
+            known.check_kinds(self.id_columns, self.kinds)
+        self.numbers = ColumnNumbers(*self.kinds, expected) if text and known is None else None
+        numbered = text or known is not None
+        kinds = [np.uint32 if numbered else integer_type(kind) for kind in self.kinds]
         self.sources, self.targets = (Growing(kind, expected) for kind in kinds)
+        weight = self.weight
         self.weights = None if weight is None else Growing(weight_type(schema.field(weight)), expected)
 
     def _take(self, batch):
@@ -231,7 +253,10 @@ class Pairs(PairBatches):
 
         left, right = (batch.column(name) for name in self.id_columns)
         sources, targets = self.sources.extend(len(left)), self.targets.extend(len(left))
-        if self.numbers is not None:
+        if self.known is not None:
+            with timer("number ids"):
+                self.known.number(left, right, (sources, targets), self.row_in_file)
+        elif self.numbers is not None:
             with timer("number ids"):
                 self.numbers.add(left, right, sources, targets)
         else:
@@ -263,7 +288,9 @@ class Pairs(PairBatches):
         self.warn_if_empty()
         weights = None if self.weights is None else self.weights.used_items()
         sources, targets = self.sources.used_items(), self.targets.used_items()
-        if self.numbers is None:
+        if self.known is not None:
+            ids, count = self.known.finish(sources, targets)
+        elif self.numbers is None:
             sources, targets, ids, count = number_integers(sources, targets)
         else:
             ids = self.numbers.ids()
@@ -295,11 +322,15 @@ def integers(column, kind):
     return values
 
 
-def from_frame(graph_class, frame, source, target, weight, where, null, directed):
-    """Make a graph of a table with one edge a row: see :meth:`edgewise.Graph.from_frame`."""
-    table = _table(frame)
+def from_frame(graph_class, frame, wanted, directed, records=None):
+    """Make a graph of a table with one edge a row: see :meth:`edgewise.Graph.from_frame`.
+
+    ``records`` is the table of the vertices (:class:`~edgewise.ingest.records.Records`), if there is one.
+    """
+    table = arrow_table(frame)
+    known = None if records is None else records.known_ids()
     try:
-        pairs = Pairs(table.schema, source, target, weight, where, null, expected=table.num_rows)
+        pairs = Pairs(table.schema, wanted, table.num_rows, known)
     except UnicodeDecodeError:
         raise GraphError("the name of a column is not UTF-8 text; rename it") from None
     _check_values(frame, pairs)
@@ -307,7 +338,9 @@ def from_frame(graph_class, frame, source, target, weight, where, null, directed
     for batch in checked(needed.to_batches()):
         pairs.add(batch)
     sources, targets, weights, ids, count = pairs.finish()
-    return graph_class(count, edges=(sources, targets, weights), directed=directed, ids=ids)
+    graph = graph_class(count, edges=(sources, targets, weights), directed=directed, ids=ids)
+    graph.records = records
+    return graph
 
 
 def _check_values(frame, pairs):
@@ -325,7 +358,8 @@ def _check_values(frame, pairs):
         raise GraphError(f"{held}; convert one to the other")
 
 
-def _table(frame):
+def arrow_table(frame):
+    """The Arrow table of anything with ``__arrow_c_stream__``, or of a dict of columns."""
     import pyarrow as pa
 
     if isinstance(frame, pa.Table):  # other ways lose the sizes of its buffers, which are checked

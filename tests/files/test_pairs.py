@@ -18,9 +18,9 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import pair_tables as page
-from edgewise.files.pair_tables import read_pairs
 from edgewise.files.streams import read_ahead
 from edgewise.files.tables import clusters_table, write_clusters
+from edgewise.ingest.pair_columns import PairColumns
 
 TABLE = pa.table(
     {
@@ -31,6 +31,10 @@ TABLE = pa.table(
     }
 )
 ENDS = {"source": "left", "target": "right"}
+
+
+def read_pairs(path, **columns):
+    return page.read_pairs(path, PairColumns(**columns))
 
 
 def stored(folder, suffix, table=TABLE, name="pairs"):
@@ -405,9 +409,13 @@ def test_text_that_will_not_do(tmp_path, content, message):
 def test_progress_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(page, "BATCH_ROWS", 2)
     told = []
-    read_pairs(stored(tmp_path, ".parquet"), **ENDS, null="drop", progress=lambda *rows: told.append(rows))
+    page.read_pairs(
+        stored(tmp_path, ".parquet"), PairColumns(**ENDS, null="drop"), lambda *rows: told.append(rows)
+    )
     assert told[-1] == (4, 4)
-    read_pairs(stored(tmp_path, ".csv"), **ENDS, null="drop", progress=lambda *rows: told.append(rows))
+    page.read_pairs(
+        stored(tmp_path, ".csv"), PairColumns(**ENDS, null="drop"), lambda *rows: told.append(rows)
+    )
     assert told[-1] == (4, None)
 
 

@@ -1,0 +1,178 @@
+"""The table of the clusters: one row per vertex, with its records if the graph has them.
+
+Without a rule for names the columns are ``id`` and ``component``, the row of the cluster's first member.
+With one, or with records, they are all columns of the records, or ``id``, and then ``cluster`` and ``size``.
+The table is made block by block, and the records are read again for this, so that it is never in memory as a
+whole.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from edgewise.cached_property import cached_property
+from edgewise.components.naming import check_name, name_givers
+from edgewise.device import arrays
+from edgewise.errors import GraphError, OptionError, argument
+from edgewise.files.streams import read_ahead
+from edgewise.ingest.arrow import arrow_array
+from edgewise.ingest.string_order import ascending_order, strings_of
+from edgewise.method import is_number
+
+#: Rows of a block.
+BLOCK = 1 << 20
+#: Columns that are added to those of records.
+ADDED = ("cluster", "size")
+
+
+class ClusterTable:
+    """The table of ``result`` (:class:`Components`), with names by the rule ``name``.
+
+    Rows of clusters with fewer than ``min_size`` members are left out.
+    """
+
+    def __init__(self, result, name=None, min_size=1):
+        check_name(name)
+        if not is_number(min_size, whole=True) or min_size < 1:
+            raise OptionError(f"{argument('min_size', min_size)} must be a whole number, 1 or more")
+        self.result, self.graph, self.min_size = result, result.graph, int(min_size)
+        self.records: Any = self.graph.records
+        self.name = name or ("first" if self.records is not None else None)
+        if self.records is not None:
+            for column in ADDED:
+                if column in self.records.schema.names:
+                    problem = f"{self.records.name} has a column {column!r} already"
+                    raise GraphError(f"{problem}, and the table of clusters adds one; rename it")
+
+    @cached_property
+    def labels(self):
+        """The roots of the vertices, on the host."""
+        return arrays.move(self.result.labels, "cpu")
+
+    @cached_property
+    def sizes(self):
+        """Number of members of each component, at its root."""
+        sizes = np.zeros(len(self.labels), np.int64)
+        sizes[arrays.move(self.result.roots, "cpu")] = arrays.move(self.result.sizes(), "cpu")
+        return sizes
+
+    @cached_property
+    def name_givers(self):
+        """The vertex that names a component, at its root; ``None`` if that is the root."""
+        return name_givers(self.labels, self.graph.ids, self.name)
+
+    @cached_property
+    def order(self):
+        """The order of the rows; ``None`` where it is that of the vertices."""
+        ids = self.graph.ids
+        if self.name != "min" or self.records is not None or ids is None:
+            return None
+        if isinstance(ids, np.ndarray):
+            return None if bool((ids[1:] > ids[:-1]).all()) else np.argsort(ids, kind="stable")
+        return ascending_order(strings_of(ids))
+
+    def names_of(self, roots):
+        """Names of components, given by their roots, as an Arrow array."""
+        if self.name in (None, "row"):
+            return arrow_array(roots)
+        givers = roots if self.name_givers is None else self.name_givers[roots]
+        return arrow_array(self.graph.ids_of(givers))
+
+    def batches(self):
+        """Yield record batches, at least one."""
+        import pyarrow as pa
+
+        for start, stop, columns in self._own_columns():
+            part = slice(start, stop) if self.order is None else self.order[start:stop]
+            roots = self.labels[part]
+            if self.name is None:
+                columns |= {"component": arrow_array(roots)}
+            else:
+                columns |= {"cluster": self.names_of(roots), "size": arrow_array(self.sizes[roots])}
+            batch = pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+            yield batch if self.min_size == 1 else batch.filter(_mask(self.sizes[roots] >= self.min_size))
+
+    def _own_columns(self):
+        """Yield first and last row of a block, and the columns that do not depend on the clusters."""
+        if self.records is not None:
+            yield from self._columns_of_records()
+            return
+        count = len(self.labels)
+        for start in range(0, max(count, 1), BLOCK):
+            stop = min(start + BLOCK, count)
+            yield start, stop, {"id": arrow_array(self._ids(start, stop))}
+
+    def _ids(self, start, stop):
+        if hasattr(self.graph, "ids_between") and self.order is None:
+            return self.graph.ids_between(start, stop)
+        part = np.arange(start, stop) if self.order is None else self.order[start:stop]
+        if self.order is None and self.graph.ids is not None:
+            return self.graph.ids[start:stop]
+        return self.graph.ids_of(part)
+
+    def _columns_of_records(self):
+        names, start = self.records.schema.names, 0
+        for batch in read_ahead(self.records.batches(names)):
+            if start + batch.num_rows > len(self.labels):
+                break
+            yield start, start + batch.num_rows, dict(zip(names, batch.columns))
+            start += batch.num_rows
+        else:
+            if start == len(self.labels):
+                return
+        raise GraphError(f"{self.records.name} has changed since its ids were read; read it again")
+
+    def to_reader(self):
+        """A reader of the batches, which are made on request."""
+        import pyarrow as pa
+
+        batches = self.batches()
+        first = next(batches, None)
+        if first is None:  # records without rows
+            first = self._without_rows()
+        return pa.RecordBatchReader.from_batches(first.schema, _chained(first, batches))
+
+    def _without_rows(self):
+        import pyarrow as pa
+
+        none = self.labels[:0]
+        own = {field.name: pa.array([], field.type) for field in self.records.schema}
+        own |= {"cluster": self.names_of(none), "size": arrow_array(self.sizes[none])}
+        return pa.RecordBatch.from_arrays(list(own.values()), list(own))
+
+    def to_frame(self):
+        """The whole table."""
+        return self.to_reader().read_all()
+
+
+def top(result, count, name):
+    """Table of the largest clusters; see :meth:`Components.top`."""
+    import pyarrow as pa
+
+    if not is_number(count, whole=True) or count < 0:
+        raise OptionError(f"{argument('count', count)} must be a whole number, 0 or more")
+    table = ClusterTable(result, name)
+    roots, sizes = (arrays.move(column, "cpu") for column in (result.roots, result.sizes()))
+    largest = np.argsort(-sizes, kind="stable")[:count]
+    return pa.table({"cluster": table.names_of(roots[largest]), "size": arrow_array(sizes[largest])})
+
+
+def size_counts(result):
+    """Table of the number of clusters of each size; see :meth:`Components.size_counts`."""
+    import pyarrow as pa
+
+    sizes, counts = np.unique(arrays.move(result.sizes(), "cpu"), return_counts=True)
+    return pa.table({"size": arrow_array(sizes), "clusters": arrow_array(counts.astype(np.int64))})
+
+
+def _chained(first, others):
+    yield first
+    yield from others
+
+
+def _mask(flags):
+    """Arrow array of booleans."""
+    import pyarrow as pa
+
+    bits = pa.py_buffer(np.packbits(flags, bitorder="little"))
+    return pa.Array.from_buffers(pa.bool_(), len(flags), [None, bits])

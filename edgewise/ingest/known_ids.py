@@ -1,0 +1,170 @@
+"""Numbering pairs by ids that are given beforehand, such as those of a table of records.
+
+The number of an id is its position among the ids given.  An id of a pair that is not among them is an error,
+which names its row, or, where the ids may grow, takes the next number.  New strings are numbered in order of
+first appearance and new integers in ascending order, so that all numbers are the same for every number of
+threads.
+"""
+
+import numpy as np
+
+from edgewise.errors import GraphError
+from edgewise.index_type import MAX_UINT32
+from edgewise.ingest.arrow import ColumnNumbers, is_text, value_type, with_plain_nulls
+from edgewise.ingest.growing import Growing
+from edgewise.ingest.integers import IntegerNumbers
+
+#: Integers that are numbered at a time.
+BLOCK = 1 << 20
+
+
+def known_ids(kind, name, grow=False):
+    """Known ids of an Arrow type, none yet; ``name`` is what messages call them.
+
+    >>> import pyarrow as pa
+    >>> known = known_ids(pa.int64(), "column 'id'")
+    >>> known.extend(pa.array([30, 10, 20]))
+    >>> columns = np.empty(2, np.uint32), np.empty(2, np.uint32)
+    >>> known.number(pa.array([10, 30]), pa.array([20, 20]), columns)
+    >>> [column.tolist() for column in columns]
+    [[1, 0], [2, 2]]
+    """
+    return (KnownStrings if is_text(kind) else KnownIntegers)(kind, name, grow)
+
+
+class KnownIds:
+    """What both kinds have: ``count`` ids were given, and others may follow them if ``grow``."""
+
+    def __init__(self, kind, name, grow):
+        self.kind, self.name, self.grow, self.count = value_type(kind), name, grow, 0
+
+    def check_kinds(self, names, kinds):
+        """Raise unless columns of pairs hold ids of the same kind."""
+        for name, kind in zip(names, kinds):
+            if is_text(kind) != is_text(self.kind):
+                problem = f"column {name!r} holds {kind}, but {self.name} holds {self.kind}"
+                raise GraphError(f"{problem}; convert one to the other")
+
+    def extend(self, column):
+        """Add ids, which are different from each other and from those before."""
+        column = with_plain_nulls(column)
+        if column.null_count:
+            row = self.count + column.is_null().index(True).as_py() + 1
+            raise GraphError(f"{self.name} is null in row {row:,}; give every row an id")
+        if self.count + len(column) > MAX_UINT32:
+            raise GraphError(f"{self.name} has more than {MAX_UINT32:,} rows; that is too many")
+        self._extend(column)
+        self.count += len(column)
+
+    def number(self, left, right, columns, row_of=None):
+        """Write the numbers of pairs into two uint32 ``columns``; ``row_of(position)`` is a row in messages."""
+        self._number(left, right, columns)
+        if not self.grow:
+            self._check(left, right, columns, row_of)
+
+    def _check(self, left, right, columns, row_of):
+        unknown = [column >= self.count for column in columns]
+        rows = [int(where.argmax()) for where in unknown if where.any()]
+        if rows:
+            row = min(rows)
+            one = (left if unknown[0][row] else right)[row].as_py()
+            where = "" if row_of is None else f" in row {row_of(row):,}"
+            raise GraphError(
+                f"the id {one!r}{where} is not in {self.name}; add it there, or leave the pair out"
+            )
+
+    def _refuse_copy(self, row, first, value):
+        problem = f"{self.name} holds {value!r} in rows {first + 1:,} and {row + 1:,}"
+        raise GraphError(f"{problem}; give every row an id of its own")
+
+
+class KnownStrings(KnownIds):
+    """Known ids that are strings or bytes."""
+
+    def __init__(self, kind, name, grow):
+        super().__init__(kind, name, grow)
+        self.numbers = ColumnNumbers(kind, kind)
+
+    def _extend(self, column):
+        numbers = self.numbers.add_column(column)
+        copies = numbers != np.arange(self.count, self.count + len(numbers), dtype=np.uint32)
+        if copies.any():
+            position = int(copies.argmax())
+            self._refuse_copy(self.count + position, int(numbers[position]), column[position].as_py())
+
+    def _number(self, left, right, columns):
+        self.numbers.add(left, right, *columns)
+
+    def _check(self, left, right, columns, row_of):
+        if self.numbers.strings.count > self.count:
+            super()._check(left, right, columns, row_of)
+
+    def finish(self, *columns):
+        """Return all ids in the order of their numbers, and their count; the last call.
+
+        ``columns`` are all the arrays of numbers that were written.
+        """
+        ids = self.numbers.ids()
+        return ids, len(ids)
+
+
+class KnownIntegers(KnownIds):
+    """Known ids that are integers."""
+
+    def __init__(self, kind, name, grow):
+        super().__init__(kind, name, grow)
+        dtype = np.uint64 if str(self.kind) == "uint64" else np.int64
+        self.given, self.positions = Growing(dtype), Growing(np.uint32)
+        self.numbers = IntegerNumbers(dtype)
+
+    def _extend(self, column):
+        values = _integers(column, self.given.array.dtype)
+        self.given.extend(len(values))[:] = values
+        for start in range(0, len(values), BLOCK):
+            part = values[start : start + BLOCK]
+            half = (len(part) + 1) // 2  # the halves of an odd number overlap
+            left, right = self.numbers.add(part[:half], part[len(part) - half :])
+            self.positions.extend(self.numbers.count - self.positions.used)
+            begin = self.count + start
+            self.positions.array[left] = np.arange(begin, begin + half)
+            self.positions.array[right] = np.arange(begin + len(part) - half, begin + len(part))
+        if self.numbers.count != self.given.used:
+            _, firsts, ranks = np.unique(self.given.used_items(), return_index=True, return_inverse=True)
+            row = int((firsts[ranks] != np.arange(len(ranks))).argmax())
+            self._refuse_copy(row, int(firsts[ranks[row]]), int(self.given.array[row]))
+
+    def _number(self, left, right, columns):
+        dtype = self.given.array.dtype
+        numbers = self.numbers.add(_integers(left, dtype), _integers(right, dtype))
+        positions = self.positions.used_items()
+        for column, found in zip(columns, numbers):
+            if self.numbers.count == self.count:
+                column[:] = positions[found]
+                continue
+            known = found < self.count
+            column[:] = found
+            column[known] = positions[found[known]]
+
+    def finish(self, *columns):
+        """Return all ids in the order of their numbers, or ``None``, and their count.
+
+        ``columns`` are all the arrays of numbers that were written; the numbers of new ids in them change.
+        """
+        ids, new = self.given.used_items(), self.numbers.ids()[self.count :]
+        if len(new):
+            order = np.argsort(new)
+            ranks = np.empty(len(new), np.uint32)
+            ranks[order] = np.arange(self.count, self.count + len(new))
+            for column in columns:
+                is_new = column >= self.count
+                column[is_new] = ranks[column[is_new] - np.uint32(self.count)]
+            ids = np.concatenate([ids, new[order]])
+        plain = bool((ids == np.arange(len(ids), dtype=ids.dtype)).all())
+        return None if plain else ids, len(ids)
+
+
+def _integers(column, dtype):
+    """A column of integers as an array of ``dtype``; GraphError unless all fit."""
+    from edgewise.ingest.pair_columns import integers
+
+    return np.ascontiguousarray(integers(column, np.dtype(dtype)), dtype)
