@@ -25,6 +25,7 @@ _HOMES = {
     "read": ("edgewise.files", "read"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
     "stream_components": ("edgewise.components.file_stream", "stream_components"),
+    "update_components": ("edgewise.components.update", "update_components"),
     "warmup": ("edgewise.warm", "warmup"),
     "write": ("edgewise.files", "write"),
 }
@@ -45,6 +46,7 @@ __all__ = [
     "read",
     "shortest_paths",
     "stream_components",
+    "update_components",
     "warmup",
     "write",
 ]
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from edgewise.components import connected_components as connected_components
     from edgewise.components.batch_stream import ComponentsStream as ComponentsStream
     from edgewise.components.file_stream import stream_components as stream_components
+    from edgewise.components.update import update_components as update_components
     from edgewise.cycles import cycle_counts as cycle_counts
     from edgewise.cycles.clustering import clustering as clustering
     from edgewise.cycles.search.estimate import estimate_cycles as estimate_cycles

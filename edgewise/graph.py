@@ -233,9 +233,10 @@ class Graph:
 
         records = None
         if vertices is not None:
-            from edgewise.ingest.records import records_of_table
+            from edgewise.ingest.records import Records, records_of_table
 
-            records = records_of_table(building.arrow_table(vertices), vertex_id)
+            known = isinstance(vertices, Records)
+            records = vertices if known else records_of_table(building.arrow_table(vertices), vertex_id)
         wanted = building.PairColumns(source, target, weight, where, null)
         return building.from_frame(cls, frame, wanted, directed, records)
 

@@ -92,6 +92,10 @@ class ClusterTable:
             batch = pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
             yield batch if self.min_size == 1 else batch.filter(_mask(self.sizes[roots] >= self.min_size))
 
+    def prepare(self):
+        """Compute what is the same for all blocks, on the cores that the calling thread may use."""
+        return self.labels, self.name and (self.sizes, self.name_givers, self.order)
+
     def _own_columns(self):
         """Yield first and last row of a block, and the columns that do not depend on the clusters."""
         if self.records is not None:
@@ -126,7 +130,8 @@ class ClusterTable:
         """A reader of the batches, which are made on request."""
         import pyarrow as pa
 
-        batches = self.batches()
+        self.prepare()
+        batches = read_ahead(self.batches())
         first = next(batches, None)
         if first is None:  # records without rows
             first = self._without_rows()

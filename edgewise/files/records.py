@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from edgewise.errors import FileError, argument
+from edgewise.errors import FileError
 from edgewise.files import formats
 from edgewise.files.pair_tables import parts_of, table_of
 from edgewise.files.streams import Source, reading
@@ -25,6 +25,8 @@ def records_of(given, id_column=None) -> Records:
 
     ``given`` has ``__arrow_c_stream__``, or is a dict of columns, a path, a pattern or a list of paths.
     """
+    if isinstance(given, Records):
+        return given
     if not isinstance(given, str | bytes | os.PathLike | list | tuple):
         return records_of_table(arrow_table(given), id_column)
     parts = [Source(part) for part in parts_of(given)]

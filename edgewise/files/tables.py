@@ -14,7 +14,6 @@ from itertools import chain
 
 import numpy as np
 
-from edgewise.device import arrays
 from edgewise.errors import FileError, OptionError, argument
 from edgewise.files import edgelist, formats
 from edgewise.files.contents import Edges

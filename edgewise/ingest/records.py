@@ -32,6 +32,8 @@ class Records:
         What messages call the table.
     rows : int or None
         Number of records, if it is known.
+    grow : bool
+        Whether pairs may have ids without a record, which become vertices after those with one.
     """
 
     schema: Any
@@ -39,16 +41,16 @@ class Records:
     batches: Callable[[list[str]], Iterable[Any]]
     name: str
     rows: int | None = None
+    grow: bool = False
 
     def holds_text(self) -> bool:
         """Whether the ids are strings."""
         return is_text(self.schema.field(self.id_column).type)
 
-    def known_ids(self, grow=False):
+    def known_ids(self):
         """The ids, which pairs are numbered by (:class:`~edgewise.ingest.known_ids.KnownIds`)."""
-        known = known_ids(
-            self.schema.field(self.id_column).type, f"column {self.id_column!r} of {self.name}", grow
-        )
+        kind = self.schema.field(self.id_column).type
+        known = known_ids(kind, f"column {self.id_column!r} of {self.name}", self.grow)
         for batch in self.batches([self.id_column]):
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 known.extend(batch.column(0).slice(start, BATCH_ROWS))
