@@ -1,102 +1,144 @@
-"""Conditions on the columns of a table, such as ``score >= 0.9 and kind in ("a", "b")``.
+"""Conditions on the columns of a table, such as ``score >= 0.9 AND kind IN ('a', 'b')``.
 
-The text is a small part of Python's grammar.  Its syntax tree is checked and turned into calls of
-:mod:`pyarrow.compute`; nothing but comparisons and arithmetic of columns and constants is ever run.  A row is
-left out if a column of the condition is null there, unless the condition tests it with ``column is None``.
+The grammar is what SQL and Python have in common, in the words (in any case) and signs of either::
+
+    condition  = all {OR all}
+    all        = negation {AND negation}
+    negation   = NOT negation | comparison
+    comparison = sum [sign sum {sign sum} | predicate]
+    predicate  = IS [NOT] (NULL | TRUE | FALSE) | [NOT] IN "(" constant {"," constant} ")"
+               | [NOT] BETWEEN sum AND sum | [NOT] (LIKE | ILIKE) string [ESCAPE string]
+    sum        = product {("+" | "-") product}
+    product    = factor {("*" | "/") factor}
+    factor     = "-" factor | number | string | TRUE | FALSE | column | "(" condition ")"
+
+A text that has one meaning in SQL and another one in Python is refused.  The parser turns a condition into
+functions that call :mod:`pyarrow.compute`; nothing else is ever run.  Logic is SQL's, of three values: a row
+is left out where the condition is null.
 """
 
-import ast
-import operator
 import re
-import unicodedata
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial, reduce
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
 from edgewise.errors import OptionError, argument
-from edgewise.ingest.arrow import with_plain_nulls, without_views
-
-#: Largest number of characters of a condition; longer ones could be nested too deeply for the parser.
-MAX_LENGTH = 4000
-COMPARISONS = {
-    ast.Eq: pc.equal,
-    ast.NotEq: pc.not_equal,
-    ast.Lt: pc.less,
-    ast.LtE: pc.less_equal,
-    ast.Gt: pc.greater,
-    ast.GtE: pc.greater_equal,
-}
-#: Arithmetic of columns, and of two constants.  A quotient by 0 is infinite or nan and stops no other row.
-ARITHMETIC = {
-    ast.Add: (pc.add_checked, operator.add),
-    ast.Sub: (pc.subtract_checked, operator.sub),
-    ast.Mult: (pc.multiply_checked, operator.mul),
-    ast.Div: (pc.divide, operator.truediv),
-}
-JOINS = {ast.And: pc.and_kleene, ast.Or: pc.or_kleene}
-#: A string in quotes, or a name in backquotes, which is replaced.
-QUOTED = re.compile(
-    r"""(\"""(?:\\.|[^\\])*?\"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`([^`]*)`""",
-    re.DOTALL,
+from edgewise.ingest.comparisons import (
+    calculated,
+    column_of,
+    compared,
+    is_between,
+    is_member,
+    is_number,
+    is_true,
+    negated,
+    regex_of_like,
 )
-REMEDY = "compare columns with constants, as in: score >= 0.9 and kind == 'x' (`...` around unusual names)"
+
+#: Largest number of characters of a condition, and of brackets, NOT and minus signs inside each other.
+MAX_LENGTH, MAX_DEPTH = 100_000, 40
+COMPARISONS = {
+    "=": pc.equal,
+    "==": pc.equal,
+    "!=": pc.not_equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+KEYWORDS = {"and", "or", "not", "in", "is", "between", "like", "ilike", "null", "true", "false"}
+BRACKETS = {"(": ")", "[": "]", "{": "}"}
+TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<number>\.?[0-9](?:[eE][+-]|[\w.])*)
+    |(?P<string>[rR]?(?:'[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*"))
+    |`(?P<column>[^`]*(?:``[^`]*)*)`
+    |(?P<word>[^\W\d]\w*)
+    |(?P<sign><=|>=|<>|!=|==|--|&&|\|\||\S)
+    |(?P<end>\Z))""",
+    re.VERBOSE,
+)
+REMEDY = "compare columns with constants, as in: score >= 0.9 AND kind = 'x' (`...` around unusual names)"
+#: What to do about signs that other languages have.
+REMEDIES = {
+    "&": "write AND",
+    "&&": "write AND",
+    "|": "write OR",
+    "||": "write OR",
+    "!": "write NOT",
+    "--": "leave the comment out, or put a blank between two minus signs",
+    "#": "leave the comment out",
+    ";": "give one condition",
+    ".": "put `...` around a name with a full stop",
+    "'": "close the string with another '",
+    '"': 'close the string with another "',
+    "`": "close the name with another `",
+}
+
+
+class Token(NamedTuple):
+    """A word, sign, number, string or name; ``position`` is that of its first character, from 1 on.
+
+    ``kind`` is the name of a group of :data:`TOKEN`; keywords are in lower case, and their kind is ``sign``.
+    """
+
+    kind: str
+    text: str
+    position: int
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number, text or boolean of a condition; a function of the table like all its parts."""
+
+    value: Any
+
+    def __call__(self, table):
+        return self.value
 
 
 class Condition:
     """A condition that has been parsed and checked; ``columns`` are the names of its columns.
 
+    ``names`` are those of the table: a text in double quotes must not be one of them, since it would be a
+    string in Python and a column in SQL.
+
     >>> table = pa.table({"score": [0.5, 0.95, None], "kind": ["a", "b", "b"]})
-    >>> Condition("0.9 <= score < 1 and kind != 'a'").rows(table).to_pylist()
+    >>> Condition("score BETWEEN 0.9 AND 1 AND kind <> 'a'").rows(table).to_pylist()
     [False, True, False]
     """
 
-    def __init__(self, text):
-        self.text, self.columns, self._names = text, [], {}
+    def __init__(self, text, names=()):
+        self.text = text
         self._ranges: dict = {}
         if not isinstance(text, str) or len(text) > MAX_LENGTH:
-            raise OptionError(f"{argument('where')} takes a text of at most {MAX_LENGTH} characters")
-        self._stem = "column_"
-        while self._stem in unicodedata.normalize("NFKC", text):  # as the parser normalises names
-            self._stem += "_"
-        try:
-            tree = ast.parse(QUOTED.sub(self._plain_name, text).strip(), mode="eval")
-            self._evaluate = self._compiled(tree.body)
-        except OptionError:
-            raise
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise self._refusal("it is no condition") from None
-        self.columns = list(dict.fromkeys(self.columns))
+            raise OptionError(f"{argument('where')} takes a text of at most {MAX_LENGTH:,} characters")
+        parser = _Parser(text, {name.casefold() for name in names})
+        self._evaluate, self.columns = parser.parsed, list(dict.fromkeys(parser.columns))
         if not self.columns:
-            raise self._refusal("it compares no column")
-
-    def _plain_name(self, match):
-        """Name without unusual characters, found nowhere in the text, that replaces one in backquotes."""
-        if match[2] is None:
-            return match[1]
-        name = f"{self._stem}{len(self._names)}"
-        self._names[name] = match[2]
-        return f" {name} "
-
-    def _refusal(self, problem):
-        return OptionError(f"{argument('where', self.text)}: {problem}; {REMEDY}")
+            raise _refusal(text, "it compares no column")
 
     def rows(self, table):
         """Whether each row of a table, or record batch, meets the condition, as booleans without nulls."""
         try:
             met = self._evaluate(table)
-        except (pa.ArrowException, ArithmeticError, TypeError, ValueError, RecursionError) as error:
-            raise self._refusal(" ".join(str(error).split())) from error
+        except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as error:
+            raise _refusal(self.text, " ".join(str(error).split())) from error
         if not types.is_boolean(met.type):
-            raise self._refusal("it is a value, not a condition")
+            raise _refusal(self.text, "it is a value, not a condition")
         return pc.fill_null(met, False)
 
     def note_range(self, table):
         """Note least and largest value of each column of the condition, where its type has an order."""
         for name in self.columns:
             try:
-                limits = pc.min_max(_column(table, name)).as_py().values()
+                limits = pc.min_max(column_of(table, name)).as_py().values()
             except pa.ArrowException:
                 continue
             known = [value for value in (*self._ranges.get(name, ()), *limits) if value is not None]
@@ -107,131 +149,279 @@ class Condition:
         words = {name: "runs from {!r} to {!r}".format(*ends) for name, ends in self._ranges.items() if ends}
         return " and ".join(f"{name!r} {words.get(name, 'is null')}" for name in self._ranges)
 
-    def _compiled(self, node):
-        """Function that evaluates a part of the condition for a table, to a column or a constant."""
-        match node:
-            case ast.Name(name):
-                column = self._names.get(name, name)
-                self.columns.append(column)
-                return lambda table: _column(table, column)
-            case ast.Constant(bool() | int() | float() | str() as value):
-                return lambda table: value
-            case ast.Compare():
-                return self._comparison(node)
-            case ast.BoolOp(join, parts):
-                parts = [self._compiled(part) for part in parts]
-                return lambda table: reduce(JOINS[type(join)], [part(table) for part in parts])
-            case ast.UnaryOp(ast.Not() | ast.USub() as operation, operand):
-                operand = self._compiled(operand)
-                change = pc.invert if isinstance(operation, ast.Not) else _negated
-                return lambda table: change(operand(table))
-            case ast.BinOp(left, operation, right) if type(operation) in ARITHMETIC:
-                left, right = self._compiled(left), self._compiled(right)
-                return lambda table: _calculated(operation, left(table), right(table))
-        raise self._refusal(f"{ast.unparse(node)!r} is not allowed in it")
 
-    def _comparison(self, node):
-        """Function that evaluates ``a < b <= c``: every comparison holds."""
-        first = self._compiled(node.left)
-        steps = [self._step(*step) for step in zip(node.ops, node.comparators)]
+def _refusal(text, problem, remedy=REMEDY):
+    return OptionError(f"{argument('where', text)}: {problem}; {remedy}")
+
+
+def _tokens(text):
+    """Yield the tokens of a condition; the last one is of the kind ``end``."""
+    for found in TOKEN.finditer(text):
+        kind = found.lastgroup
+        token = Token(kind, found[kind], found.start(kind) + 1 - (kind == "column"))
+        if kind == "word" and (token.text.lower() in KEYWORDS or token.text == "None"):
+            word = "null" if token.text == "None" else token.text.lower()
+            token = token._replace(kind="sign", text=word)
+        yield token
+        if kind == "end":
+            return
+
+
+class _Parser:
+    """Parser of one condition: ``parsed`` is a function of a table, ``columns`` are those it names."""
+
+    def __init__(self, text, names):
+        self.text, self.names, self.columns, self.depth = text, names, [], 0
+        self.tokens = _tokens(text)
+        self.token = next(self.tokens)
+        self.parsed = self.either()
+        if self.token.kind != "end":
+            raise self.misplaced()
+
+    def refusal(self, problem, remedy=REMEDY):
+        return _refusal(self.text, problem, remedy)
+
+    def misplaced(self, wanted=None):
+        """The error about a token that cannot be where it is; ``wanted`` is what can."""
+        kind, text, position = self.token
+        if kind == "end":
+            return self.refusal(f"it ends where {wanted or 'more'} is missing")
+        expected = f", where {wanted} is missing" if wanted else ""
+        problem = f"{self.shown()!r} at character {position} is not understood{expected}"
+        if text in KEYWORDS and kind == "sign":
+            return self.refusal(problem, f"put `...` around a column of this name, or {REMEDY}")
+        return self.refusal(problem, REMEDIES.get(text, REMEDY) if kind == "sign" else REMEDY)
+
+    def shown(self):
+        """The token as it is in the text."""
+        start = self.token.position - 1
+        length = len(self.token.text) + 2 * (self.token.kind == "column")
+        return self.text[start : start + length]
+
+    def accept(self, *signs):
+        """Whether the token is one of some signs and keywords, which is skipped then."""
+        if self.token.kind != "sign" or self.token.text not in signs:
+            return False
+        self.advance()
+        return True
+
+    def advance(self):
+        """Return the token and go on to the next."""
+        token, self.token = self.token, next(self.tokens, self.token)
+        return token
+
+    def demand(self, sign, wanted=None):
+        """Skip a sign or keyword that must be there."""
+        if not self.accept(sign):
+            raise self.misplaced(wanted or f"{sign.upper()!r}")
+
+    def nested(self, part):
+        """The result of a method of the parser that may call itself."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.refusal(f"more than {MAX_DEPTH} brackets are inside each other", "leave some out")
+        result = part()
+        self.depth -= 1
+        return result
+
+    def either(self):
+        """One of several conditions holds, or the only one does."""
+        return self._joined("or", pc.or_kleene, partial(self._joined, "and", pc.and_kleene, self.negation))
+
+    def _joined(self, word, join, part):
+        parts = [part()]
+        while self.accept(word):
+            parts.append(part())
+        if len(parts) == 1:
+            return parts[0]
+        return lambda table: reduce(join, [part(table) for part in parts])
+
+    def negation(self):
+        if not self.accept("not"):
+            return self.comparison()
+        operand = self.nested(self.negation)
+        return lambda table: pc.invert(operand(table))
+
+    def comparison(self):
+        """A comparison, a chain of these such as ``0 < n <= 9``, a predicate, or a value."""
+        first = self.sum()
+        if self.token.kind != "sign" or self.token.text not in COMPARISONS:
+            return self.predicate(first)
+        steps, left = [], first
+        while self.token.kind == "sign" and self.token.text in COMPARISONS:
+            sign = self.advance()
+            right = self.sum()
+            self._check_column(sign, left, right)
+            steps.append((COMPARISONS[sign.text], right))
+            left = right
 
         def evaluate(table):
             left, results = first(table), []
-            for compare, *right in steps:
-                values = [evaluated(table) for evaluated in right]
-                results.append(compare(left, *values))
-                left = values[0] if values else left
+            for compare, operand in steps:
+                right = operand(table)
+                results.append(compared(compare, left, right))
+                left = right
             return reduce(pc.and_kleene, results)
 
         return evaluate
 
-    def _step(self, operation, right):
-        """Comparison of a value with what is right of it, and the function for that unless it is constant."""
-        if isinstance(operation, ast.Is | ast.IsNot):
-            if not (isinstance(right, ast.Constant) and right.value is None):
-                raise self._refusal("'is' is allowed before None only")
-            return (pc.is_null if isinstance(operation, ast.Is) else pc.is_valid,)
-        if isinstance(operation, ast.In | ast.NotIn):
-            items = isinstance(right, ast.Tuple | ast.List | ast.Set) and right.elts
-            if not items or not all(map(_is_constant, items)):
-                raise self._refusal("'in' needs constants in brackets")
-            values = [ast.literal_eval(item) for item in items]
-            return (partial(_is_member, values=values, inverted=isinstance(operation, ast.NotIn)),)
-        return partial(_compared, COMPARISONS[type(operation)]), self._compiled(right)
+    def _check_column(self, sign, *operands):
+        """Refuse a comparison of constants with a text among them, which was meant to be a column's name."""
+        values = [operand.value for operand in operands if isinstance(operand, Constant)]
+        texts = [value for value in values if isinstance(value, str)]
+        if texts and len(values) == len(operands):
+            problem = f"{sign.text.upper()!r} at character {sign.position} compares the text {texts[0]!r}"
+            raise self.refusal(f"{problem} with no column", "write names of columns plain or in `...`")
 
+    def predicate(self, operand):
+        """What follows the operand of a predicate; the operand itself if nothing does."""
+        start, operands = self.token, [operand]
+        if self.accept("is"):
+            inverted = self.accept("not")
+            test = self.state()
+        else:
+            inverted = self.accept("not")
+            start = self.token
+            if self.accept("in"):
+                test = partial(is_member, values=self.constants())
+            elif self.accept("like", "ilike"):
+                regex, ignore_case = self.pattern(), start.text == "ilike"
+                test = partial(pc.match_substring_regex, pattern=regex, ignore_case=ignore_case)
+            elif self.accept("between"):
+                operands.append(self.sum())
+                self.demand("and", "the AND of BETWEEN")
+                operands.append(self.sum())
+                test = is_between
+            elif inverted:
+                raise self.misplaced("IN, BETWEEN or LIKE")
+            else:
+                return operand
+        self._check_column(start, *operands)
+        change = pc.invert if inverted else lambda met: met
+        return lambda table: change(test(*(evaluated(table) for evaluated in operands)))
 
-def _is_constant(node):
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return isinstance(node.operand, ast.Constant) and _is_number(node.operand.value)
-    return isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float | str)
+    def state(self):
+        """Function that tests what follows IS."""
+        if self.accept("null") or (self.token.kind == "word" and self.token.text.lower() == "none"):
+            if self.token.kind == "word":
+                self.advance()
+            return pc.is_null
+        word = self.token.text
+        if self.accept("true", "false"):
+            return partial(is_true, constant=word == "true")
+        raise self.misplaced("NULL, TRUE or FALSE")
 
+    def constants(self):
+        """Values of the constants in the brackets of IN."""
+        closing = BRACKETS.get(self.token.text)
+        if closing is None:
+            raise self.misplaced("a bracket with constants")
+        self.advance()
+        values = []
+        while not (values and self.accept(closing)):
+            start = self.token
+            constant = self.factor()
+            if not isinstance(constant, Constant):
+                self.token = start
+                raise self.misplaced("a constant")
+            values.append(constant.value)
+            if self.token.text != closing:
+                self.demand(",", f"',' or {closing!r}")
+        return values
 
-def _is_number(value):
-    """Whether a value is a number of Python's, not a column."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    def pattern(self):
+        """Regular expression for the pattern of LIKE, and the ESCAPE behind it."""
+        pattern, escape = self.string("a pattern in quotes"), ""
+        if self.token.kind == "word" and self.token.text.lower() == "escape":
+            self.advance()
+            escape = self.string("a letter in quotes")
+            if len(escape) != 1:
+                raise self.refusal(f"ESCAPE takes one letter, not {escape!r}", "choose a letter such as '!'")
+        elif "\\" in pattern:
+            problem = f"the backslash in the pattern {pattern!r} may be an escape or a letter"
+            raise self.refusal(
+                problem, r"add ESCAPE r'\' or, if it is a letter, another one such as ESCAPE '!'"
+            )
+        try:
+            return regex_of_like(pattern, escape)
+        except ValueError as error:
+            raise self.refusal(str(error), "write it twice to match the letter itself") from None
 
+    def string(self, wanted):
+        if self.token.kind != "string":
+            raise self.misplaced(wanted)
+        return self.factor().value
 
-def _is_member(column, values, inverted):
-    """Whether each value of a column is one of several constants, or none of them; null for a null."""
-    met = reduce(pc.or_kleene, [_compared(pc.equal, column, value) for value in values])
-    return pc.invert(met) if inverted else met
+    def sum(self):
+        return self._calculation("+-", partial(self._calculation, "*/", self.factor))
 
+    def _calculation(self, signs, part):
+        first, steps = part(), []
+        while self.token.kind == "sign" and self.token.text in signs:
+            sign = self.advance().text
+            steps.append((sign, part()))
+        if not steps:
+            return first
+        return lambda table: reduce(
+            lambda value, step: calculated(step[0], value, step[1](table)), steps, first(table)
+        )
 
-def _column(table, name):
-    """Column of a table, its dictionary decoded."""
-    column = without_views(with_plain_nulls(table.column(name)))
-    return column.cast(column.type.value_type) if types.is_dictionary(column.type) else column
+    def factor(self):
+        """A constant, a column, or what is in brackets; a minus sign may be before it."""
+        kind, text, _ = start = self.token
+        if self.accept("-"):
+            operand = self.nested(self.factor)
+            if not isinstance(operand, Constant):
+                return lambda table: negated(operand(table))
+            if is_number(operand.value):
+                return Constant(-operand.value)
+            raise self.refusal(f"'-' at character {start.position} is before no number")
+        if self.accept("("):
+            inner = self.nested(self.either)
+            self.demand(")")
+            return inner
+        if self.accept("true", "false"):
+            return Constant(text == "true")
+        if kind == "sign" and text == "null":
+            problem = f"{self.shown()!r} at character {start.position} is equal to nothing"
+            raise self.refusal(problem, "write IS NULL or IS NOT NULL")
+        if kind not in ("word", "column", "number", "string"):
+            raise self.misplaced("a column or a constant")
+        self.advance()
+        if kind in ("word", "column"):
+            return self.column(start)
+        return Constant(self.number(start) if kind == "number" else self.text_of(start))
 
+    def column(self, token):
+        """Function that returns a column of a table."""
+        if token.kind == "word" and self.token[:2] == ("sign", "("):
+            raise self.refusal(
+                f"{token.text!r} at character {token.position} is a function, of which there are none"
+            )
+        name = token.text.replace("``", "`")
+        self.columns.append(name)
+        return lambda table: column_of(table, name)
 
-def _negated(value):
-    return -value if _is_number(value) else pc.negate_checked(value)
+    def number(self, token):
+        """Number of a token; a fraction or one with an exponent is a float."""
+        for kind in int, float:
+            with suppress(ValueError):
+                return kind(token.text)
+        raise self.refusal(f"{token.text!r} at character {token.position} is no number")
 
-
-def _calculated(operation, left, right):
-    """Sum, difference, product or quotient of two values."""
-    of_columns, of_constants = ARITHMETIC[type(operation)]
-    if _is_number(left) and _is_number(right):
-        return of_constants(left, right)
-    pair = _as_type_of(left, right), _as_type_of(right, left)
-    if isinstance(operation, ast.Div):  # Arrow's quotient of integers is an integer
-        pair = [_as_double(value) if hasattr(value, "type") else float(value) for value in pair]
-    return of_columns(*pair)
-
-
-def _compared(compare, left, right):
-    """Result of a comparison, exact for integers of any size."""
-    left, right = (_as_integer(_as_type_of(*pair), pair[1]) for pair in ((left, right), (right, left)))
-    if isinstance(left, float):
-        right = _as_double(right)
-    elif isinstance(right, float):
-        left = _as_double(left)
-    return compare(left, right)
-
-
-def _as_double(value):
-    """A column of doubles; rounding moves no large integer past a fraction."""
-    return pc.cast(value, "double", safe=False) if hasattr(value, "type") else value
-
-
-def _as_type_of(value, other):
-    """A constant in the type of the column that it is compared with, if that holds dates or floats."""
-    if hasattr(value, "type") or not hasattr(other, "type"):
-        return value
-    if types.is_floating(other.type) and _is_number(value):
-        return pa.scalar(float(value), other.type)
-    if types.is_floating(other.type) or types.is_temporal(other.type):
-        return pa.scalar(value).cast(other.type)
-    return value
-
-
-def _as_integer(value, other):
-    """A whole number in the type of the column of integers; infinite if it is outside that type."""
-    if not (_is_number(value) and hasattr(other, "type") and types.is_integer(other.type)):
-        return value
-    if isinstance(value, float) and not value.is_integer():
-        return value
-    bits = other.type.bit_width - types.is_signed_integer(other.type)
-    lowest = -(1 << bits) if types.is_signed_integer(other.type) else 0
-    if lowest <= value < 1 << bits:
-        return pa.scalar(int(value), other.type)
-    return float("inf" if value > 0 else "-inf")
+    def text_of(self, token):
+        """The text between quotes, which are doubled inside."""
+        raw = token.text[0] in "rR"
+        quote, content = token.text[raw], token.text[1 + raw : -1]
+        place = f"{token.text!r} at character {token.position}"
+        if "\\" in content and not raw:
+            remedy = "write r'...' around the letters as they are, and a quote inside a string twice"
+            raise self.refusal(f"the backslash in {place} differs between SQL and Python", remedy)
+        if content.startswith(quote):
+            remedy = "put the other quotes around a text that begins with a quote"
+            raise self.refusal(f"the three quotes of {place} differ between SQL and Python", remedy)
+        text = content.replace(2 * quote, quote)
+        if quote == '"' and text.casefold() in self.names:
+            remedy = f"write `{text}` for the column, or '...' around the text"
+            raise self.refusal(f"{place} would be a text in Python, and is the name of a column", remedy)
+        return text
