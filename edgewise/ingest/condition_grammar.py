@@ -343,7 +343,9 @@ class Parser:
     def column(self, token):
         """Function that returns a column of a table."""
         if token.kind == "word" and self.token[:2] == ("sign", "("):
-            raise self.refusal(f"{token.text!r} at character {token.position} is no function")
+            raise self.refusal(
+                f"{token.text!r} at character {token.position} is a function, which conditions do not have"
+            )
         name = token.text.replace("``", "`")
         self.columns.append(name)
         return lambda table: column_of(table, name)

@@ -234,7 +234,7 @@ def test_what_cannot_be_reckoned_is_refused_in_one_line(text):
         ("score > 1 && n = 2", "'&&' at character 11 is not understood; write AND"),
         ("kind = 'a", '"\'" at character 8 .* close the string'),
         ("t.score > 1", r"'\.' at character 2 is not understood; put `\.\.\.` around"),
-        ("lower(kind) = 'a'", "'lower' at character 1 is no function"),
+        ("lower(kind) = 'a'", "'lower' at character 1 is a function"),
         ("score > 0x10", "'0x10' at character 9 is no number"),
         ("score = NULL", "'NULL' at character 9 is equal to nothing; write IS NULL"),
         ("score == None", "'None' at character 10 is equal to nothing"),
