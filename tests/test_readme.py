@@ -92,8 +92,12 @@ def test_tables_of_searches_are_the_code_s(kind):
     assert shown == table_of_searches(kind), "run python tests/test_readme.py"
 
 
-def test_examples_of_paths_run():
-    failed, tried = doctest.testfile(str(PATHS), module_relative=False)
+@pytest.mark.parametrize("name", ["paths", "conditions"])
+def test_examples_of_a_page_run(name):
+    options = doctest.NORMALIZE_WHITESPACE
+    failed, tried = doctest.testfile(
+        str(ROOT / "docs" / f"{name}.md"), module_relative=False, optionflags=options
+    )
     assert not failed and tried
 
 

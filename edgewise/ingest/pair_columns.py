@@ -154,7 +154,7 @@ class PairBatches:
         if where is not None:
             from edgewise.ingest.where import Condition  # imports pyarrow.compute
 
-            self.condition = Condition(where)
+            self.condition = Condition(where, schema.names)
         self.needed = [source, target] if weight is None else [source, target, weight]
         compared = self.condition.columns if self.condition else ()
         self.columns = list(dict.fromkeys([*self.needed, *compared]))

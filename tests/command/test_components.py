@@ -97,6 +97,7 @@ def test_missing_ends(pairs, capsys):
         (["--source", "left", "--target", "right_id"], "left_id"),
         ([*COLUMNS, "--where", "points > 1"], "points"),
         ([*COLUMNS, "--where", "score >"], "score"),
+        ([*COLUMNS, "--where", '"score" > 0.9'], "`score`"),
         ([*COLUMNS, "--null", "ignore"], "ignore"),
         ([*COLUMNS, "--format", "papyrus"], "papyrus"),
         ([*COLUMNS, "-o", "clusters.xyz"], "clusters.xyz"),
