@@ -5,7 +5,7 @@ Of a batch only vertex numbers, weights and new ids are stored, so that tables m
 
 import numpy as np
 
-from edgewise.errors import EdgewiseWarning, GraphError, OptionError, argument
+from edgewise.errors import EdgewiseWarning, GraphError, OptionError, argument, one_of
 from edgewise.ingest.arrow import (
     BATCH_ROWS,
     ColumnNumbers,
@@ -133,7 +133,7 @@ class PairBatches:
 
     def __init__(self, schema, source=None, target=None, weight=None, where=None, null="error"):
         if null not in ("error", "drop"):
-            raise OptionError(f"{argument('null', null)} is unknown; use 'error' or 'drop'")
+            raise OptionError(f"{argument('null', null)} is unknown; {one_of(null, ('error', 'drop'))}")
         self.id_columns = source, target = choose_id_columns(schema, source, target)
         check_distinct(source, target, weight)
         self.weight, self.null = weight, null
