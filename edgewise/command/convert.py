@@ -10,6 +10,13 @@ from edgewise.command import options, report
 from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.stages import seconds, stages
 
+EXAMPLES = (
+    "edgewise convert roads.gr roads.mtx",
+    "edgewise convert friends.csv friends.parquet",
+    "edgewise convert edges.txt graph.npz --format el --one-based",
+)
+DOCUMENTATION = "files.md"
+
 Output = Annotated[Path, typer.Argument(help="File to write; its suffix sets the format.", metavar="OUT")]
 To = Annotated[str | None, typer.Option("--to", help="Format to write, whatever the suffix.")]
 SelfLoops = Annotated[

@@ -12,6 +12,12 @@ import edgewise
 from edgewise.command import options, report
 from edgewise.command.convert import graph_facts
 
+EXAMPLES = (
+    "edgewise info",
+    "edgewise info --json",
+    "edgewise info graph.mtx",
+)
+DOCUMENTATION = "command.md"
 PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "numba-cuda", "cupy-cuda13x", "cupy-cuda12x", "matplotlib")
 
 File = Annotated[Path | None, typer.Argument(help="Graph file to look into.")]
