@@ -59,7 +59,7 @@ OFF = {"directed": "undirected", "one_based": "zero-based", "header": "no-header
 QUOTES = "'\""
 #: What typer says of unknown names of subcommands, and of unknown values of options.
 UNKNOWN_COMMAND = re.compile(r"No such command '(.*)'")
-UNKNOWN_CHOICE = re.compile(r"'(.*)' is not one of (.*)")
+UNKNOWN_CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
 #: Parts of messages that say nothing to users: the validator of newer versions of typer adds them.
 NOISE = re.compile("Value error, |, unable to parse string as an? .*")
 #: Exit status after Ctrl-C, as shells have it.

@@ -9,6 +9,7 @@ import edgewise
 from edgewise.command import options, report
 from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.stages import seconds, stages
+from edgewise.files.formats import named
 
 EXAMPLES = (
     "edgewise convert roads.gr roads.mtx",
@@ -46,6 +47,7 @@ def convert(
     if to is None:
         check_output(output, sources=[graph])
     else:
+        named(to, "to")
         check_writable(output, [graph])
     reading |= {"self_loops": self_loops, "repeated": repeated}
     with stages(quiet or json) as (stage, clock):

@@ -179,12 +179,12 @@ def options_of(given: dict) -> Options:
     return Options(**plain)
 
 
-def named(given: str) -> str:
-    """Name of a format, aliases resolved."""
+def named(given: str, option: str = "format") -> str:
+    """Name of a format that ``option`` gives, aliases resolved."""
     name = given.lower().lstrip(".") if isinstance(given, str) else ""
     name = ALIASES.get(name, name)
     if name not in FORMATS:
-        raise OptionError(f"{argument('format', given)} is unknown; {one_of(given, FORMATS)}")
+        raise OptionError(f"{argument(option, given)} is unknown; {one_of(given, FORMATS)}")
     return name
 
 
