@@ -38,8 +38,8 @@ def _display(quiet):
     if quiet or not sys.stderr.isatty():
         yield lambda **_: None
         return
-    from rich.console import Console
     from rich import progress
+    from rich.console import Console
 
     class Left(progress.TimeRemainingColumn):
         """The time left, with that word, since the time that has passed is beside it."""

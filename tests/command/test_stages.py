@@ -3,8 +3,6 @@
 import io
 import re
 
-import pytest
-
 from edgewise.command.stages import stages
 
 
@@ -13,9 +11,8 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def terminal(monkeypatch):
-    """A terminal of 100 columns in place of standard error; returns what is shown at the end of each step."""
+def opened(monkeypatch):
+    """Put a terminal of 100 columns in place of standard error; return a function that gives its lines."""
     screen = Terminal()
     for name, value in {"COLUMNS": "100", "TERM": "xterm", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
@@ -25,14 +22,16 @@ def terminal(monkeypatch):
     )
 
 
-def test_per_cent_and_time_left_where_the_total_is_known(terminal):
+def test_per_cent_and_time_left_where_the_total_is_known(monkeypatch):
+    terminal = opened(monkeypatch)
     with stages() as (stage, _), stage("read", "reading a[b].csv") as progress:
         progress(0, 8)
         progress(2, 8)
     assert re.search(r"reading a\[b\]\.csv .* 25% 0:00:00 -:--:-- left$", terminal()[-1].strip())
 
 
-def test_a_step_without_a_total_after_one_with_it(terminal):
+def test_a_step_without_a_total_after_one_with_it(monkeypatch):
+    terminal = opened(monkeypatch)
     with stages() as (stage, _):
         with stage("read", "reading") as progress:
             progress(8, 8)
@@ -43,7 +42,8 @@ def test_a_step_without_a_total_after_one_with_it(terminal):
     assert "%" not in last
 
 
-def test_nothing_is_shown_in_pipes_and_when_quiet(terminal, capsys):
+def test_nothing_is_shown_when_quiet(monkeypatch):
+    terminal = opened(monkeypatch)
     with stages(quiet=True) as (stage, _), stage("read", "reading") as progress:
         progress(1, 2)
     assert terminal() == []
