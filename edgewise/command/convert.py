@@ -71,7 +71,5 @@ def graph_facts(graph) -> dict:
         "edges": graph.n_edges,
         "directed": graph.directed,
         "weights": None if graph.weights is None else str(graph.weights.dtype),
-        "ids": "vertex numbers"
-        if graph.ids is None
-        else str(getattr(graph.ids, "type", None) or graph.ids.dtype),
+        "ids": None if graph.ids is None else str(getattr(graph.ids, "type", None) or graph.ids.dtype),
     }
