@@ -45,7 +45,7 @@ def closest(given: Any, known: Iterable[str]) -> str | None:
     """
     from difflib import get_close_matches
 
-    if not isinstance(given, str) or not given:
+    if not isinstance(given, str) or len(given) < 2:
         return None
     names, word = {name.casefold(): name for name in known}, given.casefold()
     found = get_close_matches(word, names, n=1) or [name for name in names if name.startswith(word)]

@@ -175,13 +175,14 @@ def _unexpected(error, arguments):
 def _mistake(error, context):
     """What typer says of a mistake in the options, with the closest name that there is."""
     message, meant = NOISE.sub("", error.format_message().rstrip(".")), None
-    if unknown := getattr(error, "option_name", None) if hasattr(error, "possibilities") else None:
-        message = f"No such option: {unknown}"
-        options = [
-            name for one in context.command.get_params(context) for name in (*one.opts, *one.secondary_opts)
+    if hasattr(error, "possibilities"):  # an unknown option; those that typer suggests resemble its hyphens
+        message = error.message
+        names = [
+            name for one in context.command.get_params(context) for name in one.opts + one.secondary_opts
         ]
-        spelled = {name.lstrip("-"): name for name in options if name.startswith("-")}
-        meant = spelled.get(closest(unknown.lstrip("-"), spelled))
+        options = {name.lstrip("-"): name for name in names if name.startswith("--")}
+        if error.option_name.startswith("--"):
+            meant = options.get(closest(error.option_name[2:], options))
     elif found := UNKNOWN_COMMAND.search(message):
         meant = closest(found[1], context.command.list_commands(context))
     elif found := UNKNOWN_CHOICE.search(message):
