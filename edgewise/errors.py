@@ -6,7 +6,7 @@ built-in class a caller would expect, so ``except ValueError`` works too.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 _START, _VALUE, _END = "\ufdd0", "\ufdd1", "\ufdd2"  # noncharacters: no text of a user has them
@@ -31,6 +31,40 @@ def argument(name: str, *value: Any) -> str:
         At most one.
     """
     return f"{_START}{name}{_VALUE}{repr(value[0]) if value else ''}{_END}"
+
+
+def closest(given: Any, known: Iterable[str]) -> str | None:
+    """Return the name in ``known`` that ``given`` was probably meant to be, or ``None``.
+
+    It resembles ``given``, whether in capitals or not, or begins with it.
+
+    Examples
+    --------
+    >>> closest("Rems", ["auto", "rem", "hook"])
+    'rem'
+    """
+    from difflib import get_close_matches
+
+    if not isinstance(given, str) or len(given) < 2:
+        return None
+    names, word = {name.casefold(): name for name in known}, given.casefold()
+    found = get_close_matches(word, names, n=1) or [name for name in names if name.startswith(word)]
+    return names[min(found, key=len)] if found else None
+
+
+def one_of(given: Any, known: Iterable[str]) -> str:
+    """What to do about a name that is not in ``known``: the end of an error message.
+
+    Examples
+    --------
+    >>> one_of("rems", ["auto", "rem", "hook"])
+    'did you mean rem? The choices are auto, rem, hook'
+    >>> one_of("fastest", ["auto", "rem", "hook"])
+    'use one of auto, rem, hook'
+    """
+    names = list(known)
+    meant, listed = closest(given, names), ", ".join(names)
+    return f"did you mean {meant}? The choices are {listed}" if meant else f"use one of {listed}"
 
 
 class EdgewiseError(Exception):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError
+from edgewise.errors import GraphError, OptionError, argument, one_of
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -511,9 +511,11 @@ class Graph:
 
 def _check_choices(self_loops, repeated):
     if self_loops not in ("keep", "drop"):
-        raise OptionError(f"self_loops={self_loops!r} is unknown; use 'keep' or 'drop'")
+        raise OptionError(
+            f"{argument('self_loops', self_loops)} is unknown; {one_of(self_loops, ('keep', 'drop'))}"
+        )
     if repeated not in REPEATED:
-        raise OptionError(f"repeated={repeated!r} is unknown; use one of {', '.join(REPEATED)}")
+        raise OptionError(f"{argument('repeated', repeated)} is unknown; {one_of(repeated, REPEATED)}")
 
 
 def check_same_graph(graph: Graph | SplitGraph, count: int, what: str) -> None:

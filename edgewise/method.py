@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError, argument
+from edgewise.errors import OptionError, argument, closest, one_of
 from edgewise.graph import Graph
 
 #: Whole numbers given as options are smaller than this.
@@ -46,7 +46,7 @@ class Option(NamedTuple):
         """Raise :class:`~edgewise.errors.OptionError` unless ``value`` is allowed."""
         if self.choices:
             if value not in self.choices:
-                raise OptionError(f"{argument(name, value)} is unknown; use one of {', '.join(self.choices)}")
+                raise OptionError(f"{argument(name, value)} is unknown; {one_of(value, self.choices)}")
             return
         if not is_number(value, self.whole) or not (value >= self.least if self.whole else value > 0):
             wanted = (
@@ -109,12 +109,13 @@ def check_method(name: str, methods: Mapping[str, Method], options: Mapping[str,
             raise OptionError(f"auto has no option {option!r}; name the method it belongs to, if any")
         return
     if name not in methods:
-        raise OptionError(f"method {name!r} is unknown; use auto or one of {', '.join(methods)}")
+        raise OptionError(f"{argument('method', name)} is unknown; {one_of(name, ('auto', *methods))}")
     known = methods[name].options
     for option, value in options.items():
         if option not in known:
+            meant = f"; did you mean {near}?" if (near := closest(option, known)) else ""
             raise OptionError(
-                f"method {name} has no option {option!r} (it has: {', '.join(known) or 'none'})"
+                f"method {name} has no option {option!r} (it has: {', '.join(known) or 'none'}){meant}"
             )
         known[option].check(option, value)
 

@@ -16,6 +16,7 @@ standard error and an exit status:
 """
 
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -25,8 +26,8 @@ from importlib import import_module
 import typer
 
 import edgewise
-from edgewise.command import keyboard, standard
-from edgewise.errors import EdgewiseError, EdgewiseWarning
+from edgewise.command import help_text, keyboard, standard
+from edgewise.errors import EdgewiseError, EdgewiseWarning, closest
 
 #: Subcommands and their one-line help; each is a page of this package.
 PAGES = {
@@ -39,6 +40,12 @@ PAGES = {
     "info": "Show the versions and devices, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
 }
+#: Examples at the end of the help of the command itself.
+EXAMPLES = (
+    "edgewise generate pairs 100000 -o pairs.parquet",
+    "edgewise components pairs.parquet --source left_id --target right_id",
+    "edgewise components --help",
+)
 #: Options that are not called as the argument is, with hyphens, by page ("" stands for all pages).
 SPELLINGS = {
     ("", "force"): "yes",
@@ -50,6 +57,11 @@ SPELLINGS = {
 OFF = {"directed": "undirected", "one_based": "zero-based", "header": "no-header"}
 #: Around values of type str.
 QUOTES = "'\""
+#: What typer says of unknown names of subcommands, and of unknown values of options.
+UNKNOWN_COMMAND = re.compile(r"No such command '(.*)'")
+UNKNOWN_CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
+#: Parts of messages that say nothing to users: the validator of newer versions of typer adds them.
+NOISE = re.compile("Value error, |, unable to parse string as an? .*")
 #: Exit status after Ctrl-C, as shells have it.
 INTERRUPTED = 130
 #: Exit status after the reader of a pipe has ended.
@@ -86,12 +98,19 @@ def run(arguments, begin=lambda: None) -> int:
             return UNREAD
         return _fail(error.rendered(partial(_as_option, _page(arguments))), 2)
     except Exception as error:  # an interrupt may come out of a library as another error
-        return _fail(*keyboard.ending()) if keyboard.interrupted() else _unexpected(error)
+        return _fail(*keyboard.ending()) if keyboard.interrupted() else _unexpected(error, arguments)
 
 
 def _command(arguments):
     """The command tree: the requested page in full, the others by name only."""
-    app = typer.Typer(name="edgewise", pretty_exceptions_enable=False)
+    app = typer.Typer(
+        name="edgewise",
+        cls=help_text.Group,
+        epilog=help_text.ending(EXAMPLES, "index.md"),
+        context_settings=help_text.CONTEXT,
+        suggest_commands=False,
+        pretty_exceptions_enable=False,
+    )
     app.callback()(overview)
     requested = _page(_words_to_complete() or arguments)
     for name, summary in PAGES.items():
@@ -100,7 +119,8 @@ def _command(arguments):
             if hasattr(page, "add"):
                 page.add(app, name, summary)
             else:
-                app.command(name, help=summary)(getattr(page, name))
+                how = {"help": summary, "epilog": help_text.ending(page.EXAMPLES, page.DOCUMENTATION)}
+                app.command(name, cls=help_text.Command, **how)(getattr(page, name))
         else:
             app.command(name, help=summary)(lambda: None)
     return typer.main.get_command(app)
@@ -124,7 +144,7 @@ def _print_version(requested: bool):
 
 def overview(
     version: bool = typer.Option(
-        False, "--version", help="Show the version and exit.", is_eager=True, callback=_print_version
+        False, "--version", "-V", help="Show the version and exit.", is_eager=True, callback=_print_version
     ),
 ):
     """Graph analytics on every CPU core and on NVIDIA GPUs."""
@@ -138,11 +158,11 @@ def _warn(show, message, category, *where):
         show(message, category, *where)
 
 
-def _unexpected(error):
+def _unexpected(error, arguments):
     if hasattr(error, "format_message"):  # a mistake in the options, found by typer
         context = getattr(error, "ctx", None)
-        command = context.command_path if context else "edgewise"
-        return _fail(f"{error.format_message().rstrip('.')} (see {command} --help)", 2)
+        command = context.command_path if context else f"edgewise {_page(arguments) or ''}".rstrip()
+        return _fail(f"{_mistake(error, context)} (see {command} --help)", 2)
     if os.environ.get("EDGEWISE_DEBUG", "0") not in ("", "0"):
         traceback.print_exc()
     if isinstance(error, MemoryError):
@@ -150,6 +170,24 @@ def _unexpected(error):
     if isinstance(error, OSError):
         return _fail(f"{error.filename or 'a file'}: {error.strerror or error}", 2)
     return _fail(f"unexpected {type(error).__name__}: {error} (EDGEWISE_DEBUG=1 shows where)", 1)
+
+
+def _mistake(error, context):
+    """What typer says of a mistake in the options, with the closest name that there is."""
+    message, meant = NOISE.sub("", error.format_message().rstrip(".")), None
+    if hasattr(error, "possibilities"):  # an unknown option; those that typer suggests resemble its hyphens
+        message = error.message
+        names = [
+            name for one in context.command.get_params(context) for name in one.opts + one.secondary_opts
+        ]
+        options = {name.lstrip("-"): name for name in names if name.startswith("--")}
+        if error.option_name.startswith("--"):
+            meant = options.get(closest(error.option_name[2:], options))
+    elif found := UNKNOWN_COMMAND.search(message):
+        meant = closest(found[1], context.command.list_commands(context))
+    elif found := UNKNOWN_CHOICE.search(message):
+        meant = closest(found[1], re.findall(r"'([^']*)'", found[2]))
+    return f"{message}; did you mean {meant}?" if meant else message
 
 
 def _as_option(page, name, value):

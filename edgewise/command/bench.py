@@ -11,7 +11,7 @@ import typer
 
 import edgewise
 from edgewise import experiments, plots
-from edgewise.command import options, report
+from edgewise.command import help_text, options, report
 from edgewise.command.info import machine
 from edgewise.command.stages import seconds, stages
 from edgewise.errors import FileError
@@ -25,16 +25,35 @@ ROOMS = {
     "paths": "Published experiments on shortest paths.",
     "cycles": "Published experiments on cycles through vertices.",
 }
+EXAMPLES = {
+    "components": (
+        "edgewise bench components --preset hellas-2018 --size tiny",
+        "edgewise bench components --preset baltzakis --devices cpu:0,cpu:1 -o results",
+    ),
+    "paths": (
+        "edgewise bench paths --preset harish --size tiny",
+        "edgewise bench paths --preset harish --only degree --runs 3 -o results",
+    ),
+    "cycles": (
+        "edgewise bench cycles --preset cs406 --size tiny",
+        "edgewise bench cycles --preset cs406 --runs 3 -o results",
+    ),
+}
+DOCUMENTATION = "experiments.md"
 #: Suffix of the pictures.
 PICTURE = ".png"
 
 
 def add(app, name, summary):
     """Put the subcommand, with one subcommand a room, into ``app``."""
-    rooms = typer.Typer()
+    first = [examples[0] for examples in EXAMPLES.values()]
+    rooms = typer.Typer(
+        cls=help_text.Group, epilog=help_text.ending(first, DOCUMENTATION), suggest_commands=False
+    )
     rooms.callback()(lambda: None)  # a group, even with one subcommand
     for room, about in ROOMS.items():
-        rooms.command(room, help=about)(_of_room(room))
+        how = {"help": about, "epilog": help_text.ending(EXAMPLES[room], DOCUMENTATION)}
+        rooms.command(room, cls=help_text.Command, **how)(_of_room(room))
     app.add_typer(rooms, name=name, help=summary)
 
 
@@ -57,7 +76,7 @@ def measured(
     ] = None,
     devices: Annotated[
         str | None,
-        typer.Option(metavar="all|cuda:0,cuda:1|cpu:0,...", help="Devices; measured on 1, 2, ... of them."),
+        typer.Option(metavar="NAMES", help="Devices, such as cuda:0,cuda:1; measured on 1, 2, ... of them."),
     ] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Timed runs; their median is shown.")] = None,
     only: Annotated[str, typer.Option(metavar="NAME,...", help="Only these experiments of the preset.")] = "",

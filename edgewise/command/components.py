@@ -15,8 +15,15 @@ from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import threads
 from edgewise.errors import OptionError
 
-Method = options.choice("Method", "How to compute.", METHODS)
-Merge = options.choice("Merge", "How the labels of several devices are merged.", MERGES)
+EXAMPLES = (
+    "edgewise components pairs.csv --source left_id --target right_id",
+    "edgewise components pairs.parquet --where 'score >= 0.9' -o clusters.parquet",
+    "edgewise components 'shards/*.parquet' --stream -o clusters.parquet",
+)
+DOCUMENTATION = "components.md"
+
+Method = options.choice("Method", "How to compute", METHODS)
+Merge = options.choice("Merge", "How the labels of several devices are merged", MERGES)
 Output = options.output("Table to write (Parquet, CSV or Arrow); its head is shown otherwise.")
 Plot = options.plot("component sizes")
 Verify = options.verify("clusters", "pairs")

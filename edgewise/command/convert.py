@@ -9,6 +9,14 @@ import edgewise
 from edgewise.command import options, report
 from edgewise.command.outputs import check_output, check_writable
 from edgewise.command.stages import seconds, stages
+from edgewise.files.formats import named
+
+EXAMPLES = (
+    "edgewise convert roads.gr roads.mtx",
+    "edgewise convert friends.csv friends.parquet",
+    "edgewise convert edges.txt graph.npz --format el --one-based",
+)
+DOCUMENTATION = "files.md"
 
 Output = Annotated[Path, typer.Argument(help="File to write; its suffix sets the format.", metavar="OUT")]
 To = Annotated[str | None, typer.Option("--to", help="Format to write, whatever the suffix.")]
@@ -39,6 +47,7 @@ def convert(
     if to is None:
         check_output(output, sources=[graph])
     else:
+        named(to, "to")
         check_writable(output, [graph])
     reading |= {"self_loops": self_loops, "repeated": repeated}
     with stages(quiet or json) as (stage, clock):
@@ -62,7 +71,5 @@ def graph_facts(graph) -> dict:
         "edges": graph.n_edges,
         "directed": graph.directed,
         "weights": None if graph.weights is None else str(graph.weights.dtype),
-        "ids": "vertex numbers"
-        if graph.ids is None
-        else str(getattr(graph.ids, "type", None) or graph.ids.dtype),
+        "ids": None if graph.ids is None else str(getattr(graph.ids, "type", None) or graph.ids.dtype),
     }

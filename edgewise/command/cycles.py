@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import edgewise
-from edgewise.command import options, report
+from edgewise.command import help_text, options, report
 from edgewise.command.outputs import check_outputs
 from edgewise.command.stages import finish, stages
 from edgewise.cycles import METHODS, SCHEDULES, check_length
@@ -21,6 +21,12 @@ from edgewise.method import check_device
 Kind = StrEnum("Kind", {"COUNTS": "counts", "ESTIMATE": "estimate", "CLUSTERING": "clustering"})
 COUNTS, ESTIMATE, CLUSTERING = Kind
 
+EXAMPLES = (
+    "edgewise cycles friends.csv --length 3",
+    "edgewise cycles graph.mtx --length 8 --estimate",
+    "edgewise cycles graph.mtx --clustering -o clustering.csv",
+)
+DOCUMENTATION = "cycles.md"
 #: Attributes of the result that the JSON object of each kind has.
 FACTS = {
     COUNTS: (
@@ -39,7 +45,7 @@ FACTS = {
 #: Estimates from which on only two digits are shown.
 LONG = 1e15
 
-Method = options.choice("Method", "How to count.", METHODS)
+Method = options.choice("Method", "How to count", METHODS)
 Length = Annotated[int | None, typer.Option("--length", "-k", help="Vertices of a cycle, 3 or more.")]
 Output = options.output("Table to write (Parquet, CSV or Arrow); its head is shown if left out.")
 Plot = options.plot("counts")
@@ -87,7 +93,8 @@ def add(app, name, summary):
     parameters = inspect.signature(cycles).parameters
     weight = parameters["weight"].replace(annotation=Unseen)
     shown = {**parameters, "weight": weight}
-    app.command(name, help=summary)(options.with_parameters(cycles, shown.values()))
+    how = {"help": summary, "epilog": help_text.ending(EXAMPLES, DOCUMENTATION)}
+    app.command(name, cls=help_text.Command, **how)(options.with_parameters(cycles, shown.values()))
 
 
 @options.with_reading

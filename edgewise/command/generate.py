@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import edgewise
-from edgewise.command import options, report
+from edgewise.command import help_text, options, report
 from edgewise.command.convert import graph_facts
 from edgewise.command.outputs import check_output
 from edgewise.command.stages import seconds, stages
@@ -22,18 +22,42 @@ Output = Annotated[Path, typer.Option("--output", "-o", help="File to write; its
 Weights = Annotated[
     str | None, typer.Option("--weights", metavar="LOW:HIGH", help="Give every edge a random integer weight.")
 ]
+#: An example for every family.
+EXAMPLES = {
+    "components": "edgewise generate components 100000 --mean-size 4 -o components.parquet",
+    "delaunay": "edgewise generate delaunay 20000 -o delaunay.mtx",
+    "grid": "edgewise generate grid 300 --dropped 0.25 --weights 1:100 -o roads.gr",
+    "mesh2d": "edgewise generate mesh2d 300 --holes 0.3 -o mesh.graph",
+    "named": "edgewise generate named rmat20 -o rmat20.sg",
+    "pairs": "edgewise generate pairs 100000 -o pairs.parquet",
+    "paths": "edgewise generate paths 100000 --mean-length 50 -o paths.el",
+    "replicate": "edgewise generate replicate graph.mtx 8 -o copies.npz",
+    "rgg": "edgewise generate rgg 20000 --mean-degree 12 -o rgg.sg",
+    "rmat": "edgewise generate rmat 14 --edge-factor 8 --simple -o rmat14.sg",
+    "scale_free": "edgewise generate scale-free 20000 --hubs 0.002 -o hubs.parquet",
+    "stencil3d": "edgewise generate stencil3d 20 --points 7 -o stencil.mtx",
+    "uniform": "edgewise generate uniform 20000 100000 --seed 5 -o uniform.el",
+    "with_weights": "edgewise generate with-weights graph.mtx 1 10 -o weighted.wel",
+}
+DOCUMENTATION = "generate.md"
+#: Values of options, where the type alone says too little.
+METAVARS = {"device": "auto|cpu|cuda|cuda:N", "probabilities": "P P P P"}
 #: Functions without edges of their own: a table, and one that only adds weights.
 WITHOUT_WEIGHTS = ("pairs", "with_weights")
 
 
 def add(app, name, summary):
     """Put the subcommand, with one subcommand a family, into ``app``."""
-    families = typer.Typer()
+    few = [EXAMPLES[family] for family in ("pairs", "rmat", "grid")]
+    families = typer.Typer(
+        cls=help_text.Group, epilog=help_text.ending(few, DOCUMENTATION), suggest_commands=False
+    )
     for family in edgewise.generate.__all__:
         make = getattr(edgewise.generate, family)
         if callable(make):
             summary_of_family = _plain(inspect.getdoc(make).partition("\n")[0])
-            families.command(family.replace("_", "-"), help=summary_of_family)(_subcommand(make))
+            how = {"help": summary_of_family, "epilog": help_text.ending([EXAMPLES[family]], DOCUMENTATION)}
+            families.command(family.replace("_", "-"), cls=help_text.Command, **how)(_subcommand(make))
     app.add_typer(families, name=name, help=summary)
 
 
@@ -72,9 +96,17 @@ def _parameters(make):
     texts = _parameter_texts(inspect.getdoc(make))
     for parameter in inspect.signature(make).parameters.values():
         if parameter.kind is not parameter.VAR_KEYWORD:
-            how = typer.Argument if parameter.default is parameter.empty else typer.Option
-            annotation = Annotated[_kind(parameter, make), how(help=texts.get(parameter.name, ""))]
-            yield parameter.replace(annotation=annotation)
+            yield parameter.replace(
+                annotation=Annotated[_kind(parameter, make), _shown(parameter, texts.get(parameter.name, ""))]
+            )
+
+
+def _shown(parameter, text):
+    """A parameter on the command line; a switch that is off has no name for that."""
+    if parameter.default is parameter.empty:
+        return typer.Argument(help=text)
+    names = [f"--{parameter.name}"] if parameter.default is False else []
+    return typer.Option(*names, metavar=METAVARS.get(parameter.name), help=text)
 
 
 def _kind(parameter, make):

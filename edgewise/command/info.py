@@ -12,6 +12,13 @@ import edgewise
 from edgewise.command import options, report
 from edgewise.command.convert import graph_facts
 
+EXAMPLES = (
+    "edgewise info",
+    "edgewise info --json",
+    "edgewise info graph.mtx",
+)
+DOCUMENTATION = "command.md"
+GIB = 2**30
 PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "numba-cuda", "cupy-cuda13x", "cupy-cuda12x", "matplotlib")
 
 File = Annotated[Path | None, typer.Argument(help="Graph file to look into.")]
@@ -24,35 +31,30 @@ def info(reading, file: File = None, json: options.Json = False):
     if json:
         report.as_json(facts)
         return
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        print(f"{name:<{width}}  {_words(value)}")
-
-
-def _words(value):
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return "; ".join(value) or "none"
-    return f"{value:,}" if isinstance(value, int | float) else str(value)
+    words = _machine_in_words(facts) if file is None else _graph_in_words(facts)
+    width = max(map(len, words))
+    for name, value in words.items():
+        print(f"{name:<{width}}  {value}")
 
 
 def machine():
-    """Versions, cores, threads, memory and GPUs."""
+    """Versions, cores, threads, memory and GPUs: numbers, lists, and ``None`` for what is not there."""
     import psutil
 
     from edgewise.device import arrays, cache, threads
 
-    reason = arrays.why_no_gpu()
+    count, folder = arrays.gpu_count(), cache.folder()
     return {
         "edgewise": edgewise.__version__,
         "python": platform.python_version(),
         **{package: _version(package) for package in PACKAGES},
         "cores": os.cpu_count(),
         "threads": threads.count(),
-        "memory": f"{psutil.virtual_memory().total / 2**30:.1f} GiB",
-        "gpus": [f"none ({reason})"] if reason else _gpus(arrays.gpu_count()),
-        "kernels": str(cache.folder() or "none: no folder is writable; set EDGEWISE_CACHE_DIR"),
+        "memory_bytes": psutil.virtual_memory().total,
+        "gpus": [_gpu(index) for index in range(count)],
+        "gpu_reason": arrays.why_no_gpu(),
+        "peer_access": _peer_access(count),
+        "kernels": None if folder is None else str(folder),
     }
 
 
@@ -60,39 +62,69 @@ def _version(package):
     try:
         return version(package)
     except PackageNotFoundError:
-        return "not installed"
+        return None
 
 
-def _gpus(count):
-    """A line for each GPU and, of several, one on which GPUs cannot read each other's memory."""
-    from edgewise.device import streams
-
-    lines = [_gpu(number) for number in range(count)]
-    names = [f"cuda:{number}" for number in range(count)]
-    separate = [
-        f"{one} of {other}"
-        for one in names
-        for other in names
-        if one != other and not streams.peer_access(one, other)
-    ]
-    if count > 1:
-        lines.append("no access: " + ", ".join(separate) if separate else "all read each other's memory")
-    return lines
-
-
-def _gpu(number):
+def _gpu(index):
     from edgewise.device import arrays
 
-    runtime = arrays.namespace(f"cuda:{number}").cuda.runtime
-    facts = runtime.getDeviceProperties(number)
-    return f"cuda:{number} {facts['name'].decode()}, {facts['totalGlobalMem'] / 2**30:.0f} GiB"
+    runtime = arrays.namespace(f"cuda:{index}").cuda.runtime
+    facts = runtime.getDeviceProperties(index)
+    return {"index": index, "name": facts["name"].decode(), "memory_bytes": facts["totalGlobalMem"]}
+
+
+def _peer_access(count):
+    """Pairs ``[one, other]`` of GPUs, of which ``one`` can read the memory of ``other``."""
+    from edgewise.device import streams
+
+    pairs = [[one, other] for one in range(count) for other in range(count) if one != other]
+    return [pair for pair in pairs if streams.peer_access(*(f"cuda:{index}" for index in pair))]
+
+
+def _machine_in_words(facts):
+    """The facts of :func:`machine` as they are printed."""
+    own = ("memory_bytes", "gpus", "gpu_reason", "peer_access", "kernels")
+    words = {name: value or "not installed" for name, value in facts.items() if name not in own}
+    return words | {
+        "memory": f"{facts['memory_bytes'] / GIB:.1f} GiB",
+        "gpus": _gpus_in_words(facts) if facts["gpus"] else f"none ({facts['gpu_reason']})",
+        "kernels": facts["kernels"] or "none: no folder is writable; set EDGEWISE_CACHE_DIR",
+    }
+
+
+def _gpus_in_words(facts):
+    """All GPUs and, of several, which cannot read each other's memory."""
+    gpus = facts["gpus"]
+    words = [f"cuda:{gpu['index']} {gpu['name']}, {gpu['memory_bytes'] / GIB:.0f} GiB" for gpu in gpus]
+    pairs = [[one, other] for one in range(len(gpus)) for other in range(len(gpus)) if one != other]
+    separate = [
+        f"cuda:{one} of cuda:{other}" for one, other in pairs if [one, other] not in facts["peer_access"]
+    ]
+    if pairs:
+        words.append("no access: " + ", ".join(separate) if separate else "all read each other's memory")
+    return "; ".join(words)
 
 
 def _graph(graph):
     degrees = graph.degrees()
     return graph_facts(graph) | {
-        "self-loops": int((graph.sources == graph.targets).sum()),
-        "isolated vertices": int((degrees == 0).sum()),
-        "mean degree": round(float(degrees.mean()), 3) if graph.n_vertices else 0.0,
-        "largest degree": int(degrees.max()) if graph.n_vertices else 0,
+        "self_loops": int((graph.sources == graph.targets).sum()),
+        "isolated_vertices": int((degrees == 0).sum()),
+        "mean_degree": round(float(degrees.mean()), 3) if graph.n_vertices else 0.0,
+        "largest_degree": int(degrees.max()) if graph.n_vertices else 0,
     }
+
+
+def _graph_in_words(facts):
+    """The facts of :func:`_graph` as they are printed."""
+    absent = {"weights": "none", "ids": "vertex numbers"}
+
+    def in_words(name, value):
+        if value is None:
+            return absent[name]
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return f"{value:,}" if isinstance(value, int | float) else value
+
+    words = {name: in_words(name, value) for name, value in facts.items()}
+    return {name.replace("self_", "self-").replace("_", " "): value for name, value in words.items()}

@@ -61,7 +61,7 @@ Device = Annotated[
 Devices = Annotated[
     str | None,
     typer.Option(
-        metavar="all|cpu+cuda|cuda:0,cuda:1,...", help="Several devices at once.", rich_help_panel=_RUN
+        metavar="NAMES", help="Several devices: all, cpu+cuda, or cuda:0,cuda:1.", rich_help_panel=_RUN
     ),
 ]
 Threads = Annotated[
@@ -97,7 +97,8 @@ def choice(name, text, *tables):
     methods = {name: method for table in tables for name, method in table.items()}
     baselines = ", ".join(name for name, method in methods.items() if method.baseline)
     kind = StrEnum(name, {name: name for name in ("auto", *methods)})
-    return Annotated[kind, typer.Option(help=f"{text} Baselines, for comparison only: {baselines}.")]
+    text = f"{text}: {', '.join(methods)}. Baselines, for comparison only: {baselines}."
+    return Annotated[kind, typer.Option(metavar=name.upper(), help=text)]
 
 
 def team(device, devices):

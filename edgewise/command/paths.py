@@ -32,7 +32,14 @@ ONE, ALL, MEASURES = Kind
 #: Vertices of a center that the closing line names.
 MOST_NAMED = 5
 
-HELP = "How to compute; each search has its own methods."
+EXAMPLES = (
+    "edgewise paths roads.gr --source 1 --to 25",
+    "edgewise paths friends.csv --source ann --bfs -o distances.csv",
+    "edgewise paths roads.gr --all-pairs -o distances.npy",
+)
+DOCUMENTATION = "paths.md"
+
+HELP = "How to compute; each search has its own methods"
 Method = options.choice("Method", HELP, OF_WEIGHTS, OF_EDGES, OF_ALL_PAIRS)
 Source = Annotated[list[str] | None, typer.Option(metavar="ID", help="Vertex to start from, or several.")]
 To = Annotated[

@@ -38,13 +38,37 @@ def _display(quiet):
     if quiet or not sys.stderr.isatty():
         yield lambda **_: None
         return
+    from rich import progress
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("starting", total=None)
-        yield partial(progress.update, task)
+    class Left(progress.TimeRemainingColumn):
+        """The time left, with that word, since the time that has passed is beside it."""
+
+        def render(self, task):
+            time = super().render(task)
+            return time.append(" left") if time.plain else time
+
+    columns = (
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}", markup=False),  # a file may have brackets in its name
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TimeElapsedColumn(),
+        Left(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield partial(_show, bar, bar.get_time())
+
+
+def _show(bar, began, description, completed, total):
+    """Move the bar; one that has a total cannot lose it, so a step without one gets a bar of its own."""
+    if bar.tasks and (total is not None or bar.tasks[0].total is None):
+        bar.update(bar.task_ids[0], description=description, completed=completed, total=total)
+        return
+    for task in bar.task_ids:
+        bar.remove_task(task)
+    bar.add_task(description, completed=completed, total=total)
+    bar.tasks[0].start_time = began
 
 
 def finish(stage, result, checking="", output=None, plot=None):

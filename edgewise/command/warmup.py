@@ -8,6 +8,12 @@ import edgewise
 from edgewise.command import options, report
 from edgewise.command.stages import seconds, stages
 
+EXAMPLES = (
+    "edgewise warmup",
+    "edgewise warmup --device cpu --paths",
+)
+DOCUMENTATION = "install.md"
+
 Paths = Annotated[bool, typer.Option("--paths", help="Compile the shortest-path searches as well.")]
 Cycles = Annotated[bool, typer.Option("--cycles", help="Compile the cycle counts as well.")]
 

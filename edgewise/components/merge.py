@@ -25,7 +25,7 @@ from edgewise.components.hook import hook_up
 from edgewise.components.rem import union
 from edgewise.components.trees import compress
 from edgewise.device import arrays, each, streams
-from edgewise.errors import OptionError, argument
+from edgewise.errors import OptionError, argument, one_of
 from edgewise.method import Method
 from edgewise.workers.device_team import DeviceTeam
 from edgewise.workers.topology import all_access, check_access, rounds
@@ -248,7 +248,7 @@ def merge_labels(team: DeviceTeam, labels: list, merge: str = "auto"):
 def check_merge(merge, by=None):
     """Raise :class:`~edgewise.errors.OptionError` unless ``merge`` is known and fits a split ``by``."""
     if merge != "auto" and merge not in MERGES:
-        raise OptionError(f"merge {merge!r} is unknown; use auto or one of {', '.join(MERGES)}")
+        raise OptionError(f"{argument('merge', merge)} is unknown; {one_of(merge, ('auto', *MERGES))}")
     if by is not None and merge != "auto" and MERGES[merge].by != by:
         needed = MERGES[merge].by
         raise OptionError(

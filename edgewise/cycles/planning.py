@@ -51,7 +51,7 @@ from edgewise.cached_property import cached_property
 from edgewise.cycles.counting.ranked import Ranked, ranked_of
 from edgewise.cycles.search.two_core import add_step, count_walks, peeled
 from edgewise.device import arrays, streams, threads
-from edgewise.errors import GraphError, OptionError, argument
+from edgewise.errors import GraphError, OptionError, argument, one_of
 from edgewise.method import kind_of
 from edgewise.workers.queue import LoadQueue, WorkQueue
 
@@ -326,7 +326,7 @@ def parse(text: str) -> tuple[str, float]:
     """Name of a schedule and its number, from such as ``"queue:64"``."""
     name, colon, number = text.partition(":") if isinstance(text, str) else ("", "", "")
     if name not in SCHEDULES:
-        raise OptionError(f"schedule {text!r} is unknown; use one of {', '.join(SCHEDULES)}")
+        raise OptionError(f"{argument('schedule', text)} is unknown; {one_of(name, SCHEDULES)}")
     default = SCHEDULES[name].number
     if not colon:
         return name, default or 0

@@ -10,8 +10,10 @@ from functools import cache
 import numpy as np
 
 from edgewise.device.target import SIMULATED
-from edgewise.errors import DeviceError, OutOfMemoryError, argument
+from edgewise.errors import DeviceError, OutOfMemoryError, argument, one_of
 
+#: What a device may be called.
+DEVICES = ("auto", "cpu", "cuda", "cuda:N")
 _NUMBERS = frozenset((int, float, bool, np.int64, np.int32, np.float64))
 
 
@@ -103,14 +105,14 @@ def _cuda_device(number):
 def resolve(where: str) -> str:
     """Normalise a device given by a user: ``cuda`` means ``cuda:0``, ``auto`` a GPU if there is one."""
     if not isinstance(where, str):
-        raise DeviceError(f"device {where!r} is unknown; use a string: cpu, cuda, cuda:N or auto")
+        raise DeviceError(f"device {where!r} is unknown; use a string, one of {', '.join(DEVICES)}")
     if where == "auto":
         return "cuda:0" if gpu_count() else "cpu"
     if where == "cpu":
         return "cpu"
     kind, _, number = where.partition(":")
     if kind != "cuda" or not (number == "" or number.isdecimal()):
-        raise DeviceError(f"device {where!r} is unknown; use cpu, cuda, cuda:N or auto")
+        raise DeviceError(f"device {where!r} is unknown; {one_of(where.replace('gpu', 'cuda'), DEVICES)}")
     count = gpu_count()
     if int(number or 0) >= count:
         raise DeviceError(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError, argument
+from edgewise.errors import OptionError, argument, one_of
 from edgewise.experiments import baltzakis, cs406, harish, hellas, hellas_scaling
 from edgewise.experiments.graphs import BALTZAKIS, CS406, HELLAS, SIZES
 from edgewise.experiments.measure import Stopwatch
@@ -153,4 +153,4 @@ def run(
 
 def _check(what, name, known):
     if name not in known:
-        raise OptionError(f"{what} {name!r} is unknown; use one of {', '.join(known)}")
+        raise OptionError(f"{what} {name!r} is unknown; {one_of(name, known)}")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.errors import FileError, OptionError, argument
+from edgewise.errors import FileError, OptionError, argument, closest, one_of
 from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.contents import Edges, Rows
 from edgewise.files.json_lines import is_json_lines
@@ -135,9 +135,13 @@ class Options:
 
     def __post_init__(self):
         if self.null not in ("error", "drop"):
-            raise OptionError(f"{argument('null', self.null)} is unknown; use 'error' or 'drop'")
+            raise OptionError(
+                f"{argument('null', self.null)} is unknown; {one_of(self.null, ('error', 'drop'))}"
+            )
         if self.ids not in (None, "string", "integer"):
-            raise OptionError(f"{argument('ids', self.ids)} is unknown; use 'string' or 'integer'")
+            raise OptionError(
+                f"{argument('ids', self.ids)} is unknown; {one_of(self.ids, ('string', 'integer'))}"
+            )
         if (self.source is None) != (self.target is None):
             pair = f"{argument('source')} and {argument('target')}"
             raise OptionError(f"{pair} belong together; give both or neither")
@@ -183,17 +187,18 @@ def options_of(given: dict) -> Options:
     known = [*(field.name for field in fields(Options)), "self_loops", "repeated"]
     for name in given:
         if name not in known:
-            raise OptionError(f"read() has no option {name!r}; it has {', '.join(known)}")
+            meant = f"did you mean {near}? It has" if (near := closest(name, known)) else "it has"
+            raise OptionError(f"read() has no option {name!r}; {meant} {', '.join(known)}")
     plain: dict = {name: bool(one) if isinstance(one, np.bool_) else one for name, one in given.items()}
     return Options(**plain)
 
 
-def named(given: str) -> str:
-    """Name of a format, aliases resolved."""
+def named(given: str, option: str = "format") -> str:
+    """Name of a format that ``option`` gives, aliases resolved."""
     name = given.lower().lstrip(".") if isinstance(given, str) else ""
     name = ALIASES.get(name, name)
     if name not in FORMATS:
-        raise OptionError(f"{argument('format', given)} is unknown; use one of {', '.join(FORMATS)}")
+        raise OptionError(f"{argument(option, given)} is unknown; {one_of(given, FORMATS)}")
     return name
 
 

@@ -13,7 +13,7 @@ Generated graphs have fewer than 2**32 - 1 vertices.
 from collections.abc import Callable
 from typing import Any
 
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, one_of
 from edgewise.generators.chains import components, pairs, paths
 from edgewise.generators.derived import replicate, with_weights
 from edgewise.generators.geometric import delaunay, rgg
@@ -66,6 +66,6 @@ def named(name: str, *, seed: int = 0, device: str = "cpu", **changes: Any) -> G
     900
     """
     if name not in NAMED:
-        raise OptionError(f"no graph is named {name!r}; use one of {', '.join(NAMED)}")
+        raise OptionError(f"no graph is named {name!r}; {one_of(name, NAMED)}")
     make, options = NAMED[name]
     return make(**{**options, **changes}, seed=seed, device=device)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from edgewise.errors import EdgewiseWarning, GraphError, OptionError, argument
+from edgewise.errors import EdgewiseWarning, GraphError, OptionError, argument, one_of
 from edgewise.ingest.arrow import (
     BATCH_ROWS,
     ColumnNumbers,
@@ -146,7 +146,7 @@ class PairBatches:
     def __init__(self, schema, wanted):
         weight, where, null = wanted.weight, wanted.where, wanted.null
         if null not in ("error", "drop"):
-            raise OptionError(f"{argument('null', null)} is unknown; use 'error' or 'drop'")
+            raise OptionError(f"{argument('null', null)} is unknown; {one_of(null, ('error', 'drop'))}")
         self.id_columns = source, target = choose_id_columns(schema, wanted.source, wanted.target)
         check_distinct(source, target, weight)
         self.weight, self.null = weight, null

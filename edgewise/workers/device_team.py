@@ -3,8 +3,10 @@
 from typing import NamedTuple
 
 from edgewise.device import arrays
-from edgewise.errors import DeviceError, argument
+from edgewise.errors import DeviceError, argument, one_of
 
+#: What the devices of a team may be called.
+DEVICES = ("all", "cpu+cuda", "cuda:N", "cpu:N")
 #: Largest number of CPU workers: more than the cores of any machine, so a larger number is a typing error.
 MAX_CPU_WORKERS = 256
 
@@ -69,7 +71,7 @@ def _workers(name):
     kind, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
     is_numbered = number.isascii() and number.isdecimal() if colon else True
     if kind not in ("cpu", "cuda") or not is_numbered:
-        raise DeviceError(f"device {name!r} is unknown; use all, cpu+cuda, cuda:N or cpu:N")
+        raise DeviceError(f"device {name!r} is unknown; {one_of(str(name).replace('gpu', 'cuda'), DEVICES)}")
     number = int(number or 0)
     if kind == "cuda":
         if number >= (count := arrays.gpu_count()):

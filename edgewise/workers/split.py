@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError, argument
+from edgewise.errors import OptionError, argument, one_of
 from edgewise.index_type import index_type
 from edgewise.workers.device_team import DeviceTeam, Worker, device_team
 
@@ -101,7 +101,7 @@ def split(graph: Graph, devices, by: str = "auto") -> SplitGraph:
     """Distribute the edges of ``graph`` over devices; see :meth:`edgewise.Graph.split`."""
     team = device_team(devices)
     if by not in WAYS:
-        raise OptionError(f"{argument('by', by)} is unknown; use one of {', '.join(WAYS)}")
+        raise OptionError(f"{argument('by', by)} is unknown; {one_of(by, WAYS)}")
     with arrays.guard(graph.device):
         sample = None if by == "edges" else _sample_edges(graph)
         borders = None if by == "edges" else _borders(sample, graph.n_vertices, len(team))

@@ -127,7 +127,7 @@ def test_days_of_work(friends, capsys, monkeypatch):
     [
         ((), "cycles of which length? give --length"),
         (("-k", "2"), "--length 2 must be a whole number, 3 or more"),
-        (("-k", "3", "--schedule", "magic"), "schedule 'magic' is unknown; use one of auto, static"),
+        (("-k", "3", "--schedule", "magic"), "--schedule magic is unknown; use one of auto, static"),
         (("-k", "3", "--method", "magic"), "Invalid value for '--method'"),
         (("-k", "3", "--device", "cpu", "--devices", "cpu:0"), "give one of the two"),
         (("-k", "3", "-o", "counts.gr"), "the suffix is of no format to write"),

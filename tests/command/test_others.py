@@ -86,15 +86,41 @@ def test_info_about_the_machine(capsys):
     assert run(["info", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["edgewise"] == ew.__version__
-    assert facts["gpus"]
-    assert [line.split()[0] for line in text.splitlines()] == list(facts)
+    assert facts["memory_bytes"] > 2**20 and facts["cores"] >= 1
+    assert isinstance(facts["gpus"], list) and bool(facts["gpus"]) == (facts["gpu_reason"] is None)
+    names = [line.split()[0] for line in text.splitlines()]
+    assert names == [name for name in facts if "_" not in name][:-2] + ["memory", "gpus", "kernels"]
+    assert "None" not in text and "[" not in text
+
+
+def test_info_about_several_gpus(capsys, monkeypatch):
+    from edgewise.command import info
+
+    gpus = [{"index": number, "name": "NVIDIA H100", "memory_bytes": 80 * 2**30} for number in range(3)]
+    near = [[0, 1], [1, 0], [1, 2], [2, 1]]
+    facts = info.machine() | {"gpus": gpus, "gpu_reason": None, "peer_access": near}
+    monkeypatch.setattr(info, "machine", lambda: facts)
+    assert run(["info"]) == 0
+    text = capsys.readouterr().out
+    assert "  cuda:0 NVIDIA H100, 80 GiB; cuda:1 NVIDIA H100, 80 GiB; cuda:2" in text
+    assert "; no access: cuda:0 of cuda:2, cuda:2 of cuda:0\n" in text
+    facts["peer_access"] = [*near, [0, 2], [2, 0]]
+    assert run(["info"]) == 0
+    assert "; all read each other's memory\n" in capsys.readouterr().out
 
 
 def test_info_about_a_file(pairs, capsys):
-    assert run(["info", str(pairs), "--source", "left_id", "--target", "right_id", "--json"]) == 0
+    columns = ["--source", "left_id", "--target", "right_id"]
+    assert run(["info", str(pairs), *columns, "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["vertices"], facts["edges"], facts["directed"]) == (7, 5, False)
-    assert (facts["self-loops"], facts["isolated vertices"], facts["largest degree"]) == (0, 0, 2)
+    assert (facts["self_loops"], facts["isolated_vertices"], facts["largest_degree"]) == (0, 0, 2)
+    assert (facts["ids"], facts["weights"]) == ("string", None)
+    assert run(["info", str(pairs), *columns]) == 0
+    lines = [line.split("  ", 1) for line in capsys.readouterr().out.splitlines()]
+    words = {name: value.strip() for name, value in lines}
+    assert len(words) == len(facts)
+    assert (words["weights"], words["self-loops"], words["mean degree"]) == ("none", "0", "1.429")
 
 
 @pytest.mark.interpreter

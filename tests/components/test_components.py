@@ -65,7 +65,9 @@ def test_directed_edges_count_both_ways():
 
 def test_unknown_names_are_refused():
     graph = ew.Graph.from_edges([0], [1], n_vertices=2)
-    with pytest.raises(OptionError, match="method 'rems' is unknown; use auto or one of rem,"):
+    with pytest.raises(
+        OptionError, match=r"method='rems' is unknown; did you mean rem[?] The choices are auto, rem,"
+    ):
         ew.connected_components(graph, method="rems")
     with pytest.raises(OptionError, match="method rem has no option 'rounds'"):
         ew.connected_components(graph, method="rem", rounds=2)

@@ -79,7 +79,8 @@ def test_merge_wants_the_split_it_is_for():
     graph = ew.Graph.from_edges([0], [1], n_vertices=2)
     split = graph.split("cpu:0,cpu:1", by="edges")
     for arguments, complaint in (
-        ({"merge": "best"}, "merge 'best' is unknown; use auto or one of pairwise-rem"),
+        ({"merge": "pairwise"}, "merge='pairwise' is unknown; did you mean pairwise-rem?"),
+        ({"merge": "best"}, "merge='best' is unknown; use one of auto, pairwise-rem"),
         ({"merge": "ranges"}, "needs a graph split by range, not by edges"),
         ({"device": "cpu"}, "split over its devices already; leave out device="),
     ):

@@ -162,13 +162,13 @@ def test_lengths_that_are_none(length):
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"method": "guess"}, OptionError, "method 'guess' is unknown; use auto or one of "),
+        ({"method": "guess"}, OptionError, "method='guess' is unknown; use one of auto, "),
         ({"method": "dfs", "depth": 3}, OptionError, "method dfs has no option 'depth' .it has: none."),
         ({"depth": 3}, OptionError, "auto has no option 'depth'"),
-        ({"schedule": "magic"}, OptionError, "schedule 'magic' is unknown; use one of auto, static,"),
+        ({"schedule": "magic"}, OptionError, "schedule='magic' is unknown; use one of auto, static,"),
         ({"schedule": "auto:3"}, OptionError, "schedule auto takes no number; leave out :3"),
         ({"schedule": "queue:0"}, OptionError, "such as queue:64"),
-        ({"schedule": 7}, OptionError, "schedule 7 is unknown"),
+        ({"schedule": 7}, OptionError, "schedule=7 is unknown"),
         ({"device": "cpu", "devices": "cpu:0"}, OptionError, "use one of the two"),
         ({"devices": "tpu"}, DeviceError, "'tpu' is unknown"),
     ],

@@ -164,12 +164,18 @@ def test_every_column_of_every_table_is_filled(preset, request):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"preset": "hellas"}, "preset 'hellas' is unknown; use one of hellas-2018, baltzakis"),
+        (
+            {"preset": "hellas"},
+            "preset 'hellas' is unknown; did you mean hellas-2018[?] The choices are hellas-2018, baltzakis",
+        ),
         ({"size": "huge"}, "size 'huge' is unknown; use one of paper, small, tiny"),
         ({"runs": 0}, "runs=0 is too few"),
         ({"files": ["graph.txt"]}, "preset baltzakis takes no files"),
-        ({"only": ["width"]}, "experiment 'width' is unknown; use one of widths"),
-        ({"without": ["queen"]}, "graph 'queen' is unknown; use one of kmer_A2a,"),
+        ({"only": ["width"]}, "experiment 'width' is unknown; did you mean widths"),
+        (
+            {"without": ["queen"]},
+            "graph 'queen' is unknown; did you mean Queen_4147[?] The choices are kmer_A2a,",
+        ),
     ],
 )
 def test_unknown_names(options, words):

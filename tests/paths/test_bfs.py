@@ -270,7 +270,7 @@ def test_what_cannot_be_searched_is_refused():
         bfs(graph, [])
     with pytest.raises(OptionError, match="a Graph is needed, not dict"):
         bfs({"a": "b"}, "a")
-    with pytest.raises(OptionError, match="method 'dfs' is unknown; use auto or one of harish"):
+    with pytest.raises(OptionError, match="method='dfs' is unknown; use one of auto, harish"):
         bfs(graph, "a", method="dfs")
     with pytest.raises(OptionError, match="auto has no option 'dense_from'"):
         bfs(graph, "a", dense_from=3)

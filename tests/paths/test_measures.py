@@ -104,7 +104,7 @@ def test_what_is_refused():
     graph = ew.Graph.from_edges([0, 1], [1, 0], weights=[1, -2], n_vertices=2, directed=True).to(PLACE)
     with pytest.raises(GraphError, match="weighs -1"):
         distance_measures(graph)
-    with pytest.raises(OptionError, match="method 'x' is unknown"):
+    with pytest.raises(OptionError, match="method='x' is unknown"):
         distance_measures(graph, method="x")
     with pytest.raises(OptionError, match="a Graph is needed"):
         distance_measures([])

@@ -378,7 +378,7 @@ def test_bad_input_is_named():
             solve(graph, table)
         with pytest.raises(OptionError, match="targets is a table of ids"):
             solve(graph, 0, targets=table)
-    with pytest.raises(OptionError, match="method 'astar' is unknown; use auto or one of harish,"):
+    with pytest.raises(OptionError, match="method='astar' is unknown; use one of auto, harish,"):
         solve(graph, 0, method="astar")
     with pytest.raises(OptionError, match="method harish has no option 'delta'"):
         solve(graph, 0, method="harish", delta=2)

@@ -35,9 +35,10 @@ def test_names_of_a_team():
     [
         (["cpu:0", "cpu"], "device 'cpu:0' is given twice"),
         (["cuda:97"], r"device 'cuda:97' is not there \(.*\); name devices that are, such as cpu:0"),
-        ("cpu:0,", "device '' is unknown; use all"),
+        ("cpu:0,", "device '' is unknown; use one of all"),
         ("cpu:256", "device 'cpu:256' is"),
         ("cpu:0,tpu", "device 'tpu' is unknown"),
+        ("gpu:0", "device 'gpu:0' is unknown; did you mean cuda:N?"),
         ("cpu:x", "device 'cpu:x' is unknown"),
         ("cpu:²", "device 'cpu:²' is unknown"),
         ([], "names no device"),

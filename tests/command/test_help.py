@@ -1,0 +1,144 @@
+"""Help at every level: short names of options, no types of switches, and examples that work."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import edgewise as ew
+from edgewise import command
+from edgewise.command import help_text, run
+
+PROBLEMS = ["components", "paths", "cycles"]
+FAMILIES = [name.replace("_", "-") for name in ew.generate.__all__ if callable(getattr(ew.generate, name))]
+#: All pages of help, by the words before ``--help``.
+PAGES = [
+    (),
+    *((name,) for name in command.PAGES),
+    *(("generate", family) for family in FAMILIES),
+    *(("bench", problem) for problem in PROBLEMS),
+]
+#: Examples that take minutes; their options are parsed.
+SLOW = ("bench", "warmup", "generate named")
+
+
+def page_of(words, capsys):
+    assert run([*words, "--help"]) == 0
+    return capsys.readouterr().out
+
+
+def examples_of(text):
+    return [line.strip() for line in text.splitlines() if line.startswith("   edgewise ")]
+
+
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_pages(words, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = page_of(words, capsys)
+    assert run([*words, "-h"]) == 0
+    assert capsys.readouterr().out == text
+    assert "<bool>" not in text and "BOOLEAN" not in text
+    assert max(map(len, text.splitlines()[:-1])) <= 80
+    first, *_, last = text[text.index(" Examples:") :].splitlines()
+    assert examples_of(text) and first == " Examples:"
+    assert last.startswith(" Documentation: ")
+    assert Path(last.removeprefix(" Documentation: ")).is_file()
+
+
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_examples_work(words, capsys, folder_of_examples):
+    for line in examples_of(page_of(words, capsys)):
+        _, *arguments = shlex.split(line)
+        assert tuple(arguments[: len(words)]) == words
+        if line.removeprefix("edgewise ").startswith(SLOW):
+            parse(arguments)
+        else:
+            assert run(arguments) == 0, capsys.readouterr().err
+
+
+def parse(arguments):
+    """Check the options of a command line without running it."""
+    tree, context = command._command(arguments), None
+    while arguments and hasattr(tree, "commands"):
+        context = tree.make_context(tree.name, list(arguments), parent=context)
+        _, tree, arguments = tree.resolve_command(context, arguments)
+    tree.make_context(tree.name, list(arguments), parent=context)
+
+
+@pytest.fixture
+def folder_of_examples(tmp_path, monkeypatch):
+    """A working folder with the files that the examples read."""
+    monkeypatch.chdir(tmp_path)
+    rows = "ann,anne,0.97\nanne,anna,0.91\nanna,ann,0.93\n"
+    Path("pairs.csv").write_text(f"left_id,right_id,score\n{rows}")
+    Path("friends.csv").write_text("a,b\nann,anne\nanne,anna\nanna,ann\n")
+    Path("edges.txt").write_text("1 2\n2 3\n")
+    Path("shards").mkdir()
+    ew.write(ew.generate.pairs(50), "pairs.parquet")
+    ew.write(ew.generate.pairs(50), "shards/one.parquet")
+    ew.write(ew.generate.with_weights(ew.generate.grid(6), 1, 9), "roads.gr")
+    ew.write(ew.generate.grid(6), "graph.mtx")
+
+
+def test_short_name_of_version(capsys):
+    assert run(["-V"]) == 0
+    assert capsys.readouterr().out == f"edgewise {ew.__version__}\n"
+
+
+def test_only_the_requested_page_is_imported():
+    script = "import sys; from edgewise.command import run; run(['info', '-h']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    imported = set(command.PAGES) & {
+        name.removeprefix("edgewise.command.")
+        for name in done.stdout.split()
+        if name.startswith("edgewise.command.")
+    }
+    assert imported == {"info", "convert"}  # both describe graphs
+
+
+def test_documentation_of_an_installed_package(tmp_path, monkeypatch):
+    package = tmp_path / "edgewise"
+    monkeypatch.setattr(ew, "__file__", os.fspath(package / "__init__.py"))
+    assert help_text.documentation() == tmp_path / "docs"
+    (package / "docs").mkdir(parents=True)
+    assert help_text.documentation() == package / "docs"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["componets"], "No such command 'componets'; did you mean components? (see edgewise --help)"),
+        (["generate", "rmatt"], "No such command 'rmatt'; did you mean rmat? (see edgewise generate --help)"),
+        (["components", "x", "--thread", "2"], "No such option: --thread; did you mean --threads? (see"),
+        (["components", "x", "--no-head"], "did you mean --no-header?"),
+        (["components", "--nosuch"], "No such option: --nosuch (see edgewise components --help)"),
+        (["components", "x", "-z"], "No such option: -z (see edgewise components --help)"),
+        (["components", "x", "-o"], "Option '-o' requires an argument (see edgewise components --help)"),
+        (["components", "x", "--method", "remm"], "'propagate'; did you mean rem?"),
+        (["components", "x", "--threads", "two"], "integer (see edgewise components --help)"),
+        (["components", "x", "--null", "dorp"], "--null dorp is unknown; did you mean drop? The choices"),
+        (["components", "x", "--format", "parket"], "--format parket is unknown; did you mean parquet?"),
+        (["components", "x", "--device", "cdua"], "device 'cdua' is unknown; did you mean cuda?"),
+        (["components", "x", "--device", "gpu"], "device 'gpu' is unknown; did you mean cuda?"),
+        (["components", "x", "--devices", "cpu:0,cdua:1"], "'cdua:1' is unknown; did you mean cuda:N?"),
+        (["convert", "x", "y", "--to", "parket"], "--to parket is unknown; did you mean parquet?"),
+        (["convert", "x", "y.el", "--repeated", "frist"], "--repeated frist is unknown; did you mean first?"),
+        (
+            ["cycles", "x", "-k", "3", "--schedule", "sttic"],
+            "--schedule sttic is unknown; did you mean static?",
+        ),
+        (["generate", "named", "rmat21", "-o", "x.el"], "no graph is named 'rmat21'; did you mean rmat22?"),
+        (["bench", "components", "--preset", "helas"], "'baltzakis'; did you mean hellas-2018? (see"),
+        (["bench", "pats"], "did you mean paths?"),
+    ],
+)
+def test_closest_names(arguments, words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("x").write_text("0 1\n1 2\n")
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert words in err
