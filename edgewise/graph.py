@@ -40,6 +40,9 @@ class Graph:
     assumed_weights : str or None
         Column of a file, or part of it, that :func:`edgewise.read` took as the weights although the caller
         did not name it.
+    assumed_columns : tuple of str, or None
+        Columns of a table of more than three columns that were taken as the ids by their names, although the
+        caller did not name them.
     made_of : tuple of str
         The forms that the graph was made of: ``"edges"``, ``"rows"`` (CSR) or both.  Choices of a method
         depend on these, and not on the forms that have been derived since.
@@ -50,6 +53,7 @@ class Graph:
         self.ids, self.vertex_weights = ids, vertex_weights
         self._edges, self._rows = edges, rows
         self.assumed_weights: str | None = None
+        self.assumed_columns: tuple[str, ...] | None = None
         self.made_of = ("edges",) * (edges is not None) + ("rows",) * (rows is not None)
         self._cache: dict[Any, Any] = {}
 
@@ -173,35 +177,47 @@ class Graph:
         source: str | None = None,
         target: str | None = None,
         *,
-        weight: str | None = None,
+        weight: str | bool | None = None,
         where: str | None = None,
-        null: str = "error",
         directed: bool = False,
+        **options: Any,
     ) -> Graph:
         """Make a graph of a table with one edge a row.
 
         Parameters
         ----------
         frame : table
-            Anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB ...) or a dict of columns.
-        source, target : str
-            Columns with the ids of the endpoints.
-        weight : str, optional
-            Column with the weights.
+            Anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB ...), a dict of columns, or a
+            structured array, such as the scored pairs of dedupe.
+        source, target : str, optional
+            Columns with the ids of the endpoints.  By default as in :func:`edgewise.read`: columns with usual
+            names, such as ``unique_id_l`` and ``unique_id_r``, or the first two of at most three.
+        weight : str or False, optional
+            Column with the weights; ``False`` for none.  By default a third column of numbers.
         where : str, optional
             Condition on the columns, such as ``"score >= 0.9"``; other rows are left out.
-        null : {'error', 'drop'}
-            What to do with rows in which an id is missing.
         directed : bool
+        **options
+            * ``threshold`` : float. Only rows with at least this score are kept.
+            * ``score`` : str. Column of the scores; by default as in :func:`edgewise.read`.
+            * ``null`` : {'error', 'drop'}. What to do with rows in which an id or a weight is missing.
 
         Raises
         ------
         GraphError
-            A missing column, a wrong type, a null id.
+            A missing column, a wrong type, a null id, columns that may or may not be the ids.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> pairs = {"unique_id_l": ["a", "b"], "unique_id_r": ["b", "c"], "match_probability": [0.9, 0.4]}
+        >>> ew.Graph.from_frame(pairs, threshold=0.5).ids.to_pylist()
+        ['a', 'b']
         """
         from edgewise.ingest import pair_columns as building
 
-        return building.from_frame(cls, frame, source, target, weight, where, null, directed)
+        given = {"source": source, "target": target, "weight": weight, "where": where} | options
+        return building.from_frame(cls, frame, directed, given)
 
     @property
     def sources(self):
@@ -358,6 +374,7 @@ class Graph:
         given |= {"ids": self.ids, "vertex_weights": self.vertex_weights}
         graph = Graph(self.n_vertices, edges=edges, rows=rows, **given)
         graph.made_of, graph.assumed_weights = made_of or graph.made_of, self.assumed_weights
+        graph.assumed_columns = self.assumed_columns
         return graph
 
     def split(self, devices: Any, *, by: str = "auto") -> SplitGraph:

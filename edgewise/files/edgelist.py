@@ -45,7 +45,7 @@ DECLARED = re.compile(rb"^[#%].*Edges:\s*(\d+)", re.MULTILINE | re.IGNORECASE)
 
 def read(source, options) -> Edges:
     """Read an edge list."""
-    options.only("an edge list", "source", "target", "weight", "null", "one_based", "header", "ids")
+    options.only("an edge list", "source", "target", "weight", "null", "one_based", "header", "ids", "sep")
     sample = look(source)
     if not sample.rows:
         return _settled(source, options, np.empty(0, np.int64), np.empty(0, np.int64), None)

@@ -19,7 +19,9 @@ from edgewise.files.contents import Edges, Rows
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
 from edgewise.files.rare_formats import sibling
-from edgewise.files.streams import SUFFIXES, Source, check_path, reading
+from edgewise.files.pair_records import DUPS, NPY
+from edgewise.files.streams import SUFFIXES, Source, check_path, reading, separated
+from edgewise.ingest.scores import Kept
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ FORMATS = {
     "arrow": Format("tables", "read", "write_arrow", (".arrow", ".feather", ".ipc"), False),
     "csv": Format("tables", "read_csv", "write_csv", (".csv",), False),
     "dimacs": Format("dimacs", "read", "write", (".gr",)),
+    "dups": Format("tables"),
     "el": Format("edgelist", "read", "write", (".el", ".wel", ".txt", ".edges", ".edgelist")),
     "el1": Format("edgelist"),
     "gap": Format("gap", "read", "write", (".sg", ".wsg")),
@@ -48,6 +51,7 @@ FORMATS = {
     "metis": Format("metis", "read", "write", (".graph", ".metis")),
     "mtx": Format("matrixmarket", "read", "write", (".mtx",)),
     "ncol": Format("rare_formats", "read_ncol"),
+    "npy": Format("tables"),
     "npz": Format("npz", "read", "write", (".npz",)),
     "parquet": Format("tables", "read", "write_parquet", (".parquet", ".pq"), False),
     "smat": Format("edgelist", "read_smat"),
@@ -72,6 +76,9 @@ FORMATS_WITH = {
     "target": "edge lists and tables",
     "weight": "formats with weights",
     "where": "tables",
+    "threshold": "tables",
+    "score": "tables",
+    "sep": "edge lists and text tables",
     "null": "edge lists and tables",
     "one_based": "edge lists",
     "header": "edge lists and CSV",
@@ -82,6 +89,7 @@ WEIGHTS = dict.fromkeys(("mtx", "smat"), "the values of the matrix")
 WEIGHTS |= dict.fromkeys(("el", "el1", "csv", "tsv"), "the third column")
 #: First bytes of binary formats.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
+MAGIC[NPY] = "npy"
 #: First bytes of files that are no graphs, and what to do with them.
 FOREIGN = {
     b"FEA1": "is a Feather file of version 1; write it again with pyarrow.feather.write_feather",
@@ -108,6 +116,8 @@ TEXT = (
 )
 #: Suffixes that decide where the content could be several formats, all of them rows of numbers or names.
 TIES = {".graph": "metis", ".metis": "metis", ".mgraph": "metis", ".smat": "smat", ".ncol": "ncol"}
+#: Words for a tab between fields.
+TABS = {"tab": "\t", "\\t": "\t"}
 
 
 @dataclass(frozen=True)
@@ -118,7 +128,10 @@ class Options:
     target: str | int | None = None
     weight: str | int | bool | None = None
     where: str | None = None
+    threshold: float | None = None
+    score: str | int | None = None
     null: str = "error"
+    sep: str | None = None
     format: str | None = None
     directed: bool | None = None
     one_based: bool | None = None
@@ -146,8 +159,20 @@ class Options:
         for name in ("directed", "one_based", "header"):
             if (value := getattr(self, name)) is not None and not isinstance(value, bool):
                 raise OptionError(f"{argument(name, value)} must be True or False")
-        if not isinstance(self.where, str | None):
-            raise OptionError(f"{argument('where', self.where)} is no condition; write it as a string")
+        self.kept.check()
+        if self.sep is not None and not is_separator(self.separator):
+            problem = f"{argument('sep', self.sep)} is no separator"
+            raise OptionError(f"{problem}; give one character such as ';' or '|', or the word tab")
+
+    @property
+    def kept(self) -> Kept:
+        """Which rows are kept."""
+        return Kept(self.where, self.threshold, self.score)
+
+    @property
+    def separator(self) -> str | None:
+        """The separator of fields as one character, if it is given."""
+        return TABS.get(self.sep, self.sep) if isinstance(self.sep, str) else self.sep
 
     @property
     def names_columns(self) -> bool:
@@ -194,7 +219,7 @@ def read(path, options):
 
 def read_one(path, options):
     """Read a graph from one file."""
-    source = Source(path)
+    source = Source(separated(path, options.separator))
     name = format_of(source, options)
     with reading(source.path):
         content = _function_of(name, FORMATS[name].reader)(source, options)
@@ -212,7 +237,9 @@ def format_of(source, options) -> str:
     if not options.format:
         return sniff(source, options)
     name, binary = named(options.format), _magic(source)
-    if binary != (name if name in MAGIC.values() else None):
+    if name == "dups" != binary:
+        raise source.error(f"does not end in {DUPS}, by which such a file is known; rename it")
+    if binary != (name if name in (*MAGIC.values(), "dups") else None):
         found = f"is {binary}" if binary else f"is not {name}"
         problem = f"{found} by its first bytes, against {argument('format', name)}"
         raise source.error(f"{problem}; leave that out, or name another file")
@@ -223,6 +250,8 @@ def format_of(source, options) -> str:
 
 def _magic(source):
     """Name of the binary format that the first bytes are of, or ``None``."""
+    if source.suffix == DUPS:
+        return "dups"
     for magic, problem in FOREIGN.items():
         if source.head.startswith(magic):
             raise source.error(problem)
@@ -244,6 +273,12 @@ def sniff(source, options) -> str:
     return next((name for name, pattern in TEXT if pattern.match(head)), None) or _rows(source, options)
 
 
+def is_separator(text) -> bool:
+    """Whether a text is one ASCII character that can be between the fields of a row."""
+    single = isinstance(text, str) and len(text) == 1 and text.isascii()
+    return single and not text.isalnum() and text not in "\n\r\0\"'\\#%+-."
+
+
 def _binary(source):
     if source.head[0] <= 1 and (len(source.head) >= 25 or source.suffix in (".sg", ".wsg")):
         return "gap"
@@ -259,7 +294,7 @@ def _rows(source, options):
         return TIES[source.suffix]
     if source.suffix in (".v", ".e") and all(sibling(source, suffix) for suffix in (".v", ".e")):
         return "ldbc"
-    if options.names_columns or options.where:
+    if options.names_columns or options.kept != Kept():
         return "csv"
     sample = look(source)
     if not sample.rows or options.header is False:
@@ -316,7 +351,7 @@ def redirected(graph, directed):
     edges = graph.sources, graph.targets, graph.weights
     facts = {"ids": graph.ids, "vertex_weights": graph.vertex_weights}
     other = type(graph)(graph.n_vertices, edges=edges, directed=directed, **facts)
-    other.assumed_weights = graph.assumed_weights
+    other.assumed_weights, other.assumed_columns = graph.assumed_weights, graph.assumed_columns
     return other
 
 

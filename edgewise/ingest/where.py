@@ -38,7 +38,7 @@ ARITHMETIC = {
 JOINS = {ast.And: pc.and_kleene, ast.Or: pc.or_kleene}
 #: A string in quotes, or a name in backquotes, which is replaced.
 QUOTED = re.compile(
-    r"""(\"""(?:\\.|[^\\])*?\"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`([^`]*)`""",
+    r"""(\"""(?:\\.|[^\\])*?\"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`((?:[^`]|``)*)`""",
     re.DOTALL,
 )
 REMEDY = "compare columns with constants, as in: score >= 0.9 and kind == 'x' (`...` around unusual names)"
@@ -76,7 +76,7 @@ class Condition:
         if match[2] is None:
             return match[1]
         name = f"{self._stem}{len(self._names)}"
-        self._names[name] = match[2]
+        self._names[name] = match[2].replace("``", "`")
         return f" {name} "
 
     def _refusal(self, problem):
