@@ -7,7 +7,7 @@ alone, so that a table without rows, or one whose first rows are unusual, is rea
 2. of two or three columns, the first two;
 3. otherwise the table is refused, and the message lists its columns.
 
-Of three columns, the one that is left is the weight if it holds numbers.
+The third of three columns is the weight if it holds numbers and is no id.
 
 Splink gives the datasets of linked records names of their own, and ids that are unique only within a dataset.
 It joins the two as ``dataset-__-id`` before it clusters, and so does edgewise: a name such as
@@ -110,8 +110,8 @@ def default_columns(names, is_number) -> Columns:
     if not pairs and len(listed) > 3:
         raise GraphError(f"{len(listed)} columns: {listing(listed)}; {choose_with()}")
     ids = pairs[0] if pairs else (listed[0], listed[1])
-    rest = [position for position in shown if names[position] not in ids]
-    weight = names[rest[0]] if len(listed) == 3 and len(rest) == 1 and is_number(rest[0]) else None
+    third = listed[2] if len(listed) == 3 and listed[2] not in ids else None
+    weight = third if third is not None and is_number(shown[2]) else None
     return Columns(*_with_datasets(ids, names), weight, len(listed) > 3)
 
 
