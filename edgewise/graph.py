@@ -40,6 +40,9 @@ class Graph:
     assumed_weights : str or None
         Column of a file, or part of it, that :func:`edgewise.read` took as the weights although the caller
         did not name it.
+    assumed_columns : tuple of str, or None
+        Columns of a table of more than three columns that were taken as the ids by their names, although the
+        caller did not name them.
     records : object or None
         The table of the vertices, if they came with one; :meth:`Components.to_frame` then has its columns.
     made_of : tuple of str
@@ -53,6 +56,7 @@ class Graph:
         self._edges, self._rows = edges, rows
         self.assumed_weights: str | None = None
         self.records: Any = None
+        self.assumed_columns: tuple[str, ...] | None = None
         self.made_of = ("edges",) * (edges is not None) + ("rows",) * (rows is not None)
         self._cache: dict[Any, Any] = {}
 
@@ -187,58 +191,55 @@ class Graph:
         source: str | None = None,
         target: str | None = None,
         *,
-        weight: str | None = None,
+        weight: str | bool | None = None,
         where: str | None = None,
-        null: str = "error",
         directed: bool = False,
-        vertices: Any = None,
-        vertex_id: str | None = None,
+        **options: Any,
     ) -> Graph:
         """Make a graph of a table with one edge a row.
 
         Parameters
         ----------
         frame : table
-            Anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB ...) or a dict of columns.
-        source, target : str
-            Columns with the ids of the endpoints.
-        weight : str, optional
-            Column with the weights.
+            Anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB ...), a dict of columns, or a
+            structured array, such as the scored pairs of dedupe.
+        source, target : str, optional
+            Columns with the ids of the endpoints.  By default as in :func:`edgewise.read`: columns with usual
+            names, such as ``unique_id_l`` and ``unique_id_r``, or the first two of at most three.
+        weight : str or False, optional
+            Column with the weights; ``False`` for none.  By default a third column of numbers.
         where : str, optional
             Condition on the columns, such as ``"score >= 0.9"``; other rows are left out.
-        null : {'error', 'drop'}
-            What to do with rows in which an id is missing.
         directed : bool
-        vertices : table, optional
-            Records of all vertices, also of those without an edge; the number of a vertex is its row here.
-            Every id of an edge has a record.
-        vertex_id : str, optional
-            Column of ``vertices`` with the ids; by default ``id`` or ``unique_id``.
+        **options
+            * ``threshold`` : float. Only rows with at least this score are kept.
+            * ``score`` : str. Column of the scores; by default as in :func:`edgewise.read`.
+            * ``null`` : {'error', 'drop'}. What to do with rows in which an id or a weight is missing.
+            * ``vertices`` : table. Records of all vertices, also of those without an edge; the number of a
+              vertex is its row here.  Every id of an edge has a record.
+            * ``vertex_id`` : str. Column of ``vertices`` with the ids; by default ``id`` or ``unique_id``.
 
         Raises
         ------
         GraphError
-            A missing column, a wrong type, a null id, an id without a record, or with two.
+            A missing column, a wrong type, a null id, columns that may or may not be the ids, an id without a
+            record, or with two.
 
         Examples
         --------
         >>> import edgewise as ew
-        >>> pairs = {"left_id": ["ann"], "right_id": ["anna"]}
-        >>> people = {"id": ["bob", "ann", "anna"], "age": [70, 30, 31]}
-        >>> graph = ew.Graph.from_frame(pairs, vertices=people)
+        >>> pairs = {"unique_id_l": ["a", "b"], "unique_id_r": ["b", "c"], "match_probability": [0.9, 0.4]}
+        >>> ew.Graph.from_frame(pairs, threshold=0.5).ids.to_pylist()
+        ['a', 'b']
+        >>> people = {"id": ["d", "c", "b", "a"], "age": [70, 30, 31, 32]}
+        >>> graph = ew.Graph.from_frame(pairs, threshold=0.5, vertices=people)
         >>> ew.connected_components(graph).labels.tolist()
-        [0, 1, 1]
+        [0, 1, 2, 2]
         """
         from edgewise.ingest import pair_columns as building
 
-        records = None
-        if vertices is not None:
-            from edgewise.ingest.records import Records, records_of_table
-
-            known = isinstance(vertices, Records)
-            records = vertices if known else records_of_table(building.arrow_table(vertices), vertex_id)
-        wanted = building.PairColumns(source, target, weight, where, null)
-        return building.from_frame(cls, frame, wanted, directed, records)
+        given = {"source": source, "target": target, "weight": weight, "where": where} | options
+        return building.from_frame(cls, frame, directed, given)
 
     @property
     def sources(self):
@@ -395,7 +396,7 @@ class Graph:
         given |= {"ids": self.ids, "vertex_weights": self.vertex_weights}
         graph = Graph(self.n_vertices, edges=edges, rows=rows, **given)
         graph.made_of, graph.assumed_weights = made_of or graph.made_of, self.assumed_weights
-        graph.records = self.records
+        graph.records, graph.assumed_columns = self.records, self.assumed_columns
         return graph
 
     def split(self, devices: Any, *, by: str = "auto") -> SplitGraph:

@@ -58,7 +58,7 @@ def convert(
     if json:
         report.as_json(graph_facts(read) | {"seconds": seconds(clock), "output": str(output)})
     elif not quiet:
-        words = report.weights_in_words(read) + report.times(clock)
+        words = report.columns_in_words(read) + report.weights_in_words(read) + report.times(clock)
         print(f"{report.graph_in_words(read)}; {words} -> {output}")
     if profile:
         report.profile(clock)

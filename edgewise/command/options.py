@@ -36,8 +36,15 @@ READING = {
     "target": Annotated[str | None, _about_input(help="Column of the other endpoint.")],
     "weight": Annotated[str | None, _about_input(help="Column of the weights.")],
     "where": Annotated[str | None, _about_input(help="Keep only rows such as 'score >= 0.9'.")],
+    "threshold": Annotated[
+        float | None, _about_input(help="Keep only rows with at least this score, such as 0.95.")
+    ],
+    "score": Annotated[str | None, _about_input(help="Column of the scores for --threshold.")],
     "null": Annotated[
         str | None, _about_input(metavar="error|drop", help="What to do with rows without an id.")
+    ],
+    "sep": Annotated[
+        str | None, _about_input(metavar="';'|tab|...", help="Separator of fields, where it is misjudged.")
     ],
     "format": Annotated[str | None, _about_input(help="Format, where the content is ambiguous.")],
     "directed": Annotated[

@@ -70,7 +70,8 @@ def devices(result, team) -> dict:
 def closing_line(result, found, how, clock, output):
     """Print the graph, what was found in it, the times and where the result is."""
     ending = f" -> {output}" if output else ""
-    print(f"{graph_in_words(result.graph)}: {found}; {times(clock)} ({how}){ending}")
+    taken = columns_in_words(result.graph)
+    print(f"{graph_in_words(result.graph)}: {found}; {taken}{times(clock)} ({how}){ending}")
 
 
 def times(clock: Scope) -> str:
@@ -100,6 +101,11 @@ def device_in_words(team) -> str:
 def weights_in_words(graph) -> str:
     """What was taken as the weights, if the command line did not name it: ``weights: 'km', ``."""
     return f"weights: {graph.assumed_weights}, " if graph.assumed_weights else ""
+
+
+def columns_in_words(graph) -> str:
+    """What was taken as the ids, if several columns could be and none was named: ``ids: 'l' and 'r', ``."""
+    return "ids: {} and {}, ".format(*graph.assumed_columns) if graph.assumed_columns else ""
 
 
 def graph_in_words(graph) -> str:

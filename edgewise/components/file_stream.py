@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 #: Options of :func:`edgewise.read` that apply to a stream of tables.
-READING = ("source", "target", "where", "null")
+READING = ("source", "target", "where", "threshold", "score", "null", "sep")
 #: Rows that are joined at a time.
 BATCH_ROWS = 1 << 20
 #: Bytes per number up to the largest id: at the end, on the host, and while streaming, on a device.
@@ -87,8 +87,9 @@ def stream_components(
     every : float
         Seconds between two checkpoints.
     **reading
-        ``source``, ``target``, ``where`` and ``null``, as in :func:`edgewise.read`, and ``progress``, a
-        callable that is called regularly with the number of rows read and of all rows (``None`` if unknown).
+        ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null`` and ``sep``, as in
+        :func:`edgewise.read`, and ``progress``, a callable that is called regularly with the number of rows
+        read and of all rows (``None`` if unknown).
         Weights are not read, so a row whose weight is missing counts.
 
     Returns
@@ -153,12 +154,12 @@ class FileStream:
 
     def __init__(self, path, columns, n_vertices=None, team=None, merge="auto", checkpoint=None, every=60.0):
         self.n_vertices = None if n_vertices is None else as_count(n_vertices)
-        self.columns = {"where": None, "null": "error"} | columns
         if not is_number(every, whole=False) or not every >= 0:
             raise OptionError(f"{argument('every', every)} must be a number of seconds, 0 or more")
         self.team, self.every = team, every
         self.merge = choose_label_merge(team) if merge == "auto" else merge
         self.shards = PairFiles(parts_of(check_path(path)), **columns)
+        self.columns = {"null": "error"} | columns | {"where": self.shards.where}
         facts = self.shards.facts
         #: Whether edgewise wrote this graph with vertex numbers, including isolated vertices.
         self.numbered = facts is not None and bool(facts["numbered"])
@@ -192,6 +193,7 @@ class FileStream:
                 saved = None
         files = len(self.shards.paths)
         graph = StreamedGraph(len(labels), self.edges, ids=ids, files=files, resumed=self.resumed)
+        graph.assumed_columns = self.shards.assumed
         merge = self.merge if len(self.team) > 1 else None
         seconds = perf_counter() - start
         return Components(graph, "rem, streamed", seconds, labels, devices=self.team.names, merge=merge)

@@ -25,7 +25,7 @@ class Edges:
     """An edge list: columns of external ids, or of vertex numbers where ``n_vertices`` is given.
 
     ``ids`` are the external ids of the vertex numbers.  The caller may override ``directed``, which is by the
-    file.  ``weight_name`` is that of the column of the weights, where rows have names.
+    file.  ``weight_name`` and ``id_columns`` are names of columns that the caller did not choose.
     """
 
     sources: Any
@@ -35,6 +35,7 @@ class Edges:
     directed: bool = False
     ids: Any = None
     weight_name: str | None = None
+    id_columns: tuple[str, ...] | None = None
 
     def graph(self, directed: bool | None = None, records: Any = None) -> Graph:
         """Make the graph; ``directed`` overrides the file, and ``records`` have the ids of the vertices."""
@@ -57,7 +58,7 @@ class Edges:
             n_vertices=self.n_vertices,
             directed=arcs,
         )
-        graph.assumed_weights = self.weight_name
+        graph.assumed_weights, graph.assumed_columns = self.weight_name, self.id_columns
         return with_ids(graph, self.ids)
 
 

@@ -46,7 +46,7 @@ DECLARED = re.compile(rb"^[#%].*Edges:\s*(\d+)", re.MULTILINE | re.IGNORECASE)
 def read(source, options) -> Edges:
     """Read an edge list."""
     columns, records = ("source", "target", "weight"), ("vertices", "vertex_id")
-    options.only("an edge list", *columns, *records, "null", "one_based", "header", "ids")
+    options.only("an edge list", *columns, *records, "null", "one_based", "header", "ids", "sep")
     options = options.with_ids_as_records()
     sample = look(source)
     if not sample.rows:

@@ -21,8 +21,10 @@ from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.contents import Edges, Rows
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
+from edgewise.files.pair_records import DUPS, NPY
 from edgewise.files.rare_formats import sibling
-from edgewise.files.streams import SUFFIXES, Source, check_path, reading
+from edgewise.files.streams import SUFFIXES, Source, check_path, reading, separated
+from edgewise.ingest.scores import Kept
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ FORMATS = {
     "arrow": Format("tables", "read", "write_arrow", (".arrow", ".feather", ".ipc"), False),
     "csv": Format("tables", "read_csv", "write_csv", (".csv",), False),
     "dimacs": Format("dimacs", "read", "write", (".gr",)),
+    "dups": Format("tables"),
     "el": Format("edgelist", "read", "write", (".el", ".wel", ".txt", ".edges", ".edgelist")),
     "el1": Format("edgelist"),
     "gap": Format("gap", "read", "write", (".sg", ".wsg")),
@@ -51,6 +54,7 @@ FORMATS = {
     "metis": Format("metis", "read", "write", (".graph", ".metis")),
     "mtx": Format("matrixmarket", "read", "write", (".mtx",)),
     "ncol": Format("rare_formats", "read_ncol"),
+    "npy": Format("tables"),
     "npz": Format("npz", "read", "write", (".npz",)),
     "parquet": Format("tables", "read", "write_parquet", (".parquet", ".pq"), False),
     "smat": Format("edgelist", "read_smat"),
@@ -75,6 +79,9 @@ FORMATS_WITH = {
     "target": "edge lists and tables",
     "weight": "formats with weights",
     "where": "tables",
+    "threshold": "tables",
+    "score": "tables",
+    "sep": "edge lists and text tables",
     "null": "edge lists and tables",
     "one_based": "edge lists",
     "header": "edge lists and CSV",
@@ -87,6 +94,7 @@ WEIGHTS = dict.fromkeys(("mtx", "smat"), "the values of the matrix")
 WEIGHTS |= dict.fromkeys(("el", "el1", "csv", "tsv"), "the third column")
 #: First bytes of binary formats.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
+MAGIC[NPY] = "npy"
 #: First bytes of files that are no graphs, and what to do with them.
 FOREIGN = {
     b"FEA1": "is a Feather file of version 1; write it again with pyarrow.feather.write_feather",
@@ -113,6 +121,8 @@ TEXT = (
 )
 #: Suffixes that decide where the content could be several formats, all of them rows of numbers or names.
 TIES = {".graph": "metis", ".metis": "metis", ".mgraph": "metis", ".smat": "smat", ".ncol": "ncol"}
+#: Words for a tab between fields.
+TABS = {"tab": "\t", "\\t": "\t"}
 
 
 @dataclass(frozen=True)
@@ -123,7 +133,10 @@ class Options:
     target: str | int | None = None
     weight: str | int | bool | None = None
     where: str | None = None
+    threshold: float | None = None
+    score: str | int | None = None
     null: str = "error"
+    sep: str | None = None
     format: str | None = None
     directed: bool | None = None
     one_based: bool | None = None
@@ -159,8 +172,20 @@ class Options:
                 raise OptionError(f"{argument(name, value)} must be True or False")
         if self.vertex_id is not None and self.vertices is None:
             raise OptionError(f"{argument('vertex_id')} is a column of {argument('vertices')}; give that too")
-        if not isinstance(self.where, str | None):
-            raise OptionError(f"{argument('where', self.where)} is no condition; write it as a string")
+        self.kept.check()
+        if self.sep is not None and not is_separator(self.separator):
+            problem = f"{argument('sep', self.sep)} is no separator"
+            raise OptionError(f"{problem}; give one character such as ';' or '|', or the word tab")
+
+    @property
+    def kept(self) -> Kept:
+        """Which rows are kept."""
+        return Kept(self.where, self.threshold, self.score)
+
+    @property
+    def separator(self) -> str | None:
+        """The separator of fields as one character, if it is given."""
+        return TABS.get(self.sep, self.sep) if isinstance(self.sep, str) else self.sep
 
     @property
     def names_columns(self) -> bool:
@@ -217,7 +242,7 @@ def read(path, options):
 
 def read_one(path, options):
     """Read a graph from one file."""
-    source = Source(path)
+    source = Source(separated(path, options.separator))
     name = format_of(source, options)
     with reading(source.path):
         content = _function_of(name, FORMATS[name].reader)(source, options)
@@ -243,7 +268,9 @@ def format_of(source, options) -> str:
     if not options.format:
         return sniff(source, options)
     name, binary = named(options.format), _magic(source)
-    if binary != (name if name in MAGIC.values() else None):
+    if name == "dups" != binary:
+        raise source.error(f"does not end in {DUPS}, by which such a file is known; rename it")
+    if binary != (name if name in (*MAGIC.values(), "dups") else None):
         found = f"is {binary}" if binary else f"is not {name}"
         problem = f"{found} by its first bytes, against {argument('format', name)}"
         raise source.error(f"{problem}; leave that out, or name another file")
@@ -254,6 +281,8 @@ def format_of(source, options) -> str:
 
 def _magic(source):
     """Name of the binary format that the first bytes are of, or ``None``."""
+    if source.suffix == DUPS:
+        return "dups"
     for magic, problem in FOREIGN.items():
         if source.head.startswith(magic):
             raise source.error(problem)
@@ -275,6 +304,12 @@ def sniff(source, options) -> str:
     return next((name for name, pattern in TEXT if pattern.match(head)), None) or _rows(source, options)
 
 
+def is_separator(text) -> bool:
+    """Whether a text is one ASCII character that can be between the fields of a row."""
+    single = isinstance(text, str) and len(text) == 1 and text.isascii()
+    return single and not text.isalnum() and text not in "\n\r\0\"'\\#%+-."
+
+
 def _binary(source):
     if source.head[0] <= 1 and (len(source.head) >= 25 or source.suffix in (".sg", ".wsg")):
         return "gap"
@@ -290,7 +325,7 @@ def _rows(source, options):
         return TIES[source.suffix]
     if source.suffix in (".v", ".e") and all(sibling(source, suffix) for suffix in (".v", ".e")):
         return "ldbc"
-    if options.names_columns or options.where:
+    if options.names_columns or options.kept != Kept():
         return "csv"
     sample = look(source)
     if not sample.rows or options.header is False:
@@ -348,6 +383,7 @@ def redirected(graph, directed):
     facts = {"ids": graph.ids, "vertex_weights": graph.vertex_weights}
     other = type(graph)(graph.n_vertices, edges=edges, directed=directed, **facts)
     other.assumed_weights, other.records = graph.assumed_weights, graph.records
+    other.assumed_columns = graph.assumed_columns
     return other
 
 

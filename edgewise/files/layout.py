@@ -119,8 +119,8 @@ def look(source, comments: bytes = COMMENTS) -> Sample:
     while skip < len(lines) and (not is_row(lines[skip]) or SEPARATOR.fullmatch(lines[skip])):
         skip += 1
     rows = [line for line in lines[skip:] if is_row(line)]
-    delimiter = delimiter_of(rows[0].strip()) if rows else " "
-    if delimiter == "\t" and are_integers(fields_of(rows[0], " ")[:2]):
+    delimiter = source.sep or (delimiter_of(rows[0].strip()) if rows else " ")
+    if delimiter == "\t" and not source.sep and are_integers(fields_of(rows[0], " ")[:2]):
         delimiter = " "
     if delimiter != " ":
         rows = Quotes(delimiter).rows(b"\n".join(rows))

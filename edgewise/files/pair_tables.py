@@ -11,21 +11,26 @@ from pathlib import Path
 
 from edgewise.errors import FileError, GraphError
 from edgewise.files.json_lines import JsonTable, is_json_lines
+from edgewise.files.pair_records import DUPS, NPY, DupsTable, NpyTable
 from edgewise.files.streams import SUFFIXES, Source, native, read_ahead, reading
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch, TextTable
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked
-from edgewise.ingest.pair_columns import PairColumns, Pairs, as_text, choose_id_columns
+from edgewise.ingest.joined_columns import JoinedColumns
+from edgewise.ingest.pair_columns import Pairs, as_text, choose_id_columns
 from edgewise.timer import timer
 
 #: Rows of a batch, and bytes of the buffer behind each Parquet column.
 BATCH_ROWS = 1 << 18
 BUFFER = 1 << 20
 #: Endings of the parts in a folder, before one that names a compression.
-PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".jsonl", ".ndjson")
+PARTS = (
+    *(".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".jsonl", ".ndjson"),
+    *(".npy", DUPS),
+)
 
 
-def read_pairs(path, wanted=PairColumns(), progress=None, ids=None, records=None) -> Graph:
+def read_pairs(path, wanted, progress=None, ids=None, records=None) -> Graph:
     """Read a table, or several, with one pair per row into an undirected graph; see :func:`edgewise.read`.
 
     Strings are numbered in order of first appearance (source before target), integers in ascending order;
@@ -83,7 +88,7 @@ def _gather(parts, how, progress, wanted, records):
     for part in parts:
         source = Source(part)
         with reading(source.path, passing=Mismatch):
-            table = table_of(source, *how, schema)
+            table = with_joined(table_of(source, *how, schema), wanted[:2])
             table.settle(choose_id_columns(table.schema, *wanted[:2]) if pairs is None else pairs.id_columns)
             if pairs is None:
                 expected = (table.rows or 0) * len(parts)  # as if all parts were like the first
@@ -108,12 +113,43 @@ def _take_all(pairs, table, progress):
 
 def table_of(source, attempt=AS_INFERRED, ids=None, schema=None):
     """The file as a table that comes in batches; ``schema`` is that of the file before."""
+    if source.suffix == DUPS:
+        return DupsTable(source)
+    if source.head.startswith(NPY):
+        return NpyTable(source)
     if source.head.startswith(b"PAR1"):
         return ParquetTable(source)
     if source.head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return ArrowTable(source)
     kind = JsonTable if is_json_lines(source) else TextTable
     return kind(source, attempt, None if schema is None else as_text(schema), ids)
+
+
+def with_joined(table, id_columns):
+    """The table, with columns of ids that are joined from several, if their names say so."""
+    joined = JoinedColumns(id_columns, table.schema.names)
+    return JoinedTable(table, joined) if joined.parts else table
+
+
+class JoinedTable:
+    """A table with further columns of ids, which are joined from several of ``stored``, the table itself."""
+
+    def __init__(self, stored, joined):
+        self.stored, self.joined, self.rows = stored, joined, stored.rows
+
+    @property
+    def schema(self):
+        """Schema of the table, and behind it the joined columns."""
+        return self.joined.schema(self.stored.schema)
+
+    def settle(self, id_columns):
+        """Settle the types of the columns that are stored."""
+        self.stored.settle(self.joined.stored(id_columns))
+
+    def batches(self, columns):
+        """Yield batches of the needed columns."""
+        for batch in self.stored.batches(self.joined.stored(columns)):
+            yield self.joined.add_to(batch)
 
 
 class TypedTable:

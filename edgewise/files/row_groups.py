@@ -14,12 +14,22 @@ from typing import Any, NamedTuple
 
 from edgewise.files.formats import Options, sniff
 from edgewise.files.layout import has_names, look
-from edgewise.files.pair_tables import BATCH_ROWS, BUFFER, ParquetTable, check_rows, complete, table_of
+from edgewise.files.pair_tables import (
+    BATCH_ROWS,
+    BUFFER,
+    JoinedTable,
+    ParquetTable,
+    check_rows,
+    complete,
+    table_of,
+    with_joined,
+)
 from edgewise.files.parquet_footer import integer_range
-from edgewise.files.streams import Source, native, read_ahead, reading
-from edgewise.files.tables import MARK, TABLES, facts_of, id_columns_of
+from edgewise.files.streams import Source, native, read_ahead, reading, separated
+from edgewise.files.tables import ALLOWED, MARK, TABLES, facts_of
 from edgewise.files.text_table import AS_INFERRED, Mismatch
 from edgewise.ingest.arrow import value_type
+from edgewise.ingest.default_columns import choose_columns
 
 #: Largest number of rows of a row group that is decoded as a whole.
 WHOLE_ROWS = 1 << 21
@@ -40,24 +50,32 @@ class Piece(NamedTuple):
 
 
 class PairFiles:
-    """Files of pairs with the same columns; the other parameters are those of :func:`edgewise.read`.
+    """Files of pairs with the same columns; the other parameters are :class:`~edgewise.files.formats.Options`.
 
     ``stamps`` are (path, bytes, time of the last change) of each file; ``facts`` is the dict that edgewise
-    wrote into the metadata, if it wrote the only file, else ``None``.
+    wrote into the metadata, if it wrote the only file, else ``None``.  ``where`` is the condition on the
+    rows, with the threshold; ``assumed`` are the columns of the ids if the caller did not name them.
     """
 
-    def __init__(self, paths, source=None, target=None, where=None, null="error"):
+    def __init__(self, paths, **given):
         self.paths = [os.fspath(path) for path in paths]
         self.stamps = [self._stamp(path) for path in self.paths]
         self.facts = None
-        options = Options(source=source, target=target, where=where, null=null)
-        first = Source(self.paths[0])
+        options = Options(**given)
+        self.sep = options.separator
+        first = self._source(0)
         kind = self._kind(first, options)
         with reading(first.path):
             schema = table_of(first).schema
-            if not (source or where or null != "error") and len(paths) == 1 and kind != "csv":
+            if options == Options(sep=options.sep) and len(paths) == 1 and kind != "csv":
                 self.facts = facts_of(first, schema.metadata) if MARK in (schema.metadata or {}) else None
-            self.id_columns = id_columns_of(first, options, schema.names)
+            chosen = choose_columns(schema.names, None, options.source, options.target, False)
+            self.where = options.kept.condition(schema.names)
+        self.id_columns, self.assumed = chosen[:2], chosen[:2] if chosen.assumed else None
+
+    def _source(self, part):
+        """The file of a number, to be read."""
+        return Source(separated(self.paths[part], self.sep))
 
     @staticmethod
     def _stamp(path):
@@ -71,9 +89,11 @@ class PairFiles:
         kind = sniff(source, options)
         if kind not in TABLES:
             raise source.error(f"holds {kind}, and only tables can be streamed; read it into a graph")
-        if source.compression is not None and kind in ("parquet", "arrow"):
+        text = kind in ("csv", "tsv")
+        options.only("JSON Lines" if kind == "jsonl" else "a table", *ALLOWED, *(["sep"] if text else []))
+        if source.compression is not None and not text and kind != "jsonl":
             raise source.error(f"is a table inside {source.compression}; decompress it")
-        if kind in ("csv", "tsv") and not has_names(look(source), source.suffix):
+        if text and not has_names(look(source), source.suffix):
             raise source.error("has no row of names, so it cannot be streamed; add one")
         return kind
 
@@ -85,12 +105,12 @@ class PairFiles:
         from pyarrow import types
 
         rows, ranges = 0, []
-        for path in self.paths:
-            source = Source(path)
+        for part, path in enumerate(self.paths):
+            source = self._source(part)
             with reading(path, passing=Mismatch):
                 if not source.head.startswith(b"PAR1"):
                     return None, None, None
-                table = table_of(source)
+                table = self._settled(table_of(source))
                 begin(table.schema)
                 rows += table.rows
                 kinds = {name: value_type(table.schema.field(name).type) for name in self.id_columns}
@@ -104,11 +124,12 @@ class PairFiles:
 
     def schema(self, attempt=AS_INFERRED):
         """Schema of the first file."""
-        first = Source(self.paths[0])
+        first = self._source(0)
         with reading(first.path, passing=Mismatch):
             return self._settled(table_of(first, attempt)).schema
 
     def _settled(self, table):
+        table = with_joined(table, self.id_columns)
         table.settle(self.id_columns)
         return table
 
@@ -145,12 +166,22 @@ class PairFiles:
         schema = None
         for part in range(after[0], len(self.paths)):
             with reading(self.paths[part], passing=Mismatch):
-                table = self._settled(table_of(Source(self.paths[part]), attempt, schema=schema))
+                table = self._settled(table_of(self._source(part), attempt, schema=schema))
                 schema = schema or table.schema
-                pieces = _row_groups if isinstance(table, ParquetTable) else _rows
+                joined = table.joined if isinstance(table, JoinedTable) else None
+                stored = table if joined is None else table.stored
+                needed = columns if joined is None else joined.stored(columns)
+                pieces = _row_groups if isinstance(stored, ParquetTable) else _rows
                 skip = after[1] if part == after[0] else 0
-                for number, (start, whole, read) in enumerate(pieces(self.paths[part], table, columns, skip)):
+                for number, (start, whole, read) in enumerate(pieces(self.paths[part], stored, needed, skip)):
+                    read = read if joined is None else partial(_with_joined, read, joined, whole)
                     yield Piece(part, start, read, whole, None if number else table.schema)
+
+
+def _with_joined(read, joined, whole):
+    """The batches that ``read`` returns with their joined columns: a list if ``whole``, else an iterator."""
+    batches = map(joined.add_to, read())
+    return list(batches) if whole else batches
 
 
 def _row_groups(path, table, columns, skip):

@@ -29,21 +29,39 @@ SMALL, BLOCK = 1 << 28, 1 << 24
 MAX_SHOWN = 60
 #: Items that are made ahead, besides the one in the making.
 AHEAD = 1
+#: Endings of files of binary records without a header: any first bytes, or none, are right.
+HEADLESS = (".dups",)
+
+
+class SeparatedPath(os.PathLike):
+    """A path of text whose fields are separated by the character ``sep``."""
+
+    def __init__(self, path, sep):
+        self.path, self.sep = os.fspath(path), sep
+
+    def __fspath__(self):
+        return self.path
+
+
+def separated(path, sep):
+    """The path of text with fields between the characters ``sep``; the path itself if that is ``None``."""
+    return path if sep is None else SeparatedPath(path, sep)
 
 
 class Source:
     """A file to read: its name, its first bytes, and fresh streams of its decompressed content.
 
     ``stem`` and the lower-case ``suffix`` are those before a suffix that only names a compression.  ``head``
-    are the first bytes after decompression and a byte order mark; everything if ``whole``.
+    are the first bytes after decompression and a byte order mark; everything if ``whole``.  ``sep`` is the
+    separator of fields, if it is given.
     """
 
     def __init__(self, path):
-        self.path = os.fspath(path)
+        self.path, self.sep = os.fspath(path), getattr(path, "sep", None)
         with reading(self.path):
             self.size = _regular_size(self.path)
             with open(self.path, "rb") as file:
-                start = file.read(6)
+                start = b"" if is_headless(self.path) else file.read(6)
         self.compression = next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
         self.reach = HEAD
         stem, suffix = os.path.splitext(self.path)
@@ -191,13 +209,18 @@ def read_fully(stream, count: int) -> bytes:
     return b"".join(parts)
 
 
+def is_headless(path) -> bool:
+    """Whether a file holds records without a header, by its ending."""
+    return os.fsdecode(path).lower().endswith(HEADLESS)
+
+
 def _regular_size(path):
     state = os.stat(path)
     if stat.S_ISDIR(state.st_mode):
         raise FileError(path, "is a directory; name a file in it")
     if not stat.S_ISREG(state.st_mode):
         raise FileError(path, "is a device or a pipe; save its content to a file first")
-    if state.st_size == 0:
+    if state.st_size == 0 and not is_headless(path):
         raise FileError(path, "is empty; a graph file has at least a header or one edge")
     return state.st_size
 

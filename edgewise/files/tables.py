@@ -6,7 +6,6 @@ schema (text has none), what its edges do not say, so that isolated vertices and
 """
 
 import json
-import re
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,17 +19,19 @@ from edgewise.files.contents import Edges
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import are_integers, look
 from edgewise.files.pair_tables import check_rows, parts_of, read_pairs, table_of
-from edgewise.files.streams import Source, native, reading
+from edgewise.files.streams import Source, native, reading, separated
 from edgewise.files.text import NeedlessZeros
 from edgewise.files.write_text import check_names, edge_columns, formatted, settings
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked
-from edgewise.ingest.pair_columns import PairColumns, check_distinct
+from edgewise.ingest.default_columns import choose_columns, joined_names
+from edgewise.ingest.pair_columns import PairColumns, check_distinct, numbers_in
+from edgewise.ingest.scores import Kept
 
-ALLOWED = ("source", "target", "weight", "where", "null", "vertices", "vertex_id")
+ALLOWED = ("source", "target", "weight", "where", "threshold", "score", "null", "vertices", "vertex_id")
 MARK = b"edgewise"
 #: Formats of tables, of which several files can be read as one.
-TABLES = ("parquet", "arrow", "csv", "tsv", "jsonl")
+TABLES = ("parquet", "arrow", "csv", "tsv", "jsonl", "npy", "dups")
 NAMES = ("source", "target", "weight")
 #: Rows in each batch that is written.
 BLOCK = 1 << 20
@@ -38,7 +39,7 @@ BLOCK = 1 << 20
 
 def read_several(path, options):
     """Read a folder, a pattern or a list of tables with the same columns, as the first of them is read."""
-    parts = parts_of(path)
+    parts = [separated(part, options.separator) for part in parts_of(path)]
     if len(parts) == 1:
         return formats.read_one(parts[0], options)
     first = Source(parts[0])
@@ -51,17 +52,17 @@ def read_several(path, options):
 
 
 def read(source, options, parts=None):
-    """Read a Parquet or Arrow file, or the ``parts`` that it is the first of."""
+    """Read a Parquet or Arrow file, or one of records, or the ``parts`` that it is the first of."""
     options.only("a table", *ALLOWED)
     if source.compression is not None:
         raise source.error(f"is a table inside {source.compression}; decompress it (tables compress inside)")
     with reading(source.path):
         schema = table_of(source).schema
-    chosen = options.source or options.where or options.weight or options.vertices or options.null != "error"
+    chosen = options.source or options.kept != Kept() or options.weight or options.vertices
+    chosen = chosen or options.null != "error"
     if not chosen and len(parts or [source]) == 1 and MARK in (schema.metadata or {}):
         return _of_edgewise(source, facts_of(source, schema.metadata))
-    columns = _chosen(source, options, schema.names, _numeric(schema))
-    return _pairs(parts or source.path, options, *columns)
+    return _pairs(parts or source.path, *_chosen(source, options, schema.names, numbers_in(schema)))
 
 
 def read_csv(source, options, parts=None):
@@ -69,28 +70,29 @@ def read_csv(source, options, parts=None):
     options = options.with_ids_as_records()
     sample = look(source)
     if not sample.rows or not edgelist.is_headed(source, sample, options):
-        if sample.rows and not (parts or options.names_columns or options.where):
+        if sample.rows and not (parts or options.names_columns or options.kept != Kept()):
             return edgelist.read(source, options)
         remedy = f"leave {argument('header')} out or give positions"
         raise OptionError(f"columns have names only if there is a header; {remedy}")
     names, rows = sample.rows[0], sample.rows[1:]
     fields = [[row[at] for row in rows if at < len(row)] for at in range(len(names))]
     numeric = partial(_hold_numbers, source, names, fields)
-    id_columns, weight = _chosen(source, options, names, numeric)
-    check_distinct(*id_columns, weight)
-    positions = [names.index(name) for name in id_columns]
+    columns, options = _chosen(source, options, names, numeric)
+    check_distinct(*columns[:3])
+    positions = [names.index(name) for name in columns[:2] if name in names]
     integers = are_integers([field for at in positions for field in fields[at][:1]])
-    if integers and not (parts or options.where or options.ids):
-        at = False if weight is None else names.index(weight)
+    if integers and not (parts or options.where or options.ids or len(positions) < 2):
+        at = False if columns.weight is None else names.index(columns.weight)
         given = replace(options, source=positions[0], target=positions[1], weight=at, header=True)
         with suppress(NeedlessZeros):
             edges = edgelist.read(source, given)
-            edges.weight_name = weight if options.weight is None else None
+            edges.weight_name = columns.weight if options.weight is None else None
+            edges.id_columns = columns[:2] if columns.assumed else None
             if edges.sources.dtype != np.uint64:
                 return edges
         options = replace(options, ids="string")  # as those of a table that is one of several, or streamed
-    options.only("a table", "header", "ids", *ALLOWED)
-    return _pairs(parts or source.path, options, id_columns, weight)
+    options.only("a table", "header", "ids", "sep", *ALLOWED)
+    return _pairs(parts or separated(source.path, source.sep), columns, options)
 
 
 def _hold_numbers(source, names, fields, position):
@@ -109,15 +111,7 @@ def read_json(source, options, parts=None):
     if not is_json_lines(source):
         raise source.error('is not JSON Lines; write one object, such as {"from": 1, "to": 2}, per line')
     schema = table_of(source).schema
-    columns = _chosen(source, options, schema.names, _numeric(schema))
-    return _pairs(parts or source.path, options, *columns)
-
-
-def _numeric(schema):
-    """Function that tells whether a column, by its position, holds numbers."""
-    from pyarrow import types
-
-    return lambda position: types.is_integer(kind := schema.field(position).type) or types.is_floating(kind)
+    return _pairs(parts or source.path, *_chosen(source, options, schema.names, numbers_in(schema)))
 
 
 def _is_number(text):
@@ -128,15 +122,16 @@ def _is_number(text):
     return True
 
 
-def _pairs(path, options, id_columns, weight):
+def _pairs(path, columns, options):
     """Read the chosen columns of a table."""
-    wanted = PairColumns(*id_columns, weight, options.where, options.null)
+    wanted = PairColumns(*columns[:3], options.where, options.null)
     directed = options.directed
     if directed is None and options.source is None:
         directed = _direction(path if isinstance(path, list) else [path])
     graph = read_pairs(path, wanted, options.progress, options.ids, options.vertices)
     graph = formats.redirected(graph, directed)
-    graph.assumed_weights = weight if options.weight is None else None
+    graph.assumed_weights = columns.weight if options.weight is None else None
+    graph.assumed_columns = columns[:2] if columns.assumed else None
     return graph
 
 
@@ -156,53 +151,20 @@ def _direction(parts):
     return True in found
 
 
-def _chosen(source, options, names, is_numeric):
-    """Names of the columns of the ids and of the weight, or ``None``.
+def _chosen(source, options, names, is_number):
+    """The chosen columns (:class:`~edgewise.ingest.default_columns.Columns`), and options for these names.
 
-    By default a third column is the weight if there are no others and it holds numbers, as the function
-    ``is_numeric`` of its position tells.
+    The function ``is_number`` tells whether the column at a position holds numbers.
     """
-    id_columns = id_columns_of(source, options, names)
-    weight = None if options.weight is False else _name(options.weight, names)
-    shown = [position for position, name in enumerate(names) if not is_index(name)]
-    if options.weight is None and options.source is None and len(shown) == 3:
-        third = names[shown[2]]
-        weight = third if third not in id_columns and is_numeric(shown[2]) else None
-    for name in (*id_columns, weight):
-        if name is not None and name not in names:
+    with reading(source.path):
+        columns = choose_columns(names, is_number, options.source, options.target, options.weight)
+        where = options.kept.condition(names)
+    for name in columns[:3]:
+        if name is not None and name not in names and not joined_names(name, names):
             problem = f"no column {name!r}; there are {', '.join(names)}"
             choice = f"{argument('source')}, {argument('target')} and {argument('weight')}"
             raise source.error(f"{problem}: choose with {choice}")
-    return id_columns, weight
-
-
-def is_index(name) -> bool:
-    """Whether a column without a name of its own is the index that pandas writes."""
-    return name == "" or re.fullmatch(r"Unnamed: \d+|__index_level_\d+__", name) is not None
-
-
-def id_columns_of(source, options, names):
-    """Names of the columns with ids: those given, or the usual ones, or the first two of at most three."""
-    if options.source is not None:
-        return _name(options.source, names), _name(options.target, names)
-    if set(NAMES[:2]) <= set(names):
-        return NAMES[:2]
-    names = [name for name in names if not is_index(name)]
-    if len(names) < 2:
-        problem = f"only one column ({', '.join(names)})"
-        raise source.error(f"{problem}; a table of edges needs two ids in each row")
-    if len(names) > 3:
-        problem = f"{len(names)} columns: {', '.join(names[:12])}"
-        choice = f"{argument('source')} and {argument('target')}"
-        raise source.error(f"{problem}; choose the columns of the ids with {choice}")
-    return names[0], names[1]
-
-
-def _name(column, names):
-    """Name of a column given by name or position."""
-    if column is None or column in names or not str(column).isdecimal() or int(column) >= len(names):
-        return column
-    return names[int(column)]
+    return columns, replace(options, where=where, threshold=None, score=None)
 
 
 def _of_edgewise(source, facts) -> Edges:

@@ -19,14 +19,20 @@ from edgewise.ingest.arrow import (
     without_views,
 )
 from edgewise.ingest.columns import check_one_kind, is_arrow, kinds_of
+from edgewise.ingest.default_columns import choose_columns, default_columns, listing
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.ids import number_integers
+from edgewise.ingest.joined_columns import JoinedColumns
+from edgewise.ingest.record_arrays import batches_of, schema_of
+from edgewise.ingest.scores import Kept
 from edgewise.timer import timer
 
 OBJECTS = np.dtype(object)
 #: Floats hold integers up to this one exactly.
 EXACT = 1 << 53
 CHOICE = f"{argument('source')} and {argument('target')}"
+#: Arguments of :meth:`edgewise.Graph.from_frame` about the rows of the table.
+FRAME_OPTIONS = ("source", "target", "weight", "null", "vertices", "vertex_id", *Kept._fields)
 
 
 class PairColumns(NamedTuple):
@@ -53,28 +59,20 @@ def as_text(schema):
 
 
 def choose_id_columns(schema, source=None, target=None):
-    """Names of the columns with the two ids of each pair: those given, or the usual ones.
-
-    These are the only two columns, the two columns of strings if there are exactly two, or the first two
-    columns if these hold integers and no column strings.
-    """
-    from pyarrow import types
-
+    """Names of the columns with the two ids of each pair: those given, or those that are taken by default."""
     if (source is None) != (target is None):
         raise OptionError(f"{CHOICE} belong together; give both or neither")
     if source is not None:
         check_distinct(source, target)
         return source, target
-    if len(schema) < 2:
-        raise GraphError(f"only one column ({_listed(schema)}); a table of pairs needs two ids in each row")
-    texts = [field.name for field in schema if is_text(field.type)]
-    if len(texts) == 2:
-        return tuple(texts)
-    if len(schema) == 2:
-        return tuple(schema.names)
-    if not texts and all(types.is_integer(value_type(field.type)) for field in list(schema)[:2]):
-        return schema.names[0], schema.names[1]
-    raise GraphError(f"which columns hold the ids? choose with {CHOICE} ({_listed(schema)})")
+    return default_columns(schema.names, numbers_in(schema))[:2]
+
+
+def numbers_in(schema):
+    """Function that tells whether a column, by its position, holds numbers."""
+    from pyarrow import types
+
+    return lambda position: types.is_integer(kind := schema.field(position).type) or types.is_floating(kind)
 
 
 def check_distinct(source, target, weight=None) -> None:
@@ -85,11 +83,6 @@ def check_distinct(source, target, weight=None) -> None:
         raise OptionError(f"{argument('weight', weight)} is a column of ids; name another one")
 
 
-def _listed(schema):
-    names = ", ".join(schema.names[:20])
-    return f"columns: {names}" + (" ..." if len(schema) > 20 else "")
-
-
 def id_types(schema, id_columns, columns):
     """Types of the two columns of ids, once checked; a column of nulls takes the type of the other."""
     import pyarrow as pa
@@ -98,7 +91,7 @@ def id_types(schema, id_columns, columns):
     for name in columns:
         if (count := schema.names.count(name)) != 1:
             problem = "is not there" if count == 0 else f"is there {count} times"
-            raise GraphError(f"column {name!r} {problem} ({_listed(schema)})")
+            raise GraphError(f"column {name!r} {problem} (columns: {listing(schema.names)})")
     kinds = [value_type(schema.field(name).type) for name in id_columns]
     for name, kind in zip(id_columns, kinds):
         if not (is_text(kind) or types.is_integer(kind) or types.is_null(kind)):
@@ -322,34 +315,57 @@ def integers(column, kind):
     return values
 
 
-def from_frame(graph_class, frame, wanted, directed, records=None):
+def from_frame(graph_class, frame, directed, given):
     """Make a graph of a table with one edge a row: see :meth:`edgewise.Graph.from_frame`.
 
-    ``records`` is the table of the vertices (:class:`~edgewise.ingest.records.Records`), if there is one.
+    ``given`` is a dict of its other arguments.
     """
-    table = arrow_table(frame)
-    known = None if records is None else records.known_ids()
+    for name in given:
+        if name not in FRAME_OPTIONS:
+            raise OptionError(f"from_frame() has no option {name!r}; it has {', '.join(FRAME_OPTIONS)}")
+    table, records = arrow_table(frame), _records(given.get("vertices"), given.get("vertex_id"))
     try:
-        pairs = Pairs(table.schema, wanted, table.num_rows, known)
+        names, ends = table.schema.names, [given.get(name) for name in ("source", "target")]
     except UnicodeDecodeError:
         raise GraphError("the name of a column is not UTF-8 text; rename it") from None
-    _check_values(frame, pairs)
-    needed = table.select(pairs.columns)
+    if (ends[0] is None) != (ends[1] is None):
+        raise OptionError(f"{CHOICE} belong together; give both or neither")
+    columns = choose_columns(names, numbers_in(table.schema), *ends, given.get("weight"))
+    where = Kept(*(given.get(name) for name in Kept._fields)).condition(names)
+    joined = JoinedColumns(columns[:2], names)
+    known = None if records is None else records.known_ids()
+    wanted = PairColumns(*columns[:3], where, given.get("null", "error"))
+    pairs = Pairs(joined.schema(table.schema), wanted, table.num_rows, known)
+    _check_values(frame, pairs, joined)
+    needed = table.select(joined.stored(pairs.columns))
     for batch in checked(needed.to_batches()):
-        pairs.add(batch)
+        pairs.add(joined.add_to(batch))
     sources, targets, weights, ids, count = pairs.finish()
     graph = graph_class(count, edges=(sources, targets, weights), directed=directed, ids=ids)
     graph.records = records
+    graph.assumed_weights = columns.weight if given.get("weight") is None else None
+    graph.assumed_columns = columns[:2] if columns.assumed else None
     return graph
 
 
-def _check_values(frame, pairs):
+def _records(given, id_column):
+    """The records in a table of vertices, if there is one."""
+    from edgewise.ingest.records import Records, records_of_table
+
+    if given is None and id_column is not None:
+        raise OptionError(f"{argument('vertex_id')} is a column of {argument('vertices')}; give that too")
+    if given is None or isinstance(given, Records):
+        return given
+    return records_of_table(arrow_table(given), id_column)
+
+
+def _check_values(frame, pairs, joined):
     """Raise if the columns of ids hold Python values of several kinds, which Arrow may have made equal."""
     untyped = False
     for name in list(frame.keys()) if isinstance(frame, dict) or hasattr(frame, "iloc") else ():
         values = frame[name]
         typed = is_arrow(values) or getattr(values, "dtype", OBJECTS) != OBJECTS
-        if str(name) in pairs.id_columns and not typed:
+        if str(name) in joined.stored(pairs.id_columns) and not typed:
             check_one_kind(kinds_of(values), f"column {name!r}")
             untyped = True
     left, right = pairs.kinds
@@ -366,6 +382,8 @@ def arrow_table(frame):
         return frame
     if isinstance(frame, pa.RecordBatch):
         return pa.Table.from_batches([frame])
+    if isinstance(frame, np.ndarray) and frame.dtype.names and not isinstance(frame, np.ma.MaskedArray):
+        return pa.Table.from_batches(batches_of(frame), schema_of(frame.dtype))
     reader = isinstance(frame, pa.RecordBatchReader)
     if not (reader or hasattr(frame, "__arrow_c_stream__") or isinstance(frame, dict)):
         kind = type(frame).__name__

@@ -121,7 +121,7 @@ def test_rows_are_counted_over_batches(tmp_path, monkeypatch):
     [
         ({"x": [1, 2], "y": [7, 7]}, ("x", "y")),
         ({"x": [1, 2], "y": [7, 7], "z": [1.5, 2]}, ("x", "y")),
-        ({"z": [1.5, 2], "x": ["a", "b"], "n": [1, 2], "y": ["c", "a"]}, ("x", "y")),
+        ({"n": [1.5, 2], "id_l": ["a", "b"], "z": [1, 2], "id_r": ["c", "a"]}, ("id_l", "id_r")),
     ],
 )
 def test_ends_by_default(tmp_path, table, ends):
@@ -132,10 +132,7 @@ def test_ends_by_default(tmp_path, table, ends):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {},
-            r"which columns hold the ids\? choose with source= and target= \(columns: left, right, score",
-        ),
+        ({}, "4 columns: left, right, score, kind; choose the columns of the ids with source= and target="),
         (
             {"source": "left", "target": "what"},
             r"column 'what' is not there \(columns: left, right, score, kind\)",
@@ -173,7 +170,7 @@ def test_integers_beside_strings_are_refused(tmp_path):
 
 def test_one_column(tmp_path):
     path = stored(tmp_path, ".parquet", TABLE.select(["left"]))
-    with pytest.raises(FileError, match=r"only one column \(columns: left\)"):
+    with pytest.raises(FileError, match=r"only one column \(left\)"):
         read_pairs(path)
 
 

@@ -1,0 +1,71 @@
+"""Pairs that other tools write as binary records: dedupe's scored pairs, and datatrove's duplicates.
+
+dedupe returns a structured array with the fields ``pairs`` and ``score``, which ``numpy.save`` writes to an
+``.npy`` file (:mod:`edgewise.ingest.record_arrays`).
+
+The second stage of datatrove's MinHash writes the ``.dups`` files: records of four unsigned integers of 32
+bits, little-endian, which are the file and the document of one side and of the other.  They have no header,
+so they are known by their ending.  A document is the id ``file * 2**32 + document``, an integer; ``id >> 32``
+is the number in the name of the ``.remove`` file of the next stage, and ``id & 0xFFFFFFFF`` the document in
+it.  A side of two times ``2**32 - 1`` stands for all documents of an index; its id is -1.
+"""
+
+import numpy as np
+
+from edgewise.files.streams import one_line
+from edgewise.ingest.record_arrays import batches_of, schema_of
+
+#: First bytes of an ``.npy`` file, and the ending of files of duplicates.
+NPY, DUPS = b"\x93NUMPY", ".dups"
+#: Integers and bytes of a record of duplicates, and records that are converted at a time.
+FIELDS, RECORD_BYTES = 4, 16
+BATCH_RECORDS = 1 << 18
+
+
+class RecordTable:
+    """A file of records as a table, whose columns have known types."""
+
+    def settle(self, id_columns):
+        """Keep the types."""
+
+
+class NpyTable(RecordTable):
+    """A structured array in an ``.npy`` file, which is mapped into memory."""
+
+    def __init__(self, source):
+        try:
+            self.records = np.load(source.path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, TypeError, OverflowError, EOFError) as error:
+            problem = f"is cut off, damaged or no array of numbers and strings ({one_line(error)})"
+            raise source.error(f"{problem}; write it again with numpy.save") from error
+        self.schema, self.rows = schema_of(self.records.dtype), len(self.records)
+
+    def batches(self, columns):
+        """Yield batches of the needed columns."""
+        for batch in batches_of(self.records):
+            yield batch.select(columns)
+
+
+class DupsTable(RecordTable):
+    """A ``.dups`` file of datatrove; an empty one has no duplicates."""
+
+    def __init__(self, source):
+        import pyarrow as pa
+
+        self.source = source
+        self.rows, rest = divmod(source.size, RECORD_BYTES)
+        if rest:
+            problem = f"has {source.size:,} bytes, and a record has {RECORD_BYTES}"
+            raise source.error(f"{problem}; the file is cut off, so copy it again")
+        self.schema = pa.schema([("source", pa.int64()), ("target", pa.int64())])
+
+    def batches(self, columns):
+        """Yield batches of the needed columns."""
+        import pyarrow as pa
+
+        with open(self.source.path, "rb") as file:
+            while len(numbers := np.fromfile(file, "<u4", FIELDS * BATCH_RECORDS)):
+                numbers = numbers.reshape(-1, FIELDS).astype(np.int64)
+                ids = numbers[:, 0::2] << 32 | numbers[:, 1::2]
+                ends = [pa.array(np.ascontiguousarray(ids[:, side])) for side in range(2)]
+                yield pa.RecordBatch.from_arrays(ends, schema=self.schema).select(columns)

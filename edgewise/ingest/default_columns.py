@@ -1,0 +1,160 @@
+"""The columns of a table of pairs: which hold the ids and the weights where the caller names none.
+
+The same rule holds for files of every kind, data frames and streams.  It goes by the names of the columns
+alone, so that a table without rows, or one whose first rows are unusual, is read like any other:
+
+1. a known pair of names, such as ``source`` and ``target``; a table with two such pairs is refused;
+2. of two or three columns, the first two;
+3. otherwise the table is refused, and the message lists its columns.
+
+The third of three columns is the weight if it holds numbers and is no id.
+
+Splink gives the datasets of linked records names of their own, and ids that are unique only within a dataset.
+It joins the two as ``dataset-__-id`` before it clusters, and so does edgewise: a name such as
+``source_dataset_l-__-unique_id_l``, where no column has this name, is that of the two columns joined.
+"""
+
+import re
+from itertools import product
+from typing import NamedTuple
+
+from edgewise.errors import EdgewiseWarning, GraphError, argument
+
+#: What Splink writes between the name of a dataset and an id in it.
+JOINT = "-__-"
+#: Names of columns with an id, the pairs of words before and behind these, and pairs of names without them.
+_IDS = ("id", "unique_id", "record_id", "rec_id", "doc_id", "node_id")
+_BEFORE = "l r", "left right", "ltable rtable", "source target", "src dst", "from to", "start end"
+_BEHIND = "l r", "left right", "1 2", "a b"
+_OTHERS = (
+    *("source target", "src dst", "from to", "u v", "head tail", "subject object", "id1 id2", "node1 node2"),
+    *("sourceid targetid", "fromid toid", "leftid rightid", "fromnodeid tonodeid", "start_node end_node"),
+)
+#: Pairs of names of the two ids, in lower case, with ``_`` for other separators.
+KNOWN_PAIRS = (
+    *(tuple(pair.split()) for pair in _OTHERS),
+    *(tuple(f"{word}_{name}" for word in pair.split()) for pair, name in product(_BEFORE, _IDS)),
+    *(tuple(f"{name}_{word}" for word in pair.split()) for pair, name in product(_BEHIND, _IDS)),
+)
+#: Columns with the dataset of each record in Splink's predictions.
+DATASETS = ("source_dataset_l", "source_dataset_r")
+#: Names of columns that are listed in a message.
+LISTED = 20
+
+
+class Columns(NamedTuple):
+    """Names of the columns with the two ids of each pair, and of the weights or ``None``.
+
+    ``assumed`` tells whether the ids were found among more than three columns without being named.
+    """
+
+    source: str
+    target: str
+    weight: str | None = None
+    assumed: bool = False
+
+
+def choose_columns(names, is_number, source=None, target=None, weight=None) -> Columns:
+    """Choose the columns that are given by name or position, and the others by default.
+
+    The parameters are those of :func:`default_columns` and :func:`edgewise.read`.
+    """
+    if source is None:
+        chosen = default_columns(names, is_number if weight is None else lambda position: False)
+    else:
+        chosen = Columns(name_of(source, names), name_of(target, names))
+        _warn_of_datasets(chosen[:2], names)
+    return chosen if weight is None or weight is False else chosen._replace(weight=name_of(weight, names))
+
+
+def _warn_of_datasets(ids, names):
+    """Warn if given columns hold ids of Splink that are unique within a dataset only."""
+    joined = _with_datasets(ids, names)
+    if joined != ids:
+        from warnings import warn
+
+        problem = f"the ids are {ids[0]!r} and {ids[1]!r} without {DATASETS[0]!r} and {DATASETS[1]!r}"
+        remedy = f"if they repeat in several datasets, use {joined[0]!r} and {joined[1]!r}"
+        warn(f"{problem}; {remedy}, the default", EdgewiseWarning, stacklevel=2)
+
+
+def default_columns(names, is_number) -> Columns:
+    """Choose the columns of a table where the caller names none.
+
+    Parameters
+    ----------
+    names : list of str
+    is_number : function
+        Whether the column at a position holds numbers; it is called for the third of three columns.
+
+    Raises
+    ------
+    GraphError
+        The names do not say which columns hold the ids.
+
+    Examples
+    --------
+    >>> splink = ["match_probability", "unique_id_l", "unique_id_r", "name_l", "name_r"]
+    >>> default_columns(splink, is_number=lambda position: position == 0)
+    Columns(source='unique_id_l', target='unique_id_r', weight=None, assumed=True)
+    """
+    shown = [position for position, name in enumerate(names) if not is_index(name)]
+    listed = [names[position] for position in shown]
+    pairs = known_pairs(listed)
+    if len(pairs) > 1:
+        found = " or ".join(f"{left!r} and {right!r}" for left, right in pairs[:3])
+        raise GraphError(f"the ids may be in {found}; {choose_with()}")
+    if len(listed) < 2:
+        held = f"only one column ({', '.join(listed)})" if listed else "no column"
+        raise GraphError(f"{held}; a table of pairs needs two ids in each row")
+    if not pairs and len(listed) > 3:
+        raise GraphError(f"{len(listed)} columns: {listing(listed)}; {choose_with()}")
+    ids = pairs[0] if pairs else (listed[0], listed[1])
+    third = listed[2] if len(listed) == 3 and listed[2] not in ids else None
+    weight = third if third is not None and is_number(shown[2]) else None
+    return Columns(*_with_datasets(ids, names), weight, len(listed) > 3)
+
+
+def _with_datasets(ids, names):
+    """The columns of the ids, joined with those of Splink's datasets, if there are any."""
+    sides = [name.lower()[-2:] for name in ids]
+    if sides != ["_l", "_r"] or not set(DATASETS) <= set(names):
+        return ids
+    return tuple(f"{dataset}{JOINT}{name}" for dataset, name in zip(DATASETS, ids))
+
+
+def known_pairs(names):
+    """Pairs of columns whose names are those of the two ids."""
+    alike: dict = {}
+    for name in dict.fromkeys(names):
+        alike.setdefault(re.sub(r"[ .:-]", "_", name.strip().lower()), []).append(name)
+    found = [product(alike.get(left, ()), alike.get(right, ())) for left, right in KNOWN_PAIRS]
+    return [pair for pairs in found for pair in pairs]
+
+
+def is_index(name) -> bool:
+    """Whether a column without a name of its own is the index that pandas writes."""
+    return name == "" or re.fullmatch(r"Unnamed: \d+|__index_level_\d+__", name) is not None
+
+
+def name_of(column, names):
+    """Name of a column that is given by name or position."""
+    if column is None or column in names or not str(column).isdecimal() or int(column) >= len(names):
+        return column
+    return names[int(column)]
+
+
+def choose_with() -> str:
+    """The remedy where the columns of the ids are not clear."""
+    return f"choose the columns of the ids with {argument('source')} and {argument('target')}"
+
+
+def listing(names) -> str:
+    """Names of columns, for a message."""
+    return ", ".join(names[:LISTED]) + (" ..." if len(names) > LISTED else "")
+
+
+def joined_names(name, names):
+    """Names of the columns that ``name`` joins; none if it is that of a column, or joins no columns."""
+    parts = name.split(JOINT) if isinstance(name, str) and name not in names else []
+    return parts if len(parts) > 1 and set(parts) <= set(names) else []
