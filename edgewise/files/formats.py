@@ -6,7 +6,7 @@ The suffix decides only between formats that can look the same.
 import io
 import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from importlib import import_module
 from numbers import Integral
@@ -14,8 +14,10 @@ from numbers import Integral
 import numpy as np
 
 from edgewise.errors import FileError, OptionError, argument
-from edgewise.files.atomic_write import atomic_write, writing
+from edgewise.files.atomic_write import writing
 from edgewise.files.contents import Edges, Rows
+from edgewise.files.destinations import check_destination, destination, is_open, is_standard_output, name_of
+from edgewise.files.inputs import local
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
 from edgewise.files.rare_formats import sibling
@@ -43,7 +45,7 @@ FORMATS = {
     "gml": Format("markup", "read_gml"),
     "graphml": Format("markup", "read_graphml"),
     "jlg": Format("rare_formats", "read_jlg"),
-    "jsonl": Format("tables", "read_json"),
+    "jsonl": Format("tables", "read_json", "write_json", (".jsonl", ".ndjson"), False),
     "ldbc": Format("rare_formats", "read_ldbc"),
     "metis": Format("metis", "read", "write", (".graph", ".metis")),
     "mtx": Format("matrixmarket", "read", "write", (".mtx",)),
@@ -185,11 +187,12 @@ def named(given: str) -> str:
 
 def read(path, options):
     """Read a graph from a file, or from several tables; see :func:`edgewise.read`."""
-    if _is_several(check_path(path)):
-        from edgewise.files.tables import read_several
+    with local(check_path(path)) as files:
+        if _is_several(files):
+            from edgewise.files.tables import read_several
 
-        return redirected(read_several(path, options), options.directed)
-    return read_one(path, options)
+            return redirected(read_several(files, options), options.directed)
+        return read_one(files, options)
 
 
 def read_one(path, options):
@@ -324,21 +327,23 @@ def write(thing, path, name=None) -> None:
     """Write a graph, a result or a table to a file; see :func:`edgewise.write`."""
     from edgewise.graph import Graph
 
-    if not isinstance(path, str | bytes | os.PathLike):
-        raise OptionError(f"{argument('path')} is a {type(path).__name__}, no path; give the name of a file")
-    name = _by_suffix(path) if name in (None, "") else named(name)
+    check_destination(path)
+    if name in (None, ""):
+        name = "csv" if is_standard_output(path) else _by_suffix(path)
+    name = named(name)
     form = FORMATS[name]
     if form.writer is None:
         writable = ", ".join(name for name, form in FORMATS.items() if form.writer)
         raise OptionError(f"{argument('format', name)} is read only; use one of {writable}")
     if form.graphs_only and not isinstance(thing, Graph):
         problem = f"{argument('format', name)} holds graphs, not a {type(thing).__name__}"
-        raise OptionError(f"{problem}; use parquet, arrow, csv or tsv")
+        raise OptionError(f"{problem}; use parquet, arrow, csv, tsv or jsonl")
     writer = _function_of(name, form.writer)
     thing = thing.to("cpu") if isinstance(thing, Graph) else thing
-    if name in ("parquet", "arrow") and suffixes_of(path)[1]:
+    compression = None if is_open(path) else suffixes_of(path)[1]
+    if name in ("parquet", "arrow") and compression:
         raise FileError(path, f"{name} is compressed inside; leave the last ending out")
-    with atomic_write(path) as part, writing(path), sink(part, path) as stream:
+    with destination(path) as part, writing(name_of(path)), sink(part, path, compression) as stream:
         writer(thing, stream)
 
 
@@ -352,6 +357,9 @@ def suffixes_of(path) -> tuple[str, str | None]:
 
 
 def _by_suffix(path):
+    if is_open(path):
+        problem = f"{name_of(path)} has no suffix that says the format"
+        raise OptionError(f"{problem}; name it, such as {argument('format', 'parquet')}")
     suffix, _ = suffixes_of(path)
     name = next((name for name, form in FORMATS.items() if suffix in form.suffixes), None)
     if name is None:
@@ -362,11 +370,11 @@ def _by_suffix(path):
 
 
 class Sink(io.RawIOBase):
-    """A stream to write to, with the final path of its content and the lower-case suffix of its format."""
+    """A stream to write to, with the name of what it is written to, and the lower-case suffix of its format."""
 
     def __init__(self, stream, path):
-        self.stream, self.path = stream, os.fspath(path)
-        self.suffix = suffixes_of(path)[0]
+        self.stream, self.path = stream, name_of(path)
+        self.suffix = "" if is_open(path) else suffixes_of(path)[0]
 
     def error(self, problem):
         """An error of this file."""
@@ -382,10 +390,9 @@ class Sink(io.RawIOBase):
 
 
 @contextmanager
-def sink(part, path):
-    """Open ``part`` for writing, compressed according to the suffix of ``path``."""
-    compression = suffixes_of(path)[1]
-    with open(part, "wb") as file:
+def sink(part, path, compression):
+    """Open ``part`` for writing, compressed, unless it is open."""
+    with nullcontext(part) if is_open(part) else open(part, "wb") as file:
         if compression is None:
             yield Sink(file, path)
         elif compression == "xz":
