@@ -14,6 +14,10 @@ from edgewise.files.text_table import AS_INFERRED, Mismatch, TextTable
 
 #: What the values of each type are called.
 NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
+#: Fractions as pyarrow writes them, and as Python's JSON has them.
+LIKE_JSON = {r"^(-?[0-9]+)$": r"\1.0", "^nan$": "NaN", "inf": "Infinity"}
+#: Characters that a string of JSON does not hold as they are.
+SPECIAL = r'["\\\x00-\x1f]'
 
 
 def is_json_lines(source) -> bool:
@@ -117,3 +121,65 @@ def _complaint(line, schema):
             held, others = NAMES.get(type(item), "a list or an object"), f"{field.type} in other rows"
             return f"{field.name!r} is {held} here, but {others}; write it as one of the two in all rows"
     return f"cannot be parsed: {shorten(line)}; correct the line"
+
+
+def formatted(table):
+    """The bytes of the rows of a table as JSON Lines.
+
+    Fractions that are no numbers, or infinite, are ``NaN`` and ``Infinity``, as Python's ``json`` has them.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = pa.large_string()
+    parts: list = []
+    for name, column in zip(table.column_names, table.columns):
+        key = json.dumps(name, ensure_ascii=False)
+        parts += [pa.scalar(f"{', ' if parts else '{'}{key}: ", kind), _as_json(column)]
+    if not table.num_rows:
+        return b""
+    if not parts:
+        return b"{}\n" * table.num_rows
+    rows = pc.binary_join_element_wise(*parts, pa.scalar("}\n", kind), pa.scalar("", kind))
+    return b"".join(_content(chunk) for chunk in rows.chunks)
+
+
+def _content(strings):
+    """All strings of an array in one piece."""
+    offsets = memoryview(strings.buffers()[1]).cast("q")
+    first, last = offsets[strings.offset], offsets[strings.offset + len(strings)]
+    return memoryview(strings.buffers()[2])[first:last]
+
+
+def _as_json(column):
+    """A column of JSON values, as large strings without nulls."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = kind.value_type
+    if types.is_nested(kind):
+        values = [json.dumps(value, ensure_ascii=False, default=str) for value in column.to_pylist()]
+        return pa.chunked_array([pa.array(values, pa.large_string())])
+    text = column.cast(pa.large_string())
+    if types.is_floating(kind):
+        for written, name in LIKE_JSON.items():
+            text = pc.replace_substring_regex(text, written, name)
+    elif not (types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind)):
+        quote, nothing = (pa.scalar(one, pa.large_string()) for one in ('"', ""))
+        text = pc.binary_join_element_wise(quote, _escaped(text), quote, nothing)
+    return pc.fill_null(text, "null")
+
+
+def _escaped(text):
+    """Strings with a backslash before what ends a string of JSON, and control characters as escapes."""
+    import pyarrow.compute as pc
+
+    if not pc.any(pc.match_substring_regex(text, SPECIAL)).as_py():
+        return text
+    for mark in ("\\", '"', *map(chr, range(0x20))):
+        text = pc.replace_substring(text, mark, json.dumps(mark)[1:-1])
+    return text
