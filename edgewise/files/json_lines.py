@@ -7,13 +7,14 @@ in quotes, so a mixture is refused.  Blocks of whole lines are parsed one by one
 
 import json
 
-from edgewise.files.layout import MAX_DIGITS
 from edgewise.files.normalise_text import whole_lines
 from edgewise.files.text import bisected, shorten
-from edgewise.files.text_table import AS_INFERRED, Mismatch, TextTable
+from edgewise.files.text_table import AS_INFERRED, WITH_STRINGS, Mismatch, TextTable
 
 #: What the values of each type are called.
 NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
+#: Digits of a whole number that are looked at: more than 64 bits have.
+LONGEST = 24
 #: Fractions as pyarrow writes them, and as Python's JSON has them.
 LIKE_JSON = {r"^(-?[0-9]+)$": r"\1.0", "^nan$": "NaN", "inf": "Infinity"}
 #: Characters that a string of JSON does not hold as they are.
@@ -29,7 +30,7 @@ def is_json_lines(source) -> bool:
 def _value(line: bytes):
     """The value of a line of JSON, long integers cut short; ``None`` if it is not valid."""
     try:
-        return json.loads(line, parse_int=lambda digits: int(digits[:MAX_DIGITS]))
+        return json.loads(line, parse_int=lambda digits: int(digits[:LONGEST]))
     except (ValueError, RecursionError):
         return None
 
@@ -61,7 +62,8 @@ class JsonTable(TextTable):
                     raise Mismatch
                 kinds[name] = pa.string()
             elif name in id_columns:
-                continue
+                if self.attempt == WITH_STRINGS and types.is_integer(kind):
+                    kinds[name] = pa.uint64()  # a row of the attempt before does not fit into int64
             elif types.is_null(kind) or (self.attempt and types.is_integer(kind)):
                 kinds[name] = pa.float64()
         self.schema = pa.schema(list(kinds.items()))
@@ -79,6 +81,8 @@ class JsonTable(TextTable):
                     if self.attempt == AS_INFERRED:
                         raise Mismatch from error
                     number, line = bisected(lambda part: _parsed(part, schema), block.split(b"\n"), before)
+                    if self.attempt != WITH_STRINGS and _is_unsigned(line, schema):
+                        raise Mismatch from error
                     raise self.source.error(_complaint(line, schema), number) from error
 
 
@@ -94,6 +98,17 @@ def _type_of(kinds):
     if bool in kinds:
         return pa.bool_()
     return pa.float64() if float in kinds else pa.int64() if kinds else pa.null()
+
+
+def _is_unsigned(line, schema):
+    """Whether a line holds a number that only unsigned integers of 64 bits can be, in a column of integers."""
+    import pyarrow as pa
+
+    value = _value(line)
+    if not isinstance(value, dict):
+        return False
+    items = [value.get(field.name) for field in schema if field.type == pa.int64()]
+    return any(type(item) is int and 2**63 <= item < 2**64 for item in items)
 
 
 def _parsed(block, schema):
