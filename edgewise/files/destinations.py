@@ -7,12 +7,13 @@ standard output, or to a file object, is written directly.
 import io
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from edgewise.errors import FileError, OptionError, argument
 from edgewise.files import remote
 from edgewise.files.atomic_write import atomic_write, temporary_file
 from edgewise.files.remote import is_address
+from edgewise.files.streams import SUFFIXES
 
 #: Paths of standard output, besides the hyphen.
 STANDARD_OUTPUT = "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"
@@ -75,3 +76,50 @@ def _standard_output():
     sys.stdout.flush()
     yield stream
     stream.flush()
+
+
+def suffixes_of(path) -> tuple[str, str | None]:
+    """Lower-case suffix that decides the format of a path, and the compression behind it."""
+    stem, suffix = os.path.splitext(os.fspath(path))
+    compression = SUFFIXES.get(suffix.lower())
+    if compression:
+        suffix = os.path.splitext(stem)[1]
+    return suffix.lower(), compression
+
+
+class Sink(io.RawIOBase):
+    """A stream to write to, with the name of what it is written to, and the lower-case suffix of its format."""
+
+    def __init__(self, stream, path):
+        self.stream, self.path = stream, name_of(path)
+        self.suffix = "" if is_open(path) else suffixes_of(path)[0]
+
+    def error(self, problem):
+        """An error of this file."""
+        return FileError(self.path, problem)
+
+    def writable(self):
+        return True
+
+    def write(self, content):
+        content = memoryview(content)
+        self.stream.write(content)
+        return content.nbytes
+
+
+@contextmanager
+def sink(part, path, compression):
+    """Open ``part`` for writing, compressed, unless it is open."""
+    with nullcontext(part) if is_open(part) else open(part, "wb") as file:
+        if compression is None:
+            yield Sink(file, path)
+        elif compression == "xz":
+            import lzma
+
+            with lzma.open(file, "wb") as stream:
+                yield Sink(stream, path)
+        else:
+            import pyarrow as pa
+
+            with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), compression) as stream:
+                yield Sink(stream, path)

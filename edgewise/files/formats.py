@@ -3,10 +3,8 @@
 The suffix decides only between formats that can look the same.
 """
 
-import io
 import os
 import re
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from importlib import import_module
 from numbers import Integral
@@ -16,12 +14,20 @@ import numpy as np
 from edgewise.errors import FileError, OptionError, argument
 from edgewise.files.atomic_write import writing
 from edgewise.files.contents import Edges, Rows
-from edgewise.files.destinations import check_destination, destination, is_open, is_standard_output, name_of
+from edgewise.files.destinations import (
+    check_destination,
+    destination,
+    is_open,
+    is_standard_output,
+    name_of,
+    sink,
+    suffixes_of,
+)
 from edgewise.files.inputs import local
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
 from edgewise.files.rare_formats import sibling
-from edgewise.files.streams import SUFFIXES, Source, check_path, reading
+from edgewise.files.streams import Source, check_path, reading
 
 
 @dataclass(frozen=True)
@@ -347,15 +353,6 @@ def write(thing, path, name=None) -> None:
         writer(thing, stream)
 
 
-def suffixes_of(path) -> tuple[str, str | None]:
-    """Lower-case suffix that decides the format of a path, and the compression behind it."""
-    stem, suffix = os.path.splitext(os.fspath(path))
-    compression = SUFFIXES.get(suffix.lower())
-    if compression:
-        suffix = os.path.splitext(stem)[1]
-    return suffix.lower(), compression
-
-
 def _by_suffix(path):
     if is_open(path):
         problem = f"{name_of(path)} has no suffix that says the format"
@@ -367,41 +364,3 @@ def _by_suffix(path):
         problem = f"the ending {suffix or 'is missing and'} says no format"
         raise FileError(path, f"{problem}; use one of {known}, or {argument('format')}")
     return name
-
-
-class Sink(io.RawIOBase):
-    """A stream to write to, with the name of what it is written to, and the lower-case suffix of its format."""
-
-    def __init__(self, stream, path):
-        self.stream, self.path = stream, name_of(path)
-        self.suffix = "" if is_open(path) else suffixes_of(path)[0]
-
-    def error(self, problem):
-        """An error of this file."""
-        return FileError(self.path, problem)
-
-    def writable(self):
-        return True
-
-    def write(self, content):
-        content = memoryview(content)
-        self.stream.write(content)
-        return content.nbytes
-
-
-@contextmanager
-def sink(part, path, compression):
-    """Open ``part`` for writing, compressed, unless it is open."""
-    with nullcontext(part) if is_open(part) else open(part, "wb") as file:
-        if compression is None:
-            yield Sink(file, path)
-        elif compression == "xz":
-            import lzma
-
-            with lzma.open(file, "wb") as stream:
-                yield Sink(stream, path)
-        else:
-            import pyarrow as pa
-
-            with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), compression) as stream:
-                yield Sink(stream, path)
