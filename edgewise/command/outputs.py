@@ -10,7 +10,12 @@ from edgewise import plots
 from edgewise.errors import FileError, OptionError
 from edgewise.files import remote
 from edgewise.files.atomic_write import without_hanging, writing
-from edgewise.files.destinations import goes_to_standard_output, is_standard_output, suffixes_of
+from edgewise.files.destinations import (
+    goes_to_standard_output,
+    has_default_format,
+    is_standard_output,
+    suffixes_of,
+)
 from edgewise.files.inputs import is_local
 from edgewise.files.pair_tables import is_part
 
@@ -25,13 +30,18 @@ def or_standard_output(output, to=None, *, shown=True):
     That is wanted where a format ``to`` is given, or where what is ``shown`` goes to a pipe or a file, which
     gets the whole table.
     """
-    whole = to is not None or (shown and not sys.stdout.isatty())
+    whole = to is not None or (shown and not is_terminal())
     return "-" if output is None and whole else output
+
+
+def is_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout.isatty()
 
 
 def on_terminal(output) -> bool:
     """Whether the output is shown on a terminal, where nothing else should move then."""
-    return output is not None and goes_to_standard_output(output) and sys.stdout.isatty()
+    return output is not None and goes_to_standard_output(output) and is_terminal()
 
 
 def check_output(path, *, sources: Iterable = (), table=False, to: str | None = None, json=False):
@@ -47,7 +57,7 @@ def check_output(path, *, sources: Iterable = (), table=False, to: str | None = 
         raise OptionError(f"--json and -o {path} both need standard output; give one of the two")
     if to is not None and ALIASES.get(to.lower(), to.lower()) not in known:
         raise OptionError(f"the format {to!r} is none to write; use one of {', '.join(known)}")
-    if to is None and not is_standard_output(path):
+    if to is None and not has_default_format(path):
         endings = [ending for form in known.values() for ending in form.suffixes]
         if suffixes_of(path)[0] not in endings:
             raise FileError(path, f"the suffix is of no format to write; use one of {' '.join(endings)}")

@@ -15,6 +15,7 @@ from edgewise.command.outputs import check_outputs, check_writable, on_terminal,
 from edgewise.command.stages import finish, stages
 from edgewise.device import arrays, threads
 from edgewise.errors import GraphError, OptionError
+from edgewise.files.destinations import goes_to_standard_output
 from edgewise.files.inputs import name_of
 from edgewise.graph import Graph
 from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
@@ -160,6 +161,8 @@ def _check(wanted, measures):
         raise OptionError(
             f"method {wanted.method} is of another search; use auto or one of {', '.join(methods)}"
         )
+    if wanted.targets and wanted.output is not None and goes_to_standard_output(wanted.output):
+        raise OptionError(f"--to and -o {wanted.output} both need standard output; give one of the two")
     if wanted.matrix is None:
         check_outputs(wanted.output, None, [wanted.file], to=wanted.output_format, json=wanted.json)
     else:

@@ -6,6 +6,7 @@ standard output, or to a file object, is written directly.
 
 import io
 import os
+import stat
 import sys
 from contextlib import contextmanager, nullcontext
 
@@ -32,6 +33,18 @@ def is_standard_output(path) -> bool:
 def goes_to_standard_output(path) -> bool:
     """Whether a path is a name of standard output."""
     return not is_open(path) and (is_standard_output(path) or os.fspath(path) in STANDARD_OUTPUT)
+
+
+def has_default_format(path) -> bool:
+    """Whether CSV is written where nothing else is said: to standard output, and to a pipe without a suffix."""
+    if is_open(path) or is_address(path):
+        return False
+    if goes_to_standard_output(path):
+        return True
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode) and not os.path.splitext(os.fspath(path))[1]
+    except (OSError, ValueError):
+        return False
 
 
 def name_of(path) -> str:

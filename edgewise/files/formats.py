@@ -17,8 +17,8 @@ from edgewise.files.contents import Edges, Rows
 from edgewise.files.destinations import (
     check_destination,
     destination,
+    has_default_format,
     is_open,
-    is_standard_output,
     name_of,
     sink,
     suffixes_of,
@@ -335,7 +335,7 @@ def write(thing, path, name=None) -> None:
 
     check_destination(path)
     if name in (None, ""):
-        name = "csv" if is_standard_output(path) else _by_suffix(path)
+        name = "csv" if has_default_format(path) else _by_suffix(path)
     name = named(name)
     form = FORMATS[name]
     if form.writer is None:
