@@ -91,14 +91,19 @@ def run(arguments, begin=lambda: None) -> int:
     except (KeyboardInterrupt, typer.Abort):  # older versions of typer abort, newer ones give the status
         return _fail(*keyboard.ending())
     except (BrokenPipeError, SystemExit):  # typer exits in this way for no other reason
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return UNREAD
+        return _unread()
     except EdgewiseError as error:
         if isinstance(error.__cause__, BrokenPipeError):  # an output that is a pipe
-            return UNREAD
+            return _unread()
         return _fail(error.rendered(partial(_as_option, _page(arguments))), 2)
     except Exception as error:  # an interrupt may come out of a library as another error
         return _fail(*keyboard.ending()) if keyboard.interrupted() else _unexpected(error, arguments)
+
+
+def _unread():
+    """Lose what is still to be written to standard output; return the exit status."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return UNREAD
 
 
 def _command(arguments):

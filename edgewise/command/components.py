@@ -8,12 +8,13 @@ import typer
 
 import edgewise
 from edgewise.command import options, report
-from edgewise.command.outputs import check_outputs, check_writable
+from edgewise.command.outputs import check_outputs, check_writable, on_terminal, or_standard_output
 from edgewise.command.stages import finish, stages
 from edgewise.components import MERGES, METHODS
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import threads
 from edgewise.errors import OptionError
+from edgewise.files.inputs import name_of
 
 EXAMPLES = (
     "edgewise components pairs.csv --source left_id --target right_id",
@@ -24,7 +25,11 @@ DOCUMENTATION = "components.md"
 
 Method = options.choice("Method", "How to compute", METHODS)
 Merge = options.choice("Merge", "How the labels of several devices are merged", MERGES)
-Output = options.output("Table to write (Parquet, CSV or Arrow); its head is shown otherwise.")
+Output = options.output(
+    "Table to write (Parquet, CSV, Arrow, JSON Lines); - is standard output. Otherwise a terminal shows its "
+    "head, and a pipe gets it whole."
+)
+To = options.format_of_output()
 Plot = options.plot("component sizes")
 Verify = options.verify("clusters", "pairs")
 Stream = Annotated[bool, typer.Option("--stream", help="Read tables once; keep no pairs in memory.")]
@@ -41,6 +46,7 @@ def components(
     pairs: options.Inputs,
     reading,
     output: Output = None,
+    to: To = None,
     plot: Plot = None,
     verify: Verify = False,
     stream: Stream = False,
@@ -56,7 +62,8 @@ def components(
     quiet: options.Quiet = False,
 ):
     """Read pairs, cluster them, and write or show the table."""
-    _check(pairs, output, plot, checkpoint)
+    output = or_standard_output(output, to, shown=not json)
+    _check(pairs, output, plot, checkpoint, to=to, json=json)
     threads.use(thread_count)
     if devices is None and merge != "auto":
         raise OptionError("--merge is for several devices; add --devices")
@@ -66,13 +73,13 @@ def components(
 
         _check_stream(reading, READING, method, verify)
         stream_team(None, devices, str(merge))
-        files, columns = [str(file) for file in pairs], dict.fromkeys(READING) | {"null": "error"} | reading
+        files, columns = list(pairs), dict.fromkeys(READING) | {"null": "error"} | reading
         job = FileStream(files, columns, vertices, team, str(merge), checkpoint)
     elif checkpoint is not None or vertices is not None:
         option = "vertices" if checkpoint is None else "checkpoint"
         raise OptionError(f"--{option} goes with --stream; add that")
-    inputs = str(pairs[0]) if len(pairs) == 1 else f"{len(pairs)} files"
-    with stages(quiet or json, team.synchronize) as (stage, clock):
+    inputs = name_of(pairs[0]) if len(pairs) == 1 else f"{len(pairs)} files"
+    with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
         if stream:
             result = _streamed(job, stage, inputs)
         else:
@@ -82,7 +89,7 @@ def components(
             with stage("compute", f"clustering on {devices or team[0].device}"):
                 result = edgewise.connected_components(graph, method=str(method), **where)
                 result.count  # noqa: B018 -- counted in this step, not while writing
-        finish(stage, result, "checking every pair" if verify else "", output, plot)
+        finish(stage, result, "checking every pair" if verify else "", output, plot, to)
     if json:
         report.as_json(report.facts(result, team, clock, _facts(result, team), verify, output, plot))
     else:
@@ -93,11 +100,11 @@ def components(
         report.profile(clock)
 
 
-def _check(pairs, output, plot, checkpoint):
-    check_outputs(output, plot, pairs)
+def _check(pairs, output, plot, checkpoint, *, to, json):
+    check_outputs(output, plot, pairs, to=to, json=json)
     if checkpoint is not None:
         check_writable(checkpoint, pairs)
-    written = [path.resolve() for path in (output, plot, checkpoint) if path is not None]
+    written = [Path(path).resolve() for path in (output, plot, checkpoint) if path is not None]
     for position, path in enumerate(written):
         if path in written[:position]:
             raise OptionError(f"{path.name} is given for two outputs; use a file for each")

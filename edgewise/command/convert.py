@@ -1,15 +1,16 @@
 """``edgewise convert``: one graph format to another."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import edgewise
 from edgewise.command import options, report
-from edgewise.command.outputs import check_output, check_writable
+from edgewise.command.outputs import check_output, on_terminal
 from edgewise.command.stages import seconds, stages
+from edgewise.files import destinations
 from edgewise.files.formats import named
+from edgewise.files.inputs import name_of
 
 EXAMPLES = (
     "edgewise convert roads.gr roads.mtx",
@@ -18,7 +19,14 @@ EXAMPLES = (
 )
 DOCUMENTATION = "files.md"
 
-Output = Annotated[Path, typer.Argument(help="File to write; its suffix sets the format.", metavar="OUT")]
+Output = Annotated[
+    str,
+    typer.Argument(
+        help="File to write; its suffix sets the format. - is standard output.",
+        metavar="OUT",
+        allow_dash=True,
+    ),
+]
 To = Annotated[str | None, typer.Option("--to", help="Format to write, whatever the suffix.")]
 SelfLoops = Annotated[
     str, typer.Option(metavar="keep|drop", help="What to do with edges from a vertex to itself.")
@@ -44,22 +52,20 @@ def convert(
     quiet: options.Quiet = False,
 ):
     """Read a graph and write it."""
-    if to is None:
-        check_output(output, sources=[graph])
-    else:
+    if to is not None:
         named(to, "to")
-        check_writable(output, [graph])
+    check_output(output, sources=[graph], to=to, json=json)
     reading |= {"self_loops": self_loops, "repeated": repeated}
-    with stages(quiet or json) as (stage, clock):
-        with stage("read", f"reading {graph}") as progress:
+    with stages(quiet or json or on_terminal(output)) as (stage, clock):
+        with stage("read", f"reading {name_of(graph)}") as progress:
             read = edgewise.read(graph, progress=progress, **reading)
-        with stage("write", f"writing {output}"):
+        with stage("write", f"writing {destinations.name_of(output)}"):
             edgewise.write(read, output, format=to)
     if json:
         report.as_json(graph_facts(read) | {"seconds": seconds(clock), "output": str(output)})
     elif not quiet:
         words = report.columns_in_words(read) + report.weights_in_words(read) + report.times(clock)
-        print(f"{report.graph_in_words(read)}; {words} -> {output}")
+        report.close(f"{report.graph_in_words(read)}; {words}", output)
     if profile:
         report.profile(clock)
 

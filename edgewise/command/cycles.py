@@ -10,12 +10,13 @@ import typer
 
 import edgewise
 from edgewise.command import help_text, options, report
-from edgewise.command.outputs import check_outputs
+from edgewise.command.outputs import check_outputs, on_terminal, or_standard_output
 from edgewise.command.stages import finish, stages
 from edgewise.cycles import METHODS, SCHEDULES, check_length
 from edgewise.cycles.planning import parse
 from edgewise.device import threads
 from edgewise.errors import GraphError, OptionError
+from edgewise.files.inputs import name_of
 from edgewise.method import check_device
 
 Kind = StrEnum("Kind", {"COUNTS": "counts", "ESTIMATE": "estimate", "CLUSTERING": "clustering"})
@@ -47,7 +48,11 @@ LONG = 1e15
 
 Method = options.choice("Method", "How to count", METHODS)
 Length = Annotated[int | None, typer.Option("--length", "-k", help="Vertices of a cycle, 3 or more.")]
-Output = options.output("Table to write (Parquet, CSV or Arrow); its head is shown if left out.")
+Output = options.output(
+    "Table to write (Parquet, CSV, Arrow, JSON Lines); - is standard output. Otherwise a terminal shows its "
+    "head, and a pipe gets it whole."
+)
+To = options.format_of_output()
 Plot = options.plot("counts")
 Verify = Annotated[bool, typer.Option("--verify", help="Count some vertices again by another method.")]
 CountDirections = Annotated[
@@ -74,7 +79,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Go on even if it should 
 class Wanted:
     """The options of the command line."""
 
-    file: Path
+    file: str
     kind: Kind
     length: int | None
     method: str
@@ -83,7 +88,9 @@ class Wanted:
     devices: str | None
     yes: bool
     sampling: dict[str, float]
-    output: Path | None
+    output: str | None
+    to: str | None
+    json: bool
     plot: Path | None
     verify: bool
 
@@ -103,6 +110,7 @@ def cycles(
     reading,
     length: Length = None,
     output: Output = None,
+    to: To = None,
     plot: Plot = None,
     verify: Verify = False,
     count_directions: CountDirections = False,
@@ -128,18 +136,19 @@ def cycles(
     given = {"samples": samples, "seed": seed, "confidence": confidence}
     sampling = {name: value for name, value in given.items() if value is not None}
     how = str(method), count_directions, schedule, devices, yes
-    wanted = Wanted(graph, kind, length, *how, sampling, output, plot, verify)
+    output = or_standard_output(output, to, shown=not json and kind is not ESTIMATE)
+    wanted = Wanted(graph, kind, length, *how, sampling, output, to, json, plot, verify)
     _check(wanted)
     threads.use(thread_count)
     team = options.team(device, devices)
     for worker in team:
         check_device(wanted.method, worker.device, METHODS)
-    with stages(quiet or json, team.synchronize) as (stage, clock):
-        with stage("read", f"reading {graph}") as progress:
+    with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
+        with stage("read", f"reading {name_of(graph)}") as progress:
             read = edgewise.read(graph, progress=progress, **{"weight": False, **reading})
         with stage("compute", f"counting on {devices or team[0].device}") as progress:
             result = _count(wanted, read, progress, team[0].device)
-        finish(stage, result, "counting some again" if verify else "", output, plot)
+        finish(stage, result, "counting some again" if verify else "", output, plot, to)
     if json:
         own = {name: getattr(result, name) for name in FACTS[kind]} | {"devices": list(result.devices)}
         report.as_json(report.facts(result, team, clock, own, verify, output, plot))
@@ -168,7 +177,7 @@ def _check(wanted):
         raise OptionError(
             f"--confidence {wanted.sampling['confidence']} must be a share between 0 and 1, such as 0.95"
         )
-    check_outputs(wanted.output, wanted.plot, [wanted.file])
+    check_outputs(wanted.output, wanted.plot, [wanted.file], to=wanted.to, json=wanted.json)
     if wanted.length is not None:
         check_length(wanted.length, wanted.method)
 

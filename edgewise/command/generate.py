@@ -5,7 +5,6 @@ A graph that a function takes becomes a file to read, and the graph or table tha
 
 import inspect
 import re
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,12 +12,22 @@ import typer
 import edgewise
 from edgewise.command import help_text, options, report
 from edgewise.command.convert import graph_facts
-from edgewise.command.outputs import check_output
+from edgewise.command.outputs import check_output, on_terminal
 from edgewise.command.stages import seconds, stages
 from edgewise.errors import OptionError
+from edgewise.files.destinations import name_of
 from edgewise.graph import Graph
 
-Output = Annotated[Path, typer.Option("--output", "-o", help="File to write; its suffix sets the format.")]
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        help="File to write; its suffix sets the format. - is standard output.",
+        allow_dash=True,
+    ),
+]
+To = Annotated[str | None, typer.Option("--to", help="Format to write, whatever the suffix.")]
 Weights = Annotated[
     str | None, typer.Option("--weights", metavar="LOW:HIGH", help="Give every edge a random integer weight.")
 ]
@@ -64,11 +73,11 @@ def add(app, name, summary):
 def _subcommand(make):
     """The function behind ``edgewise generate FAMILY``: makes a graph as ``make`` does, and writes it."""
 
-    def generate(output, json=False, quiet=False, weights=None, **arguments):
+    def generate(output, to=None, json=False, quiet=False, weights=None, **arguments):
         span = None if weights is None else _span(weights)
         sources = [arguments["graph"]] if arguments.get("graph") else []
-        check_output(output, sources=sources, table=make is edgewise.generate.pairs)
-        with stages(quiet or json) as (stage, clock):
+        check_output(output, sources=sources, table=make is edgewise.generate.pairs, to=to, json=json)
+        with stages(quiet or json or on_terminal(output)) as (stage, clock):
             if "graph" in arguments:
                 with stage("read", f"reading {arguments['graph']}"):
                     arguments["graph"] = edgewise.read(arguments["graph"])
@@ -76,8 +85,8 @@ def _subcommand(make):
                 made = make(**arguments)
                 if span is not None:
                     made = edgewise.generate.with_weights(made, *span, seed=arguments.get("seed", 0))
-            with stage("write", f"writing {output}"):
-                edgewise.write(made, output)
+            with stage("write", f"writing {name_of(output)}"):
+                edgewise.write(made, output, format=to)
         _tell(made, clock, output, json=json, quiet=quiet)
 
     return options.with_parameters(generate, [*_parameters(make), *_output_options(make)])
@@ -114,7 +123,7 @@ def _kind(parameter, make):
     kind = parameter.annotation
     if isinstance(kind, str):
         kind = eval(kind, inspect.unwrap(make).__globals__)
-    return Path if kind is Graph else kind
+    return str if kind is Graph else kind
 
 
 def _output_options(make):
@@ -122,6 +131,7 @@ def _output_options(make):
     if make.__name__ not in WITHOUT_WEIGHTS:
         yield inspect.Parameter("weights", kind, annotation=Weights, default=None)
     yield inspect.Parameter("output", kind, annotation=Output)
+    yield inspect.Parameter("to", kind, annotation=To, default=None)
     yield inspect.Parameter("json", kind, annotation=options.Json, default=False)
     yield inspect.Parameter("quiet", kind, annotation=options.Quiet, default=False)
 
@@ -152,4 +162,4 @@ def _tell(made, clock, output, *, json, quiet):
         report.as_json(facts | {"seconds": seconds(clock), "output": str(output)})
     elif not quiet:
         summary = report.graph_in_words(made) if is_graph else report.counted(made.num_rows, "row")
-        print(f"{summary}; {report.times(clock)} -> {output}")
+        report.close(f"{summary}; {report.times(clock)}", output)

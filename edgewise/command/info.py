@@ -3,7 +3,6 @@
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,7 +20,7 @@ DOCUMENTATION = "command.md"
 GIB = 2**30
 PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "numba-cuda", "cupy-cuda13x", "cupy-cuda12x", "matplotlib")
 
-File = Annotated[Path | None, typer.Argument(help="Graph file to look into.")]
+File = Annotated[str | None, typer.Argument(help="Graph file to look into.", allow_dash=True)]
 
 
 @options.with_reading

@@ -18,15 +18,25 @@ def _about_input(*names, **how):
     return typer.Option(*names, rich_help_panel=_INPUT, **how)
 
 
+#: Paths remain text, since ``Path`` would take a slash out of ``s3://``; shells still complete their names.
+_PATH = {"allow_dash": True}
+
 Input = Annotated[
-    Path, typer.Argument(metavar="FILE", help="File of pairs, or of a graph in any format edgewise reads.")
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="File of pairs, or of a graph in any format edgewise reads; - for standard input; an address.",
+        **_PATH,
+    ),
 ]
 
 Inputs = Annotated[
-    list[Path],
+    list[str],
     typer.Argument(
         metavar="FILE",
-        help="File of pairs, or of a graph in any format edgewise reads; or tables, a folder, a pattern.",
+        help="File of pairs, or of a graph in any format edgewise reads; - for standard input; an address; or "
+        "tables, a folder, a pattern.",
+        **_PATH,
     ),
 ]
 
@@ -86,7 +96,13 @@ Quiet = Annotated[
 
 def output(text):
     """Option for the output, with ``text`` as its help."""
-    return Annotated[Path | None, typer.Option("--output", "-o", help=text)]
+    return Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help=text, **_PATH)]
+
+
+def format_of_output(name="--to"):
+    """Option for the format of a table, whatever the suffix of the output is."""
+    text = "Format of the table, whatever the suffix; without -o it is written to standard output."
+    return Annotated[str | None, typer.Option(name, metavar="csv|tsv|jsonl|parquet|arrow", help=text)]
 
 
 def verify(what, reference):

@@ -4,7 +4,6 @@ import sys
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isnan
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -12,10 +11,12 @@ import typer
 
 import edgewise
 from edgewise.command import options, report
-from edgewise.command.outputs import check_outputs, check_writable
+from edgewise.command.outputs import check_outputs, check_writable, on_terminal, or_standard_output
 from edgewise.command.stages import finish, stages
 from edgewise.device import arrays, threads
 from edgewise.errors import GraphError, OptionError
+from edgewise.files.destinations import goes_to_standard_output
+from edgewise.files.inputs import name_of
 from edgewise.graph import Graph
 from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
 from edgewise.paths.apsp import all_pairs_shortest_paths
@@ -29,6 +30,8 @@ from edgewise.paths.sssp.weights import spread_in
 
 Kind = StrEnum("Kind", {"ONE": "source", "ALL": "all-pairs", "MEASURES": "measures"})
 ONE, ALL, MEASURES = Kind
+#: Rows of the table of all pairs that are made at a time.
+ROWS = 1 << 20
 #: Vertices of a center that the closing line names.
 MOST_NAMED = 5
 
@@ -56,9 +59,11 @@ Measures = Annotated[
 ]
 Parents = Annotated[bool, typer.Option("--parents", help="Show the vertex before each on a shortest path.")]
 Output = options.output(
-    "Table to write (Parquet, CSV or Arrow); with --all-pairs a matrix (.npy or .zarr), which a repeated "
-    "run continues after an interrupt. Shown in part if left out."
+    "Table to write (Parquet, CSV, Arrow, JSON Lines), - is standard output; with --all-pairs a matrix (.npy or "
+    ".zarr), which a repeated run continues after an interrupt. Otherwise a terminal shows the head of the "
+    "table, and a pipe gets it whole."
 )
+OutputFormat = options.format_of_output("--output-format")
 Verify = options.verify("distances", "graph")
 Dtype = Annotated[
     str | None,
@@ -70,7 +75,7 @@ Dtype = Annotated[
 class Wanted:
     """The options of the command line."""
 
-    file: Path
+    file: str
     kind: Kind
     sources: list[str]
     targets: list[str]
@@ -80,8 +85,15 @@ class Wanted:
     method: str
     dtype: str | None
     devices: str | None
-    output: Path | None
+    output: str | None
+    output_format: str | None
+    json: bool
     verify: bool
+
+    @property
+    def matrix(self) -> str | None:
+        """File for the matrix of all pairs."""
+        return self.output if self.kind is ALL and self.output != "-" else None
 
 
 @options.with_reading
@@ -96,6 +108,7 @@ def paths(
     measures: Measures = False,
     parents: Parents = False,
     output: Output = None,
+    output_format: OutputFormat = None,
     verify: Verify = False,
     method: Method = "auto",
     dtype: Dtype = None,
@@ -108,22 +121,22 @@ def paths(
 ):
     """Read a graph, search it, and write or show the distances."""
     kind = ALL if all_pairs else MEASURES if measures else ONE
-    wanted = Wanted(
-        graph, kind, source or [], to or [], cutoff, bfs, parents, str(method), dtype, devices, output, verify
-    )
+    output = or_standard_output(output, output_format, shown=not json and not to)
+    asked = graph, kind, source or [], to or [], cutoff, bfs, parents, str(method), dtype, devices
+    wanted = Wanted(*asked, output, output_format, json, verify)
     _check(wanted, measures)
     threads.use(thread_count)
     if device is None and devices is not None and kind is not ALL:
         raise OptionError("--devices is for --all-pairs; use --device")
     team = options.team(device, devices)
-    with stages(quiet or json, team.synchronize) as (stage, clock):
-        with stage("read", f"reading {graph}") as progress:
+    with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
+        with stage("read", f"reading {name_of(graph)}") as progress:
             read = edgewise.read(graph, progress=progress, **reading)
         with stage("compute", f"searching on {devices or team[0].device}") as progress:
             result = _searched(wanted, read, team[0].device, progress)
         finish(stage, result, "checking every edge" if verify else "")
         table = None if json and output is None else _table(wanted, result)
-        finish(stage, table, output=None if kind is ALL else output)
+        finish(stage, table, output=None if wanted.matrix else output, to=output_format)
     if json:
         report.as_json(report.facts(result, team, clock, _facts(wanted, result, team), verify, output))
     else:
@@ -155,12 +168,15 @@ def _check(wanted, measures):
         raise OptionError(
             f"method {wanted.method} is of another search; use auto or one of {', '.join(methods)}"
         )
-    if kind is not ALL:
-        check_outputs(wanted.output, None, [wanted.file])
-    elif wanted.output is not None:
-        renewed = check_path(wanted.output).suffix == ".zarr" and wanted.output.is_dir()
+    if wanted.targets and wanted.output is not None and goes_to_standard_output(wanted.output):
+        raise OptionError(f"--to and -o {wanted.output} both need standard output; give one of the two")
+    if wanted.matrix is None:
+        check_outputs(wanted.output, None, [wanted.file], to=wanted.output_format, json=wanted.json)
+    else:
+        matrix = check_path(wanted.matrix)
+        renewed = matrix.suffix == ".zarr" and matrix.is_dir()
         if not renewed:
-            check_writable(wanted.output, [wanted.file])
+            check_writable(matrix, [wanted.file])
 
 
 def _searched(wanted, graph, where, progress):
@@ -209,12 +225,12 @@ def _all_pairs(wanted, graph, where, progress):
             sources=_ids(graph, wanted.sources) or None,
             method=wanted.method,
             dtype=wanted.dtype,
-            output=wanted.output,
+            output=wanted.matrix,
             progress=note,
             **where,
         )
     except KeyboardInterrupt:
-        if wanted.output is not None and so_far:
+        if wanted.matrix is not None and so_far:
             done, blocks = so_far
             print(
                 f"edgewise: {done:,} of {blocks:,} blocks of {wanted.output} are kept; "
@@ -236,11 +252,28 @@ def _ids(graph, words):
 
 def _table(wanted, result):
     """The table to write or to show a part of."""
+    if wanted.kind is ALL and wanted.output is not None:
+        return None if wanted.matrix else _whole_table(result)
     if wanted.kind is ALL:
         few = slice(0, report.SHOWN_ROWS + 1)
         return replace(result, sources=result.sources[few], distances=result.distances[few]).to_frame()
     frame = result.to_frame()
     return frame.append_column("parent", _parents(result)) if wanted.parents else frame
+
+
+def _whole_table(result):
+    """The table of all pairs, made for a few sources at a time."""
+    import pyarrow as pa
+
+    def part(first):
+        some = slice(first, first + few)
+        part = replace(result, sources=result.sources[some], distances=result.distances[some])
+        return part.to_frame().to_batches()
+
+    few = max(ROWS // max(result.graph.n_vertices, 1), 1)
+    batches = (batch for first in range(0, len(result.sources), few) for batch in part(first))
+    empty = replace(result, sources=result.sources[:0], distances=result.distances[:0]).to_frame()
+    return pa.RecordBatchReader.from_batches(empty.schema, batches)
 
 
 def _parents(result):

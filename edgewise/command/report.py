@@ -6,6 +6,7 @@ import sys
 import edgewise
 from edgewise.command.stages import seconds
 from edgewise.device import threads
+from edgewise.files.destinations import goes_to_standard_output
 from edgewise.timer import Scope
 
 #: Rows of a table that are shown when it is not written to a file.
@@ -69,9 +70,16 @@ def devices(result, team) -> dict:
 
 def closing_line(result, found, how, clock, output):
     """Print the graph, what was found in it, the times and where the result is."""
-    ending = f" -> {output}" if output else ""
     taken = columns_in_words(result.graph)
-    print(f"{graph_in_words(result.graph)}: {found}; {taken}{times(clock)} ({how}){ending}")
+    close(f"{graph_in_words(result.graph)}: {found}; {taken}{times(clock)} ({how})", output)
+
+
+def close(words, output):
+    """Print the closing line, which says where the output is; to standard error if that is standard output."""
+    if output is not None and goes_to_standard_output(output):
+        print(words, file=sys.stderr)
+    else:
+        print(f"{words} -> {output}" if output else words)
 
 
 def times(clock: Scope) -> str:

@@ -6,6 +6,7 @@ from functools import partial
 
 import edgewise
 from edgewise.command import keyboard
+from edgewise.files.destinations import name_of
 from edgewise.timer import recording, timer
 
 
@@ -71,14 +72,14 @@ def _show(bar, began, description, completed, total):
     bar.tasks[0].start_time = began
 
 
-def finish(stage, result, checking="", output=None, plot=None):
-    """The last steps of a command: check the result, which ``checking`` describes, write it and draw it."""
+def finish(stage, result, checking="", output=None, plot=None, to=None):
+    """The last steps of a command: check the result, as ``checking`` says, write it as ``to``, and draw it."""
     if checking:
         with stage("verify", checking):
             result.verify()
     if output is not None:
-        with stage("write", f"writing {output}"):
-            edgewise.write(result, output)
+        with stage("write", f"writing {name_of(output)}"):
+            edgewise.write(result, output, format=to)
     if plot is not None:
         with stage("plot", f"drawing {plot}"):
             result.plot(plot)

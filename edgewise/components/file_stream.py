@@ -10,10 +10,11 @@ a batch: the thread stops after it and, if there is a checkpoint, saves it.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from contextvars import copy_context
 from os import PathLike
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from edgewise.components.result import Components
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, threads
 from edgewise.errors import OptionError, argument
+from edgewise.files.inputs import check_readable_again, local
 from edgewise.files.pair_tables import parts_of
 from edgewise.files.row_groups import PairFiles
 from edgewise.files.streams import check_path, reading
@@ -54,7 +56,7 @@ POLL_SECONDS = 0.1
 
 
 def stream_components(
-    path: str | PathLike | list,
+    path: str | PathLike | BinaryIO | list,
     *,
     n_vertices: int | None = None,
     device: str | None = None,
@@ -68,9 +70,10 @@ def stream_components(
 
     Parameters
     ----------
-    path : path-like, or list of them
+    path : path-like, file object, or list of them
         Tables with the same columns: Parquet, Arrow, or text with a row of names; files, folders, or patterns
-        such as ``"shards/*.parquet"``.
+        such as ``"shards/*.parquet"``; also ``"-"``, addresses and file objects, as in :func:`edgewise.read`,
+        whose content is first copied to temporary files.
     n_vertices : int, optional
         Upper bound of integer ids, for which the parents are allocated at once.  By default they grow to the
         largest id.  The result has a row for each id that occurs, unlike that of :class:`ComponentsStream`.
@@ -83,7 +86,7 @@ def stream_components(
         (``"pairwise-rem"``, ``"pairwise-hook"``, ``"peer"``).
     checkpoint : path-like, optional
         File in which the state is saved regularly, at Ctrl-C, and when a file cannot be read.  If it exists,
-        the run continues from it.  It is removed at the end.
+        the run continues from it.  It is removed at the end.  All inputs are then local files.
     every : float
         Seconds between two checkpoints.
     **reading
@@ -158,7 +161,13 @@ class FileStream:
             raise OptionError(f"{argument('every', every)} must be a number of seconds, 0 or more")
         self.team, self.every = team, every
         self.merge = choose_label_merge(team) if merge == "auto" else merge
-        self.shards = PairFiles(parts_of(check_path(path)), **columns)
+        check_path(path)
+        if checkpoint is not None:
+            check_readable_again(path, "checkpoint")
+        with ExitStack() as copies:
+            self.shards = PairFiles(parts_of(copies.enter_context(local(path))), **columns)
+            #: Copies of inputs that are no local files, until all have been read.
+            self.copies = copies.pop_all()
         self.columns = {"null": "error"} | columns | {"where": self.shards.where}
         facts = self.shards.facts
         #: Whether edgewise wrote this graph with vertex numbers, including isolated vertices.
@@ -185,12 +194,13 @@ class FileStream:
         start = perf_counter()
         saved = None if self.checkpoint is None else self.checkpoint.load()
         begun = AS_INFERRED if saved is None else saved[0].get("attempt")
-        for attempt in ATTEMPTS[begun if begun in ATTEMPTS else AS_INFERRED :]:
-            try:
-                labels, ids = self._run(attempt, saved, progress)
-                break
-            except Mismatch:
-                saved = None
+        with self.copies:
+            for attempt in ATTEMPTS[begun if begun in ATTEMPTS else AS_INFERRED :]:
+                try:
+                    labels, ids = self._run(attempt, saved, progress)
+                    break
+                except Mismatch:
+                    saved = None
         files = len(self.shards.paths)
         graph = StreamedGraph(len(labels), self.edges, ids=ids, files=files, resumed=self.resumed)
         graph.assumed_columns = self.shards.assumed

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from edgewise.errors import OptionError
 
@@ -18,7 +18,7 @@ __all__ = ["read", "write"]
 
 
 def read(
-    path: str | PathLike | list,
+    path: str | PathLike | BinaryIO | list,
     *,
     source: str | int | None = None,
     target: str | int | None = None,
@@ -35,10 +35,14 @@ def read(
 
     Parameters
     ----------
-    path : path-like, or list of them
+    path : path-like, file object, or list of them
         Edge list, table (Parquet, Arrow, CSV, JSON Lines), Matrix Market, METIS, DIMACS, GAP, ``.npz``, LDBC,
         GML, GraphML, TNTP or one of a few more; the docs list them.  Several tables with the same columns: a
         folder, a pattern such as ``"pairs/*.parquet"``, or a list.
+
+        The string ``"-"`` is standard input.  Strings such as ``"s3://bucket/pairs.parquet"`` or
+        ``"https://host/pairs.csv"`` are addresses.  A file object is anything with a method ``read``.  Their
+        content, and that of named pipes, is copied to a temporary file first.
     source, target : str or int, optional
         Edge lists and tables only: columns with the ids of each edge; names in tables, positions from 0 on in
         rows without names.  By default columns of tables with usual names, such as ``unique_id_l`` and
@@ -107,7 +111,7 @@ def read(
     return graph.simplified(**{"self_loops": "keep", "repeated": "keep", **merging})
 
 
-def write(graph_or_table: Any, path: str | PathLike, *, format: str | None = None) -> None:
+def write(graph_or_table: Any, path: str | PathLike | BinaryIO, *, format: str | None = None) -> None:
     """Write a graph, a result or a table to a file, whole or not at all.
 
     The content is written to a temporary name in the same folder, which is renamed when it is complete; an
@@ -117,10 +121,14 @@ def write(graph_or_table: Any, path: str | PathLike, *, format: str | None = Non
     ----------
     graph_or_table : Graph, Components, or table
         A table is anything with ``__arrow_c_stream__`` (pyarrow, pandas, polars ...).
-    path : path-like
-        The suffix decides the format: ``.parquet``, ``.arrow``, ``.csv``, ``.tsv`` for anything; ``.txt``,
-        ``.el``, ``.mtx``, ``.graph``, ``.gr``, ``.sg``, ``.wsg``, ``.npz`` for graphs.  A further ``.gz``,
-        ``.bz2``, ``.xz`` or ``.zst`` compresses it.
+    path : path-like or file object
+        The suffix decides the format: ``.parquet``, ``.arrow``, ``.csv``, ``.tsv``, ``.jsonl`` for anything;
+        ``.txt``, ``.el``, ``.mtx``, ``.graph``, ``.gr``, ``.sg``, ``.wsg``, ``.npz`` for graphs.  A further
+        ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` compresses it.
+
+        The string ``"-"`` is standard output (CSV, if ``format`` is not given).  A string such as
+        ``"s3://bucket/clusters.parquet"`` is an address, where the complete file is stored.  A binary file
+        object is written directly, and needs ``format``.
     format : str, optional
         Name of the format, for any suffix.
 
@@ -130,6 +138,14 @@ def write(graph_or_table: Any, path: str | PathLike, *, format: str | None = Non
         The file cannot be written (full disk, permissions ...), or the format cannot hold this graph.
     OptionError
         The format is unknown or cannot hold this.
+
+    Examples
+    --------
+    >>> import edgewise as ew, io
+    >>> stream = io.BytesIO()
+    >>> ew.write(ew.Graph.from_edges(["ann"], ["bob"]), stream, format="jsonl")
+    >>> stream.getvalue()
+    b'{"source": "ann", "target": "bob"}\\n'
     """
     from edgewise.files import formats
 

@@ -16,6 +16,7 @@ import shutil
 import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import mkstemp
 from time import monotonic, sleep
 from zlib import crc32
 
@@ -46,7 +47,7 @@ REMEDIES = {
 PATIENCE = 1.0
 #: Bytes of a name that its part repeats; file systems allow 255.
 LONGEST_NAME = 200
-#: Parts of this process that are neither renamed nor removed yet.
+#: Parts and temporary files of this process that are neither renamed nor removed yet.
 _unfinished: set[Path] = set()
 
 
@@ -142,8 +143,23 @@ def _remove_if_unlocked(part):
         os.close(lock)
 
 
+@contextmanager
+def temporary_file(suffix=""):
+    """Give the path of a new empty file in the folder for temporary files, which is removed at the end."""
+    descriptor, name = mkstemp(suffix, "edgewise-")
+    os.close(descriptor)
+    path = Path(name)
+    _unfinished.add(path)
+    try:
+        yield path
+    finally:
+        with suppress(OSError):
+            path.unlink()
+        _unfinished.discard(path)
+
+
 def discard_unfinished():
-    """Remove the parts of this process, which ends now: an interrupt may come while one is being removed."""
+    """Remove what this process, which ends now, has left: an interrupt may come while a part is removed."""
     for part in list(_unfinished):
         with suppress(OSError):
             part.unlink()

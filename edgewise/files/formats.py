@@ -5,10 +5,8 @@ The suffix decides only between formats that can look the same.
 
 from __future__ import annotations
 
-import io
 import os
 import re
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from numbers import Integral
@@ -17,13 +15,23 @@ from typing import Any
 import numpy as np
 
 from edgewise.errors import FileError, OptionError, argument, closest, one_of
-from edgewise.files.atomic_write import atomic_write, writing
+from edgewise.files.atomic_write import writing
 from edgewise.files.contents import Edges, Rows
+from edgewise.files.destinations import (
+    check_destination,
+    destination,
+    has_default_format,
+    is_open,
+    name_of,
+    sink,
+    suffixes_of,
+)
+from edgewise.files.inputs import local
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
 from edgewise.files.pair_records import DUPS, NPY
 from edgewise.files.rare_formats import sibling
-from edgewise.files.streams import SUFFIXES, Source, check_path, reading, separated
+from edgewise.files.streams import Source, check_path, reading, separated
 from edgewise.ingest.scores import Kept
 
 
@@ -49,7 +57,7 @@ FORMATS = {
     "gml": Format("markup", "read_gml"),
     "graphml": Format("markup", "read_graphml"),
     "jlg": Format("rare_formats", "read_jlg"),
-    "jsonl": Format("tables", "read_json"),
+    "jsonl": Format("tables", "read_json", "write_json", (".jsonl", ".ndjson"), False),
     "ldbc": Format("rare_formats", "read_ldbc"),
     "metis": Format("metis", "read", "write", (".graph", ".metis")),
     "mtx": Format("matrixmarket", "read", "write", (".mtx",)),
@@ -233,11 +241,12 @@ def read(path, options):
         from edgewise.files.records import records_of
 
         options = replace(options, vertices=records_of(options.vertices, options.vertex_id))
-    if _is_several(check_path(path)):
-        from edgewise.files.tables import read_several
+    with local(check_path(path)) as files:
+        if _is_several(files):
+            from edgewise.files.tables import read_several
 
-        return redirected(read_several(path, options), options.directed)
-    return read_one(path, options)
+            return redirected(read_several(files, options), options.directed)
+        return read_one(files, options)
 
 
 def read_one(path, options):
@@ -391,34 +400,30 @@ def write(thing, path, name=None) -> None:
     """Write a graph, a result or a table to a file; see :func:`edgewise.write`."""
     from edgewise.graph import Graph
 
-    if not isinstance(path, str | bytes | os.PathLike):
-        raise OptionError(f"{argument('path')} is a {type(path).__name__}, no path; give the name of a file")
-    name = _by_suffix(path) if name in (None, "") else named(name)
+    check_destination(path)
+    if name in (None, ""):
+        name = "csv" if has_default_format(path) else _by_suffix(path)
+    name = named(name)
     form = FORMATS[name]
     if form.writer is None:
         writable = ", ".join(name for name, form in FORMATS.items() if form.writer)
         raise OptionError(f"{argument('format', name)} is read only; use one of {writable}")
     if form.graphs_only and not isinstance(thing, Graph):
         problem = f"{argument('format', name)} holds graphs, not a {type(thing).__name__}"
-        raise OptionError(f"{problem}; use parquet, arrow, csv or tsv")
+        raise OptionError(f"{problem}; use parquet, arrow, csv, tsv or jsonl")
     writer = _function_of(name, form.writer)
     thing = thing.to("cpu") if isinstance(thing, Graph) else thing
-    if name in ("parquet", "arrow") and suffixes_of(path)[1]:
+    compression = None if is_open(path) else suffixes_of(path)[1]
+    if name in ("parquet", "arrow") and compression:
         raise FileError(path, f"{name} is compressed inside; leave the last ending out")
-    with atomic_write(path) as part, writing(path), sink(part, path) as stream:
+    with destination(path) as part, writing(name_of(path)), sink(part, path, compression) as stream:
         writer(thing, stream)
 
 
-def suffixes_of(path) -> tuple[str, str | None]:
-    """Lower-case suffix that decides the format of a path, and the compression behind it."""
-    stem, suffix = os.path.splitext(os.fspath(path))
-    compression = SUFFIXES.get(suffix.lower())
-    if compression:
-        suffix = os.path.splitext(stem)[1]
-    return suffix.lower(), compression
-
-
 def _by_suffix(path):
+    if is_open(path):
+        problem = f"{name_of(path)} has no suffix that says the format"
+        raise OptionError(f"{problem}; name it, such as {argument('format', 'parquet')}")
     suffix, _ = suffixes_of(path)
     name = next((name for name, form in FORMATS.items() if suffix in form.suffixes), None)
     if name is None:
@@ -426,42 +431,3 @@ def _by_suffix(path):
         problem = f"the ending {suffix or 'is missing and'} says no format"
         raise FileError(path, f"{problem}; use one of {known}, or {argument('format')}")
     return name
-
-
-class Sink(io.RawIOBase):
-    """A stream to write to, with the final path of its content and the lower-case suffix of its format."""
-
-    def __init__(self, stream, path):
-        self.stream, self.path = stream, os.fspath(path)
-        self.suffix = suffixes_of(path)[0]
-
-    def error(self, problem):
-        """An error of this file."""
-        return FileError(self.path, problem)
-
-    def writable(self):
-        return True
-
-    def write(self, content):
-        content = memoryview(content)
-        self.stream.write(content)
-        return content.nbytes
-
-
-@contextmanager
-def sink(part, path):
-    """Open ``part`` for writing, compressed according to the suffix of ``path``."""
-    compression = suffixes_of(path)[1]
-    with open(part, "wb") as file:
-        if compression is None:
-            yield Sink(file, path)
-        elif compression == "xz":
-            import lzma
-
-            with lzma.open(file, "wb") as stream:
-                yield Sink(stream, path)
-        else:
-            import pyarrow as pa
-
-            with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), compression) as stream:
-                yield Sink(stream, path)

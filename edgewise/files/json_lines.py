@@ -7,13 +7,18 @@ in quotes, so a mixture is refused.  Blocks of whole lines are parsed one by one
 
 import json
 
-from edgewise.files.layout import MAX_DIGITS
 from edgewise.files.normalise_text import whole_lines
 from edgewise.files.text import bisected, shorten
-from edgewise.files.text_table import AS_INFERRED, Mismatch, TextTable
+from edgewise.files.text_table import AS_INFERRED, WITH_STRINGS, Mismatch, TextTable
 
 #: What the values of each type are called.
 NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
+#: Digits of a whole number that are looked at: more than 64 bits have.
+LONGEST = 24
+#: Fractions as pyarrow writes them, and as Python's JSON has them.
+LIKE_JSON = {r"^(-?[0-9]+)$": r"\1.0", "^nan$": "NaN", "inf": "Infinity"}
+#: Characters that a string of JSON does not hold as they are.
+SPECIAL = r'["\\\x00-\x1f]'
 
 
 def is_json_lines(source) -> bool:
@@ -25,7 +30,7 @@ def is_json_lines(source) -> bool:
 def _value(line: bytes):
     """The value of a line of JSON, long integers cut short; ``None`` if it is not valid."""
     try:
-        return json.loads(line, parse_int=lambda digits: int(digits[:MAX_DIGITS]))
+        return json.loads(line, parse_int=lambda digits: int(digits[:LONGEST]))
     except (ValueError, RecursionError):
         return None
 
@@ -57,7 +62,8 @@ class JsonTable(TextTable):
                     raise Mismatch
                 kinds[name] = pa.string()
             elif name in id_columns:
-                continue
+                if self.attempt == WITH_STRINGS and types.is_integer(kind):
+                    kinds[name] = pa.uint64()  # a row of the attempt before does not fit into int64
             elif types.is_null(kind) or (self.attempt and types.is_integer(kind)):
                 kinds[name] = pa.float64()
         self.schema = pa.schema(list(kinds.items()))
@@ -75,6 +81,8 @@ class JsonTable(TextTable):
                     if self.attempt == AS_INFERRED:
                         raise Mismatch from error
                     number, line = bisected(lambda part: _parsed(part, schema), block.split(b"\n"), before)
+                    if self.attempt != WITH_STRINGS and _is_unsigned(line, schema):
+                        raise Mismatch from error
                     raise self.source.error(_complaint(line, schema), number) from error
 
 
@@ -90,6 +98,17 @@ def _type_of(kinds):
     if bool in kinds:
         return pa.bool_()
     return pa.float64() if float in kinds else pa.int64() if kinds else pa.null()
+
+
+def _is_unsigned(line, schema):
+    """Whether a line holds a number that only unsigned integers of 64 bits can be, in a column of integers."""
+    import pyarrow as pa
+
+    value = _value(line)
+    if not isinstance(value, dict):
+        return False
+    items = [value.get(field.name) for field in schema if field.type == pa.int64()]
+    return any(type(item) is int and 2**63 <= item < 2**64 for item in items)
 
 
 def _parsed(block, schema):
@@ -117,3 +136,65 @@ def _complaint(line, schema):
             held, others = NAMES.get(type(item), "a list or an object"), f"{field.type} in other rows"
             return f"{field.name!r} is {held} here, but {others}; write it as one of the two in all rows"
     return f"cannot be parsed: {shorten(line)}; correct the line"
+
+
+def formatted(table):
+    """The bytes of the rows of a table as JSON Lines.
+
+    Fractions that are no numbers, or infinite, are ``NaN`` and ``Infinity``, as Python's ``json`` has them.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = pa.large_string()
+    parts: list = []
+    for name, column in zip(table.column_names, table.columns):
+        key = json.dumps(name, ensure_ascii=False)
+        parts += [pa.scalar(f"{', ' if parts else '{'}{key}: ", kind), _as_json(column)]
+    if not table.num_rows:
+        return b""
+    if not parts:
+        return b"{}\n" * table.num_rows
+    rows = pc.binary_join_element_wise(*parts, pa.scalar("}\n", kind), pa.scalar("", kind))
+    return b"".join(_content(chunk) for chunk in rows.chunks)
+
+
+def _content(strings):
+    """All strings of an array in one piece."""
+    offsets = memoryview(strings.buffers()[1]).cast("q")
+    first, last = offsets[strings.offset], offsets[strings.offset + len(strings)]
+    return memoryview(strings.buffers()[2])[first:last]
+
+
+def _as_json(column):
+    """A column of JSON values, as large strings without nulls."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = kind.value_type
+    if types.is_nested(kind):
+        values = [json.dumps(value, ensure_ascii=False, default=str) for value in column.to_pylist()]
+        return pa.chunked_array([pa.array(values, pa.large_string())])
+    text = column.cast(pa.large_string())
+    if types.is_floating(kind):
+        for written, name in LIKE_JSON.items():
+            text = pc.replace_substring_regex(text, written, name)
+    elif not (types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind)):
+        quote, nothing = (pa.scalar(one, pa.large_string()) for one in ('"', ""))
+        text = pc.binary_join_element_wise(quote, _escaped(text), quote, nothing)
+    return pc.fill_null(text, "null")
+
+
+def _escaped(text):
+    """Strings with a backslash before what ends a string of JSON, and control characters as escapes."""
+    import pyarrow.compute as pc
+
+    if not pc.any(pc.match_substring_regex(text, SPECIAL)).as_py():
+        return text
+    for mark in ("\\", '"', *map(chr, range(0x20))):
+        text = pc.replace_substring(text, mark, json.dumps(mark)[1:-1])
+    return text

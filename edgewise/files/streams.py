@@ -190,11 +190,11 @@ def native(path):
 
 
 def check_path(path):
-    """The path or paths, after a check of their types."""
+    """The path or paths, or objects to read from, after a check of their types."""
     for one in path if isinstance(path, list | tuple) else [path]:
         if isinstance(one, list | tuple):
             check_path(one)
-        elif not isinstance(one, str | bytes | os.PathLike):
+        elif not (isinstance(one, str | bytes | os.PathLike) or hasattr(one, "read")):
             given = argument("path", one) if len(repr(one)) < MAX_SHOWN else f"a {type(one).__name__}"
             raise OptionError(f"{given} is no path; give a file, folder or pattern, or a list of them")
     return path

@@ -14,7 +14,7 @@ from itertools import chain
 import numpy as np
 
 from edgewise.errors import FileError, OptionError, argument
-from edgewise.files import edgelist, formats
+from edgewise.files import edgelist, formats, json_lines
 from edgewise.files.contents import Edges
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import are_integers, look
@@ -288,6 +288,17 @@ def write_csv(thing, stream, delimiter=",") -> None:
 def write_tsv(thing, stream) -> None:
     """Write text with a row of names, separated by tabs."""
     write_csv(thing, stream, "\t")
+
+
+def write_json(thing, stream) -> None:
+    """Write JSON Lines, one object a row."""
+    import pyarrow as pa
+
+    try:
+        for table in as_tables(thing):
+            stream.write(json_lines.formatted(table))
+    except pa.ArrowInvalid as error:
+        raise stream.error(f"JSON cannot hold such a column ({error}); write .parquet") from error
 
 
 def _quoted(name, delimiter):

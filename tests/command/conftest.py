@@ -1,5 +1,7 @@
 import pytest
 
+from edgewise.command import outputs
+
 PAIRS = """left_id,right_id,score
 ann,anne,0.97
 anne,anna,0.91
@@ -16,3 +18,10 @@ def pairs(tmp_path, monkeypatch):
     path = tmp_path / "pairs.csv"
     path.write_text(PAIRS)
     return path
+
+
+@pytest.fixture
+def terminal(capsys, monkeypatch):
+    """Standard output looks like a terminal; what is written to it can be read as from ``capsys``."""
+    monkeypatch.setattr(outputs, "is_terminal", lambda: True)
+    return capsys

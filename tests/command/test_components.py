@@ -22,9 +22,9 @@ def clusters(table):
     return sorted(map(sorted, together.values()))
 
 
-def test_shows_the_head_of_the_table_and_a_closing_line(pairs, capsys):
+def test_shows_the_head_of_the_table_and_a_closing_line(pairs, terminal):
     assert run(["components", str(pairs), *CONFIDENT]) == 0
-    out, err = capsys.readouterr()
+    out, err = terminal.readouterr()
     lines = out.splitlines()
     assert lines[0].split()[:2] == ["id", "component"]
     assert [line.split()[0] for line in lines[1:-1]] == ["ann", "anne", "anna", "bob", "rob", "carl", "karl"]
@@ -65,9 +65,9 @@ def test_quiet_says_nothing_once_the_table_is_written(pairs, capsys, tmp_path):
     assert capsys.readouterr() == ("", "")
 
 
-def test_profile_prints_a_tree(pairs, capsys):
+def test_profile_prints_a_tree(pairs, terminal):
     assert run(["components", str(pairs), *COLUMNS, "--quiet", "--profile"]) == 0
-    lines = capsys.readouterr().err.splitlines()
+    lines = terminal.readouterr().err.splitlines()
     assert lines[0].startswith("edgewise")
     assert [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "] == [
         "read",

@@ -36,9 +36,9 @@ def complaint(capsys, *arguments):
     return err
 
 
-def test_shows_the_head_of_the_table_and_a_closing_line(friends, capsys):
+def test_shows_the_head_of_the_table_and_a_closing_line(friends, terminal):
     assert run(["cycles", friends, "--length", "3"]) == 0
-    out, err = capsys.readouterr()
+    out, err = terminal.readouterr()
     lines = [line.split() for line in out.splitlines()]
     assert lines[:-1] == [
         ["id", "cycles"],
@@ -78,13 +78,13 @@ def test_every_method_can_be_asked_for():
     assert {method.value for method in Method.__origin__} == {"auto", *METHODS}
 
 
-def test_methods_devices_and_schedules(friends, capsys):
+def test_methods_devices_and_schedules(friends, terminal):
     asked = ("-k", "3", "--method", "dfs", "--devices", "cpu:0,cpu:1", "--schedule", "queue:1")
-    facts = facts_of(capsys, friends, *asked)
+    facts = facts_of(terminal, friends, *asked)
     assert (facts["method"], facts["schedule"], facts["total"]) == ("dfs", "queue:1", 2)
     assert facts["devices"] == ["cpu:0", "cpu:1"]
     assert run(["cycles", friends, *asked]) == 0
-    assert "(dfs, cpu:0, cpu:1, schedule queue:1)" in capsys.readouterr().out
+    assert "(dfs, cpu:0, cpu:1, schedule queue:1)" in terminal.readouterr().out
 
 
 def test_quiet_and_profile(friends, capsys):
@@ -148,12 +148,12 @@ def test_options_that_do_not_go_together(options, words, friends, capsys):
     assert [path.name for path in Path().iterdir()] == ["friends.csv"]
 
 
-def test_clustering(friends, capsys, tmp_path):
+def test_clustering(friends, terminal, tmp_path):
     assert run(["cycles", friends, "--clustering"]) == 0
-    out = capsys.readouterr().out
+    out = terminal.readouterr().out
     assert out.splitlines()[1].split() == ["ann", "2", "0.3333333333333333"]
     assert "average clustering 0.6, transitivity 0.5455; read" in out
-    facts = facts_of(capsys, friends, "--clustering", "-o", "clustering.csv")
+    facts = facts_of(terminal, friends, "--clustering", "-o", "clustering.csv")
     assert (facts["average"], facts["transitivity"]) == (pytest.approx(0.6), pytest.approx(6 / 11))
     assert pyarrow.csv.read_csv("clustering.csv")["triangles"].to_pylist() == [2, 1, 2, 1, 0]
 

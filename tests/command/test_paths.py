@@ -39,9 +39,9 @@ def facts_of(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-def test_shows_the_head_of_the_table_and_a_closing_line(roads, capsys):
+def test_shows_the_head_of_the_table_and_a_closing_line(roads, terminal):
     assert run(["paths", roads, "--source", "a", "--parents"]) == 0
-    out, err = capsys.readouterr()
+    out, err = terminal.readouterr()
     lines = [line.split() for line in out.splitlines()]
     assert lines[:5] == [
         ["id", "distance", "parent"],
@@ -113,29 +113,29 @@ def test_integer_ids_and_one_that_is_not_there(tmp_path, capsys):
     assert capsys.readouterr().err == "edgewise: vertex 'ann' is not in the graph: its ids are integers\n"
 
 
-def test_all_pairs(roads, capsys):
+def test_all_pairs(roads, terminal):
     assert run(["paths", roads, "--all-pairs", "--source", "c"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = terminal.readouterr().out.splitlines()
     assert [line.split() for line in lines[:3]] == [
         ["source", "target", "distance"],
         ["c", "a", "5"],
         ["c", "b", "3"],
     ]
     assert lines[-1].startswith("6 vertices, 5 edges: 1 x 6 distances in int64; read ")
-    facts = facts_of(capsys, roads, "--all-pairs", "-o", "d.npy", "--verify")
+    facts = facts_of(terminal, roads, "--all-pairs", "-o", "d.npy", "--verify")
     assert (facts["shape"], facts["type"], facts["output"]) == ([6, 6], "int64", "d.npy")
     assert np.load("d.npy")[:4, :4].tolist() == DISTANCES
-    assert facts_of(capsys, roads, "--all-pairs", "--bfs")["weighted"] is False
+    assert facts_of(terminal, roads, "--all-pairs", "--bfs")["weighted"] is False
 
 
-def test_measures(roads, capsys):
+def test_measures(roads, terminal):
     assert run(["paths", roads, "--measures"]) == 0
-    out = capsys.readouterr().out
+    out = terminal.readouterr().out
     assert out.splitlines()[0].split() == ["id", "eccentricity", "closeness", "harmonic"]
     assert "diameter inf, radius inf, center none" in out
     with open(roads, "a") as file:
         file.write("d,x,1\n")
-    facts = facts_of(capsys, roads, "--measures", "-o", "measures.parquet")
+    facts = facts_of(terminal, roads, "--measures", "-o", "measures.parquet")
     assert (facts["diameter"], facts["radius"], facts["center"]) == (11, 6, ["c", "d"])
     assert len(pyarrow.parquet.read_table("measures.parquet")) == 6
 

@@ -68,23 +68,23 @@ def test_patterns_and_folders(shards, inputs, capsys):
     assert list(facts["seconds"]) == ["stream"]
 
 
-def test_several_devices(shards, capsys):
+def test_several_devices(shards, terminal):
     several = ["--devices", "cpu:0,cpu:1", "--merge", "pairwise-rem", "--json"]
     found = []
     for stream in ([], ["--stream"]):
         assert run(["components", *stream, *FILES, *several]) == 0
-        found.append(json.loads(capsys.readouterr().out))
+        found.append(json.loads(terminal.readouterr().out))
     for facts in found:
         assert (facts["device"], facts["devices"]) == (None, ["cpu:0", "cpu:1"])
         assert facts["merge"] == "pairwise-rem"
     assert found[0]["components"] == found[1]["components"]
     assert run(["components", "--stream", *FILES, *several[:2]]) == 0
-    assert "cpu:0, cpu:1 merged by" in capsys.readouterr().out
+    assert "cpu:0, cpu:1 merged by" in terminal.readouterr().out
 
 
-def test_shows_the_head_of_the_table(shards, capsys):
+def test_shows_the_head_of_the_table(shards, terminal):
     assert run(["components", "--stream", *FILES, "--vertices", "2000", "--plot", "sizes.png"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = terminal.readouterr().out.splitlines()
     assert lines[0].split() == ["id", "component"]
     assert "more rows" in lines[-2]
 

@@ -1,0 +1,138 @@
+"""What can be written besides the files of this machine: standard output, addresses and file objects.
+
+A file at an address is written to a temporary file first, and stored when it is complete.  What goes to
+standard output, or to a file object, is written directly.
+"""
+
+import io
+import os
+import stat
+import sys
+from contextlib import contextmanager, nullcontext
+
+from edgewise.errors import FileError, OptionError, argument
+from edgewise.files import remote
+from edgewise.files.atomic_write import atomic_write, temporary_file
+from edgewise.files.remote import is_address
+from edgewise.files.streams import SUFFIXES
+
+#: Paths of standard output, besides the hyphen.
+STANDARD_OUTPUT = "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"
+
+
+def is_open(path) -> bool:
+    """Whether an output is a file object rather than a path."""
+    return hasattr(path, "write")
+
+
+def is_standard_output(path) -> bool:
+    """Whether a path is a hyphen."""
+    return not is_open(path) and os.fspath(path) == "-"
+
+
+def goes_to_standard_output(path) -> bool:
+    """Whether a path is a name of standard output."""
+    return not is_open(path) and (is_standard_output(path) or os.fspath(path) in STANDARD_OUTPUT)
+
+
+def has_default_format(path) -> bool:
+    """Whether CSV is written where nothing else is said: to standard output, and to a pipe without a suffix."""
+    if is_open(path) or is_address(path):
+        return False
+    if goes_to_standard_output(path):
+        return True
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode) and not os.path.splitext(os.fspath(path))[1]
+    except (OSError, ValueError):
+        return False
+
+
+def name_of(path) -> str:
+    """The name of an output in a message."""
+    if is_open(path):
+        name = getattr(path, "name", None)
+        return name if isinstance(name, str) else f"the {type(path).__name__} object"
+    return "standard output" if is_standard_output(path) else os.fsdecode(path)
+
+
+def check_destination(path) -> None:
+    """Raise an error unless something can be written to ``path``, as far as its type shows."""
+    if isinstance(path, io.TextIOBase):
+        raise OptionError(f"{name_of(path)} is opened as text; open it in binary mode ('wb')")
+    if not (isinstance(path, str | bytes | os.PathLike) or is_open(path)):
+        raise OptionError(f"{argument('path')} is a {type(path).__name__}, no path; give the name of a file")
+
+
+@contextmanager
+def destination(path):
+    """Give a path, or an open stream, to write the content of ``path`` to."""
+    if is_open(path):
+        yield path
+    elif is_standard_output(path):
+        with _standard_output() as stream:
+            yield stream
+    elif is_address(path):
+        with temporary_file() as part:
+            yield part
+            remote.store(part, path)
+    else:
+        with atomic_write(path) as part:
+            yield part
+
+
+@contextmanager
+def _standard_output():
+    """Standard output for bytes, after the text that has been printed before."""
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None or sys.stdout.closed:
+        raise FileError("standard output", "is closed or takes text only; name a file")
+    sys.stdout.flush()
+    yield stream
+    stream.flush()
+
+
+def suffixes_of(path) -> tuple[str, str | None]:
+    """Lower-case suffix that decides the format of a path, and the compression behind it."""
+    stem, suffix = os.path.splitext(os.fspath(path))
+    compression = SUFFIXES.get(suffix.lower())
+    if compression:
+        suffix = os.path.splitext(stem)[1]
+    return suffix.lower(), compression
+
+
+class Sink(io.RawIOBase):
+    """A stream to write to, with the name of what it is written to, and the lower-case suffix of its format."""
+
+    def __init__(self, stream, path):
+        self.stream, self.path = stream, name_of(path)
+        self.suffix = "" if is_open(path) else suffixes_of(path)[0]
+
+    def error(self, problem):
+        """An error of this file."""
+        return FileError(self.path, problem)
+
+    def writable(self):
+        return True
+
+    def write(self, content):
+        content = memoryview(content)
+        self.stream.write(content)
+        return content.nbytes
+
+
+@contextmanager
+def sink(part, path, compression):
+    """Open ``part`` for writing, compressed, unless it is open."""
+    with nullcontext(part) if is_open(part) else open(part, "wb") as file:
+        if compression is None:
+            yield Sink(file, path)
+        elif compression == "xz":
+            import lzma
+
+            with lzma.open(file, "wb") as stream:
+                yield Sink(stream, path)
+        else:
+            import pyarrow as pa
+
+            with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), compression) as stream:
+                yield Sink(stream, path)
