@@ -50,6 +50,8 @@ EXAMPLES = (
 SPELLINGS = {
     ("", "force"): "yes",
     ("", "n_vertices"): "vertices",
+    ("components", "vertices"): "records",
+    ("components", "vertex_id"): "id",
     ("paths", "source"): "source-column",
     ("paths", "target"): "target-column",
 }

@@ -31,18 +31,22 @@ def as_json(facts: dict):
 
 def table(frame, rows=SHOWN_ROWS):
     """Print the first rows of an Arrow table, numbers to the right."""
-    head = frame.slice(0, rows)
-    lists = head.to_pydict().items()
+    head(frame.slice(0, rows), frame.num_rows)
+
+
+def head(frame, count):
+    """Print an Arrow table, the first rows of ``count`` rows, numbers to the right."""
+    lists = frame.to_pydict().items()
     columns = [[name, *("-" if one is None else str(one) for one in values)] for name, values in lists]
     widths = [max(map(len, column)) for column in columns]
-    text = [isinstance(column[0].as_py(), str) for column in head.columns if len(column)]
+    text = [isinstance(column[0].as_py(), str) for column in frame.columns if len(column)]
     for row in zip(*columns):
         cells = (
             c.ljust(w) if t else c.rjust(w) for c, w, t in zip(row, widths, text or [True] * len(widths))
         )
         print("  ".join(cells).rstrip())
-    if frame.num_rows > rows:
-        print(f"... {frame.num_rows - rows:,} more rows")
+    if count > frame.num_rows:
+        print(f"... {count - frame.num_rows:,} more rows")
 
 
 def facts(result, team, clock, own, verified, *files) -> dict:

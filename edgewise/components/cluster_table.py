@@ -145,6 +145,23 @@ class ClusterTable:
         own |= {"cluster": self.names_of(none), "size": arrow_array(self.sizes[none])}
         return pa.RecordBatch.from_arrays(list(own.values()), list(own))
 
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.labels) if self.min_size == 1 else int(self.sizes[self.sizes >= self.min_size].sum())
+
+    def head(self, rows):
+        """The first rows, as a table."""
+        import pyarrow as pa
+
+        found, count = [], 0
+        reader = self.to_reader()
+        for batch in reader:
+            found.append(batch.slice(0, rows - count))
+            count += found[-1].num_rows
+            if count == rows:
+                break
+        return pa.Table.from_batches(found, reader.schema)
+
     def to_frame(self):
         """The whole table."""
         return self.to_reader().read_all()

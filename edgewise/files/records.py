@@ -90,7 +90,7 @@ class RecordFiles:
                 table = self._settled(table_of(source, self.attempt, schema=schema))
                 schema = schema or table.schema
                 self._check_columns(source, table.schema)
-                for batch in table.batches(columns):
+                for batch in table.batches(list(dict.fromkeys([self.id_column, *columns]))):
                     yield batch.select(columns)
 
     def _check_columns(self, source, schema):
