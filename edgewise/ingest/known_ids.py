@@ -70,7 +70,7 @@ class KnownIds:
             one = (left if unknown[0][row] else right)[row].as_py()
             where = "" if row_of is None else f" in row {row_of(row):,}"
             raise GraphError(
-                f"the id {one!r}{where} is not in {self.name}; add it there, or leave the pair out"
+                f"the id {one!r}{where} is not in {self.name}; add its record, or leave the pair out"
             )
 
     def _refuse_copy(self, row, first, value):
