@@ -133,12 +133,17 @@ def _arrow(values, name):
         raise GraphError(f"{problem}; give integers only or strings only") from error
 
 
+def host_column(values, name):
+    """A NumPy array of integers, or an Arrow array of strings, on the host out of whatever the caller has."""
+    values = as_column(values, name)
+    return _column(arrays.move(values, "cpu") if hasattr(values, "dtype") else values, name)
+
+
 def ids_of_vertices(ids, n_vertices):
     """Distinct external ids of the vertices, as :attr:`Graph.ids` holds them, after a check; or ``None``."""
     if ids is None:
         return None
-    ids = as_column(ids, "ids")
-    ids = _column(arrays.move(ids, "cpu") if hasattr(ids, "dtype") else ids, "ids")
+    ids = host_column(ids, "ids")
     if len(ids) != n_vertices:
         raise GraphError(f"{len(ids)} ids for {n_vertices} vertices; give one for each")
     if not isinstance(ids, np.ndarray):
