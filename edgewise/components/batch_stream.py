@@ -5,27 +5,33 @@ shortens paths concurrently with a splicing union would break it (ConnectIt, Dhu
 section 3.5: phase-concurrent).  Finds here only read.
 
 Numbers are checked before anything is joined.  Taken as unsigned, negative numbers are the largest, so one
-maximum per column suffices.
+maximum per column suffices.  Strings are numbered on the host in order of first appearance, which does not
+depend on how the edges are split into batches.
 """
 
 from __future__ import annotations
 
+from os import PathLike
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from edgewise.components.batch_columns import batch_columns, is_single
+from edgewise.components.checkpoint import check_labels, damage_reported, load_state, save_state
 from edgewise.components.parents import Parents
 from edgewise.components.result import Components
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, device, each
-from edgewise.errors import GraphError, OptionError, argument
-from edgewise.ingest.columns import as_column, unmasked
+from edgewise.errors import FileError, GraphError, OptionError, argument
+from edgewise.ingest.strings import MISSING
 from edgewise.method import is_number
 from edgewise.workers import device_team
 
-#: Attributes of arrays of other libraries, which NumPy would copy or reject.
-FOREIGN = ("__cuda_array_interface__", "__dlpack__", "chunks", "buffers")
+#: Version of the files that streams are saved in.
+FORMAT = 1
+KINDS = ("integers", "strings", "bytes")
+DAMAGED = "holds no stream that was saved, or a damaged one; save it again"
 
 
 @device
@@ -46,12 +52,15 @@ def query(index, parent, ones, others, answers):
 class ComponentsStream:
     """Connected components of edges that are added batch by batch and not kept.
 
+    The first edges decide what the ids are: integers are vertex numbers; strings, or bytes, are numbered in
+    order of first appearance, and are the ids of the result.
+
     Parameters
     ----------
     n_vertices : int, optional
         Number of vertices; all are in the result, while :func:`stream_components` takes it as a bound and
         returns ids that occur.  By default the stream grows to the largest number added; while the parent
-        array doubles, this takes three times its memory.
+        array doubles, this takes three times its memory.  Not for strings.
     device : str
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"``: the device of the parents, which does the work.
 
@@ -64,8 +73,9 @@ class ComponentsStream:
 
     Notes
     -----
-    Memory: 4 bytes per vertex (8 from 2**32 - 1 vertices on), whatever the number of edges.  A stream is not
-    thread-safe.
+    Memory: 4 bytes per vertex (8 from 2**32 - 1 vertices on), whatever the number of edges.  Strings
+    take, in addition, the bytes of the distinct ones and 15 to 26 bytes for each, on the host.  A stream is
+    not thread-safe.
 
     Examples
     --------
@@ -79,16 +89,23 @@ class ComponentsStream:
     [True, False]
     >>> stream.result().labels.tolist(), stream.edges
     ([0, 0, 0, 0, 4, 5], 3)
+    >>> names = ew.ComponentsStream()
+    >>> names.add(["ann", "bob"], ["bob", "eve"])
+    >>> names.connected("ann", ["eve", "tom"]).tolist()
+    [True, False]
+    >>> names.result().labels.tolist(), names.result().graph.ids.to_pylist()
+    ([0, 0, 0], ['ann', 'bob', 'eve'])
     """
 
     def __init__(self, n_vertices: int | None = None, *, device: str = "cpu"):
         self._limit = None if n_vertices is None else as_count(n_vertices)
         self._parents = Parents(arrays.resolve(device), self._limit)
         self._edges, self._seconds = 0, 0.0
+        self._kind, self._numbers = None, None
 
     @property
     def n_vertices(self) -> int:
-        """Number of vertices: as given, or one more than the largest number added."""
+        """Number of vertices: as given, one more than the largest number added, or of distinct strings."""
         return self._parents.count
 
     @property
@@ -101,35 +118,76 @@ class ComponentsStream:
 
         Parameters
         ----------
-        sources, targets : (m,) arrays of integers
-            Vertex numbers, in any form that :meth:`Graph.from_edges` takes; a batch on another device than
-            the stream is copied, from the host segment by segment.
+        sources, targets : (m,) arrays of integers or strings
+            Vertex numbers or strings, in any form that :meth:`Graph.from_edges` takes; a batch on another
+            device than the stream is copied, from the host segment by segment.
 
         Raises
         ------
         GraphError
-            The columns differ in length, or a value is not a vertex number: it is negative, not an integer,
-            or not below ``n_vertices``.  No edge of the batch is joined then.
+            The columns differ in length, hold other kinds of ids than those before, or a value is no id: it
+            is null, or a number that is negative, not an integer, or not below ``n_vertices``.  No edge of
+            the batch is joined then.
+        OptionError
+            There are strings, and ``n_vertices`` was given.
         OutOfMemoryError
             There is not enough memory for vertices up to the largest number.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> stream = ew.ComponentsStream()
+        >>> stream.add(["ann"], ["bob"])
+        >>> stream.add([1], [2])
+        Traceback (most recent call last):
+        edgewise.errors.GraphError: sources are integers, and the ids so far are strings; convert them
         """
-        columns = _integers(sources, "sources"), _integers(targets, "targets")
-        counts = tuple(map(len, columns))
+        columns = batch_columns(sources, targets, ("sources", "targets"))
+        counts = len(columns.left), len(columns.right)
         if counts[0] != counts[1]:
             raise GraphError(f"{counts[0]} sources but {counts[1]} targets; give one of each for every edge")
+        if columns.kind is None:
+            return
+        self._check_kind(columns, "sources")
         start = perf_counter()
-        self._parents.add(columns, self._checked(*columns, ("sources", "targets")))
-        self._edges += len(columns[0])
+        if columns.kind == "integers":
+            pair = columns.left, columns.right
+            self._parents.add(pair, self._checked(*pair, ("sources", "targets")))
+        else:
+            self._add_strings(columns)
+        self._kind = columns.kind
+        self._edges += counts[0]
         self._seconds += perf_counter() - start
+
+    def _check_kind(self, columns, name):
+        """Raise if the ids are of another kind than those before, or do not go with ``n_vertices``."""
+        if self._kind not in (None, columns.kind):
+            raise GraphError(f"{name} are {columns.kind}, and the ids so far are {self._kind}; convert them")
+        if self._limit is not None and columns.kind != "integers":
+            problem = (
+                f"{argument('n_vertices', self._limit)} is for vertex numbers; {name} are {columns.kind}"
+            )
+            raise OptionError(f"{problem}, so leave it out")
+
+    def _add_strings(self, columns):
+        from edgewise.ingest.ids import aligned
+
+        if self._numbers is None:
+            self._kind, self._numbers = columns.kind, column_numbers(columns.kind)
+        for left, right in aligned(columns.left, columns.right):
+            pair = np.empty(len(left), np.uint32), np.empty(len(left), np.uint32)
+            self._numbers.add(left, right, *pair)
+            self._parents.add(pair, self._numbers.strings.count - 1)
 
     def connected(self, u: Any, v: Any) -> Any:
         """Return whether vertices are in the same component.
 
         Parameters
         ----------
-        u, v : int, or (k,) arrays of integers
-            A single number is compared with all of the other argument.  A number beyond those added is a
-            component of its own, unless ``n_vertices`` was given.
+        u, v : int or str, or (k,) arrays of these
+            A single id is compared with all of the other argument.  A number beyond those added, and a
+            string that was not added, is a component of its own; with ``n_vertices``, such a number is an
+            error.
 
         Returns
         -------
@@ -139,13 +197,29 @@ class ComponentsStream:
         Raises
         ------
         GraphError
-            A value is not a vertex number, or the arrays differ in length.
+            A value is no id, or of another kind than those added, or the arrays differ in length.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> stream = ew.ComponentsStream()
+        >>> stream.add(["ann", "bob"], ["bob", "eve"])
+        >>> stream.connected("ann", "eve"), stream.connected("ann", "tom")
+        (True, False)
+        >>> stream.connected(["ann", "tom", "tom"], ["bob", "tom", "pat"]).tolist()
+        [True, True, False]
         """
-        single = is_number(u, whole=True) and is_number(v, whole=True)
-        given = (u, "u"), (v, "v")
-        ones, others = (_integers([one] if is_number(one, whole=True) else one, name) for one, name in given)
+        columns = batch_columns(*([one] if is_single(one) else one for one in (u, v)), ("u", "v"))
+        ones, others, kind = columns
         if len(ones) != len(others) and 1 not in (len(ones), len(others)):
-            raise GraphError(f"{len(ones)} numbers in u but {len(others)} in v; give one of each to compare")
+            raise GraphError(f"{len(ones)} ids in u but {len(others)} in v; give one of each to compare")
+        if kind is not None:
+            self._check_kind(columns, "u and v")
+        compare = self._connected_numbers if kind in (None, "integers") else self._connected_strings
+        answers = compare(ones, others)
+        return bool(answers[0]) if is_single(u) and is_single(v) else answers
+
+    def _connected_numbers(self, ones, others):
         device = next((one for one in map(arrays.device_of, (ones, others)) if one != "cpu"), "cpu")
         ones, others = (arrays.move(one, device) for one in (ones, others))
         with arrays.on(device):
@@ -155,9 +229,29 @@ class ComponentsStream:
                 known = (unsigned(ones) < self.n_vertices) & (unsigned(others) < self.n_vertices)
                 answers = ones == others
                 answers[known] = self._query(ones[known], others[known])
-            else:
-                answers = self._query(ones, others)
-            return bool(answers[0]) if single else answers
+                return answers
+            return self._query(ones, others)
+
+    def _connected_strings(self, ones, others):
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from edgewise.ingest.arrow import value_type
+        from edgewise.ingest.ids import aligned
+
+        rows = min(len(ones), len(others)) and max(len(ones), len(others))
+        if rows == 0:
+            return np.empty(0, np.bool_)
+        first = pa.array(np.zeros(rows, np.int64))
+        columns = (column if len(column) == rows else column.take(first) for column in (ones, others))
+        answers = []
+        for pair in aligned(*(column.cast(value_type(column.type)) for column in columns)):
+            answers.append(pc.equal(*pair).to_numpy(zero_copy_only=False))
+            if self._numbers is not None:
+                numbers = [found.astype(np.int64) for found in self._numbers.find(*pair)]
+                known = np.maximum(*numbers) < min(self.n_vertices, int(MISSING))
+                answers[-1][known] = self._query(*(found[known] for found in numbers))
+        return np.concatenate(answers)
 
     def _query(self, ones, others):
         self._parents.settle()
@@ -174,12 +268,89 @@ class ComponentsStream:
         Returns
         -------
         Components
-            On the device of the stream.  Its graph has the vertices and the number of edges, but not the
-            edges: to verify, pass a graph that has them.
+            On the device of the stream.  Its graph has the vertices, their ids if these are strings, and the
+            number of edges, but not the edges: to verify, pass a graph that has them.
         """
-        graph = StreamedGraph(self.n_vertices, self._edges, self._parents.device)
+        ids = None if self._numbers is None else self._numbers.ids(last=False)[: self.n_vertices]
+        graph = StreamedGraph(self.n_vertices, self._edges, self._parents.device, ids)
         devices = device_team(self._parents.device).names
         return Components(graph, "rem", self._seconds, self._parents.labels(), devices=devices)
+
+    def save(self, path: str | PathLike) -> None:
+        """Write the stream to a file, from which :meth:`load` continues; more can be added to this one too.
+
+        Parameters
+        ----------
+        path : path-like
+            An ``.npz`` file, which is written whole or not at all.
+
+        Raises
+        ------
+        FileError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import edgewise as ew, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "monday.npz")
+        >>> stream = ew.ComponentsStream()
+        >>> stream.add(["ann"], ["bob"])
+        >>> stream.save(path)
+        >>> stream = ew.ComponentsStream.load(path)
+        >>> stream.add(["bob"], ["eve"])
+        >>> stream.connected("ann", "eve"), stream.edges
+        (True, 2)
+        """
+        labels = arrays.move(self._parents.labels(), "cpu")
+        facts = {"stream": FORMAT, "kind": self._kind, "edges": self._edges, "limit": self._limit}
+        strings = {} if self._numbers is None else self._numbers.state()
+        if strings:  # without strings that were numbered before memory ran out
+            offsets = strings["offsets"][: len(labels) + 1]
+            strings = {"offsets": offsets, "arena": strings["arena"][: offsets[-1]]}
+        save_state(path, facts, {"labels": labels, **strings})
+
+    @classmethod
+    def load(cls, path: str | PathLike, *, device: str = "cpu") -> ComponentsStream:
+        """Return a stream that continues from a file of :meth:`save`.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, which may have been saved on another device.
+        device : str
+            As for the stream itself.
+
+        Returns
+        -------
+        ComponentsStream
+            With the vertices, edges and ids that were saved.
+
+        Raises
+        ------
+        FileError
+            The file is not there, damaged, or of another version of edgewise.
+        DeviceError, OutOfMemoryError
+            The device is not there, or too small.
+        """
+        facts, state = load_state(path, DAMAGED)
+        with damage_reported(path, DAMAGED):
+            if facts["stream"] != FORMAT:
+                problem = f"is of another version of edgewise (format {facts['stream']!r}, not {FORMAT})"
+                raise FileError(path, f"{problem}; load it with that version")
+            kind, edges, limit = (facts[name] for name in ("kind", "edges", "limit"))
+            labels = state["labels"]
+            check_labels(labels)
+            counted = all(is_number(number, whole=True) and number >= 0 for number in (edges, limit or 0))
+            numbered = limit is None or (len(labels) == limit and kind in (None, "integers"))
+            if not (counted and numbered and kind in (None, *KINDS)) or (kind is None and edges):
+                raise ValueError("facts that are no facts of a stream")
+            stream = cls(limit, device=device)
+            stream._kind, stream._edges = kind, edges
+            if kind in ("strings", "bytes"):
+                stream._numbers = column_numbers(kind)
+                stream._numbers.restore(state, len(labels))
+            stream._parents.restore(labels)
+        return stream
 
     def _checked(self, one, other, names):
         """Largest number of two columns whose values are all valid; -1 if they are empty."""
@@ -196,41 +367,20 @@ class ComponentsStream:
         return maximum
 
 
+def column_numbers(kind):
+    """Numbers of strings, or of bytes."""
+    import pyarrow as pa
+
+    from edgewise.ingest.arrow import ColumnNumbers
+
+    return ColumnNumbers(*[pa.string() if kind == "strings" else pa.binary()] * 2)
+
+
 def as_count(n_vertices):
     """A number of vertices as an int; booleans are refused."""
     if not is_number(n_vertices, whole=True) or n_vertices < 0:
         raise OptionError(f"{argument('n_vertices', n_vertices)} must be a whole number, 0 or more")
     return int(n_vertices)
-
-
-def _integers(values, name):
-    """A contiguous array of integers from the caller's values."""
-    column = as_column(_listed(values, name), name)
-    if getattr(getattr(column, "dtype", None), "kind", None) not in ("i", "u"):
-        raise GraphError(f"{name} are no integers; vertex numbers are")
-    with arrays.on(arrays.device_of(column)):
-        native = column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
-        return arrays.contiguous(native)
-
-
-def _listed(values, name):
-    """Values for :func:`as_column`, which accepts any ids; values that are not integers are refused."""
-    if not isinstance(values, np.ndarray) and any(hasattr(values, kind) for kind in FOREIGN):
-        return values
-    values = unmasked(values, name)
-    try:
-        column = np.asarray(values)
-    except (TypeError, ValueError):
-        raise GraphError(f"{name} cannot be made an array; give one whole number for each edge") from None
-    if not isinstance(values, np.ndarray) and column.ndim == 0:
-        raise GraphError(f"{name} is of type {type(values).__name__}; vertex numbers come as arrays or lists")
-    if column.dtype.kind in "iu" or column.ndim != 1 or len(column) == 0:
-        return values if isinstance(values, list | tuple) and len(values) else column
-    listed = values if isinstance(values, list | tuple) else column.tolist()
-    for position, value in enumerate(listed):
-        if not is_number(value, whole=True):
-            raise GraphError(f"{name}[{position}] is {value!r}; vertex numbers are integers")
-    return list(listed)
 
 
 def unsigned(column):

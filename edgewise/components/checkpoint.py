@@ -1,7 +1,8 @@
-"""Checkpoints: the state of a stream of files, from which an interrupted run can continue.
+"""Files that hold the state of a stream: checkpoints of interrupted runs, and streams that were saved.
 
-A checkpoint is one ``.npz`` file, written under another name and renamed.  It stores the inputs and options
-of the run and its position; a run with other inputs is refused with a message that names the difference.
+A state is one ``.npz`` file, written under another name and renamed: facts as JSON, and arrays.  A checkpoint
+stores the inputs and options of the run and its position; a run with other inputs is refused with a message
+that names the difference.
 """
 
 import json
@@ -17,6 +18,48 @@ from edgewise.files.streams import reading
 
 FORMAT = 2
 DAMAGED = "is no checkpoint, or a damaged one; remove it to start again"
+
+
+def save_state(path, facts, arrays):
+    """Write facts and arrays by name to a file, whole or not at all."""
+    text = json.dumps(facts).encode()
+    with atomic_write(path) as part, writing(path), open(part, "wb") as file:
+        np.savez(file, facts=np.frombuffer(text, np.uint8), **arrays)
+
+
+def load_state(path, damaged):
+    """Return the facts and arrays of a file; FileError, with the message ``damaged``, if it has none."""
+    with (
+        reading(path),
+        open(path, "rb") as stream,
+        damage_reported(path, damaged),
+        np.load(stream, allow_pickle=False) as file,
+    ):
+        facts = json.loads(file["facts"].tobytes())
+        if not isinstance(facts, dict):
+            raise ValueError("the facts are no record")
+        return facts, {name: file[name] for name in file.files if name != "facts"}
+
+
+@contextmanager
+def damage_reported(path, damaged):
+    """Context that reports any error as the damage of a file, except those of edgewise itself."""
+    try:
+        yield
+    except (EdgewiseError, MemoryError):
+        raise
+    except Exception as error:
+        raise FileError(path, damaged) from error
+
+
+def check_labels(labels):
+    """Raise ValueError unless each label is the smallest vertex of a tree, and its own label."""
+    vertices = np.arange(len(labels), dtype=np.int64)
+    integers = labels.ndim == 1 and labels.dtype.kind in "iu"
+    if not integers or bool(((labels < 0) | (labels > vertices)).any()):
+        raise ValueError("a label is no vertex")
+    if bool((labels[labels] != labels).any()):
+        raise ValueError("a label has another label")
 
 
 class Checkpoint:
@@ -35,36 +78,14 @@ class Checkpoint:
         """
         if not self.path.exists():
             return None
-        with reading(self.path):
-            try:
-                with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-                    facts = json.loads(file["facts"].tobytes())
-                    self._compare(facts.pop("inputs"), facts.pop("format"))
-                    return facts, {name: file[name] for name in file.files if name != "facts"}
-            except FileError:
-                raise
-            except Exception as error:
-                raise FileError(self.path, DAMAGED) from error
+        facts, state = load_state(self.path, DAMAGED)
+        with self.report_damage():
+            self._compare(facts.pop("inputs"), facts.pop("format"))
+        return facts, state
 
-    @contextmanager
     def report_damage(self):
         """Context that uses what was loaded; missing entries are reported as damage."""
-        try:
-            yield
-        except EdgewiseError:
-            raise
-        except (LookupError, TypeError, ValueError) as error:
-            raise FileError(self.path, DAMAGED) from error
-
-    @staticmethod
-    def check_labels(labels):
-        """Raise ValueError unless each label is the smallest vertex of a tree, and its own label."""
-        vertices = np.arange(len(labels), dtype=np.int64)
-        integers = labels.ndim == 1 and labels.dtype.kind in "iu"
-        if not integers or bool(((labels < 0) | (labels > vertices)).any()):
-            raise ValueError("a label is no vertex")
-        if bool((labels[labels] != labels).any()):
-            raise ValueError("a label has another label")
+        return damage_reported(self.path, DAMAGED)
 
     def _compare(self, inputs, form):
         if form != FORMAT:
@@ -79,9 +100,7 @@ class Checkpoint:
 
     def save(self, facts, arrays):
         """Write the checkpoint, whole or not at all."""
-        text = json.dumps({**facts, "inputs": self.inputs, "format": FORMAT}).encode()
-        with atomic_write(self.path) as part, writing(self.path), open(part, "wb") as file:
-            np.savez(file, facts=np.frombuffer(text, np.uint8), **arrays)
+        save_state(self.path, {**facts, "inputs": self.inputs, "format": FORMAT}, arrays)
 
     def remove(self):
         """Remove the checkpoint, if there is one."""

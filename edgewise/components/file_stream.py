@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from edgewise.components.batch_stream import as_count
-from edgewise.components.checkpoint import Checkpoint
+from edgewise.components.checkpoint import Checkpoint, check_labels
 from edgewise.components.id_mapping import DenseIds, NotDenseError, SparseIds, StringIds
 from edgewise.components.merge import LABEL_MERGES, choose_label_merge
 from edgewise.components.parents import StreamWorkers
@@ -314,7 +314,7 @@ class FileStream:
             self.saved = pairs.rows
 
     def _resume(self, pairs, facts, state):
-        self.checkpoint.check_labels(state["labels"])
+        check_labels(state["labels"])
         (part, row), edges, rows = facts["position"], facts["edges"], facts["rows"]
         counted = all(is_number(number, whole=True) and number >= 0 for number in (part, row, edges, rows))
         if not counted or part >= len(self.shards.paths):

@@ -140,27 +140,10 @@ class StringIds:
         return self.workers.labels(last=True), self.numbers.ids()
 
     def state(self):
-        strings = self.numbers.strings
-        return {"offsets": strings.offsets.used_items(), "arena": strings.arena.used_items()}
+        return self.numbers.state()
 
     def restore(self, state):
-        offsets, arena = state["offsets"], state["arena"]
-        self._check(offsets, arena, len(state["labels"]))
-        for start in range(0, len(offsets) - 1, BLOCK):
-            part = offsets[start : start + BLOCK + 1]
-            self.numbers.strings.add(part - part[0], arena[part[0] : max(part[-1], part[0] + 1)], pairs=False)
-        if self.numbers.strings.count != len(state["labels"]):
-            raise ValueError("a string that occurs twice")
-
-    def _check(self, offsets, arena, count):
-        """Raise ValueError unless the offsets rise through the bytes, and strings are UTF-8."""
-        import pyarrow as pa
-
-        kinds = {np.dtype(np.int32): self.numbers.kind, np.dtype(np.int64): self.numbers.wide}
-        if offsets.dtype not in kinds or offsets.shape != (count + 1,) or arena.dtype != np.uint8:
-            raise ValueError("not one string for each label")
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(arena)]
-        pa.Array.from_buffers(kinds[offsets.dtype], count, buffers).validate(full=True)
+        self.numbers.restore(state, len(state["labels"]))
 
 
 def _resize(marks, length):

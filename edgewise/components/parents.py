@@ -101,6 +101,13 @@ class Parents:
         self.grow_to(largest + 1)
         self.join(*columns)
 
+    def restore(self, labels):
+        """Start from the labels of all vertices of an earlier run."""
+        self.grow_to(len(labels))
+        with arrays.guard(self.device):
+            self.array[: len(labels)] = arrays.move(labels.astype(self.array.dtype), self.device)
+            arrays.synchronize(self.device)
+
     def labels(self, last=False):
         """Smallest vertex of each vertex's tree, an index array; a copy unless this is the ``last`` use."""
         self.settle()
@@ -181,8 +188,4 @@ class StreamWorkers:
 
     def restore(self, labels):
         """Start from the labels of an earlier run."""
-        first = self.parents[0]
-        first.grow_to(len(labels))
-        with arrays.guard(first.device):
-            first.array[: len(labels)] = arrays.move(labels.astype(first.array.dtype), first.device)
-            arrays.synchronize(first.device)
+        self.parents[0].restore(labels)

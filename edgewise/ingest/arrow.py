@@ -226,9 +226,41 @@ class ColumnNumbers:
         starts = starts[column.offset : column.offset + len(column) + 1]
         return starts, np.frombuffer(text, np.uint8) if text else np.zeros(1, np.uint8)
 
-    def ids(self):
-        """Return the distinct strings in the order of their numbers, as an Arrow array."""
-        return self.strings.ids(self.kind)
+    def find(self, left, right):
+        """Numbers of two columns as :meth:`add` takes them, uint32, without adding any string.
+
+        Unknown strings have the number :data:`~edgewise.ingest.strings.MISSING`.
+        """
+        columns = [without_views(column.cast(value_type(column.type))) for column in (left, right)]
+        numbers = self.strings.find(*self._starts_and_bytes(*columns))
+        return numbers[: len(left)], numbers[len(left) :]
+
+    def ids(self, last=True):
+        """Return the distinct strings in the order of their numbers, as an Arrow array.
+
+        After the ``last`` call no strings can be added.
+        """
+        return self.strings.ids(self.kind, last)
+
+    def state(self):
+        """Return the strings as arrays by name, for a file."""
+        return {"offsets": self.strings.offsets.used_items(), "arena": self.strings.arena.used_items()}
+
+    def restore(self, state, count):
+        """Continue from the ``count`` strings of a state; ValueError if it is damaged."""
+        import pyarrow as pa
+
+        offsets, arena = state["offsets"], state["arena"]
+        kinds = {np.dtype(np.int32): self.kind, np.dtype(np.int64): self.wide}
+        if offsets.dtype not in kinds or offsets.shape != (count + 1,) or arena.dtype != np.uint8:
+            raise ValueError("not one string for each label")
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(arena)]
+        pa.Array.from_buffers(kinds[offsets.dtype], count, buffers).validate(full=True)
+        for start in range(0, len(offsets) - 1, BATCH_ROWS):
+            part = offsets[start : start + BATCH_ROWS + 1]
+            self.strings.add(part - part[0], arena[part[0] : max(part[-1], part[0] + 1)], pairs=False)
+        if self.strings.count != count:
+            raise ValueError("a string that occurs twice")
 
 
 def _distinct(column, side):

@@ -54,6 +54,8 @@ MAX_STRINGS = 3 << 30
 ENTRY = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 ONE = np.uint64(1)
+#: Stands for the number of a string that is not known.
+MISSING = np.uint64(0xFFFFFFFF)
 #: Marks a result of look_up that is a slot and not a number.
 NEW = np.uint64(1 << 32)
 
@@ -190,6 +192,29 @@ def rehash(old_slot, old_slots, slots):
             slot = (slot + ONE) & mask
 
 
+@each
+def find(position, batch, table, numbers):
+    """Write the number of a string of a single column, or :data:`MISSING`."""
+    starts, slots = batch.starts, table.slots
+    mask = np.uint64(len(slots) - 1)
+    start, length = starts[position], starts[position + 1] - starts[position]
+    code = hash_bytes(batch.text, start, starts[position + 1])
+    tag, slot, number = code << HALF, code & mask & ENTRY, MISSING
+    while True:
+        slot, content = probe(HashTable(slots, EMPTY, UPPER_HALF), slot, tag)
+        if content == EMPTY:
+            break
+        entry = content & ENTRY
+        other = table.offsets[entry]
+        if table.offsets[entry + ONE] - other == length and same_bytes(
+            batch.text, start, table.arena, other, length
+        ):
+            number = entry
+            break
+        slot = (slot + ONE) & mask
+    numbers[position] = number
+
+
 def _is_utf8(text):
     try:
         text.decode()
@@ -229,6 +254,13 @@ class StringNumbers:
             number_new(len(positions), positions, batch, self._table(), self.lookup.results)
         with timer("resolve"):
             return self._numbers(count)
+
+    def find(self, starts, text):
+        """Numbers of strings, (strings,) uint32, without adding any; :data:`MISSING` for unknown ones."""
+        numbers = np.empty(len(starts) - 1, np.uint32)
+        batch = Batch(np.uint64(len(numbers)), np.uint64(0), starts, text, np.uint64(self.count))
+        find(len(numbers), batch, self._table(), numbers)
+        return numbers
 
     def _table(self):
         return Table(self.slots, self.offsets.array, self.arena.array)
@@ -282,11 +314,15 @@ class StringNumbers:
             remedy = "convert the column to UTF-8, or store it as bytes"
             raise GraphError(f"the id {wrong[:SHOWN]!r} is not UTF-8 text; {remedy}") from None
 
-    def ids(self, kind):
-        """Return the strings in the order of their numbers, as an Arrow array of ``kind``; the last call."""
+    def ids(self, kind, last=True):
+        """Return the strings in the order of their numbers, as an Arrow array of ``kind``.
+
+        The array remains as it is when strings are added later, which the ``last`` call excludes.
+        """
         import pyarrow as pa
 
-        self.slots = self.lookup = None
+        if last:
+            self.slots = self.lookup = None
         wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
         kind = kind if self.offsets.array.dtype == np.int32 else wide[kind]
         buffers = [None, pa.py_buffer(self.offsets.used_items()), pa.py_buffer(self.arena.used_items())]

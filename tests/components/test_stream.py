@@ -3,6 +3,7 @@
 import os
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ import edgewise as ew
 from edgewise.components import batch_stream, parents
 from edgewise.components.verification import oracle
 from edgewise.device.target import INTERPRETED, SIMULATED
-from edgewise.errors import DeviceError, GraphError, OptionError, OutOfMemoryError
+from edgewise.errors import DeviceError, FileError, GraphError, OptionError, OutOfMemoryError
 from tests.zoo import ZOO
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
@@ -74,7 +75,7 @@ def test_questions():
     for u, v in ((6, 0), (0, -1)):
         with pytest.raises(GraphError, match=r"[uv]\[0\] is (6|-1); vertex numbers run from 0 to 5"):
             found.connected(u, v)
-    with pytest.raises(GraphError, match="2 numbers in u but 3 in v"):
+    with pytest.raises(GraphError, match="2 ids in u but 3 in v"):
         found.connected([0, 1], [2, 3, 4])
     with pytest.raises(GraphError, match="u is of type float"):
         found.connected(1.0, 2)
@@ -104,10 +105,10 @@ def test_adding_goes_on_after_a_result():
         (([0, 1], [1]), "2 sources but 1 targets"),
         (([0, -3], [1, 1]), r"sources\[1\] is -3; vertex numbers run from 0"),
         (([0, 1.5], [1, 1]), r"sources\[1\] is 1.5; vertex numbers are integers"),
-        (([0, 1], ["a", "b"]), r"targets\[0\] is 'a'; vertex numbers are integers"),
+        (([0, 1], ["a", "b"]), "sources are integers and targets are strings; convert one"),
         (([[0]], [[1]]), "2 dimensions"),
         (([[0], [1, 2]], [1, 2]), "sources cannot be made an array"),
-        ((None, None), "sources is of type NoneType; vertex numbers come as arrays or lists"),
+        ((None, None), "sources is of type NoneType; ids come as arrays or lists"),
         (((one for one in (1, 2)), [1, 2]), "sources is of type generator"),
         ((np.array([1, 2.5], object), [1, 2]), r"sources\[1\] is 2.5; vertex numbers are integers"),
     ],
@@ -187,6 +188,217 @@ def test_a_batch_that_lies_on_the_gpu():
         assert labels_of(found) == [0, 0, 0, 3]
         assert found.connected(0, there[1]).tolist() == [True, True]
         assert found.connected(there[0], [2, 3]).tolist() == [True, False]
+
+
+PAIRS = [
+    ("b", "a"),
+    ("ä", "ä"),
+    ("c", "d"),
+    ("", "b"),
+    ("a\0", "a"),
+    ("d", "b" * 300),
+    ("e", "c"),
+    ("x", "y"),
+]
+
+
+def in_form(values, form):
+    """A column of strings as callers may have it."""
+    if form == "objects":
+        return np.array(values, object)
+    if form == "NumPy":
+        return np.array(values, np.dtypes.StringDType())
+    if form == "pandas":
+        return pytest.importorskip("pandas").Series(values, index=range(5, 5 + len(values)))
+    column = pa.array(values)
+    if form == "dictionary":
+        return column.dictionary_encode()
+    if form == "views":
+        return column.cast(pa.string_view())
+    return pa.chunked_array([column[:1], column[1:]]) if form == "chunks" else values
+
+
+FORMS = ("list", "objects", "NumPy", "pandas", "dictionary", "views", "chunks")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_strings_in_batches_are_as_in_a_graph(form):
+    graph = ew.Graph.from_edges(*map(list, zip(*PAIRS)))
+    expected = ew.connected_components(graph).labels.tolist()
+    for size in (1, 3, len(PAIRS)):
+        found = ew.ComponentsStream(device=PLACE)
+        for start in range(0, len(PAIRS), size):
+            found.add(*(in_form(list(column), form) for column in zip(*PAIRS[start : start + size])))
+        result = found.result()
+        assert result.graph.ids.to_pylist() == graph.ids.to_pylist()
+        assert labels_of(found) == expected
+        assert (found.n_vertices, found.edges) == (len(graph.ids), len(PAIRS))
+        assert found.connected(in_form(["b", "x", "c"], form), "e").tolist() == [False, False, True]
+    assert result.on_host().to_frame() == ew.connected_components(graph).to_frame()
+
+
+def test_questions_about_strings():
+    found = ew.ComponentsStream(device=PLACE)
+    assert (found.connected("a", "a"), found.connected("a", "b")) == (True, False)
+    found.add(["a", "b"], ["b", "c"])
+    assert (found.connected("a", "c"), found.connected("a", "new")) == (True, False)
+    assert found.connected("new", "new")
+    assert found.connected(["a", "new", "new"], ["c", "new", "b"]).tolist() == [True, True, False]
+    assert found.connected("a", []).tolist() == found.connected([], []).tolist() == []
+    assert found.n_vertices == 3
+    with pytest.raises(GraphError, match="u and v are integers, and the ids so far are strings"):
+        found.connected(1, 2)
+    with pytest.raises(GraphError, match="u are strings and v are integers; convert one"):
+        found.connected("a", 2)
+    with pytest.raises(GraphError, match="2 ids in u but 3 in v"):
+        found.connected(["a", "b"], ["a", "b", "c"])
+
+
+def test_results_keep_their_ids_while_strings_are_added():
+    found = ew.ComponentsStream(device=PLACE)
+    found.add(["a"], ["b"])
+    before = found.result()
+    for start in range(0, 3000, 1000):
+        found.add([f"n{number}" for number in range(start, start + 1000)], ["b"] * 1000)
+    assert before.graph.ids.to_pylist() == ["a", "b"]
+    assert before.on_host().labels.tolist() == [0, 0]
+    assert found.result().graph.ids[-1].as_py() == "n2999"
+    assert labels_of(found) == [0] * 3002
+
+
+DAMAGED_TEXT = pa.Array.from_buffers(
+    pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")]
+)
+
+
+@pytest.mark.parametrize(
+    ("batch", "words"),
+    [
+        (([1, 2], [2, 3]), "sources are integers, and the ids so far are strings; convert them"),
+        (([b"a"], [b"b"]), "sources are bytes, and the ids so far are strings"),
+        ((["a", "new"], ["b", 1]), "integers and strings are mixed in targets"),
+        ((["a", None], ["b", "new"]), r"sources\[1\] is null; drop such edges first"),
+        (([None, "a"], ["b", "new"]), r"sources\[0\] is null; drop such edges first"),
+        ((["a", "new"], ["b"]), "2 sources but 1 targets"),
+        ((["a"], []), "1 sources but 0 targets"),
+        ((["a"], [b"b"]), "sources are strings and targets are bytes"),
+        ((pa.array(["new"]), DAMAGED_TEXT), "targets hold text that is not UTF-8"),
+        ((pa.array(["new"]), DAMAGED_TEXT.dictionary_encode()), "targets hold text that is not UTF-8"),
+        (("new", "a"), "sources is of type str; ids come as arrays or lists"),
+        (([["new"]], [["a"]]), "2 dimensions"),
+    ],
+)
+def test_bad_batches_of_strings_leave_nothing(batch, words):
+    found = ew.ComponentsStream(device=PLACE)
+    found.add([], [])
+    found.add(["a"], ["b"])
+    with pytest.raises(GraphError, match=words):
+        found.add(*batch)
+    assert (found.edges, found.n_vertices, found.result().graph.ids.to_pylist()) == (1, 2, ["a", "b"])
+
+
+def test_strings_after_integers_and_with_a_number_of_vertices():
+    found = ew.ComponentsStream(device=PLACE)
+    found.add([0], [1])
+    with pytest.raises(GraphError, match="sources are strings, and the ids so far are integers"):
+        found.add(["a"], ["b"])
+    assert (found.edges, found.connected(0, 1)) == (1, True)
+    with pytest.raises(OptionError, match="n_vertices=5 is for vertex numbers; sources are strings"):
+        ew.ComponentsStream(5, device=PLACE).add(["a"], ["b"])
+
+
+KINDS_OF_PAIRS = {
+    "strings": PAIRS,
+    "bytes": [(left.encode(), right.encode()) for left, right in PAIRS],
+    "integers": [(5, 3), (0, 0), (7, 9), (3, 1), (9, 2), (6, 6), (1, 0), (4, 8)],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_PAIRS)
+@pytest.mark.parametrize("limit", (None, 12))
+def test_saved_at_any_batch(kind, limit, tmp_path):
+    """A stream that is saved and loaded between two batches is the stream that was not."""
+    limit = limit if kind == "integers" else None
+    pairs, path = KINDS_OF_PAIRS[kind], tmp_path / "stream.npz"
+    whole = ew.ComponentsStream(limit, device=PLACE)
+    whole.add(*map(list, zip(*pairs)))
+    whole.save(tmp_path / "whole.npz")
+    for at in range(len(pairs) + 1):
+        found = ew.ComponentsStream(limit, device=PLACE)
+        for number, (left, right) in enumerate(pairs):
+            if number == at:
+                found.save(path)
+                found = ew.ComponentsStream.load(path, device=PLACE)
+            found.add([left], [right])
+        found.save(path)
+        assert path.read_bytes() == (tmp_path / "whole.npz").read_bytes()
+        found = ew.ComponentsStream.load(path)
+        assert found.result().labels.tobytes() == whole.result().on_host().labels.tobytes()
+        assert found.result().to_frame() == whole.result().on_host().to_frame()
+        assert (found.edges, found.n_vertices) == (whole.edges, whole.n_vertices)
+    assert found.connected(*pairs[0])
+    if limit is not None:
+        with pytest.raises(GraphError, match="from 0 to 11"):
+            found.add([12], [0])
+
+
+def rewritten(path, name, change):
+    """Change one array of a saved stream."""
+    with np.load(path) as file:
+        content = {one: file[one] for one in file.files}
+    content[name] = change(content[name])
+    np.savez(path, **content)
+
+
+def of_version(version):
+    return lambda facts: np.frombuffer(
+        facts.tobytes().replace(b'"stream": 1', f'"stream": {version}'.encode()), np.uint8
+    )
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes()[:300]), "or a damaged one; save it again"),
+        (lambda path: path.write_text("a,b"), "holds no stream that was saved"),
+        (lambda path: np.savez(path, labels=np.zeros(3)), "holds no stream that was saved"),
+        (lambda path: path.unlink(), "no such file"),
+        (
+            lambda path: rewritten(path, "facts", of_version(2)),
+            "another version of edgewise .format 2, not 1.",
+        ),
+        (lambda path: rewritten(path, "facts", lambda facts: facts[:-5]), "damaged"),
+        (lambda path: rewritten(path, "labels", lambda labels: labels[::-1]), "damaged"),
+        (lambda path: rewritten(path, "labels", lambda labels: labels[:-1]), "damaged"),
+        (lambda path: rewritten(path, "offsets", lambda offsets: offsets[::-1].copy()), "damaged"),
+        (lambda path: rewritten(path, "arena", lambda arena: np.full_like(arena, 255)), "damaged"),
+        (lambda path: rewritten(path, "arena", lambda arena: np.full_like(arena, 97)), "damaged"),
+    ],
+)
+def test_files_that_hold_no_stream(tmp_path, spoil, words):
+    found = ew.ComponentsStream(device=PLACE)
+    found.add(["a", "b", "x"], ["b", "c", "y"])
+    path = tmp_path / "stream.npz"
+    found.save(path)
+    spoil(path)
+    with pytest.raises(FileError, match=f"stream.npz.*{words}") as raised:
+        ew.ComponentsStream.load(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_stream_that_cannot_be_saved_leaves_the_old_file(tmp_path, monkeypatch):
+    found = ew.ComponentsStream(device=PLACE)
+    found.save(tmp_path / "stream.npz")
+    before = (tmp_path / "stream.npz").read_bytes()
+    found.add(["a"], ["b"])
+    with pytest.raises(FileError, match="the folder does not exist"):
+        found.save(tmp_path / "none" / "stream.npz")
+    monkeypatch.setattr(np, "savez", lambda file, **content: (file.write(b"half"), 1 / 0))
+    with pytest.raises(ZeroDivisionError):
+        found.save(tmp_path / "stream.npz")
+    assert [path.name for path in tmp_path.iterdir()] == ["stream.npz"]
+    assert (tmp_path / "stream.npz").read_bytes() == before
+    assert ew.ComponentsStream.load(tmp_path / "stream.npz").n_vertices == 0
 
 
 @pytest.mark.skipif(SIMULATED or INTERPRETED, reason="needs compiled loops")
