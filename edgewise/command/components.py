@@ -32,7 +32,8 @@ Checkpoint = Annotated[
     Path | None, typer.Option(help="With --stream: file from which an interrupted run continues.")
 ]
 Vertices = Annotated[
-    int | None, typer.Option(min=0, help="With --stream: number of vertices; integer ids are smaller.")
+    int | None,
+    typer.Option(metavar="N", min=0, help="With --stream: number of vertices; integer ids are smaller."),
 ]
 
 
