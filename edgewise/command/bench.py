@@ -78,7 +78,9 @@ def measured(
         str | None,
         typer.Option(metavar="NAMES", help="Devices, such as cuda:0,cuda:1; measured on 1, 2, ... of them."),
     ] = None,
-    runs: Annotated[int | None, typer.Option(min=1, help="Timed runs; their median is shown.")] = None,
+    runs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Timed runs; their median is shown.")
+    ] = None,
     only: Annotated[str, typer.Option(metavar="NAME,...", help="Only these experiments of the preset.")] = "",
     without: Annotated[
         str, typer.Option(metavar="GRAPH,...", help="Graphs to leave out, such as delaunay_n24.")

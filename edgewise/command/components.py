@@ -101,7 +101,8 @@ Changes = Annotated[
     ),
 ]
 Vertices = Annotated[
-    int | None, typer.Option(min=0, help="With --stream: number of vertices; integer ids are smaller.")
+    int | None,
+    typer.Option(metavar="N", min=0, help="With --stream: number of vertices; integer ids are smaller."),
 ]
 
 

@@ -47,7 +47,9 @@ FACTS = {
 LONG = 1e15
 
 Method = options.choice("Method", "How to count", METHODS)
-Length = Annotated[int | None, typer.Option("--length", "-k", help="Vertices of a cycle, 3 or more.")]
+Length = Annotated[
+    int | None, typer.Option("--length", "-k", metavar="N", help="Vertices of a cycle, 3 or more.")
+]
 Output = options.output(
     "Table to write (Parquet, CSV, Arrow, JSON Lines); - is standard output. Otherwise a terminal shows its "
     "head, and a pipe gets it whole."
@@ -59,8 +61,10 @@ CountDirections = Annotated[
     bool, typer.Option("--count-directions", help="Count every cycle twice, once in each direction.")
 ]
 Estimate = Annotated[bool, typer.Option("--estimate", help="Only estimate their number, by sampling.")]
-Samples = Annotated[int | None, typer.Option(min=1, help="With --estimate: samples to take.")]
-Seed = Annotated[int | None, typer.Option(min=0, help="With --estimate: the same seed, the same estimate.")]
+Samples = Annotated[int | None, typer.Option(metavar="N", min=1, help="With --estimate: samples to take.")]
+Seed = Annotated[
+    int | None, typer.Option(metavar="N", min=0, help="With --estimate: the same seed, the same estimate.")
+]
 Confidence = Annotated[
     float | None, typer.Option(help="With --estimate: share of intervals that hold the number, such as 0.95.")
 ]
@@ -68,7 +72,8 @@ Clustering = Annotated[
     bool, typer.Option("--clustering", help="Triangles and clustering coefficients; needs no --length.")
 ]
 Schedule = Annotated[
-    str, typer.Option(metavar="|".join(SCHEDULES), help="How vertices are dealt to the devices.")
+    str,
+    typer.Option(metavar="SCHEDULE", help=f"How vertices are dealt to the devices: {', '.join(SCHEDULES)}."),
 ]
 #: Weights do not matter here; scripts that serve all subcommands may still name them.
 Unseen = Annotated[str | None, typer.Option(hidden=True)]

@@ -83,7 +83,9 @@ Devices = Annotated[
 ]
 Threads = Annotated[
     int | None,
-    typer.Option("--threads", min=1, help="CPU threads; all cores by default.", rich_help_panel=_RUN),
+    typer.Option(
+        "--threads", metavar="N", min=1, help="CPU threads; all cores by default.", rich_help_panel=_RUN
+    ),
 ]
 Profile = Annotated[
     bool, typer.Option("--profile", help="Show how long each step took.", rich_help_panel=_RUN)

@@ -48,7 +48,7 @@ Source = Annotated[list[str] | None, typer.Option(metavar="ID", help="Vertex to 
 To = Annotated[
     list[str] | None, typer.Option(metavar="ID", help="Vertex to show the path to; may be repeated.")
 ]
-Cutoff = Annotated[float | None, typer.Option(min=0, help="Largest distance that counts.")]
+Cutoff = Annotated[float | None, typer.Option(metavar="X", min=0, help="Largest distance that counts.")]
 Bfs = Annotated[bool, typer.Option("--bfs", help="Ignore the weights: distances are numbers of edges.")]
 AllPairs = Annotated[
     bool, typer.Option("--all-pairs", help="Distances from every vertex, or every --source, to every vertex.")
@@ -67,7 +67,9 @@ OutputFormat = options.format_of_output("--output-format")
 Verify = options.verify("distances", "graph")
 Dtype = Annotated[
     str | None,
-    typer.Option(metavar="int32|int64|float32|float64", help="Type of the distances, if not the weights'."),
+    typer.Option(
+        metavar="TYPE", help="Type of the distances, if not the weights': int32, int64, float32, float64."
+    ),
 ]
 
 

@@ -51,11 +51,12 @@ __all__ = [*FAMILIES, "named", "replicate", "with_weights"]
 
 @family
 def named(name: str, *, seed: int = 0, device: str = "cpu", **changes: Any) -> Graph:
-    """Make a graph of :data:`NAMED`.
+    """Make a graph of the experiments by its name, such as ``rmat20`` or ``road4096``.
 
     Parameters
     ----------
     name : str
+        A key of :data:`NAMED`; the error for an unknown one lists them all.
     **changes
         Options of the family in place of the stated ones.
 

@@ -28,8 +28,10 @@ def with_weights(graph: Graph, low: int, high: int, *, seed: int = 0) -> Graph:
     ----------
     graph : Graph
         It is not changed.
-    low, high : int
-        Least and greatest weight.
+    low : int
+        Least weight.
+    high : int
+        Greatest weight.
     seed : int
 
     Returns
@@ -76,12 +78,14 @@ def _copy(edge, sources, targets, edges, vertices, new_sources, new_targets):
 
 
 def replicate(graph: Graph, copies: int) -> Graph:
-    """Make ``copies`` copies of a graph with no edges between them (Hellås 2018, section 6.1).
+    """Make several copies of a graph, with no edges between them (Hellås 2018, section 6.1).
 
     Parameters
     ----------
     graph : Graph
+        It is not changed.
     copies : int
+        Number of copies.
 
     Returns
     -------

@@ -56,6 +56,7 @@ def grid(
     Parameters
     ----------
     rows : int
+        Rows of vertices.
     columns : int, optional
         By default as many as rows.
     dropped : float

@@ -21,7 +21,7 @@ SIZES = ("n", "m", "rows", "nx", "scale", "copies", "low", "high")
 SHARED_PARAMETERS = {
     "simple": "bool\n    Drop self-loops and merge repeated edges; fewer edges than drawn are left.",
     "shuffle": "bool\n    Put the vertex ids in random order; else they follow the structure of the graph.",
-    "directed": "bool",
+    "directed": "bool\n    Give the edges a direction.",
     "seed": "int\n    The same seed gives the same result on every device.",
     "device": 'str\n    Device of the result: "cpu", "cuda", "cuda:N", or "auto" for a GPU if there is one.',
 }

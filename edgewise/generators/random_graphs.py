@@ -53,8 +53,10 @@ def uniform(
 
     Parameters
     ----------
-    n, m : int
-        Vertices and random pairs.
+    n : int
+        Vertices.
+    m : int
+        Random pairs.
 
     Examples
     --------
