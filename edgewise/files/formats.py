@@ -18,8 +18,8 @@ from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.contents import Edges, Rows
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
-from edgewise.files.rare_formats import sibling
 from edgewise.files.pair_records import DUPS, NPY
+from edgewise.files.rare_formats import sibling
 from edgewise.files.streams import SUFFIXES, Source, check_path, reading, separated
 from edgewise.ingest.scores import Kept
 

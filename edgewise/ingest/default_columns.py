@@ -70,7 +70,7 @@ def choose_columns(names, is_number, source=None, target=None, weight=None) -> C
 def _warn_of_datasets(ids, names):
     """Warn if given columns hold ids of Splink that are unique within a dataset only."""
     joined = _with_datasets(ids, names)
-    if joined != ids:
+    if joined != ids and set(ids) <= set(names):
         from warnings import warn
 
         problem = f"the ids are {ids[0]!r} and {ids[1]!r} without {DATASETS[0]!r} and {DATASETS[1]!r}"
