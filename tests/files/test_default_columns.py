@@ -1,4 +1,4 @@
-"""Which columns hold the ids and the scores where nobody names them: the same in files, frames and streams."""
+"""Which columns hold the ids and the scores by default: the same ones in files, frames and streams."""
 
 import json
 
@@ -179,7 +179,7 @@ def test_what_cannot_be_joined(tmp_path):
     for read in ew.read, ew.stream_components:
         with pytest.raises(FileError, match=f"pairs.parquet: {message}"):
             read(path)
-    with pytest.raises(GraphError, match="'source_dataset_l' cannot be part of an id .*; write it as UTF-8"):
+    with pytest.raises(GraphError, match=r"'source_dataset_l' cannot be part of an id .*; write it as UTF-8"):
         ew.Graph.from_frame(table.set_column(2, "source_dataset_l", [[b"\xff"] * 3]))
     with pytest.raises(FileError, match="no column 'what-__-unique_id_l'"):
         ew.read(path, source="what-__-unique_id_l", target="unique_id_r")

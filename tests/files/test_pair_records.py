@@ -94,7 +94,7 @@ def test_damaged_arrays(tmp_path):
     for part in content[:-1], content[:20], content[:8] + b"\xff\xff" + content[10:], whole.read_bytes():
         path.write_bytes(part)
         for read in ew.read, ew.stream_components:
-            with pytest.raises(FileError, match="a.npy: is cut off, damaged or no array .* with numpy.save"):
+            with pytest.raises(FileError, match=r"a.npy: is cut off, damaged or no array .* with numpy.save"):
                 read(path)
     with pytest.raises(OptionError, match="sep= means nothing for a table"):
         ew.read(path, sep=";")
@@ -148,7 +148,7 @@ def test_duplicates_that_are_cut_off(tmp_path):
     other.write_bytes(path.read_bytes()[:16])
     with pytest.raises(FileError, match=r"pairs.bin: does not end in \.dups, by which such a file is known"):
         ew.read(other, format="dups")
-    with pytest.raises(FileError, match="is dups by its first bytes|is dups"):
+    with pytest.raises(FileError, match="is dups"):
         ew.read(path, format="csv")
     with pytest.raises(OptionError, match="header= means nothing for a table"):
         ew.read(dups(tmp_path, (0, 1, 0, 2)), header=True)

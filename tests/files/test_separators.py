@@ -54,7 +54,7 @@ def test_what_is_no_separator(tmp_path, sep):
     path = store(tmp_path, "l;r\n1;2\n")
     for read in ew.read, ew.stream_components:
         with pytest.raises(
-            OptionError, match="is no separator; give one character such as ';' or '|', or the"
+            OptionError, match="is no separator; give one character such as"
         ):
             read(path, sep=sep)
 
@@ -65,7 +65,7 @@ def test_separators_are_for_text(tmp_path, capsys):
     store(tmp_path, "%%MatrixMarket matrix coordinate integer symmetric\n2 2 1\n2 1 5\n", "a.mtx")
     for name in "a.parquet", "a.jsonl", "a.mtx":
         with pytest.raises(
-            OptionError, match="sep= means nothing for .*; it is for edge lists and text tables"
+            OptionError, match=r"sep= means nothing for .*; it is for edge lists and text tables"
         ):
             ew.read(tmp_path / name, sep=";")
     for name in "a.parquet", "a.jsonl":
