@@ -240,6 +240,13 @@ def test_thresholds_that_will_not_do(tmp_path, options, message):
             read(path, **options)
 
 
+def test_unknown_options_of_a_frame_are_refused():
+    with pytest.raises(OptionError, match=r"from_frame\(\) has no option 'treshold'; it has source, target"):
+        ew.Graph.from_frame(SCORED, treshold=0.5)
+    with pytest.raises(OptionError, match="source= and target= belong together; give both or neither"):
+        ew.Graph.from_frame(SCORED, "a")
+
+
 def test_thresholds_are_for_tables(tmp_path, capsys):
     (tmp_path / "a.txt").write_text("1 2 0.5\n2 3 0.9\n")
     (tmp_path / "a.mtx").write_text("%%MatrixMarket matrix coordinate integer symmetric\n2 2 1\n2 1 5\n")

@@ -1,5 +1,6 @@
 """Records of other tools: the scored pairs of dedupe, and the duplicates of datatrove."""
 
+import gzip
 import struct
 
 import numpy as np
@@ -144,6 +145,12 @@ def test_duplicates_that_are_cut_off(tmp_path):
     for read in ew.read, ew.stream_components:
         with pytest.raises(FileError, match="dups: has 29 bytes, and a record has 16; the file is cut off"):
             read(path.parent)
+
+    whole = dups(tmp_path / "b", (0, 1, 0, 2))
+    (whole.parent / "1.dups.gz").write_bytes(gzip.compress(whole.read_bytes()))
+    for read in ew.read, ew.stream_components:
+        with pytest.raises(FileError, match=r"1\.dups\.gz: is compressed with gzip; decompress it"):
+            read(whole.parent)
     other = tmp_path / "pairs.bin"
     other.write_bytes(path.read_bytes()[:16])
     with pytest.raises(FileError, match=r"pairs.bin: does not end in \.dups, by which such a file is known"):

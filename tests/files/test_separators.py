@@ -53,9 +53,7 @@ def test_any_separator(tmp_path, sep):
 def test_what_is_no_separator(tmp_path, sep):
     path = store(tmp_path, "l;r\n1;2\n")
     for read in ew.read, ew.stream_components:
-        with pytest.raises(
-            OptionError, match="is no separator; give one character such as"
-        ):
+        with pytest.raises(OptionError, match="is no separator; give one character such as"):
             read(path, sep=sep)
 
 
