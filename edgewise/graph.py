@@ -201,8 +201,8 @@ class Graph:
         Parameters
         ----------
         frame : table
-            Anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB ...), a dict of columns, or a
-            structured array, such as the scored pairs of dedupe.
+            Anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB ...), a dict of columns, or
+            a structured array, such as the scored pairs of dedupe.
         source, target : str, optional
             Columns with the ids of the endpoints.  By default as in :func:`edgewise.read`: columns with usual
             names, such as ``unique_id_l`` and ``unique_id_r``, or the first two of at most three.

@@ -55,6 +55,7 @@ def facts(result, team, clock, own, verified, *files) -> dict:
     return {
         "vertices": result.graph.n_vertices,
         "edges": result.graph.n_edges,
+        "columns": result.graph.assumed_columns,
         **own,
         "threads": threads.count() if "cpu" in team.devices else None,
         "verified": verified,

@@ -52,6 +52,8 @@ class DupsTable(RecordTable):
     def __init__(self, source):
         import pyarrow as pa
 
+        if source.compression is not None:
+            raise source.error(f"is compressed with {source.compression}; decompress it")
         self.source = source
         self.rows, rest = divmod(source.size, RECORD_BYTES)
         if rest:

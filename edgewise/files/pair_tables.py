@@ -24,10 +24,7 @@ from edgewise.timer import timer
 BATCH_ROWS = 1 << 18
 BUFFER = 1 << 20
 #: Endings of the parts in a folder, before one that names a compression.
-PARTS = (
-    *(".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".jsonl", ".ndjson"),
-    *(".npy", DUPS),
-)
+PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".jsonl", ".ndjson", DUPS)
 
 
 def read_pairs(path, wanted, progress=None, ids=None, records=None) -> Graph:

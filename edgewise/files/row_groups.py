@@ -50,7 +50,7 @@ class Piece(NamedTuple):
 
 
 class PairFiles:
-    """Files of pairs with the same columns; the other parameters are :class:`~edgewise.files.formats.Options`.
+    """Files of pairs with the same columns, and the :class:`~edgewise.files.formats.Options` to read them.
 
     ``stamps`` are (path, bytes, time of the last change) of each file; ``facts`` is the dict that edgewise
     wrote into the metadata, if it wrote the only file, else ``None``.  ``where`` is the condition on the

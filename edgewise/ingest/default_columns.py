@@ -70,7 +70,7 @@ def choose_columns(names, is_number, source=None, target=None, weight=None) -> C
 def _warn_of_datasets(ids, names):
     """Warn if given columns hold ids of Splink that are unique within a dataset only."""
     joined = _with_datasets(ids, names)
-    if joined != ids:
+    if joined != ids and set(ids) <= set(names):
         from warnings import warn
 
         problem = f"the ids are {ids[0]!r} and {ids[1]!r} without {DATASETS[0]!r} and {DATASETS[1]!r}"
@@ -112,7 +112,8 @@ def default_columns(names, is_number) -> Columns:
     ids = pairs[0] if pairs else (listed[0], listed[1])
     third = listed[2] if len(listed) == 3 and listed[2] not in ids else None
     weight = third if third is not None and is_number(shown[2]) else None
-    return Columns(*_with_datasets(ids, names), weight, len(listed) > 3)
+    source, target = _with_datasets(ids, names)
+    return Columns(source, target, weight, len(listed) > 3)
 
 
 def _with_datasets(ids, names):

@@ -4,7 +4,8 @@ A name such as ``source_dataset_l-__-unique_id_l``, where no column has it, stan
 in it, with the same joint between them.  The text is null where one of them is.
 """
 
-from edgewise.ingest.arrow import value_type, with_plain_nulls, without_views
+from edgewise.errors import GraphError
+from edgewise.ingest.arrow import is_text, value_type, with_plain_nulls, without_views
 from edgewise.ingest.default_columns import JOINT, joined_names
 
 
@@ -28,18 +29,33 @@ class JoinedColumns:
             schema = schema.append(pa.field(name, pa.string()))
         return schema
 
-    def add_to(self, table):
-        """A table or record batch with the joined columns, as far as it has what they join."""
+    def add_to(self, batch):
+        """A record batch with the joined columns, as far as it has what they join."""
+        import pyarrow as pa
+
+        names, columns = list(batch.schema.names), list(batch.columns)
         for name, parts in self.parts.items():
-            if set(parts) <= set(table.schema.names):
-                table = table.append_column(name, _joined([table.column(part) for part in parts]))
-        return table
+            if set(parts) <= set(names):
+                names.append(name)
+                columns.append(_joined([(part, batch.column(part)) for part in parts]))
+        return pa.RecordBatch.from_arrays(columns, names)
 
 
-def _joined(columns):
+def _joined(named):
+    """The text of several columns, given with their names, in one."""
     import pyarrow as pa
     import pyarrow.compute as pc
+    from pyarrow import types
 
-    texts = [without_views(with_plain_nulls(column)) for column in columns]
-    texts = [text.cast(value_type(text.type)) for text in texts]
-    return pc.binary_join_element_wise(*(text.cast(pa.string()) for text in texts), JOINT)
+    texts = []
+    for name, column in named:
+        column = without_views(with_plain_nulls(column))
+        kind = value_type(column.type)
+        if not (is_text(kind) or types.is_integer(kind) or types.is_null(kind)):
+            raise GraphError(f"column {name!r} holds {kind}; ids are integers or strings, so convert it")
+        try:
+            texts.append(column.cast(kind).cast(pa.string()))
+        except pa.ArrowException as error:
+            problem = f"column {name!r} cannot be part of an id ({' '.join(str(error).split())})"
+            raise GraphError(f"{problem}; write it as UTF-8 text") from error
+    return pc.binary_join_element_wise(*texts, JOINT)

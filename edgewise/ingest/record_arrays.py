@@ -38,9 +38,7 @@ def _columns_of(dtype, field):
     base, shape = dtype[field].base, dtype[field].shape
     kind = base.newbyteorder("=")
     if base.kind not in KINDS or (base.kind == "f" and base.itemsize > 8):
-        raise GraphError(
-            f"the field {field!r} holds {base}; leave it out, or convert it to numbers or strings"
-        )
+        raise GraphError(f"the field {field!r} holds {base}; convert it to numbers or strings")
     if (field, shape) == (PAIRS, (2,)):
         return [(name, kind, (slice(None), position)) for position, name in enumerate(ENDS)]
     if shape:
