@@ -5,11 +5,14 @@
 
 import doctest
 import os
+import pty
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -132,6 +135,23 @@ def without_times(text):
     return re.sub(r"\d+ threads? of", "... threads of", text)
 
 
+def on_a_terminal(command, folder, environment):
+    """Run a command whose standard output is a terminal; return its status, and what it has printed."""
+    ours, theirs = pty.openpty()
+    how = {"cwd": folder, "env": environment, "stdin": subprocess.DEVNULL}
+    with tempfile.TemporaryFile() as messages:
+        process = subprocess.Popen(["sh", "-c", command], stdout=theirs, stderr=messages, **how)
+        os.close(theirs)
+        printed = b""
+        with suppress(OSError):  # Linux ends with an error when the other end is closed
+            while part := os.read(ours, 1 << 16):
+                printed += part
+        os.close(ours)
+        process.wait()
+        messages.seek(0)
+        return process.returncode, (printed + messages.read()).decode().replace("\r\n", "\n")
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder in which every command of the README has run as it is shown, one after the other."""
@@ -143,14 +163,11 @@ def folder(tmp_path_factory):
         for command, shown in re.findall(r"^\$ (.*)\n((?:[^$\n].*\n)*)", block, re.MULTILINE):
             if command.split()[0] in ("pip", "make"):
                 continue
-            done = subprocess.run(
-                ["sh", "-c", command], cwd=folder, env=os.environ | settings, capture_output=True, text=True
-            )
+            status, printed = on_a_terminal(command, folder, os.environ | settings)
             if "--devices all" in command and not has_gpu:
-                assert done.returncode == 2 and "needs a GPU" in done.stderr, command
+                assert status == 2 and "needs a GPU" in printed, command
                 continue
-            printed = done.stdout + done.stderr
-            assert done.returncode == 0, f"{command}: {printed}"
+            assert status == 0, f"{command}: {printed}"
             if shown:
                 assert without_times(printed) == without_times(shown), command
     return folder
