@@ -90,7 +90,9 @@ def run(arguments, begin=lambda: None) -> int:
         return _fail(*keyboard.ending()) if status == INTERRUPTED else int(status or 0)
     except (KeyboardInterrupt, typer.Abort):  # older versions of typer abort, newer ones give the status
         return _fail(*keyboard.ending())
-    except (BrokenPipeError, SystemExit):  # typer exits in this way for no other reason
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not error.code:  # words for the completion of a shell
+            return 0
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
     except EdgewiseError as error:
