@@ -92,7 +92,9 @@ def run(arguments, begin=lambda: None) -> int:
         return _fail(*keyboard.ending()) if status == INTERRUPTED else int(status or 0)
     except (KeyboardInterrupt, typer.Abort):  # older versions of typer abort, newer ones give the status
         return _fail(*keyboard.ending())
-    except (BrokenPipeError, SystemExit):  # typer exits in this way for no other reason
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not error.code:  # words for the completion of a shell
+            return 0
         return _unread()
     except EdgewiseError as error:
         if isinstance(error.__cause__, BrokenPipeError):  # an output that is a pipe

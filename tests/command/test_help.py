@@ -88,6 +88,14 @@ def test_short_name_of_version(capsys):
     assert capsys.readouterr().out == f"edgewise {ew.__version__}\n"
 
 
+def test_completion_knows_values_of_options(capsys, monkeypatch):
+    typed = {"COMP_WORDS": "edgewise components x --method re", "COMP_CWORD": "4"}
+    for name, value in {"_EDGEWISE_COMPLETE": "complete_bash", **typed}.items():
+        monkeypatch.setenv(name, value)
+    assert run([]) == 0
+    assert capsys.readouterr().out.split() == ["rem", "rem-sequential", "rem-sample"]
+
+
 def test_only_the_requested_page_is_imported():
     script = "import sys; from edgewise.command import run; run(['info', '-h']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

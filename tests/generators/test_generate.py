@@ -409,7 +409,7 @@ def test_named_graphs_are_calls_of_their_families():
         inspect.signature(family).bind(**options)
     assert generators.named("rmat20", scale=10).n_vertices == 1024
     assert generators.named("comps2M", n=300, seed=3).n_vertices == 300
-    with pytest.raises(OptionError, match="no graph is named 'rmat99'; use one of rmat22, "):
+    with pytest.raises(OptionError, match="no graph is named 'rmat99'; did you mean rmat2"):
         generators.named("rmat99")
 
 
