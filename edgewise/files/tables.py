@@ -256,8 +256,24 @@ def write_parquet(thing, stream) -> None:
     # Ids hardly ever repeat, so a dictionary would not pay.
     options = {"use_dictionary": False, "compression": "zstd", "compression_level": 1}
     with parquet.ParquetWriter(stream, first.schema, **options) as writer:
-        for table in tables:
+        for table in _in_blocks(tables):
             writer.write_table(table)
+
+
+def _in_blocks(tables):
+    """The rows of tables in blocks of :data:`BLOCK`, the last one shorter, whatever their sizes are."""
+    import pyarrow as pa
+
+    waiting, count = [], 0
+    for table in tables:
+        while count + table.num_rows >= BLOCK:
+            missing = BLOCK - count
+            yield pa.concat_tables([*waiting, table.slice(0, missing)])
+            table, waiting, count = table.slice(missing), [], 0
+        waiting.append(table)
+        count += table.num_rows
+    if count:
+        yield pa.concat_tables(waiting)
 
 
 def write_arrow(thing, stream) -> None:

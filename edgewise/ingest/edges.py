@@ -46,9 +46,8 @@ def endpoints_among(known, sources, targets):
     if len(columns[0]) != len(columns[1]):
         problem = f"{len(columns[0])} sources but {len(columns[1])} targets"
         raise GraphError(f"{problem}; give one of each for every edge")
-    known.check_kinds(("sources", "targets"), [column.type for column in columns])
     numbers = tuple(np.empty(len(column), np.uint32) for column in columns)
-    known.number(*columns, numbers)
+    known.number(columns, numbers, ("sources", "targets"))
     names, count = known.finish(*numbers)
     return tuple(arrays.move(column, device) for column in numbers), count, names
 

@@ -25,7 +25,7 @@ def known_ids(kind, name, grow=False):
     >>> known = known_ids(pa.int64(), "column 'id'")
     >>> known.extend(pa.array([30, 10, 20]))
     >>> columns = np.empty(2, np.uint32), np.empty(2, np.uint32)
-    >>> known.number(pa.array([10, 30]), pa.array([20, 20]), columns)
+    >>> known.number((pa.array([10, 30]), pa.array([20, 20])), columns)
     >>> [column.tolist() for column in columns]
     [[1, 0], [2, 2]]
     """
@@ -38,11 +38,11 @@ class KnownIds:
     def __init__(self, kind, name, grow):
         self.kind, self.name, self.grow, self.count = value_type(kind), name, grow, 0
 
-    def check_kinds(self, names, kinds):
-        """Raise unless columns of pairs hold ids of the same kind."""
-        for name, kind in zip(names, kinds):
-            if is_text(kind) != is_text(self.kind):
-                problem = f"column {name!r} holds {kind}, but {self.name} holds {self.kind}"
+    def _check_kinds(self, ends, names):
+        """Raise unless the ids of pairs are of the same kind."""
+        for name, column in zip(names, ends):
+            if is_text(column.type) != is_text(self.kind):
+                problem = f"column {name!r} holds {column.type}, but {self.name} holds {self.kind}"
                 raise GraphError(f"{problem}; convert one to the other")
 
     def extend(self, column):
@@ -56,22 +56,27 @@ class KnownIds:
         self._extend(column)
         self.count += len(column)
 
-    def number(self, left, right, columns, row_of=None):
-        """Write the numbers of pairs into two uint32 ``columns``; ``row_of(position)`` is a row in messages."""
-        self._number(left, right, columns)
-        if not self.grow:
-            self._check(left, right, columns, row_of)
+    def number(self, ends, numbers, names=("source", "target"), row_of=None):
+        """Write the numbers of pairs, two Arrow columns, into two uint32 arrays.
 
-    def _check(self, left, right, columns, row_of):
-        unknown = [column >= self.count for column in columns]
+        ``names`` are those of the columns, and ``row_of(position)`` is a row, both for messages.
+        """
+        if len(ends[0]):
+            self._check_kinds(ends, names)
+            self._number(ends, numbers)
+            if not self.grow:
+                self._check(ends, numbers, row_of)
+
+    def _check(self, ends, numbers, row_of):
+        """Raise if a pair has an id that was not given."""
+        unknown = [column >= self.count for column in numbers]
         rows = [int(where.argmax()) for where in unknown if where.any()]
         if rows:
             row = min(rows)
-            one = (left if unknown[0][row] else right)[row].as_py()
+            one = ends[0 if unknown[0][row] else 1][row].as_py()
             where = "" if row_of is None else f" in row {row_of(row):,}"
-            raise GraphError(
-                f"the id {one!r}{where} is not in {self.name}; add its record, or leave the pair out"
-            )
+            problem = f"the id {one!r}{where} is not in {self.name}"
+            raise GraphError(f"{problem}; add its record, or leave the pair out")
 
     def _refuse_copy(self, row, first, value):
         problem = f"{self.name} holds {value!r} in rows {first + 1:,} and {row + 1:,}"
@@ -92,17 +97,17 @@ class KnownStrings(KnownIds):
             position = int(copies.argmax())
             self._refuse_copy(self.count + position, int(numbers[position]), column[position].as_py())
 
-    def _number(self, left, right, columns):
-        self.numbers.add(left, right, *columns)
+    def _number(self, ends, numbers):
+        self.numbers.add(*ends, *numbers)
 
-    def _check(self, left, right, columns, row_of):
+    def _check(self, ends, numbers, row_of):
         if self.numbers.strings.count > self.count:
-            super()._check(left, right, columns, row_of)
+            super()._check(ends, numbers, row_of)
 
-    def finish(self, *columns):
+    def finish(self, *numbers):
         """Return all ids in the order of their numbers, and their count; the last call.
 
-        ``columns`` are all the arrays of numbers that were written.
+        ``numbers`` are all the arrays of numbers that were written.
         """
         ids = self.numbers.ids()
         return ids, len(ids)
@@ -133,11 +138,10 @@ class KnownIntegers(KnownIds):
             row = int((firsts[ranks] != np.arange(len(ranks))).argmax())
             self._refuse_copy(row, int(firsts[ranks[row]]), int(self.given.array[row]))
 
-    def _number(self, left, right, columns):
-        dtype = self.given.array.dtype
-        numbers = self.numbers.add(_integers(left, dtype), _integers(right, dtype))
+    def _number(self, ends, numbers):
+        found_ids = self.numbers.add(*(_integers(column, self.given.array.dtype) for column in ends))
         positions = self.positions.used_items()
-        for column, found in zip(columns, numbers):
+        for column, found in zip(numbers, found_ids):
             if self.numbers.count == self.count:
                 column[:] = positions[found]
                 continue
@@ -145,17 +149,17 @@ class KnownIntegers(KnownIds):
             column[:] = found
             column[known] = positions[found[known]]
 
-    def finish(self, *columns):
+    def finish(self, *numbers):
         """Return all ids in the order of their numbers, or ``None``, and their count.
 
-        ``columns`` are all the arrays of numbers that were written; the numbers of new ids in them change.
+        ``numbers`` are all the arrays of numbers that were written; the numbers of new ids in them change.
         """
         ids, new = self.given.used_items(), self.numbers.ids()[self.count :]
         if len(new):
             order = np.argsort(new)
             ranks = np.empty(len(new), np.uint32)
             ranks[order] = np.arange(self.count, self.count + len(new))
-            for column in columns:
+            for column in numbers:
                 is_new = column >= self.count
                 column[is_new] = ranks[column[is_new] - np.uint32(self.count)]
             ids = np.concatenate([ids, new[order]])

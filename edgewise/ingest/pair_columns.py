@@ -232,8 +232,6 @@ class Pairs(PairBatches):
         super().__init__(schema, wanted)
         text = is_text(self.kinds[0])
         self.known = known
-        if known is not None:
-            known.check_kinds(self.id_columns, self.kinds)
         self.numbers = ColumnNumbers(*self.kinds, expected) if text and known is None else None
         numbered = text or known is not None
         kinds = [np.uint32 if numbered else integer_type(kind) for kind in self.kinds]
@@ -248,7 +246,7 @@ class Pairs(PairBatches):
         sources, targets = self.sources.extend(len(left)), self.targets.extend(len(left))
         if self.known is not None:
             with timer("number ids"):
-                self.known.number(left, right, (sources, targets), self.row_in_file)
+                self.known.number((left, right), (sources, targets), self.id_columns, self.row_in_file)
         elif self.numbers is not None:
             with timer("number ids"):
                 self.numbers.add(left, right, sources, targets)

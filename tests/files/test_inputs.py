@@ -138,7 +138,9 @@ def test_standard_input(monkeypatch):
         ew.read("-")
     with pytest.raises(OptionError, match="standard input is given twice"):
         ew.read(["-", "-"])
-    with pytest.raises(OptionError, match="checkpoint= needs files that can be read again, and standard input"):
+    with pytest.raises(
+        OptionError, match="checkpoint= needs files that can be read again, and standard input"
+    ):
         ew.stream_components(["a.csv", "-"], checkpoint="so-far")
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(FileError, match="^standard input: is closed"):
@@ -150,7 +152,9 @@ def test_a_full_disk(monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(inputs, "_copy", full)
-    with pytest.raises(FileError, match=r"^the BytesIO object: its temporary copy does not fit into .*TMPDIR"):
+    with pytest.raises(
+        FileError, match=r"^the BytesIO object: its temporary copy does not fit into .*TMPDIR"
+    ):
         ew.read(io.BytesIO(PAIRS))
 
 

@@ -19,7 +19,6 @@ import edgewise as ew
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import pair_tables as page
 from edgewise.files.streams import read_ahead
-from edgewise.files.tables import clusters_table, write_clusters
 from edgewise.ingest.pair_columns import PairColumns
 
 TABLE = pa.table(
@@ -465,10 +464,10 @@ def test_a_failure_that_is_kept_keeps_no_thread_and_no_file(tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow", ".tsv"])
-def test_clusters_with_representatives(tmp_path, suffix):
+def test_clusters_with_names(tmp_path, suffix):
     graph = ew.Graph.from_edges(["b", "d", "a"], ["a", "e", "c"])
     path = tmp_path / f"clusters{suffix}"
-    write_clusters(path, ew.connected_components(graph), representative=True)
+    ew.connected_components(graph).write(path, "first")
     if suffix == ".parquet":
         table = pa.parquet.read_table(path)
     elif suffix == ".arrow":
@@ -478,14 +477,7 @@ def test_clusters_with_representatives(tmp_path, suffix):
         table = pa.csv.read_csv(path, parse_options=options)
     assert table.to_pydict() == {
         "id": ["b", "a", "d", "e", "c"],
-        "component": [0, 0, 2, 2, 0],
-        "representative": ["b", "b", "d", "d", "b"],
+        "cluster": ["b", "b", "d", "d", "b"],
+        "size": [3, 3, 2, 2, 3],
     }
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
-
-
-def test_clusters_of_plain_and_of_integer_ids():
-    labels = np.array([0, 0, 2])
-    assert clusters_table(None, labels).to_pydict() == {"id": [0, 1, 2], "component": [0, 0, 2]}
-    table = clusters_table(np.array([7, 8, 2**63], np.uint64), labels, representative=True)
-    assert table["representative"].to_pylist() == [7, 7, 2**63]

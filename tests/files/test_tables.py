@@ -13,7 +13,6 @@ import pytest
 import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import EdgewiseWarning, FileError, GraphError, OptionError
-from edgewise.files.tables import write_clusters
 
 TABLE = pa.table({"left": ["a", "b", "d"], "right": ["b", "c", "e"], "score": [0.9, 0.2, 0.8]})
 
@@ -93,7 +92,7 @@ class Result:
 @pytest.mark.parametrize("ids", [["x", 'with "quote"', "a,b", "tab\there"], [5, 7], []])
 def test_clusters(tmp_path, suffix, ids):
     path = tmp_path / f"clusters{suffix}"
-    write_clusters(path, Result(pa.array(ids, pa.int64() if not ids or ids[0] == 5 else pa.string())))
+    ew.write(Result(pa.array(ids, pa.int64() if not ids or ids[0] == 5 else pa.string())), path)
     if suffix == ".parquet":
         table = pa.parquet.read_table(path)
     elif suffix == ".arrow":
