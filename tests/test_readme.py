@@ -95,8 +95,9 @@ def test_tables_of_searches_are_the_code_s(kind):
     assert shown == table_of_searches(kind), "run python tests/test_readme.py"
 
 
-@pytest.mark.parametrize("name", ["paths", "conditions"])
-def test_examples_of_a_page_run(name):
+@pytest.mark.parametrize("name", ["paths", "conditions", "streams"])
+def test_examples_of_a_page_run(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     options = doctest.NORMALIZE_WHITESPACE
     failed, tried = doctest.testfile(
         str(ROOT / "docs" / f"{name}.md"), module_relative=False, optionflags=options

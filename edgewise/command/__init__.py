@@ -20,6 +20,7 @@ import re
 import sys
 import traceback
 import warnings
+from ast import literal_eval
 from functools import partial
 from importlib import import_module
 
@@ -204,7 +205,9 @@ def _as_option(page, name, value):
     option = SPELLINGS.get((page, name)) or SPELLINGS.get(("", name)) or name.replace("_", "-")
     if value == "False" and name in OFF:
         option, value = OFF[name], ""
-    return f"--{option}" + (f" {value.strip(QUOTES)}" if value not in ("", "True") else "")
+    if value.startswith(tuple(QUOTES)):  # the text itself, which may end in quotes
+        value = literal_eval(value)
+    return f"--{option}" + (f" {value}" if value not in ("", "True") else "")
 
 
 def _fail(problem, status):

@@ -101,7 +101,8 @@ class ComponentsStream:
         self._limit = None if n_vertices is None else as_count(n_vertices)
         self._parents = Parents(arrays.resolve(device), self._limit)
         self._edges, self._seconds = 0, 0.0
-        self._kind, self._numbers = None, None
+        self._kind: str | None = None
+        self._numbers: Any = None
 
     @property
     def n_vertices(self) -> int:
@@ -209,7 +210,8 @@ class ComponentsStream:
         >>> stream.connected(["ann", "tom", "tom"], ["bob", "tom", "pat"]).tolist()
         [True, True, False]
         """
-        columns = batch_columns(*([one] if is_single(one) else one for one in (u, v)), ("u", "v"))
+        given = [[one] if is_single(one) else one for one in (u, v)]
+        columns = batch_columns(given[0], given[1], ("u", "v"))
         ones, others, kind = columns
         if len(ones) != len(others) and 1 not in (len(ones), len(others)):
             raise GraphError(f"{len(ones)} ids in u but {len(others)} in v; give one of each to compare")
@@ -303,11 +305,12 @@ class ComponentsStream:
         """
         labels = arrays.move(self._parents.labels(), "cpu")
         facts = {"stream": FORMAT, "kind": self._kind, "edges": self._edges, "limit": self._limit}
-        strings = {} if self._numbers is None else self._numbers.state()
-        if strings:  # without strings that were numbered before memory ran out
+        state = {"labels": labels}
+        if self._numbers is not None:  # without strings that were numbered before memory ran out
+            strings = self._numbers.state()
             offsets = strings["offsets"][: len(labels) + 1]
-            strings = {"offsets": offsets, "arena": strings["arena"][: offsets[-1]]}
-        save_state(path, facts, {"labels": labels, **strings})
+            state |= {"offsets": offsets, "arena": strings["arena"][: offsets[-1]]}
+        save_state(path, facts, state)
 
     @classmethod
     def load(cls, path: str | PathLike, *, device: str = "cpu") -> ComponentsStream:

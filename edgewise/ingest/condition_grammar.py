@@ -10,7 +10,8 @@ The grammar is what SQL and Python have in common, in the words (in any case) an
                | [NOT] BETWEEN sum AND sum | [NOT] (LIKE | ILIKE) string [ESCAPE string]
     sum        = product {("+" | "-") product}
     product    = factor {("*" | "/") factor}
-    factor     = "-" factor | number | string | TRUE | FALSE | column | "(" condition ")"
+    factor     = "-" factor | number | string | TRUE | FALSE | (DATE | TIMESTAMP) string
+               | column | "(" condition ")"
 
 A text that has one meaning in SQL and another one in Python is refused.  The parser turns a condition into
 functions that call :mod:`pyarrow.compute`; nothing else is ever run.  Logic is SQL's, of three values: a row
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from edgewise.errors import OptionError, argument
@@ -51,6 +53,7 @@ COMPARISONS = {
     ">=": pc.greater_equal,
 }
 KEYWORDS = {"and", "or", "not", "in", "is", "between", "like", "ilike", "null", "true", "false"}
+TIMES = {"date": pa.date32(), "timestamp": pa.timestamp("ns")}
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 TOKEN = re.compile(
     r"""\s*(?:
@@ -336,6 +339,8 @@ class Parser:
         if kind not in ("word", "column", "number", "string"):
             raise self.misplaced("a column or a constant")
         self.advance()
+        if kind == "word" and text.lower() in TIMES and self.token.kind == "string":
+            return self.time(start)
         if kind in ("word", "column"):
             return self.column(start)
         return Constant(self.number(start) if kind == "number" else self.text_of(start))
@@ -349,6 +354,15 @@ class Parser:
         name = token.text.replace("``", "`")
         self.columns.append(name)
         return lambda table: column_of(table, name)
+
+    def time(self, word):
+        """Constant of the string behind DATE or TIMESTAMP."""
+        token = self.token
+        try:
+            return Constant(pa.scalar(self.factor().value).cast(TIMES[word.text.lower()]))
+        except pa.ArrowInvalid:
+            problem = f"{token.text!r} at character {token.position} is no {word.text.lower()}"
+            raise self.refusal(problem, "write it as in DATE '2026-01-31'") from None
 
     def number(self, token):
         """Number of a token; a fraction or one with an exponent is a float."""

@@ -98,6 +98,10 @@ def test_missing_ends(pairs, capsys):
         ([*COLUMNS, "--where", "points > 1"], "points"),
         ([*COLUMNS, "--where", "score >"], "score"),
         ([*COLUMNS, "--where", '"score" > 0.9'], "`score`"),
+        (
+            [*COLUMNS, "--where", "score <> 'it''s' AND x = \"y\" x"],
+            "--where score <> 'it''s' AND x = \"y\" x: 'x'",
+        ),
         ([*COLUMNS, "--null", "ignore"], "ignore"),
         ([*COLUMNS, "--format", "papyrus"], "papyrus"),
         ([*COLUMNS, "-o", "clusters.xyz"], "clusters.xyz"),

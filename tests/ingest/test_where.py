@@ -53,6 +53,9 @@ TABLE = pa.table(
         ("n BETWEEN 1 AND 3 and not flag = FALSE", [0]),
         ("n NOT BETWEEN -2 AND `odd name` - 1 OR score between 0.9 and 0.9", [0, 1, 2, 3]),
         ("2 BETWEEN n AND `odd name`", [1]),
+        ("day > DATE '2020-01-02' AND day <> timestamp '2020-01-04 00:00:00'", [2]),
+        ("DATE '2020-01-02' = day", [1]),
+        ("day IN (date '2020-01-02', '2020-01-04')", [1, 3]),
         ("day BETWEEN '2020-01-02' AND '2020-01-03'", [1, 2]),
         ("kind IN ('a')", [0]),
         ("kind NOT IN ('a', 'c',)", [1, 2]),
@@ -119,7 +122,18 @@ def test_what_is_no_condition_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["kind > 3", "kind + 1 > 2", "score", "n + 1", "n * 9223372036854775807 > 1", "n / kind > 1"]
+    "text",
+    [
+        "kind = DATE '2020-01-01'",
+        "n = DATE '2020-01-01'",
+        "DATE '2020-01-01' IS TRUE",
+        "kind > 3",
+        "kind + 1 > 2",
+        "score",
+        "n + 1",
+        "n * 9223372036854775807 > 1",
+        "n / kind > 1",
+    ],
 )
 def test_columns_that_cannot_be_so_compared(text):
     with pytest.raises(OptionError, match="where=") as raised:
@@ -235,6 +249,7 @@ def test_what_cannot_be_reckoned_is_refused_in_one_line(text):
         ("kind = 'a", '"\'" at character 8 .* close the string'),
         ("t.score > 1", r"'\.' at character 2 is not understood; put `\.\.\.` around"),
         ("lower(kind) = 'a'", "'lower' at character 1 is a function"),
+        ("day = DATE '2020-31-01'", "'2020-31-01'. at character 12 is no date; write it as in DATE"),
         ("score > 0x10", "'0x10' at character 9 is no number"),
         ("score = NULL", "'NULL' at character 9 is equal to nothing; write IS NULL"),
         ("score == None", "'None' at character 10 is equal to nothing"),
