@@ -35,7 +35,9 @@ class NpyTable(RecordTable):
     def __init__(self, source):
         try:
             self.records = np.load(source.path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, TypeError, OverflowError, EOFError) as error:
+        except (MemoryError, OSError):
+            raise
+        except Exception as error:  # its header is a literal of Python, so it may hold anything
             problem = f"is cut off, damaged or no array of numbers and strings ({one_line(error)})"
             raise source.error(f"{problem}; write it again with numpy.save") from error
         self.schema, self.rows = schema_of(self.records.dtype), len(self.records)

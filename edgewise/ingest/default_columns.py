@@ -69,8 +69,7 @@ def choose_columns(names, is_number, source=None, target=None, weight=None) -> C
 
 def _warn_of_datasets(ids, names):
     """Warn if given columns hold ids of Splink that are unique within a dataset only."""
-    joined = _with_datasets(ids, names)
-    if joined != ids and set(ids) <= set(names):
+    if set(ids) <= set(names) and (joined := _with_datasets(ids, names)) != ids:
         from warnings import warn
 
         problem = f"the ids are {ids[0]!r} and {ids[1]!r} without {DATASETS[0]!r} and {DATASETS[1]!r}"
@@ -128,7 +127,7 @@ def known_pairs(names):
     """Pairs of columns whose names are those of the two ids."""
     alike: dict = {}
     for name in dict.fromkeys(names):
-        alike.setdefault(re.sub(r"[ .:-]", "_", name.strip().lower()), []).append(name)
+        alike.setdefault(re.sub(r"[ .:-]", "_", name.lstrip("#").strip().lower()), []).append(name)
     found = [product(alike.get(left, ()), alike.get(right, ())) for left, right in KNOWN_PAIRS]
     return [pair for pairs in found for pair in pairs]
 

@@ -58,6 +58,7 @@ class SplitGraph:
         self.n_vertices, self.directed, self.ids = int(n_vertices), bool(directed), ids
         self.parts, self.cuts, self.by = list(parts), list(cuts), by
         self.team = DeviceTeam(part.worker for part in self.parts)
+        self.assumed_columns: tuple[str, ...] | None = None
 
     @property
     def device(self) -> str:
@@ -107,7 +108,9 @@ def split(graph: Graph, devices, by: str = "auto") -> SplitGraph:
         borders = None if by == "edges" else _borders(sample, graph.n_vertices, len(team))
         if by == "auto" and _cut_share(sample, borders) > MAX_CUT:
             by = "edges"
-    return _by_edges(graph, team) if by == "edges" else _by_range(graph, team, borders)
+    divided = _by_edges(graph, team) if by == "edges" else _by_range(graph, team, borders)
+    divided.assumed_columns = graph.assumed_columns
+    return divided
 
 
 def _by_edges(graph, team):

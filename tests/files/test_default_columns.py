@@ -50,7 +50,7 @@ IDS = {"one": ["a", "b"], "other": ["b", "c"]}
 MORE = {"x": [1, 2], "city_l": ["p", "q"], "city_r": ["q", "p"], "match_key": [0, 1]}
 
 
-@pytest.mark.parametrize("names", [("unique_id_l", "unique_id_r"), ("Source", "Target"), ("id 1", "id 2")])
+@pytest.mark.parametrize("names", [("unique_id_l", "unique_id_r"), ("Source", "Target"), ("#id 1", "id.2")])
 def test_usual_names_are_found_among_any_columns(tmp_path, names):
     graph = ways(tmp_path, MORE | dict(zip(reversed(names), reversed(IDS.values()), strict=True)))
     assert pairs(graph) == [("a", "b"), ("b", "c")]

@@ -97,14 +97,8 @@ def test_metis_with_two_vertex_weights(data):
 PAIRS = {
     "er-cora/cora_gt.csv.gz": ({}, 17184),
     "er-dblp-acm/DBLP-ACM_perfectMapping.csv.gz": ({}, 2224),
-    "er-splink-fake1000/fake_1000_labels.csv.gz": (
-        {"source": "unique_id_l", "target": "unique_id_r", "weight": "clerical_match_score"},
-        3176,
-    ),
-    "er-string-ppi/string_interactions.tsv.gz": (
-        {"source": "#node1", "target": "node2", "weight": "combined_score"},
-        None,
-    ),
+    "er-splink-fake1000/fake_1000_labels.csv.gz": ({"weight": "clerical_match_score"}, 3176),
+    "er-string-ppi/string_interactions.tsv.gz": ({"weight": "combined_score"}, None),
 }
 
 

@@ -92,7 +92,8 @@ def test_damaged_arrays(tmp_path):
     np.save(whole, scored(PAIRS["integers"]))
     content = whole.read_bytes()
     np.save(whole, np.array([{}]), allow_pickle=True)
-    for part in content[:-1], content[:20], content[:8] + b"\xff\xff" + content[10:], whole.read_bytes():
+    damaged = [content[:-1], content[:20], content[:8] + b"\xff\xff" + content[10:]]
+    for part in *damaged, content.replace(b"{", b"("), whole.read_bytes():
         path.write_bytes(part)
         for read in ew.read, ew.stream_components:
             with pytest.raises(FileError, match=r"a.npy: is cut off, damaged or no array .* with numpy.save"):
