@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from edgewise.errors import EdgewiseError, FileError, OptionError, argument
 from edgewise.files.atomic_write import temporary_file
+from edgewise.files.layout import UNNAMED
 from edgewise.files.remote import BLOCK, LOCAL, fetch, find, is_address
 from edgewise.files.streams import reading
 
@@ -134,7 +135,7 @@ def _copied(path):
 
 def _endings(name):
     found = ENDINGS.search(urlsplit(name).path if is_address(name) else name)
-    return found[0] if found else ""
+    return found[0] if found else UNNAMED
 
 
 @contextmanager

@@ -52,8 +52,8 @@ class PairFiles:
         self.facts = None
         options = Options(source=source, target=target, where=where, null=null)
         first = Source(self.paths[0])
-        kind = self._kind(first, options)
         with reading(first.path):
+            kind = self._kind(first, options)
             schema = table_of(first).schema
             if not (source or where or null != "error") and len(paths) == 1 and kind != "csv":
                 self.facts = facts_of(first, schema.metadata) if MARK in (schema.metadata or {}) else None
@@ -73,7 +73,8 @@ class PairFiles:
             raise source.error(f"holds {kind}, and only tables can be streamed; read it into a graph")
         if source.compression is not None and kind in ("parquet", "arrow"):
             raise source.error(f"is a table inside {source.compression}; decompress it")
-        if kind in ("csv", "tsv") and not has_names(look(source), source.suffix):
+        named = kind not in ("csv", "tsv") or options.names_columns or has_names(look(source), source.suffix)
+        if not named:
             raise source.error("has no row of names, so it cannot be streamed; add one")
         return kind
 

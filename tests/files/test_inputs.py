@@ -24,7 +24,7 @@ from edgewise.command import run
 from edgewise.errors import FileError, OptionError
 from edgewise.files import atomic_write, inputs, remote
 
-PAIRS = b"a,b\nann,bob\nbob,cid\ndan,eve\n"
+PAIRS = b"left_id,right_id\nann,bob\nbob,cid\ndan,eve\n"
 EDGES = {("ann", "bob"), ("bob", "cid"), ("dan", "eve")}
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 
@@ -80,8 +80,8 @@ def test_file_objects_are_read_as_they_are_written(name):
 
 def test_inputs_of_several_kinds_at_once(tmp_path):
     (tmp_path / "1.csv").write_bytes(PAIRS)
-    with fifo(tmp_path / "pipe", gzip.compress(b"a,b\ncid,dan\n")) as pipe:
-        graph = ew.read([tmp_path / "1.csv", io.BytesIO(b"a,b\nfay,gil\n"), pipe])
+    with fifo(tmp_path / "pipe", gzip.compress(b"left_id,right_id\ncid,dan\n")) as pipe:
+        graph = ew.read([tmp_path / "1.csv", io.BytesIO(b"left_id,right_id\nfay,gil\n"), pipe])
     assert edges_of(graph) == EDGES | {("cid", "dan"), ("fay", "gil")}
     with open(tmp_path / "1.csv", "rb") as file, fifo(tmp_path / "other", PAIRS) as pipe:
         assert ew.stream_components([file, pipe, tmp_path / "1.csv"]).graph.n_edges == 9
@@ -94,6 +94,17 @@ def test_the_suffix_of_a_pipe_decides_where_the_content_does_not(tmp_path):
     named = io.BytesIO(rows)
     named.name = "a.ncol"
     assert ew.read(named).ids.to_pylist() == ["0", "1", "2"]
+
+
+def test_a_first_row_of_names_without_a_suffix():
+    """It may be a pair: nothing is guessed, unless it has usual names of columns."""
+    rows = b"ann,bob\nbob,cid\n"
+    for function in (ew.read, ew.stream_components):
+        with pytest.raises(FileError, match="the first row may be the names of the columns, or a pair; pass h"):
+            function(io.BytesIO(rows))
+        assert function(io.BytesIO(rows), source="ann", target="bob") is not None
+    for options, count in (({"header": True}, 1), ({"header": False}, 2), ({"format": "csv"}, 1)):
+        assert ew.read(io.BytesIO(rows), **options).n_edges == count
 
 
 class Broken(io.RawIOBase):
@@ -110,7 +121,7 @@ class Odd:
     ("thing", "words"),
     [
         (io.BytesIO(), "^the BytesIO object: is empty; "),
-        (io.BytesIO(b"a,b\nx,y\nz\n"), "^the BytesIO object:3: "),
+        (io.BytesIO(b"id_l,id_r\nx,y\nz\n"), "^the BytesIO object:3: "),
         (Broken(), "^the Broken object: cannot be read .*Input/output error"),
         (Odd(), "^the Odd object: gives int when it is read; open it in binary mode"),
     ],
@@ -346,13 +357,13 @@ def test_the_old_object_is_kept(bucket, monkeypatch):
     graph = ew.Graph.from_edges(*zip(*sorted(EDGES)))
     ew.write(graph, f"{bucket}/a.csv")
 
-    def broken(table, delimiter):
+    def interrupted(table, delimiter):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("edgewise.files.tables.formatted", broken)
-    with pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("edgewise.files.tables.formatted", interrupted)
         ew.write(graph, f"{bucket}/a.csv")
-    monkeypatch.undo()
+    assert edges_of(ew.read(f"{bucket}/a.csv")) == EDGES
 
 
 @pytest.mark.parametrize(
@@ -361,7 +372,7 @@ def test_the_old_object_is_kept(bucket, monkeypatch):
         ("s3://bucket/none.csv", "there is no such file"),
         ("s3://bucket/none/*.csv", "no file of pairs|there is no such file"),
         ("s3://missing/a.csv", "the bucket missing does not exist; check the address"),
-        ("s3://bucket", "names no file; add its name"),
+        ("s3://bucket", "no file of pairs is there; check the address"),
         ("s3://", "is no address that can be used"),
     ],
 )
