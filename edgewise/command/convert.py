@@ -14,7 +14,9 @@ from edgewise.files.inputs import name_of
 Output = Annotated[
     str,
     typer.Argument(
-        help="File to write; its suffix sets the format. - is standard output.", metavar="OUT", allow_dash=True
+        help="File to write; its suffix sets the format. - is standard output.",
+        metavar="OUT",
+        allow_dash=True,
     ),
 ]
 To = Annotated[str | None, typer.Option("--to", help="Format to write, whatever the suffix.")]

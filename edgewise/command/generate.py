@@ -21,7 +21,10 @@ from edgewise.graph import Graph
 Output = Annotated[
     str,
     typer.Option(
-        "--output", "-o", help="File to write; its suffix sets the format. - is standard output.", allow_dash=True
+        "--output",
+        "-o",
+        help="File to write; its suffix sets the format. - is standard output.",
+        allow_dash=True,
     ),
 ]
 To = Annotated[str | None, typer.Option("--to", help="Format to write, whatever the suffix.")]

@@ -50,7 +50,7 @@ def local(path):
 
 
 def check_readable_again(path, option) -> None:
-    """Raise OptionError if ``path``, or one of the paths, cannot be read a second time, as ``option`` needs."""
+    """Raise OptionError if one of the paths cannot be read a second time, as ``option`` needs."""
     for one in _flat(path):
         if not is_local(one):
             problem = f"needs files that can be read again, and {name_of(one)} is none"
@@ -58,7 +58,7 @@ def check_readable_again(path, option) -> None:
 
 
 def is_local(path) -> bool:
-    """Whether a path is that of a file or folder of this machine, or of nothing that can be read otherwise."""
+    """Whether a path is that of a file or folder of this machine, or of nothing that can be read."""
     if hasattr(path, "read") or is_standard_input(path) or is_address(path):
         return False
     try:

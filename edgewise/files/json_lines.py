@@ -101,7 +101,7 @@ def _type_of(kinds):
 
 
 def _is_unsigned(line, schema):
-    """Whether a line holds a number that only unsigned integers of 64 bits can be, in a column of integers."""
+    """Whether a line holds a number that needs unsigned integers of 64 bits, in a column of integers."""
     import pyarrow as pa
 
     value = _value(line)

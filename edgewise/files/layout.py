@@ -162,8 +162,8 @@ def has_names(sample: Sample, suffix: str) -> bool:
     """Whether the first row names the columns.
 
     It does if it has no number where the second row has one (between blanks: where all other rows have two).
-    If all rows hold names only the suffix decides: ``.csv`` and ``.tsv`` files start with a row of names.  What
-    is no file has no suffix, and is refused then, unless the first row has usual names of columns.
+    If all rows hold names only the suffix decides: ``.csv`` and ``.tsv`` files start with a row of names.
+    What is no file has no suffix, and is refused then, unless the first row has usual names of columns.
     """
     first, rest = sample.rows[0], sample.rows[1:]
     if _has_number(first):

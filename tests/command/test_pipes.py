@@ -101,7 +101,7 @@ def test_a_reader_that_ends_early(name, pairs):
         ),
         ("printf 'a,b,1\\nc\\n' | EDGEWISE components -", "standard input:2: "),
         (
-            "EDGEWISE paths pairs.csv --source ann --to bob -o - --source-column left_id --target-column right_id",
+            "EDGEWISE paths pairs.csv --source ann --to bob -o -",
             "--to and -o - both need standard output",
         ),
     ],
@@ -116,7 +116,9 @@ def test_mistakes_are_one_line(line, words, pairs):
 def test_the_suffix_is_overruled(pairs, capsys):
     pairs.write_text("a,b\n1,2\n")
     assert run(["components", "pairs.csv", "-o", "clusters.csv", "--to", "jsonl"]) == 0
-    assert (pairs.parent / "clusters.csv").read_text() == '{"id": 1, "component": 0}\n{"id": 2, "component": 0}\n'
+    assert (
+        pairs.parent / "clusters.csv"
+    ).read_text() == '{"id": 1, "component": 0}\n{"id": 2, "component": 0}\n'
     assert capsys.readouterr().out.endswith(" -> clusters.csv\n")
 
 
@@ -124,8 +126,14 @@ def test_tables_of_searches_and_cycles(pairs, capsys):
     pairs.write_text("a,b,w\n1,2,5\n2,3,1\n1,3,1\n")
     for words, table in (
         (["paths", "pairs.csv", "--source", "1"], "id,distance\n1,0\n2,2\n3,1\n"),
-        (["paths", "pairs.csv", "--source", "1", "--output-format", "tsv"], "id\tdistance\n1\t0\n2\t2\n3\t1\n"),
-        (["paths", "pairs.csv", "--all-pairs", "--source", "3"], "source,target,distance\n3,1,1\n3,2,1\n3,3,0\n"),
+        (
+            ["paths", "pairs.csv", "--source", "1", "--output-format", "tsv"],
+            "id\tdistance\n1\t0\n2\t2\n3\t1\n",
+        ),
+        (
+            ["paths", "pairs.csv", "--all-pairs", "--source", "3"],
+            "source,target,distance\n3,1,1\n3,2,1\n3,3,0\n",
+        ),
         (["cycles", "pairs.csv", "-k", "3"], "id,cycles\n1,1\n2,1\n3,1\n"),
         (["generate", "grid", "2", "-o", "-", "--to", "el"], None),
     ):
@@ -145,9 +153,11 @@ def test_all_pairs_are_made_in_parts(pairs, capsys, monkeypatch):
     assert capsys.readouterr().out.splitlines() == ["source,target,distance", *rows]
 
 
-def test_names_of_files_are_completed(pairs):
+def test_names_of_files_are_completed():
     """As those of the type ``Path``, though paths remain text."""
-    settings = {"_EDGEWISE_COMPLETE": "complete_bash", "COMP_WORDS": "edgewise components pa", "COMP_CWORD": "2"}
-    done = subprocess.run(EDGEWISE.split(), env=os.environ | settings, capture_output=True, text=True, timeout=60)
-    assert done.stdout.split() in ([], ["pairs.csv"], ["file"])
-    assert done.stderr == ""
+    for words in ("components pa", "components pairs.csv -o pa", "convert pa"):
+        settings = {"_EDGEWISE_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": f"edgewise {words}"}
+        done = subprocess.run(
+            EDGEWISE.split(), env=os.environ | settings, capture_output=True, text=True, timeout=60
+        )
+        assert (done.stdout.strip(), done.stderr) == ("_files", "")

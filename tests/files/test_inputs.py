@@ -1,4 +1,4 @@
-"""Inputs and outputs that are no files of this machine: pipes, file objects, and addresses of local servers."""
+"""Inputs and outputs that are no files of this machine: pipes, file objects, addresses of local servers."""
 
 import errno
 import gzip
@@ -100,7 +100,9 @@ def test_a_first_row_of_names_without_a_suffix():
     """It may be a pair: nothing is guessed, unless it has usual names of columns."""
     rows = b"ann,bob\nbob,cid\n"
     for function in (ew.read, ew.stream_components):
-        with pytest.raises(FileError, match="the first row may be the names of the columns, or a pair; pass h"):
+        with pytest.raises(
+            FileError, match=r"the first row may be the names of the columns, or a pair; pass h"
+        ):
             function(io.BytesIO(rows))
         assert function(io.BytesIO(rows), source="ann", target="bob") is not None
     for options, count in (({"header": True}, 1), ({"header": False}, 2), ({"format": "csv"}, 1)):
@@ -145,14 +147,14 @@ def test_standard_input(monkeypatch):
     given(PAIRS)
     assert edges_of(ew.read("-")) == EDGES
     given(b"")
-    with pytest.raises(FileError, match="^standard input: is empty"):
+    with pytest.raises(FileError, match=r"^standard input: is empty"):
         ew.read("-")
-    with pytest.raises(OptionError, match="standard input is given twice"):
+    with pytest.raises(OptionError, match=r"standard input is given twice"):
         ew.read(["-", "-"])
-    with pytest.raises(OptionError, match="checkpoint= needs files that can be read again, and standard input"):
+    with pytest.raises(OptionError, match=r"checkpoint= needs files .*, and standard input is none"):
         ew.stream_components(["a.csv", "-"], checkpoint="so-far")
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(FileError, match="^standard input: is closed"):
+    with pytest.raises(FileError, match=r"^standard input: is closed"):
         ew.read("-")
 
 
@@ -161,7 +163,7 @@ def test_a_full_disk(monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(inputs, "_copy", full)
-    with pytest.raises(FileError, match=r"^the BytesIO object: its temporary copy does not fit into .*TMPDIR"):
+    with pytest.raises(FileError, match=r"^the BytesIO object: its temporary copy does not fit .*TMPDIR"):
         ew.read(io.BytesIO(PAIRS))
 
 
@@ -181,7 +183,7 @@ def test_what_cannot_be_written_to():
         ew.write(graph, io.StringIO(), format="csv")
     with pytest.raises(OptionError, match=r"has no suffix .* such as format='parquet'"):
         ew.write(graph, io.BytesIO())
-    with pytest.raises(OptionError, match="path= is a int"):
+    with pytest.raises(OptionError, match=r"path= is a int"):
         ew.write(graph, 5)
 
 
