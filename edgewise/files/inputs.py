@@ -19,8 +19,8 @@ from edgewise.files.layout import UNNAMED
 from edgewise.files.remote import BLOCK, LOCAL, fetch, find, is_address
 from edgewise.files.streams import reading
 
-#: Paths of standard input, besides the hyphen.
-STANDARD_INPUT = "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"
+#: Paths of standard input.
+STANDARD_INPUT = "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"
 #: The endings of a name that may decide its format.
 ENDINGS = re.compile(r"(\.[A-Za-z0-9]{1,12}){1,2}$")
 
@@ -68,10 +68,8 @@ def is_local(path) -> bool:
 
 
 def is_standard_input(path) -> bool:
-    """Whether a path is a hyphen, or another name of standard input unless that is a file."""
-    if hasattr(path, "read"):
-        return False
-    return os.fspath(path) == "-" or (os.fspath(path) in STANDARD_INPUT and not os.path.isfile(path))
+    """Whether a path is a name of standard input."""
+    return not hasattr(path, "read") and os.fspath(path) in STANDARD_INPUT
 
 
 def name_of(path) -> str:
