@@ -9,6 +9,7 @@ import re
 import stat
 import sys
 from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import PurePath
 from tempfile import gettempdir
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -23,6 +24,8 @@ from edgewise.files.streams import reading
 STANDARD_INPUT = "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"
 #: The endings of a name that may decide its format.
 ENDINGS = re.compile(r"(\.[A-Za-z0-9]{1,12}){1,2}$")
+#: An address that ``pathlib`` has changed.
+CUT = re.compile(r"(https?|s3|gs|gcs|ftp|hdfs):/[^/]")
 
 
 class Copied(NamedTuple):
@@ -88,6 +91,11 @@ def _flat(path):
 
 def _localized(path, names, copies):
     """The path or paths with copies, whose names in messages are added to ``names``."""
+    for one in _flat(path):
+        if isinstance(one, PurePath) and CUT.match(str(one)) and not os.path.exists(one):
+            raise FileError(
+                one, "is an address without one of its slashes; give it as a string, not as a Path"
+            )
     if all(map(is_local, _flat(path))):
         return path
     if sum(map(is_standard_input, _flat(path))) > 1:

@@ -156,7 +156,7 @@ def formatted(table):
     if not parts:
         return b"{}\n" * table.num_rows
     rows = pc.binary_join_element_wise(*parts, pa.scalar("}\n", kind), pa.scalar("", kind))
-    return b"".join(_content(chunk) for chunk in rows.chunks)
+    return b"".join(_content(chunk) for chunk in rows.chunks if len(chunk))
 
 
 def _content(strings):

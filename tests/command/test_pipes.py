@@ -85,25 +85,13 @@ def test_a_reader_that_ends_early(name, pairs):
     [
         ("EDGEWISE components - < /dev/null", "standard input: is empty; "),
         ("EDGEWISE components - <&-", "standard input: is "),
-        ("EDGEWISE components - - < pairs.csv", "standard input is given twice, and can be read only once"),
-        ("EDGEWISE components - /dev/stdin < /dev/null", "standard input is given twice"),
-        ("EDGEWISE components pairs.csv COLUMNS -o - --json", "--json and -o - both need standard output"),
-        ("EDGEWISE components pairs.csv COLUMNS --to xml", "the format 'xml' is none to write; use one of "),
         ("EDGEWISE components pairs.csv COLUMNS -o - > /dev/full", "standard output: cannot be written (No"),
-        (
-            "EDGEWISE components --stream - --checkpoint so-far COLUMNS -o x.csv < pairs.csv",
-            "--checkpoint needs files that can be read again, and standard input is none; save it",
-        ),
         (
             "printf 'ann,bob\\nbob,cid\\n' | EDGEWISE components -",
             "standard input: the first row may be the names of the columns, or a pair; pass --header or "
             "--no-header, or name the columns with --source and --target",
         ),
         ("printf 'a,b,1\\nc\\n' | EDGEWISE components -", "standard input:2: "),
-        (
-            "EDGEWISE paths pairs.csv --source ann --to bob -o -",
-            "--to and -o - both need standard output",
-        ),
     ],
 )
 def test_mistakes_are_one_line(line, words, pairs):
@@ -111,6 +99,41 @@ def test_mistakes_are_one_line(line, words, pairs):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"edgewise: {words}") and done.stderr.count("\n") == 1
     assert os.listdir() == ["pairs.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("components - -", "standard input is given twice, and can be read only once; name it once"),
+        ("components - a.csv /dev/stdin --stream", "standard input is given twice"),
+        (
+            "components pairs.csv -o - --json",
+            "--json and -o - both need standard output; give one of the two",
+        ),
+        ("components pairs.csv --to xml", "the format 'xml' is none to write; use one of "),
+        ("components pairs.csv --to mtx", "the format 'mtx' is none to write; use one of "),
+        ("components pairs.csv -o clusters.txt", "clusters.txt: the suffix is of no format to write; "),
+        (
+            "components --stream - --checkpoint so-far -o x.csv",
+            "--checkpoint needs files that can be read again, and standard input is none; save it to a file",
+        ),
+        ("paths pairs.csv --source ann --to bob -o -", "--to and -o - both need standard output"),
+        (
+            "components pairs.csv -o https://host/a.csv",
+            "https://host/a.csv: is on the web, where nothing can",
+        ),
+    ],
+)
+def test_options_that_cannot_be(arguments, words, pairs, capsys):
+    assert run(arguments.split()) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1) and err.startswith(f"edgewise: {words}")
+    assert os.listdir() == ["pairs.csv"]
+
+
+def test_a_terminal_gets_no_binary_table(pairs, terminal):
+    assert run(["components", "pairs.csv", *COLUMNS.split(), "--to", "parquet"]) == 2
+    assert "parquet is binary, which a terminal does not show" in terminal.readouterr().err
 
 
 def test_the_suffix_is_overruled(pairs, capsys):

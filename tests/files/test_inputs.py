@@ -281,6 +281,8 @@ def test_addresses_that_lead_nowhere(tmp_path, monkeypatch):
         monkeypatch.setenv(name, "127.0.0.1")
     with pytest.raises(FileError, match=r"cannot be reached \(.*127\.0\.0\.1:9 .*\); check the address"):
         ew.read("http://127.0.0.1:9/a.csv")
+    with pytest.raises(FileError, match=r"an address without one of its slashes; give it as a string"):
+        ew.read(Path("https://host/a.csv"))
     (tmp_path / "a.csv").write_bytes(PAIRS)
     assert edges_of(ew.read((tmp_path / "a.csv").as_uri())) == EDGES
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
