@@ -165,7 +165,7 @@ def test_a_condition_that_keeps_no_row_warns_with_the_range(tmp_path, suffix):
 def test_the_command_warns_in_one_line(tmp_path, capsys):
     arguments = ["components", str(stored(tmp_path, ".csv")), "--where", "score > 90"]
     for more in [], ["--stream", "--source", "left", "--target", "right"]:
-        assert run([*arguments, *more]) == 0
+        assert run([*arguments, *more, "-q"]) == 0
         error = capsys.readouterr().err
         assert error.startswith(
             "edgewise: the condition 'score > 90' keeps none of 3 rows; 'score' runs from"
