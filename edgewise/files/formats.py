@@ -251,12 +251,7 @@ def read(path, options):
 
 def read_one(path, options):
     """Read a graph from one file."""
-<<<<<<< HEAD
     source = Source(separated(path, options.separator))
-    name = format_of(source, options)
-=======
-    source = Source(path)
->>>>>>> pipes
     with reading(source.path):
         name = format_of(source, options)
         content = _function_of(name, FORMATS[name].reader)(source, options)

@@ -61,15 +61,9 @@ class PairFiles:
         self.paths = [os.fspath(path) for path in paths]
         self.stamps = [self._stamp(path) for path in self.paths]
         self.facts = None
-<<<<<<< HEAD
         options = Options(**given)
         self.sep = options.separator
         first = self._source(0)
-        kind = self._kind(first, options)
-=======
-        options = Options(source=source, target=target, where=where, null=null)
-        first = Source(self.paths[0])
->>>>>>> pipes
         with reading(first.path):
             kind = self._kind(first, options)
             schema = table_of(first).schema
@@ -99,12 +93,7 @@ class PairFiles:
         options.only("JSON Lines" if kind == "jsonl" else "a table", *ALLOWED, *(["sep"] if text else []))
         if source.compression is not None and not text and kind != "jsonl":
             raise source.error(f"is a table inside {source.compression}; decompress it")
-<<<<<<< HEAD
-        if text and not has_names(look(source), source.suffix):
-=======
-        named = kind not in ("csv", "tsv") or options.names_columns or has_names(look(source), source.suffix)
-        if not named:
->>>>>>> pipes
+        if text and not (options.names_columns or has_names(look(source), source.suffix)):
             raise source.error("has no row of names, so it cannot be streamed; add one")
         return kind
 
