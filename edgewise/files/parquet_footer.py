@@ -50,15 +50,15 @@ def _footer(path):
         if length > LONGEST:
             raise ValueError
         file.seek(-8 - length, 2)
-        return _value(file.read(length), 0, STRUCT)[0]
+        return value_at(file.read(length), 0, STRUCT)[0]
 
 
-def _value(data, at, kind):
+def value_at(data, at, kind):
     """A value of some type, and where the next one begins; structures are dicts by the numbers of fields."""
     if kind in (TRUE, FALSE):
         return kind == TRUE, at
     if kind in INTEGERS:
-        number, at = _unsigned(data, at)
+        number, at = unsigned_at(data, at)
         return number >> 1 ^ -(number & 1), at
     if kind == STRUCT:
         return _struct(data, at)
@@ -66,13 +66,13 @@ def _value(data, at, kind):
         return _list(data, at)
     if kind not in (BYTE, DOUBLE, BINARY):
         raise ValueError
-    length, at = _unsigned(data, at) if kind == BINARY else ({BYTE: 1, DOUBLE: 8}[kind], at)
+    length, at = unsigned_at(data, at) if kind == BINARY else ({BYTE: 1, DOUBLE: 8}[kind], at)
     if at + length > len(data):
         raise ValueError
     return data[at : at + length], at + length
 
 
-def _unsigned(data, at):
+def unsigned_at(data, at):
     """A number in groups of seven bits, the lowest first."""
     number = shift = 0
     while True:
@@ -87,10 +87,10 @@ def _list(data, at):
     count, kind = data[at] >> 4, data[at] & 15
     at += 1
     if count == 15:
-        count, at = _unsigned(data, at)
+        count, at = unsigned_at(data, at)
     values = []
     for _ in range(count):
-        value, at = (data[at], at + 1) if kind in (TRUE, FALSE) else _value(data, at, kind)
+        value, at = (data[at], at + 1) if kind in (TRUE, FALSE) else value_at(data, at, kind)
         values.append(value)
     return values, at
 
@@ -103,6 +103,6 @@ def _struct(data, at):
         if step:
             field += step
         else:
-            field, at = _value(data, at, INTEGERS[0])
-        fields[field], at = _value(data, at, kind)
+            field, at = value_at(data, at, INTEGERS[0])
+        fields[field], at = value_at(data, at, kind)
     return fields, at + 1

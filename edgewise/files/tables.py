@@ -9,7 +9,7 @@ import json
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from edgewise.files.contents import Edges
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import are_integers, look
 from edgewise.files.pair_tables import check_rows, parts_of, read_pairs, table_of
+from edgewise.files.parallel_parquet import write_row_groups
 from edgewise.files.streams import Source, native, reading, separated
 from edgewise.files.text import NeedlessZeros
 from edgewise.files.write_text import check_names, edge_columns, formatted, settings
@@ -262,9 +263,12 @@ def write_parquet(thing, stream) -> None:
     repeating = _repeating(first)
     options = {"use_dictionary": repeating, "compression": "zstd", "compression_level": 1}
     options |= {"write_statistics": [*repeating, *_numbers(first)], "data_page_size": PAGE}
-    with parquet.ParquetWriter(stream, first.schema, **options) as writer:
-        for table in _in_blocks(tables):
-            writer.write_table(table)
+    blocks = _in_blocks(tables)
+    start = list(islice(blocks, 2))
+    if len(start) > 1:
+        write_row_groups(chain(start, blocks), stream, options)
+    else:
+        parquet.write_table(start[0] if start else first, stream, row_group_size=BLOCK, **options)
 
 
 def _repeating(table):

@@ -1,0 +1,74 @@
+"""Parquet files whose row groups were encoded at the same time."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+import edgewise as ew
+from edgewise.device import threads
+from edgewise.files import tables
+
+
+def table_of(n):
+    rng = np.random.default_rng(n)
+    few = pa.array(rng.integers(0, 3, n))
+    columns = {
+        "text": pa.array([f"é{value}" * (value % 4) for value in rng.integers(0, 10**9, n)], pa.string()),
+        "repeated": pa.array(["a", "b", None]).take(few),
+        "number": pa.array(rng.integers(-9, 9, n).astype(np.int16)),
+        "fraction": pa.array(rng.random(n), mask=rng.random(n) < 0.5),
+        "list": pa.array([[1, None]] * n, pa.list_(pa.int64())),
+        "struct": pa.array([{"x": 1, "y": "z"}] * n, pa.struct({"x": pa.int8(), "y": pa.string()})),
+        "flag": pa.array(rng.random(n) < 0.5),
+        "day": pa.array(rng.integers(0, 999, n), pa.int32()).cast(pa.date32()),
+        "nothing": pa.nulls(n),
+    }
+    columns |= {f"column {number}": few for number in range(20)}
+    return pa.table(columns, metadata={"key": "value"})
+
+
+@pytest.mark.parametrize("n", [0, 1, 100, 101, 1717, 3000])
+def test_files_hold_what_was_written(tmp_path, monkeypatch, n):
+    monkeypatch.setattr(tables, "BLOCK", 100)
+    table, path = table_of(n), tmp_path / "table.parquet"
+    ew.write(table, path)
+    file = parquet.ParquetFile(path)
+    read = file.read()
+    read.validate(full=True)
+    assert read.equals(table) and read.schema.metadata == table.schema.metadata
+    assert file.metadata.num_rows == n
+    groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+    assert [group.num_rows for group in groups] == [100] * (n // 100) + [n % 100] * (n % 100 > 0) or n == 0
+    for number in range(0, len(groups), 7):
+        assert file.read_row_group(number).equals(table.slice(100 * number, 100))
+    filters = [("number", ">", 3), ("repeated", "=", "a")]
+    assert parquet.read_table(path, filters=filters).equals(
+        table.filter(parquet.filters_to_expression(filters))
+    )
+
+
+def test_every_number_of_threads_writes_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "BLOCK", 100)
+    found = set()
+    for count in (1, 2, 5):
+        monkeypatch.setattr(threads, "count", lambda count=count: count)
+        ew.write(table_of(1234), tmp_path / "table.parquet")
+        found.add((tmp_path / "table.parquet").read_bytes())
+    assert len(found) == 1
+
+
+def test_an_error_in_one_row_group_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "BLOCK", 10)
+
+    def batches():
+        for number in range(9):
+            if number == 5:
+                raise OSError("the source broke")
+            yield pa.record_batch({"a": [number] * 10})
+
+    with pytest.raises(ew.errors.FileError, match="the source broke"):
+        ew.write(
+            pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), batches()), tmp_path / "t.parquet"
+        )
+    assert not list(tmp_path.iterdir())
