@@ -119,12 +119,12 @@ class View:
 
     def _id(self, graph) -> Any:
         """The id in the type that those of the graph have."""
-        ids = graph.ids
+        ids, word = graph.ids, str(self.members)
         if ids is not None and not hasattr(ids, "dtype"):
-            return self.members
-        if not self.members.removeprefix("-").isdecimal():
-            raise GraphError(f"vertex {self.members!r} is not in the graph: its ids are integers")
-        return int(self.members)
+            return word
+        if not word.removeprefix("-").isdecimal():
+            raise GraphError(f"vertex {word!r} is not in the graph: its ids are integers")
+        return int(word)
 
     def facts(self, shown) -> dict:
         """What the JSON object says of the view."""

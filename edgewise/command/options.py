@@ -34,8 +34,8 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="File of pairs, or of a graph in any format edgewise reads; - for standard input; an address; or "
-        "tables, a folder, a pattern.",
+        help="File of pairs, or of a graph in any format edgewise reads; - for standard input; an address; "
+        "or tables, a folder, a pattern.",
         **_PATH,
     ),
 ]

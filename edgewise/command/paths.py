@@ -59,9 +59,9 @@ Measures = Annotated[
 ]
 Parents = Annotated[bool, typer.Option("--parents", help="Show the vertex before each on a shortest path.")]
 Output = options.output(
-    "Table to write (Parquet, CSV, Arrow, JSON Lines), - is standard output; with --all-pairs a matrix (.npy or "
-    ".zarr), which a repeated run continues after an interrupt. Otherwise a terminal shows the head of the "
-    "table, and a pipe gets it whole."
+    "Table to write (Parquet, CSV, Arrow, JSON Lines), - is standard output; with --all-pairs a matrix "
+    "(.npy or .zarr), which a repeated run continues after an interrupt. Otherwise a terminal shows the head "
+    "of the table, and a pipe gets it whole."
 )
 OutputFormat = options.format_of_output("--output-format")
 Verify = options.verify("distances", "graph")

@@ -80,7 +80,7 @@ def closing_line(result, found, how, clock, output):
 
 
 def close(words, output):
-    """Print the closing line, which says where the output is; to standard error if that is standard output."""
+    """Print the closing line, with the name of the output; to standard error if standard output is that."""
     if output is not None and goes_to_standard_output(output):
         print(words, file=sys.stderr)
     else:

@@ -73,7 +73,7 @@ def _show(bar, began, description, completed, total):
 
 
 def finish(stage, result, checking="", output=None, plot=None, to=None):
-    """The last steps of a command: check the result, as ``checking`` says, write it as ``to``, and draw it."""
+    """The last steps of a command: check the result, as ``checking`` says, write it as ``to``, draw it."""
     if checking:
         with stage("verify", checking):
             result.verify()

@@ -177,7 +177,7 @@ def _with_pairs(clusters, pairs, vertices, reading) -> Graph:
         together = _joined(together, records_of(vertices, old.id_column))
     together = replace(together, grow=len(own) == 1 and vertices is None)
     graph = _of_pairs(pairs, together, reading)
-    rows = np.flatnonzero(before != np.arange(len(before))).astype(index_type(graph.n_vertices))
+    rows: np.ndarray = np.flatnonzero(before != np.arange(len(before))).astype(index_type(graph.n_vertices))
     ends = (graph.sources, rows), (graph.targets, before[rows].astype(rows.dtype))
     sources, targets = (np.concatenate([one.astype(rows.dtype, copy=False) for one in end]) for end in ends)
     whole = Graph(graph.n_vertices, edges=(sources, targets, None), ids=graph.ids)

@@ -112,7 +112,7 @@ def read(
 
 
 def write(graph_or_table: Any, path: str | PathLike | BinaryIO, *, format: str | None = None) -> None:
-    """Write a graph, a result or a table to a file, whole or not at all.
+    r"""Write a graph, a result or a table to a file, whole or not at all.
 
     The content is written to a temporary name in the same folder, which is renamed when it is complete; an
     error or Ctrl-C leaves nothing behind.
@@ -145,7 +145,7 @@ def write(graph_or_table: Any, path: str | PathLike | BinaryIO, *, format: str |
     >>> stream = io.BytesIO()
     >>> ew.write(ew.Graph.from_edges(["ann"], ["bob"]), stream, format="jsonl")
     >>> stream.getvalue()
-    b'{"source": "ann", "target": "bob"}\\n'
+    b'{"source": "ann", "target": "bob"}\n'
     """
     from edgewise.files import formats
 

@@ -36,7 +36,7 @@ def goes_to_standard_output(path) -> bool:
 
 
 def has_default_format(path) -> bool:
-    """Whether CSV is written where nothing else is said: to standard output, and to a pipe without a suffix."""
+    """Whether CSV is written by default: to standard output, and to a pipe without a suffix."""
     if is_open(path) or is_address(path):
         return False
     if goes_to_standard_output(path):
@@ -101,7 +101,7 @@ def suffixes_of(path) -> tuple[str, str | None]:
 
 
 class Sink(io.RawIOBase):
-    """A stream to write to, with the name of what it is written to, and the lower-case suffix of its format."""
+    """A stream to write to, with the name of the output, and the lower-case suffix of its format."""
 
     def __init__(self, stream, path):
         self.stream, self.path = stream, name_of(path)

@@ -20,6 +20,7 @@ from edgewise.errors import FileError, argument
 from edgewise.files.contents import Edges, check_count, counted_from_one, matrix_edges
 from edgewise.files.layout import (
     TABLE_SUFFIXES,
+    UNNAMED,
     Layout,
     Sample,
     are_integers,
@@ -83,6 +84,8 @@ def is_headed(source, sample: Sample, options) -> bool:
     """Whether the first row names the columns; in a list that edgewise wrote it does not."""
     if options.header is None and SETTINGS.match(source.head):
         return False
+    if options.header is None and source.suffix == UNNAMED and (options.format or options.names_columns):
+        return options.names_columns or options.format.lower() in ("csv", "tsv")
     return has_names(sample, source.suffix) if options.header is None else options.header
 
 

@@ -252,8 +252,8 @@ def read(path, options):
 def read_one(path, options):
     """Read a graph from one file."""
     source = Source(separated(path, options.separator))
-    name = format_of(source, options)
     with reading(source.path):
+        name = format_of(source, options)
         content = _function_of(name, FORMATS[name].reader)(source, options)
         graph = _graph_of(content, options)
     if options.weight is None and (graph.csr_weights if graph.has_rows else graph.weights) is not None:
@@ -342,7 +342,7 @@ def _rows(source, options):
     if sample.delimiter == " " and _is_metis(source):
         return "metis"
     table = sample.delimiter != " " or source.suffix in TABLE_SUFFIXES
-    return "csv" if table and has_names(sample, source.suffix) else "el"
+    return "csv" if table and (options.header or has_names(sample, source.suffix)) else "el"
 
 
 def _refuse_markup(source):

@@ -9,19 +9,23 @@ import re
 import stat
 import sys
 from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import PurePath
 from tempfile import gettempdir
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from edgewise.errors import EdgewiseError, FileError, OptionError, argument
 from edgewise.files.atomic_write import temporary_file
+from edgewise.files.layout import UNNAMED
 from edgewise.files.remote import BLOCK, LOCAL, fetch, find, is_address
 from edgewise.files.streams import reading
 
-#: Paths of standard input, besides the hyphen.
-STANDARD_INPUT = "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"
+#: Paths of standard input.
+STANDARD_INPUT = "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"
 #: The endings of a name that may decide its format.
 ENDINGS = re.compile(r"(\.[A-Za-z0-9]{1,12}){1,2}$")
+#: An address that ``pathlib`` has changed.
+CUT = re.compile(r"(https?|s3|gs|gcs|ftp|hdfs):/[^/]")
 
 
 class Copied(NamedTuple):
@@ -49,7 +53,7 @@ def local(path):
 
 
 def check_readable_again(path, option) -> None:
-    """Raise OptionError if ``path``, or one of the paths, cannot be read a second time, as ``option`` needs."""
+    """Raise OptionError if one of the paths cannot be read a second time, as ``option`` needs."""
     for one in _flat(path):
         if not is_local(one):
             problem = f"needs files that can be read again, and {name_of(one)} is none"
@@ -57,7 +61,7 @@ def check_readable_again(path, option) -> None:
 
 
 def is_local(path) -> bool:
-    """Whether a path is that of a file or folder of this machine, or of nothing that can be read otherwise."""
+    """Whether a path is that of a file or folder of this machine, or of nothing that can be read."""
     if hasattr(path, "read") or is_standard_input(path) or is_address(path):
         return False
     try:
@@ -67,10 +71,8 @@ def is_local(path) -> bool:
 
 
 def is_standard_input(path) -> bool:
-    """Whether a path is a hyphen, or another name of standard input unless that is a file."""
-    if hasattr(path, "read"):
-        return False
-    return os.fspath(path) == "-" or (os.fspath(path) in STANDARD_INPUT and not os.path.isfile(path))
+    """Whether a path is a name of standard input."""
+    return not hasattr(path, "read") and os.fspath(path) in STANDARD_INPUT
 
 
 def name_of(path) -> str:
@@ -89,6 +91,11 @@ def _flat(path):
 
 def _localized(path, names, copies):
     """The path or paths with copies, whose names in messages are added to ``names``."""
+    for one in _flat(path):
+        if isinstance(one, PurePath) and CUT.match(str(one)) and not os.path.exists(one):
+            raise FileError(
+                one, "is an address without one of its slashes; give it as a string, not as a Path"
+            )
     if all(map(is_local, _flat(path))):
         return path
     if sum(map(is_standard_input, _flat(path))) > 1:
@@ -134,7 +141,7 @@ def _copied(path):
 
 def _endings(name):
     found = ENDINGS.search(urlsplit(name).path if is_address(name) else name)
-    return found[0] if found else ""
+    return found[0] if found else UNNAMED
 
 
 @contextmanager

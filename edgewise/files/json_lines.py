@@ -101,7 +101,7 @@ def _type_of(kinds):
 
 
 def _is_unsigned(line, schema):
-    """Whether a line holds a number that only unsigned integers of 64 bits can be, in a column of integers."""
+    """Whether a line holds a number that needs unsigned integers of 64 bits, in a column of integers."""
     import pyarrow as pa
 
     value = _value(line)
@@ -156,7 +156,7 @@ def formatted(table):
     if not parts:
         return b"{}\n" * table.num_rows
     rows = pc.binary_join_element_wise(*parts, pa.scalar("}\n", kind), pa.scalar("", kind))
-    return b"".join(_content(chunk) for chunk in rows.chunks)
+    return b"".join(_content(chunk) for chunk in rows.chunks if len(chunk))
 
 
 def _content(strings):

@@ -4,7 +4,7 @@ import csv
 import re
 from dataclasses import dataclass, replace
 
-from edgewise.errors import OptionError, argument
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.files.quotes import Quotes
 from edgewise.ingest.pair_columns import check_distinct
 
@@ -13,6 +13,10 @@ COMMENTS = b"#%"
 DELIMITERS = ",\t|;"
 #: Suffixes of tables, where lines that a mark of comments begins may be rows; such a line; Excel's line.
 TABLE_SUFFIXES = (".csv", ".tsv")
+#: Suffix of the copies of pipes and of others without a name, which tells nothing about the content.
+UNNAMED = ".unnamed"
+#: Names of columns with ids, which the first row of a table without a suffix may have.
+ID_COLUMN = re.compile(r"(.*_)?(id|source|target|from|to|src|dst|left|right)(_.*)?", re.IGNORECASE)
 LISTED = re.compile(rb"[#%][^\s#%].*[,\t|;]")
 SEPARATOR = re.compile(rb'"?sep=.?"?\s*', re.IGNORECASE)
 INTEGER = re.compile(r"-?\d+")
@@ -159,6 +163,7 @@ def has_names(sample: Sample, suffix: str) -> bool:
 
     It does if it has no number where the second row has one (between blanks: where all other rows have two).
     If all rows hold names only the suffix decides: ``.csv`` and ``.tsv`` files start with a row of names.
+    What is no file has no suffix, and is refused then, unless the first row has usual names of columns.
     """
     first, rest = sample.rows[0], sample.rows[1:]
     if _has_number(first):
@@ -166,7 +171,16 @@ def has_names(sample: Sample, suffix: str) -> bool:
     if sample.delimiter == " " and suffix not in TABLE_SUFFIXES:
         pairs = all(len(row) > 1 and are_integers(row[:2]) for row in rest)
         return len(first) > 1 and len(rest) > 0 and pairs
-    return (len(rest) > 0 and _has_number(rest[0])) or suffix in TABLE_SUFFIXES
+    if (len(rest) > 0 and _has_number(rest[0])) or suffix in TABLE_SUFFIXES:
+        return True
+    if suffix != UNNAMED:
+        return False
+    if len(first) > 1 and all(map(ID_COLUMN.fullmatch, first[:2])):
+        return True
+    choice = f"{argument('header', True)} or {argument('header', False)}"
+    columns = f"{argument('source')} and {argument('target')}"
+    problem = "the first row may be the names of the columns, or a pair"
+    raise GraphError(f"{problem}; pass {choice}, or name the columns with {columns}")
 
 
 def _has_number(fields):

@@ -1,17 +1,20 @@
-"""Records in files: the table with one row for each vertex, read when its ids are needed and when it is written.
+"""Records in files: a table with one row for each vertex, read for its ids and again when it is written.
 
 The columns of a text table, other than that of the ids, are read as text, because every value must be written
 as it was: ``00501`` stays what it is.
 """
 
 import os
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
+from weakref import finalize
 
 from edgewise.errors import FileError
 from edgewise.files import formats
+from edgewise.files.inputs import local, name_of
 from edgewise.files.pair_tables import parts_of, table_of
-from edgewise.files.streams import Source, reading
+from edgewise.files.streams import Source, check_path, reading
 from edgewise.files.text_table import ATTEMPTS, Mismatch, TextTable
 from edgewise.ingest.pair_columns import arrow_table
 from edgewise.ingest.records import Records, id_column_of, records_of_table
@@ -29,19 +32,25 @@ def records_of(given, id_column=None) -> Records:
         return given
     if not isinstance(given, str | bytes | os.PathLike | list | tuple):
         return records_of_table(arrow_table(given), id_column)
-    parts = [Source(part) for part in parts_of(given)]
-    name = os.fspath(given) if isinstance(given, str | bytes | os.PathLike) else f"{len(parts)} files"
-    for source in parts:
-        _check_format(source)
+    with ExitStack() as copies:
+        parts = [Source(part) for part in parts_of(copies.enter_context(local(check_path(given))))]
+        for source in parts:
+            _check_format(source)
+        records = _records_in(parts, id_column, name_of(given) if len(parts) == 1 else f"{len(parts)} files")
+        finalize(records.batches.__self__, copies.pop_all().close)
+    return records
+
+
+def _records_in(parts, id_column, name):
+    """Records in files of this machine."""
     for attempt in ATTEMPTS:
         try:
             with reading(parts[0].path, passing=Mismatch):
                 files = RecordFiles(parts, id_column, attempt)
-            records = Records(files.schema, files.id_column, files.batches, name, files.rows)
             if files.is_text:
-                for _ in records.batches([records.id_column]):  # a row that does not fit another attempt
+                for _ in files.batches([files.id_column]):  # a row that does not fit another attempt
                     pass
-            return records
+            return Records(files.schema, files.id_column, files.batches, name, files.rows)
         except Mismatch:
             continue
     raise AssertionError("the last attempt reads every id as a string")
@@ -55,7 +64,7 @@ def _check_format(source):
         raise source.error(f"is a table inside {source.compression}; decompress it (tables compress inside)")
 
 
-@dataclass
+@dataclass(eq=False)
 class RecordFiles:
     """Files of records with the same columns; the ids of text are read as ``attempt`` says."""
 

@@ -56,7 +56,7 @@ def is_address(path) -> bool:
 
 
 def find(address: str) -> list[Place]:
-    """The files at an address, at least one: a file, those that match a pattern, or the tables of a folder."""
+    """The files at an address, at least one: itself, all that match a pattern, or the tables of a folder."""
     with reaching(address):
         place = _place(address)
         if _scheme(address) in WEB:

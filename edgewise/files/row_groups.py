@@ -64,8 +64,8 @@ class PairFiles:
         options = Options(**given)
         self.sep = options.separator
         first = self._source(0)
-        kind = self._kind(first, options)
         with reading(first.path):
+            kind = self._kind(first, options)
             schema = table_of(first).schema
             if options == Options(sep=options.sep) and len(paths) == 1 and kind != "csv":
                 self.facts = facts_of(first, schema.metadata) if MARK in (schema.metadata or {}) else None
@@ -93,7 +93,7 @@ class PairFiles:
         options.only("JSON Lines" if kind == "jsonl" else "a table", *ALLOWED, *(["sep"] if text else []))
         if source.compression is not None and not text and kind != "jsonl":
             raise source.error(f"is a table inside {source.compression}; decompress it")
-        if text and not has_names(look(source), source.suffix):
+        if text and not (options.names_columns or has_names(look(source), source.suffix)):
             raise source.error("has no row of names, so it cannot be streamed; add one")
         return kind
 

@@ -313,7 +313,7 @@ def write_json(thing, stream) -> None:
     try:
         for table in as_tables(thing):
             stream.write(json_lines.formatted(table))
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise stream.error(f"JSON cannot hold such a column ({error}); write .parquet") from error
 
 

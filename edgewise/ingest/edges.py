@@ -36,7 +36,7 @@ def endpoints(sources, targets, n_vertices):
 
 
 def endpoints_among(known, sources, targets):
-    """The same for endpoints that are among ids given beforehand (:class:`~edgewise.ingest.known_ids.KnownIds`)."""
+    """The same for endpoints among :class:`~edgewise.ingest.known_ids.KnownIds`."""
     from edgewise.ingest.arrow import arrow_array
     from edgewise.ingest.ids import host_column
 

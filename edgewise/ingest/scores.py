@@ -57,7 +57,7 @@ class Kept(NamedTuple):
             return reached
         from edgewise.ingest.where import Condition  # imports pyarrow.compute
 
-        Condition(self.where)  # raises for what is a condition only in the brackets
+        Condition(self.where, names)  # raises for what is a condition only in the brackets
         return f"{reached} and ({self.where})"
 
 

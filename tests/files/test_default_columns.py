@@ -105,11 +105,11 @@ def test_the_command_says_which_columns_were_taken(tmp_path, capsys):
     path = stored(tmp_path, ".csv", pa.table(MORE | {"id_l": [1, 2], "id_r": [2, 3]}))
     for arguments in (["components"], ["components", "--stream"]):
         assert run([*arguments, str(path)]) == 0
-        assert "; ids: id_l and id_r, " in capsys.readouterr().out
+        assert "; ids: id_l and id_r, " in capsys.readouterr().err
         assert run([*arguments, str(path), "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["columns"] == ["id_l", "id_r"]
         assert run([*arguments, str(path), "--source", "id_l", "--target", "id_r"]) == 0
-        assert "ids:" not in capsys.readouterr().out
+        assert "ids:" not in capsys.readouterr().err
     assert run(["convert", str(path), str(tmp_path / "a.npz")]) == 0
     assert "; ids: id_l and id_r, read" in capsys.readouterr().out
 

@@ -2,7 +2,10 @@
 
 import bz2
 import gzip
+import json
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import edgewise as ew
@@ -101,3 +104,58 @@ def test_names_in_brackets_are_read_where_the_format_is_given(tmp_path):
     assert ew.read(path, format="csv").ids.tolist() == [1, 2]
     with pytest.raises(FileError, match=r"is not JSON Lines; write one object"):
         ew.read(path, format="jsonl")
+
+
+def test_every_value_is_written_exactly(tmp_path):
+    """As Python's own reader of JSON understands it."""
+    values = {
+        "int": pa.array([1, None, -(2**63)], pa.int64()),
+        "unsigned": pa.array([2**64 - 1, 0, None], pa.uint64()),
+        "float": pa.array([0.1, float("inf"), None]),
+        "other": pa.array([-float("inf"), 3.0, 1e300]),
+        'a "name"\n': pa.array(['a"b\\c\n\x01é☃𝄞', "", None]),
+        "bool": pa.array([True, None, False]),
+        "null": pa.nulls(3),
+        "list": pa.array([["x"], None, []]),
+        "few": pa.array(["x", "y", "x"]).dictionary_encode(),
+    }
+    table = pa.table(values)
+    ew.write(table, tmp_path / "a.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().split("\n")[:-1]]
+    assert rows == table.to_pylist()
+    assert [type(row["other"]) for row in rows] == [float] * 3
+    ew.write(pa.table({"x": [float("nan")]}), tmp_path / "a.jsonl")
+    assert (tmp_path / "a.jsonl").read_text() == '{"x": NaN}\n'
+    ew.write(table.slice(1, 0), tmp_path / "a.jsonl")
+    assert (tmp_path / "a.jsonl").read_bytes() == b""
+    with pytest.raises(FileError, match=r"a\.jsonl: JSON cannot hold such a column .*; write \.parquet"):
+        ew.write(pa.table({"x": [b"\xff"]}), tmp_path / "a.jsonl")
+    assert (tmp_path / "a.jsonl").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        np.array([2**63 - 1, 5, -(2**63)]),
+        np.array([2**64 - 1, 2**63, 1], np.uint64),
+        pa.array(["", ' a"\\', "007"]),
+        pa.array(["\x00é", "\n", "null"]),
+    ],
+)
+def test_edges_are_read_as_they_were_written(ids, tmp_path):
+    others = ids.take([1, 2, 0]) if isinstance(ids, pa.Array) else np.roll(ids, 1)
+    graph = ew.Graph.from_edges(ids, others, weights=[0.1, float("inf"), 1e-300])
+    ew.write(graph, tmp_path / "a.jsonl.gz")
+    read = ew.read(tmp_path / "a.jsonl.gz")
+    assert list(read.ids) == list(graph.ids)
+    for name in ("sources", "targets", "weights"):
+        assert (getattr(read, name) == getattr(graph, name)).all()
+
+
+def test_ids_of_64_bits_may_come_late(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 1, "b": 2}\n' * 10_000 + '{"a": 1, "b": 18446744073709551615}\n')
+    assert ew.read(path).ids.tolist() == [1, 2, 2**64 - 1]
+    path.write_text('{"a": -1, "b": 18446744073709551615}\n')
+    with pytest.raises(FileError, match=r"a\.jsonl:1: 'a' is a whole number here, but uint64 in other rows"):
+        ew.read(path)
