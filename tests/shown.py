@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 #: A command with its here-document, if it has one, and what it prints.
-COMMAND = re.compile(r"^\$ (.*?<<'END'\n.*?^END|[^\n]*)\n(.*?)(?=^\$ |\Z)", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ ([^\n]*<<'END'\n.*?^END|[^\n]*)\n(.*?)(?=^\$ |\Z)", re.MULTILINE | re.DOTALL)
 #: A block of a language, without its fences.
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
