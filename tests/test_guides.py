@@ -1,11 +1,11 @@
 """The guides to the main job show what happens: their commands and examples run, one after the other."""
 
-import shutil
 from pathlib import Path
 from urllib.error import URLError
 
 import pytest
-from shown import run_page
+
+from tests.shown import run_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -17,8 +17,6 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_clusters(folder):
-    if shutil.which("edgewise") is None:
-        pytest.skip("the command is not installed")
     assert run_page((DOCS / "clusters.md").read_text(), folder) > 20
 
 

@@ -10,7 +10,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from shown import on_a_terminal, without_times
 
 from edgewise.command import PAGES
 from edgewise.components import MERGES, METHODS
@@ -19,6 +18,7 @@ from edgewise.device.arrays import why_no_gpu
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
+from tests.shown import COMMAND, on_a_terminal, without_times
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -131,7 +131,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("readme")
     has_gpu = not why_no_gpu()
     for block in blocks("console"):
-        for command, shown in re.findall(r"^\$ (.*)\n((?:[^$\n].*\n)*)", block, re.MULTILINE):
+        for command, shown in COMMAND.findall(block):
             if command.split()[0] in ("pip", "make"):
                 continue
             status, printed = on_a_terminal(command, folder)
