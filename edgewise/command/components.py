@@ -35,7 +35,7 @@ EXAMPLES = (
     "edgewise components --update clusters.parquet new.parquet -o clusters.parquet --changes changes.csv",
     "edgewise components 'shards/*.parquet' --stream -o clusters.parquet",
 )
-DOCUMENTATION = "components.md"
+DOCUMENTATION = "clusters.md"
 
 _CLUSTERS = "The clusters"
 
@@ -74,7 +74,9 @@ Name = Annotated[
         rich_help_panel=_CLUSTERS,
     ),
 ]
-MinSize = Annotated[int, typer.Option(min=1, help="Leave out smaller clusters.", rich_help_panel=_CLUSTERS)]
+MinSize = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Leave out smaller clusters.", rich_help_panel=_CLUSTERS)
+]
 Top = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="Show the N largest clusters.", rich_help_panel=_CLUSTERS),
