@@ -70,8 +70,7 @@ class Graph:
         n_vertices: int | None = None,
         ids: Any = None,
         directed: bool = False,
-        self_loops: str = "keep",
-        repeated: str = "keep",
+        **merging: str,
     ) -> Graph:
         """Make a graph of an edge list.
 
@@ -89,10 +88,11 @@ class Graph:
             The ids of all vertices, also of those without an edge; the endpoints are among them, and the
             number of a vertex is its position here.
         directed : bool
-        self_loops : {'keep', 'drop'}
-        repeated : {'keep', 'first', 'sum', 'min', 'max'}
-            Whether several edges between the same endpoints (in either direction if undirected) are kept, or
-            merged into one with that weight.  Merged edges come in ascending order.
+        **merging
+            * ``self_loops`` : {'keep', 'drop'}.
+            * ``repeated`` : {'keep', 'first', 'sum', 'min', 'max'}. Whether several edges between the same
+              endpoints (in either direction if undirected) are kept, or merged into one with that weight.
+              Merged edges come in ascending order.
 
         Raises
         ------
@@ -112,13 +112,16 @@ class Graph:
         """
         from edgewise.ingest import edges as building
 
-        _check_choices(self_loops, repeated)
+        choices = {"self_loops": "keep", "repeated": "keep"} | merging
+        if unknown := set(choices) - {"self_loops", "repeated"}:
+            raise OptionError(f"from_edges() has no option {min(unknown)!r}; see its documentation")
+        _check_choices(**choices)
         if ids is None:
             ends, count, ids = building.endpoints(sources, targets, n_vertices)
         else:
             ends, count, ids = building.endpoints_among(building.ids_given(ids, n_vertices), sources, targets)
         edges = (*ends, building.weights_like(weights, ends[0]))
-        merged = building.simplify(edges, count, directed, self_loops, repeated)
+        merged = building.simplify(edges, count, directed, **choices)
         return cls(count, edges=merged, directed=directed, ids=ids)
 
     @classmethod

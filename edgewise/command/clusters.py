@@ -3,16 +3,67 @@
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 import edgewise
-from edgewise.command import report
-from edgewise.command.outputs import is_terminal
+from edgewise.command import outputs, report
 from edgewise.components.naming import check_name
 from edgewise.errors import GraphError, OptionError
+from edgewise.files import destinations
 from edgewise.files.atomic_write import atomic_write
-from edgewise.files.destinations import goes_to_standard_output
-from edgewise.files.inputs import is_local
+from edgewise.files.inputs import is_local, name_of
+
+_PANEL = "The clusters"
+Records = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Table with one row for each vertex; all of them get a cluster.",
+        rich_help_panel=_PANEL,
+    ),
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--id", metavar="COLUMN", help="Column of the records with the ids.", rich_help_panel=_PANEL
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        metavar="first|min|row",
+        help="What a cluster is called: the id of its first member, its least id, or its first row.",
+        rich_help_panel=_PANEL,
+    ),
+]
+MinSize = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Leave out smaller clusters.", rich_help_panel=_PANEL)
+]
+Top = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Show the N largest clusters.", rich_help_panel=_PANEL),
+]
+Sizes = Annotated[
+    bool, typer.Option("--sizes", help="Show how many clusters have each size.", rich_help_panel=_PANEL)
+]
+Members = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="Show the ids in the cluster of this one.", rich_help_panel=_PANEL),
+]
+Update = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Table of named clusters to add the pairs to.", rich_help_panel=_PANEL),
+]
+Changes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="With --update: table to write of the clusters that merged, grew or are new.",
+        rich_help_panel=_PANEL,
+    ),
+]
 
 #: What can become of a cluster, in the order of the closing line.
 CHANGES = ("merged", "grown", "new")
@@ -20,8 +71,9 @@ CHANGES = ("merged", "grown", "new")
 
 @dataclass(frozen=True)
 class Clusters:
-    """The options about records, names and updates."""
+    """The options about pairs, records, names and updates."""
 
+    pairs: list[str]
     records: str | None
     id_column: str | None
     name: str | None
@@ -49,12 +101,17 @@ class Clusters:
             )
 
     def inputs(self):
-        """The inputs besides the pairs, which no output may replace; an update may."""
-        return [] if self.records is None else [self.records]
+        """The inputs that the table may not replace; it may replace the clusters that are updated."""
+        return [*self.pairs, *([] if self.records is None else [self.records])]
 
-    def read(self, pairs, reading, progress):
+    def in_messages(self):
+        """What messages call the pairs."""
+        return name_of(self.pairs[0]) if len(self.pairs) == 1 else f"{len(self.pairs)} files"
+
+    def read(self, reading, progress):
         """The graph, and a function that makes the result of its components."""
         reading = reading | {"progress": progress}
+        pairs = self.pairs[0] if len(self.pairs) == 1 else self.pairs
         if self.update is None:
             if self.records is not None:
                 reading |= {"vertices": self.records, "vertex_id": self.id_column}
@@ -64,9 +121,12 @@ class Clusters:
         old = read_clusters(self.update, self.name or "min", self.id_column)
         return old.with_pairs(pairs, self.records, reading), old.updated
 
-    def changes_of(self, result):
-        """The table of changes, if it is wanted."""
-        return None if self.changes is None else result.changes()
+    def write(self, stage, result, table, output, to):
+        """Write the table, and the changes, as far as they are wanted."""
+        if output is not None or self.changes is not None:
+            with stage("write", f"writing {destinations.name_of(output or self.changes)}"):
+                changed = None if self.changes is None else result.changes()
+                _write_both(table, output, to, changed, self.changes)
 
     def facts(self, result) -> dict:
         """What the JSON object says of an update."""
@@ -97,12 +157,14 @@ class View:
     members: str | None
     name: str | None
 
-    def kind(self) -> str | None:
+    def kind(self, output=None) -> str | None:
         """The option that was given, or ``None``."""
         given = {"top": self.top is not None, "sizes": self.sizes, "members": self.members is not None}
         asked = [option for option, wanted in given.items() if wanted]
         if len(asked) > 1:
             raise OptionError(f"--{asked[0]} and --{asked[1]} are two views; give one of the two")
+        if asked and output is not None and destinations.goes_to_standard_output(output):
+            raise OptionError(f"--{asked[0]} and -o {output} both need standard output; name a file with -o")
         return asked[0] if asked else None
 
     def of(self, result):
@@ -132,19 +194,24 @@ class View:
 
     def show(self, shown, to):
         """Print the view: all of it, on a terminal as columns, else as text in a format."""
-        if is_terminal() and to is None:
+        if outputs.is_terminal() and to is None:
             report.table(shown, shown.num_rows)
         else:
             edgewise.write(shown, "-", format=to)
 
 
-def write_both(table, output, to, changed, changes):
+def _write_both(table, output, to, changed, changes):
     """Write the clusters and the changes; the file of the changes appears when the clusters are written."""
     with ExitStack() as parts:
-        later = changed is not None and (goes_to_standard_output(changes) or not is_local(changes))
-        if changed is not None and not later:
+        file = changed is not None and _is_file(changes)
+        if file:
             edgewise.write(changed, parts.enter_context(atomic_write(changes)))
         if output is not None:
             edgewise.write(table, output, format=to)
-        if later:
+        if changed is not None and not file:
             edgewise.write(changed, changes)
+
+
+def _is_file(path):
+    """Whether an output is a file of this machine, rather than standard output, a pipe or an address."""
+    return not destinations.goes_to_standard_output(path) and is_local(path)

@@ -28,14 +28,16 @@ ADDED = ("cluster", "size")
 class ClusterTable:
     """The table of ``result`` (:class:`Components`), with names by the rule ``name``.
 
-    Rows of clusters with fewer than ``min_size`` members are left out.
+    Rows of clusters with fewer than ``min_size`` members are left out.  ``id_column`` is what the column of
+    the ids is called, unless records have one.
     """
 
-    def __init__(self, result, name=None, min_size=1):
+    def __init__(self, result, name=None, min_size=1, id_column="id"):
         check_name(name)
         if not is_number(min_size, whole=True) or min_size < 1:
             raise OptionError(f"{argument('min_size', min_size)} must be a whole number, 1 or more")
         self.result, self.graph, self.min_size = result, result.graph, int(min_size)
+        self.id_column = id_column
         self.records: Any = self.graph.records
         self.name = name or ("first" if self.records is not None else None)
         if self.records is not None:
@@ -104,7 +106,7 @@ class ClusterTable:
         count = len(self.labels)
         for start in range(0, max(count, 1), BLOCK):
             stop = min(start + BLOCK, count)
-            yield start, stop, {"id": arrow_array(self._ids(start, stop))}
+            yield start, stop, {self.id_column: arrow_array(self._ids(start, stop))}
 
     def _ids(self, start, stop):
         if hasattr(self.graph, "ids_between") and self.order is None:

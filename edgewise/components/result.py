@@ -109,18 +109,30 @@ class Components(Result):
         >>> ew.connected_components(graph).to_frame("min", min_size=2).to_pydict()
         {'id': ['a', 'b', 'd', 'e'], 'cluster': ['a', 'b', 'a', 'b'], 'size': [2, 2, 2, 2]}
         """
-        return self.table(name, min_size).to_frame()
+        return self.table(name, min_size=min_size).to_frame()
 
     def to_reader(self, name: str | None = None, *, min_size: int = 1) -> pyarrow.RecordBatchReader:
-        """Return the table of :meth:`to_frame` as a reader, which makes its batches when they are read."""
-        return self.table(name, min_size).to_reader()
+        """Return the table of :meth:`to_frame` as a reader, which makes its batches when they are read.
+
+        Parameters
+        ----------
+        name, min_size
+            As for :meth:`to_frame`.
+        """
+        return self.table(name, min_size=min_size).to_reader()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table of :meth:`to_frame` for any library that takes Arrow streams."""
         return self.to_reader().__arrow_c_stream__(requested_schema)
 
-    def table(self, name: str | None = None, min_size: int = 1) -> ClusterTable:
-        """The table of :meth:`to_frame`, which is made block by block."""
+    def table(self, name: str | None = None, *, min_size: int = 1) -> ClusterTable:
+        """Return the table of :meth:`to_frame`, which can be written block by block.
+
+        Parameters
+        ----------
+        name, min_size
+            As for :meth:`to_frame`.
+        """
         from edgewise.components.cluster_table import ClusterTable
 
         return ClusterTable(self, name, min_size)
@@ -180,6 +192,11 @@ class Components(Result):
 
     def members(self, id: Any) -> Any:
         """Return the ids in the cluster of an id, in vertex order: an array like :attr:`Graph.ids`.
+
+        Parameters
+        ----------
+        id : id
+            As in the input; a vertex number if the graph has no ids.
 
         Raises
         ------

@@ -46,11 +46,11 @@ class UpdatedComponents(Components):
     """
 
     naming: str = "min"
-    _before: Any = field(default=None, repr=False)
+    _old: Any = field(default=None, repr=False)
 
-    def table(self, name: str | None = None, min_size: int = 1) -> ClusterTable:
+    def table(self, name: str | None = None, *, min_size: int = 1) -> ClusterTable:
         """The table of the new clusters, by default with names by the same rule."""
-        return ClusterTable(self, name or self.naming, min_size)
+        return ClusterTable(self, name or self.naming, min_size, self._old.records.id_column)
 
     def changes(self) -> pyarrow.Table:
         """Return the clusters that have changed, a row for each old cluster, and those that are new.
@@ -158,7 +158,7 @@ class OldClusters:
     def updated(self, result) -> UpdatedComponents:
         """The components of that graph with what is known of the old clusters."""
         own = {one.name: getattr(result, one.name) for one in fields(Components)}
-        return UpdatedComponents(**own, naming=self.naming, _before=self.labels)
+        return UpdatedComponents(**own, naming=self.naming, _old=self)
 
 
 def read_clusters(clusters, naming="min", id_column=None) -> OldClusters:
@@ -275,7 +275,7 @@ def _joined(old, new) -> Records:
 def _changes(result):
     import pyarrow as pa
 
-    table, before = result.table(), result._before
+    table, before = result.table(), result._old.labels
     labels = table.labels.astype(np.int64, copy=False)
     sizes_before = np.bincount(before, minlength=len(labels)) if len(before) else np.zeros(len(labels), int)
     old = np.flatnonzero(before == np.arange(len(before)))
@@ -308,7 +308,7 @@ def _names_before(result, firsts, is_new):
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    ids, before = result.graph.ids, result._before
+    ids, before = result.graph.ids, result._old.labels
     givers = firsts
     if result.naming != "row":
         given = ids[: len(before)] if ids is not None else None

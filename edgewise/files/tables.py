@@ -234,13 +234,15 @@ def as_tables(thing):
     if isinstance(thing, Graph):
         yield from edge_tables(thing.to("cpu"))
         return
-    if hasattr(thing, "to_reader"):  # makes its batches on request
+    if hasattr(thing, "to_reader") and not isinstance(thing, pa.Table):  # makes its batches on request
         thing = thing.to_reader()
     elif hasattr(thing, "to_frame") and not hasattr(thing, "__arrow_c_stream__"):
         thing = thing.to_frame()
     if not hasattr(thing, "__arrow_c_stream__"):
         raise OptionError(f"a graph, a result or a table is needed, not {type(thing).__name__}")
     if isinstance(thing, pa.RecordBatchReader):  # batches are made on request
+        first = next(iter(thing), None)
+        yield pa.Table.from_batches([] if first is None else [first], thing.schema)
         yield from (pa.Table.from_batches([batch]) for batch in thing)
         return
     table = pa.table(thing)

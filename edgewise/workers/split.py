@@ -59,6 +59,7 @@ class SplitGraph:
         self.parts, self.cuts, self.by = list(parts), list(cuts), by
         self.team = DeviceTeam(part.worker for part in self.parts)
         self.assumed_columns: tuple[str, ...] | None = None
+        self.records: Any = None
 
     @property
     def device(self) -> str:
@@ -109,7 +110,7 @@ def split(graph: Graph, devices, by: str = "auto") -> SplitGraph:
         if by == "auto" and _cut_share(sample, borders) > MAX_CUT:
             by = "edges"
     divided = _by_edges(graph, team) if by == "edges" else _by_range(graph, team, borders)
-    divided.assumed_columns = graph.assumed_columns
+    divided.assumed_columns, divided.records = graph.assumed_columns, graph.records
     return divided
 
 

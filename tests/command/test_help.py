@@ -78,6 +78,8 @@ def folder_of_examples(tmp_path, monkeypatch):
     Path("edges.txt").write_text("1 2\n2 3\n")
     Path("shards").mkdir()
     ew.write(ew.generate.pairs(50), "pairs.parquet")
+    Path("people.csv").write_text("id,age\nann,1\nbob,2\nanna,3\nanne,4\n")
+    Path("new.csv").write_text("left_id,right_id\nanna,bob\n")
     ew.write(ew.generate.pairs(50), "shards/one.parquet")
     ew.write(ew.generate.with_weights(ew.generate.grid(6), 1, 9), "roads.gr")
     ew.write(ew.generate.grid(6), "graph.mtx")
