@@ -82,8 +82,6 @@ class ClusterTable:
 
     def batches(self):
         """Yield record batches, at least one."""
-        import pyarrow as pa
-
         for start, stop, columns in self._own_columns():
             part = slice(start, stop) if self.order is None else self.order[start:stop]
             roots = self.labels[part]
@@ -91,7 +89,7 @@ class ClusterTable:
                 columns |= {"component": arrow_array(roots)}
             else:
                 columns |= {"cluster": self.names_of(roots), "size": arrow_array(self.sizes[roots])}
-            batch = pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+            batch = _batch(columns)
             yield batch if self.min_size == 1 else batch.filter(_mask(self.sizes[roots] >= self.min_size))
 
     def prepare(self):
@@ -144,8 +142,7 @@ class ClusterTable:
 
         none = self.labels[:0]
         own = {field.name: pa.array([], field.type) for field in self.records.schema}
-        own |= {"cluster": self.names_of(none), "size": arrow_array(self.sizes[none])}
-        return pa.RecordBatch.from_arrays(list(own.values()), list(own))
+        return _batch(own | {"cluster": self.names_of(none), "size": arrow_array(self.sizes[none])})
 
     def rows(self) -> int:
         """Number of rows."""
@@ -192,6 +189,14 @@ def size_counts(result):
 def _chained(first, others):
     yield first
     yield from others
+
+
+def _batch(columns):
+    """Record batch of columns, among which the names and sizes of clusters are never null."""
+    import pyarrow as pa
+
+    fields = [pa.field(name, column.type, name not in ADDED) for name, column in columns.items()]
+    return pa.RecordBatch.from_arrays(list(columns.values()), schema=pa.schema(fields))
 
 
 def _mask(flags):

@@ -35,6 +35,10 @@ TABLES = ("parquet", "arrow", "csv", "tsv", "jsonl", "npy", "dups")
 NAMES = ("source", "target", "weight")
 #: Rows in each batch that is written.
 BLOCK = 1 << 20
+#: Bytes of a page of Parquet; smaller ones stay in the caches while they are encoded.
+PAGE = 1 << 17
+#: Rows that show whether the values of a column repeat, and how often they do on average if they do.
+SAMPLE, REPEATS = 1 << 14, 8
 
 
 def read_several(path, options):
@@ -255,11 +259,37 @@ def write_parquet(thing, stream) -> None:
     import pyarrow.parquet as parquet
 
     first, tables = _first(thing)
-    # Ids hardly ever repeat, so a dictionary would not pay.
-    options = {"use_dictionary": False, "compression": "zstd", "compression_level": 1}
+    repeating = _repeating(first)
+    options = {"use_dictionary": repeating, "compression": "zstd", "compression_level": 1}
+    options |= {"write_statistics": [*repeating, *_numbers(first)], "data_page_size": PAGE}
     with parquet.ParquetWriter(stream, first.schema, **options) as writer:
         for table in _in_blocks(tables):
             writer.write_table(table)
+
+
+def _repeating(table):
+    """Columns whose values repeat in the first rows, for which a dictionary pays; ids hardly ever do."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = []
+    for name, column in zip(table.column_names, table.columns):
+        sample = column.slice(0, SAMPLE)
+        try:
+            distinct = pc.count_distinct(sample).as_py()
+        except pa.ArrowException:  # lists and other nested values
+            continue
+        if len(sample) and distinct * REPEATS <= len(sample) and not pa.types.is_boolean(column.type):
+            names.append(name)
+    return names
+
+
+def _numbers(table):
+    """Columns of numbers and times; least and largest strings cost time, and are of little use for ids."""
+    from pyarrow import types
+
+    kinds = types.is_integer, types.is_floating, types.is_temporal, types.is_decimal, types.is_boolean
+    return [field.name for field in table.schema if any(test(field.type) for test in kinds)]
 
 
 def _in_blocks(tables):

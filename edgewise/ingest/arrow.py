@@ -191,6 +191,10 @@ class ColumnNumbers:
         numbers = self.strings.add(*self._starts_and_bytes(left, right))
         sources[:], targets[:] = numbers[0::2], numbers[1::2]
 
+    def reserve(self, count):
+        """Make room for ``count`` strings at once, before any is added."""
+        self.strings.expect(count)
+
     def add_column(self, column):
         """Number the strings of one column, without nulls; returns a (rows,) uint32 array."""
         column = without_views(column.cast(value_type(column.type)))

@@ -252,7 +252,7 @@ class IntegerNumbers:
         columns = [np.ascontiguousarray(column, self.dtype) for column in (sources, targets)]
         endpoints = [column.view(np.uint64) for column in columns]
         is_largest = [column == EMPTY ^ self.origin.flip for column in endpoints]
-        self._reserve(2 * len(sources))
+        self.reserve(2 * len(sources))
         self.keys.extend(2 * len(sources))
         if self.number_of_largest is None and any(column.any() for column in is_largest):
             self.keys.array[self.count] = EMPTY
@@ -268,8 +268,8 @@ class IntegerNumbers:
                 column[largest] = self.number_of_largest
         return numbers
 
-    def _reserve(self, count):
-        """Make the table large enough for a batch of new ids only."""
+    def reserve(self, count):
+        """Make the table large enough for ``count`` new ids."""
         slots = len(self.ranks.slots)
         while self.count + count > FULL * slots:
             slots *= 2

@@ -19,8 +19,10 @@ from edgewise.ingest.integers import IntegerNumbers
 BLOCK = 1 << 20
 
 
-def known_ids(kind, name, grow=False):
+def known_ids(kind, name, grow=False, expected=0):
     """Known ids of an Arrow type, none yet; ``name`` is what messages call them.
+
+    ``expected`` is their number, as far as it is known, and ``grow`` tells whether others may follow them.
 
     >>> import pyarrow as pa
     >>> known = known_ids(pa.int64(), "column 'id'")
@@ -30,7 +32,9 @@ def known_ids(kind, name, grow=False):
     >>> [column.tolist() for column in columns]
     [[1, 0], [2, 2]]
     """
-    return (KnownStrings if is_text(kind) else KnownIntegers)(kind, name, grow)
+    known = (KnownStrings if is_text(kind) else KnownIntegers)(kind, name, grow)
+    known.numbers.reserve(expected)
+    return known
 
 
 class KnownIds:

@@ -50,7 +50,8 @@ class Records:
     def known_ids(self):
         """The ids, which pairs are numbered by (:class:`~edgewise.ingest.known_ids.KnownIds`)."""
         kind = self.schema.field(self.id_column).type
-        known = known_ids(kind, f"column {self.id_column!r} of {self.name}", self.grow)
+        name = f"column {self.id_column!r} of {self.name}"
+        known = known_ids(kind, name, self.grow, self.rows or 0)
         for batch in self.batches([self.id_column]):
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 known.extend(batch.column(0).slice(start, BATCH_ROWS))

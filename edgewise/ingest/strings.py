@@ -262,6 +262,14 @@ class StringNumbers:
         find(len(numbers), batch, self._table(), numbers)
         return numbers
 
+    def expect(self, count):
+        """Make room for ``count`` distinct strings at once, before any is added."""
+        self.expected = max(self.expected, count)
+        slots = len(self.slots)
+        while count > FULL * slots:
+            slots *= 2
+        self.slots = np.full(slots, EMPTY)
+
     def _table(self):
         return Table(self.slots, self.offsets.array, self.arena.array)
 
