@@ -4,15 +4,9 @@
 """
 
 import doctest
-import os
-import pty
 import re
 import shlex
-import subprocess
-import sys
-import tempfile
 import tomllib
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -24,6 +18,7 @@ from edgewise.device.arrays import why_no_gpu
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
+from tests.shown import COMMAND, on_a_terminal, without_times
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -130,41 +125,16 @@ def blocks(kind, text=README):
     return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def without_times(text):
-    """What a command has printed, without the seconds and the number of threads."""
-    text = re.sub(r"\d+\.\d+ s\b", "... s", text)
-    return re.sub(r"\d+ threads? of", "... threads of", text)
-
-
-def on_a_terminal(command, folder, environment):
-    """Run a command whose standard output is a terminal; return its status, and what it has printed."""
-    ours, theirs = pty.openpty()
-    how = {"cwd": folder, "env": environment, "stdin": subprocess.DEVNULL}
-    with tempfile.TemporaryFile() as messages:
-        process = subprocess.Popen(["sh", "-c", command], stdout=theirs, stderr=messages, **how)
-        os.close(theirs)
-        printed = b""
-        with suppress(OSError):  # Linux ends with an error when the other end is closed
-            while part := os.read(ours, 1 << 16):
-                printed += part
-        os.close(ours)
-        process.wait()
-        messages.seek(0)
-        return process.returncode, (printed + messages.read()).decode().replace("\r\n", "\n")
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder in which every command of the README has run as it is shown, one after the other."""
     folder = tmp_path_factory.mktemp("readme")
-    search = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    settings = {"PATH": search, "EDGEWISE_QUIET": "1", "COLUMNS": "80"}
     has_gpu = not why_no_gpu()
     for block in blocks("console"):
-        for command, shown in re.findall(r"^\$ (.*)\n((?:[^$\n].*\n)*)", block, re.MULTILINE):
+        for command, shown in COMMAND.findall(block):
             if command.split()[0] in ("pip", "make"):
                 continue
-            status, printed = on_a_terminal(command, folder, os.environ | settings)
+            status, printed = on_a_terminal(command, folder)
             if "--devices all" in command and not has_gpu:
                 assert status == 2 and "needs a GPU" in printed, command
                 continue

@@ -38,7 +38,9 @@ Name = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
-MinSize = Annotated[int, typer.Option(min=1, help="Leave out smaller clusters.", rich_help_panel=_PANEL)]
+MinSize = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Leave out smaller clusters.", rich_help_panel=_PANEL)
+]
 Top = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="Show the N largest clusters.", rich_help_panel=_PANEL),

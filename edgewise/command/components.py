@@ -33,7 +33,7 @@ EXAMPLES = (
     "edgewise components --update clusters.csv new.csv -o clusters.csv",
     "edgewise components 'shards/*.parquet' --stream -o clusters.parquet",
 )
-DOCUMENTATION = "components.md"
+DOCUMENTATION = "clusters.md"
 
 Method = options.choice("Method", "How to compute", METHODS)
 Merge = options.choice("Merge", "How the labels of several devices are merged", MERGES)

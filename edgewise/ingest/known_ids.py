@@ -11,6 +11,7 @@ import numpy as np
 from edgewise.errors import GraphError
 from edgewise.index_type import MAX_UINT32
 from edgewise.ingest.arrow import ColumnNumbers, is_text, value_type, with_plain_nulls
+from edgewise.ingest.default_columns import JOINT
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.integers import IntegerNumbers
 
@@ -47,7 +48,10 @@ class KnownIds:
         for name, column in zip(names, ends):
             if is_text(column.type) != is_text(self.kind):
                 problem = f"column {name!r} holds {column.type}, but {self.name} holds {self.kind}"
-                raise GraphError(f"{problem}; convert one to the other")
+                remedy = "convert one to the other"
+                if JOINT in name:
+                    remedy = f"give the records a column with ids such as dataset{JOINT}id"
+                raise GraphError(f"{problem}; {remedy}")
 
     def extend(self, column):
         """Add ids, which are different from each other and from those before."""

@@ -55,6 +55,18 @@ def test_least_names_are_those_of_an_oracle(pairs, order, large):
     assert table["cluster"].to_pylist() == names and table["size"].to_pylist() == sizes
 
 
+def test_records_of_linked_datasets_need_joined_ids():
+    pairs = {
+        "source_dataset_l": ["crm"],
+        "source_dataset_r": ["shop"],
+        "unique_id_l": [1],
+        "unique_id_r": [2],
+    }
+    with pytest.raises(GraphError, match="give the records a column with ids such as dataset-__-id"):
+        clusters(pairs, {"unique_id": [1, 2]})
+    assert clusters(pairs, {"id": ["crm-__-1", "shop-__-2"], "unique_id": [1, 2]}).count == 1
+
+
 @pytest.mark.parametrize(
     "kind", ["string", "dictionary", "large_string", "binary", "int64", "uint64", "int16"]
 )

@@ -1,0 +1,68 @@
+"""Running what a page of the documentation shows: commands on a terminal, and examples of Python."""
+
+import doctest
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+#: A command with its here-document, if it has one, and what it prints.
+COMMAND = re.compile(r"^\$ ([^\n]*<<'END'\n.*?^END|[^\n]*)\n(.*?)(?=^\$ |\Z)", re.MULTILINE | re.DOTALL)
+#: A block of a language, without its fences.
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def environment():
+    """The environment of commands: this Python's folder of programs, no progress, and lines of 80 signs."""
+    search = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return os.environ | {"PATH": search, "EDGEWISE_QUIET": "1", "COLUMNS": "80"}
+
+
+def without_times(text):
+    """What a command has printed, without the seconds and the number of threads."""
+    text = re.sub(r"\d+\.\d+ s\b", "... s", text)
+    return re.sub(r"\d+ threads? of", "... threads of", text)
+
+
+def on_a_terminal(command, folder):
+    """Run a command whose standard output is a terminal; return its status, and what it has printed."""
+    ours, theirs = pty.openpty()
+    how = {"cwd": folder, "env": environment(), "stdin": subprocess.DEVNULL}
+    with tempfile.TemporaryFile() as messages:
+        process = subprocess.Popen(["bash", "-c", command], stdout=theirs, stderr=messages, **how)
+        os.close(theirs)
+        printed = b""
+        with suppress(OSError):  # Linux ends with an error when the other end is closed
+            while part := os.read(ours, 1 << 16):
+                printed += part
+        os.close(ours)
+        process.wait()
+        messages.seek(0)
+        return process.returncode, (printed + messages.read()).decode().replace("\r\n", "\n")
+
+
+def run_page(text, folder):
+    """Run the blocks of a page in their order, in a folder; return how many commands and examples ran."""
+    names, ran = {}, 0
+    runner, parser = doctest.DocTestRunner(optionflags=OPTIONS), doctest.DocTestParser()
+    for language, block in BLOCK.findall(text):
+        if language == "python":
+            example = parser.get_doctest(block, names, f"example {ran}", None, 0)
+            failed, tried = runner.run(example, clear_globs=False)
+            names = example.globs
+            assert not failed, block
+            ran += tried
+        elif language == "console":
+            for command, shown in COMMAND.findall(block):
+                if command.startswith("pip "):
+                    continue
+                status, printed = on_a_terminal(command, folder)
+                assert status == 0, f"{command}: {printed}"
+                assert without_times(printed) == without_times(shown), command
+                ran += 1
+    return ran

@@ -1,0 +1,30 @@
+"""The guides to the main job show what happens: their commands and examples run, one after the other."""
+
+from pathlib import Path
+from urllib.error import URLError
+
+import pytest
+
+from tests.shown import run_page
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_clusters(folder):
+    assert run_page((DOCS / "clusters.md").read_text(), folder) > 20
+
+
+@pytest.mark.filterwarnings("default")
+def test_splink(folder):
+    splink = pytest.importorskip("splink", minversion="5.0")
+    try:
+        assert splink.splink_datasets.fake_1000
+    except URLError:
+        pytest.skip("Splink's demo data cannot be downloaded")
+    assert run_page((DOCS / "splink.md").read_text(), folder) > 10
