@@ -115,16 +115,30 @@ class ClusterTable:
         return self.graph.ids_of(part)
 
     def _columns_of_records(self):
-        names, start = self.records.schema.names, 0
-        for batch in read_ahead(self.records.batches(names)):
-            if start + batch.num_rows > len(self.labels):
+        names, start, ids = self.records.schema.names, 0, self._ids_in_memory()
+        stored = [name for name in names if ids is None or name != self.records.id_column]
+        for batch in self.records.batches(stored):
+            stop = start + batch.num_rows
+            if stop > len(self.labels):
                 break
-            yield start, start + batch.num_rows, dict(zip(names, batch.columns))
-            start += batch.num_rows
+            columns = dict(zip(stored, batch.columns))
+            if ids is not None:
+                columns[self.records.id_column] = ids[start:stop]
+            yield start, stop, {name: columns[name] for name in names}
+            start = stop
         else:
             if start == len(self.labels):
                 return
         raise GraphError(f"{self.records.name} has changed since its ids were read; read it again")
+
+    def _ids_in_memory(self):
+        """The column of ids where it need not be read again: the ids in the type that it has."""
+        records, ids = self.records, self.graph.ids
+        same = (
+            not isinstance(ids, np.ndarray | None)
+            and ids.type == records.schema.field(records.id_column).type
+        )
+        return ids if same and len(records.schema) > 1 else None
 
     def to_reader(self):
         """A reader of the batches, which are made on request."""

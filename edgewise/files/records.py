@@ -14,7 +14,7 @@ from edgewise.errors import FileError
 from edgewise.files import formats
 from edgewise.files.inputs import local, name_of
 from edgewise.files.pair_tables import parts_of, table_of
-from edgewise.files.streams import Source, check_path, reading
+from edgewise.files.streams import Source, check_path, read_ahead, reading
 from edgewise.files.text_table import ATTEMPTS, Mismatch, TextTable
 from edgewise.ingest.pair_columns import arrow_table
 from edgewise.ingest.records import Records, id_column_of, records_of_table
@@ -99,7 +99,10 @@ class RecordFiles:
                 table = self._settled(table_of(source, self.attempt, schema=schema))
                 schema = schema or table.schema
                 self._check_columns(source, table.schema)
-                for batch in table.batches(list(dict.fromkeys([self.id_column, *columns]))):
+                needed = columns
+                if isinstance(table, TextTable):  # settles the ids of every block
+                    needed = list(dict.fromkeys([self.id_column, *columns]))
+                for batch in read_ahead(table.batches(needed)):
                     yield batch.select(columns)
 
     def _check_columns(self, source, schema):
