@@ -36,6 +36,8 @@ TABLES = ("parquet", "arrow", "csv", "tsv", "jsonl", "npy", "dups")
 NAMES = ("source", "target", "weight")
 #: Rows in each batch that is written.
 BLOCK = 1 << 20
+#: Rows of a row group of Parquet; each core encodes one at a time.
+ROW_GROUP = 1 << 18
 #: Bytes of a page of Parquet; smaller ones stay in the caches while they are encoded.
 PAGE = 1 << 17
 #: Rows that show whether the values of a column repeat, and how often they do on average if they do.
@@ -256,19 +258,19 @@ def as_tables(thing):
 
 
 def write_parquet(thing, stream) -> None:
-    """Write Parquet, one row group a block."""
+    """Write Parquet."""
     import pyarrow.parquet as parquet
 
     first, tables = _first(thing)
     repeating = _repeating(first)
     options = {"use_dictionary": repeating, "compression": "zstd", "compression_level": 1}
     options |= {"write_statistics": [*repeating, *_numbers(first)], "data_page_size": PAGE}
-    blocks = _in_blocks(tables)
+    blocks = _row_groups(tables)
     start = list(islice(blocks, 2))
     if len(start) > 1:
         write_row_groups(chain(start, blocks), stream, options)
     else:
-        parquet.write_table(start[0] if start else first, stream, row_group_size=BLOCK, **options)
+        parquet.write_table(start[0] if start else first, stream, row_group_size=ROW_GROUP, **options)
 
 
 def _repeating(table):
@@ -296,14 +298,14 @@ def _numbers(table):
     return [field.name for field in table.schema if any(test(field.type) for test in kinds)]
 
 
-def _in_blocks(tables):
-    """The rows of tables in blocks of :data:`BLOCK`, the last one shorter, whatever their sizes are."""
+def _row_groups(tables):
+    """The rows of tables in row groups of :data:`ROW_GROUP` rows, the last one shorter, whatever their sizes are."""
     import pyarrow as pa
 
     waiting, count = [], 0
     for table in tables:
-        while count + table.num_rows >= BLOCK:
-            missing = BLOCK - count
+        while count + table.num_rows >= ROW_GROUP:
+            missing = ROW_GROUP - count
             yield pa.concat_tables([*waiting, table.slice(0, missing)])
             table, waiting, count = table.slice(missing), [], 0
         waiting.append(table)

@@ -30,7 +30,7 @@ def table_of(n):
 
 @pytest.mark.parametrize("n", [0, 1, 100, 101, 1717, 3000])
 def test_files_hold_what_was_written(tmp_path, monkeypatch, n):
-    monkeypatch.setattr(tables, "BLOCK", 100)
+    monkeypatch.setattr(tables, "ROW_GROUP", 100)
     table, path = table_of(n), tmp_path / "table.parquet"
     ew.write(table, path)
     file = parquet.ParquetFile(path)
@@ -49,7 +49,7 @@ def test_files_hold_what_was_written(tmp_path, monkeypatch, n):
 
 
 def test_every_number_of_threads_writes_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "BLOCK", 100)
+    monkeypatch.setattr(tables, "ROW_GROUP", 100)
     found = set()
     for count in (1, 2, 5):
         monkeypatch.setattr(threads, "count", lambda count=count: count)
@@ -59,7 +59,7 @@ def test_every_number_of_threads_writes_the_same(tmp_path, monkeypatch):
 
 
 def test_an_error_in_one_row_group_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "BLOCK", 10)
+    monkeypatch.setattr(tables, "ROW_GROUP", 10)
 
     def batches():
         for number in range(9):
