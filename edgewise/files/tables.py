@@ -299,7 +299,7 @@ def _numbers(table):
 
 
 def _row_groups(tables):
-    """The rows of tables in row groups of :data:`ROW_GROUP` rows, the last one shorter, whatever their sizes are."""
+    """The rows of tables of any sizes in row groups of :data:`ROW_GROUP` rows, the last one shorter."""
     import pyarrow as pa
 
     waiting, count = [], 0
