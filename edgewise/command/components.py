@@ -108,7 +108,8 @@ def components(
     elif output is None:
         report.head(table.head(report.SHOWN_ROWS), table.rows())
     if not (quiet or json):
-        _close(result, team, clock, "-" if asked and not outputs.is_terminal() else output, wanted)
+        taken = (asked and not outputs.is_terminal()) or wanted.changes == "-"
+        _close(result, team, clock, "-" if taken else output, wanted)
     if stream and output is not None:
         job.remove_checkpoint()
     if profile:

@@ -124,6 +124,14 @@ def test_mistakes(clusters, words, problem, capsys):
     assert sorted(path.name for path in Path().iterdir()) == ["c.csv", "pairs.csv", "people.csv"]
 
 
+def test_changes_on_standard_output(clusters, capsys):
+    Path("new.csv").write_text("l,r\nsolo,rob\n")
+    assert run(["components", "--update", "c.csv", "new.csv", "-o", "c.csv", "--changes", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[1:] == ["merged,solo,bob,1,3", "merged,bob,bob,2,3"]
+    assert err.startswith("8 vertices") and err.count("\n") == 1
+
+
 def test_an_update_with_ids_without_records_keeps_the_old_file(clusters, capsys):
     Path("new.csv").write_text("l,r\nsolo,rob\nzed,ann\n")
     assert run(["components", "--update", "c.csv", "new.csv", "-o", "c.csv", "--changes", "d.csv"]) == 2
