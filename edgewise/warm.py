@@ -53,6 +53,7 @@ def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False) -
     with tempfile.TemporaryDirectory(prefix="edgewise-") as folder:
         for graph in _tiny_graphs(Path(folder)):
             _run_all_methods(graph.to(where))
+        _name_clusters()
         _stream_all_kinds(Path(folder), where)
     if paths:
         _search_all_kinds(where)
@@ -85,6 +86,17 @@ def _run_all_methods(graph):
         result.to_frame()
     if graph.device == "cpu":
         component_sizes_on_host(result.labels)  # which small results do without
+
+
+def _name_clusters():
+    """Give every record a cluster, with names by the least id, for ids that are strings and integers."""
+    from edgewise.components import connected_components
+    from edgewise.graph import Graph
+
+    for ids in (["c", "a", "b"], [5, 3, 9]):
+        pairs = {"left_id": ids[:1], "right_id": ids[1:2]}
+        for graph in (Graph.from_frame(pairs, vertices={"id": ids}), Graph.from_frame(pairs)):
+            connected_components(graph).to_frame("min")
 
 
 def _stream_all_kinds(folder, where):

@@ -154,6 +154,9 @@ def test_warmup_leaves_nothing_to_compile(tmp_path):
     facts, notice = edgewise("warmup")
     assert facts["device"] == "cpu"
     assert "compiling" in notice
-    facts, notice = edgewise("components", str(pairs))
-    assert facts["components"] == 1
-    assert notice == ""
+    (tmp_path / "people.csv").write_text("id,n\nz,1\nx,2\ny,3\n")
+    for words in ([], ["--name", "min"], ["--records", str(tmp_path / "people.csv"), "--name", "min"]):
+        table = str(tmp_path / "table.parquet")
+        facts, notice = edgewise("components", str(pairs), *words, "-o", table)
+        assert facts["components"] == 1
+        assert notice == ""
