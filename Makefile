@@ -23,7 +23,7 @@ demo: .venv-demo/ready
 	@mkdir -p $(DEMO)
 	$(RUN) generate pairs 200000 -o $(DEMO)/pairs.parquet
 	$(RUN) components $(DEMO)/pairs.parquet --where 'score >= 0.9' -o $(DEMO)/clusters.parquet --verify
-	$(RUN) components $(DEMO)/pairs.parquet --where 'score >= 0.9'
+	$(RUN) components $(DEMO)/pairs.parquet --where 'score >= 0.9' --top 10
 	@echo "The pairs are in $(DEMO)/pairs.parquet, the clusters in $(DEMO)/clusters.parquet."
 
 # Two run at a time, since compiling keeps only one core busy; so the CPU's tests are two halves.

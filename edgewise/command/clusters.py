@@ -1,6 +1,5 @@
 """What ``edgewise components`` may be asked of clusters: records, names, updates and views of the result."""
 
-from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -142,10 +141,11 @@ class Clusters:
 
 def _counted_changes(result):
     """How many clusters there are now by merging, by growing, and that are new."""
+    import pyarrow.compute as pc
+
     table = result.changes()
-    pairs = set(zip(table["cluster"].to_pylist(), table["change"].to_pylist()))
-    counts = Counter(change for _, change in pairs)
-    return {change: counts[change] for change in CHANGES}
+    names = {change: table.filter(pc.equal(table["change"], change))["cluster"] for change in CHANGES}
+    return {change: pc.count_distinct(column).as_py() for change, column in names.items()}
 
 
 @dataclass(frozen=True)

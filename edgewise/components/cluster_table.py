@@ -107,12 +107,13 @@ class ClusterTable:
             yield start, stop, {self.id_column: arrow_array(self._ids(start, stop))}
 
     def _ids(self, start, stop):
-        if hasattr(self.graph, "ids_between") and self.order is None:
+        """Ids of some rows."""
+        if self.order is not None:
+            return self.graph.ids_of(self.order[start:stop])
+        if hasattr(self.graph, "ids_between"):  # makes the ids on request
             return self.graph.ids_between(start, stop)
-        part = np.arange(start, stop) if self.order is None else self.order[start:stop]
-        if self.order is None and self.graph.ids is not None:
-            return self.graph.ids[start:stop]
-        return self.graph.ids_of(part)
+        ids = self.graph.ids
+        return np.arange(start, stop, dtype=np.int64) if ids is None else ids[start:stop]
 
     def _columns_of_records(self):
         names, start, ids = self.records.schema.names, 0, self._ids_in_memory()
@@ -133,12 +134,10 @@ class ClusterTable:
 
     def _ids_in_memory(self):
         """The column of ids where it need not be read again: the ids in the type that it has."""
-        records, ids = self.records, self.graph.ids
-        same = (
-            not isinstance(ids, np.ndarray | None)
-            and ids.type == records.schema.field(records.id_column).type
-        )
-        return ids if same and len(records.schema) > 1 else None
+        ids, schema = self.graph.ids, self.records.schema
+        if ids is None or isinstance(ids, np.ndarray) or len(schema) == 1:
+            return None
+        return ids if ids.type == schema.field(self.records.id_column).type else None
 
     def to_reader(self):
         """A reader of the batches, which are made on request."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.components import Components, connected_components
 from edgewise.components.cluster_table import ADDED, ClusterTable
 from edgewise.components.naming import check_name, name_givers
@@ -73,6 +74,10 @@ class UpdatedComponents(Components):
         >>> result.changes()["before"].to_pylist(), result.changes()["cluster"].to_pylist()
         (['a', 'c', None], ['a', 'a', 'x'])
         """
+        return self._changes
+
+    @cached_property
+    def _changes(self):
         return _changes(self)
 
 
