@@ -1,4 +1,4 @@
-# make demo    cluster a generated file of pairs and show the table
+# make demo    cluster a generated file of pairs and show the largest clusters
 # make test    every check and every test that needs no GPU
 # make docs    the documentation, in docs/_build/html
 #
