@@ -33,23 +33,25 @@ from edgewise.device import arrays, cache, launch, thread_region
 from edgewise.device.atomics import fetch_add, load, store
 from edgewise.device.loop import loop_lock
 from edgewise.device.numba_internals import external, with_fast_records
+from edgewise.device.spin import relax
 from edgewise.device.target import INTERPRETED, PART, SIMULATED, WHOLE, device, overload_on_cuda
 from edgewise.device.thread_region import entry
 
 #: Words of a barrier.  The first counts the workers that have arrived; the number of the phase, and whether a
 #: worker has failed, are in another cache line.
 BARRIER, PHASE, FAILED = 32, 16, 17
-#: Reads of the phase before a waiting thread yields its core, and before it sleeps: if other programs use the
-#: cores, the last worker may be a thread without a core.
-SPINS_BEFORE_YIELD, SPINS_BEFORE_SLEEP = 2000, 2050
+#: Reads of the phase before a waiting thread yields its core, and yields before it sleeps once: if other
+#: programs use the cores, the last worker may be a thread without a core.
+SPINS_BEFORE_YIELD, YIELDS_BEFORE_SLEEP = 2000, 1000
+LIMITS = [SPINS_BEFORE_YIELD, YIELDS_BEFORE_SLEEP]
 #: Microseconds of a sleep.
 SLEEP = 50
 #: Reads of a probe whether workers run at the same time, and how many probes may fail.
 PROBE_SPINS, PROBES = 20_000, 3
 
 
-def pause(spins):
-    """Yield the core to another thread, or sleep for a moment after many ``spins``."""
+def pause(sleep):
+    """Yield the core to another thread, or ``sleep`` for a moment."""
 
 
 _sched_yield = external("sched_yield", types.int32())
@@ -57,12 +59,12 @@ _usleep = external("usleep", types.int32(types.uint32))
 
 
 @overload(pause, jit_options=PART)
-def _pause_on_cpu(spins):
+def _pause_on_cpu(sleep):
     if sys.platform == "win32" or _usleep is None:
-        return lambda spins: None
+        return lambda sleep: None
 
-    def yield_or_sleep(spins):
-        if spins > SPINS_BEFORE_SLEEP:
+    def yield_or_sleep(sleep):
+        if sleep:
             _usleep(np.uint32(SLEEP))
         else:
             _sched_yield()
@@ -116,13 +118,18 @@ def _wait_on_cpu(barrier, n_workers):
                 store(barrier, 0, 0)
                 store(barrier, PHASE, phase + 1)
             else:
-                spins = 0
+                spins, spun, yields = 0, barrier[18], barrier[19]
                 while load(barrier, PHASE) == phase:
                     spins += 1
-                    if spins > SPINS_BEFORE_YIELD:
+                    if spins <= spun:
+                        relax()
+                    else:
                         if load(barrier, FAILED) != 0:
                             raise RuntimeError("another worker of the region has failed")
-                        pause(spins)
+                        sleep = spins > spun + yields
+                        pause(sleep)
+                        if sleep:
+                            spins = spun
 
     return wait_for_threads
 
@@ -191,6 +198,7 @@ class parallel_region:
             arguments = (np.empty(n_workers * self.shared_words, np.int64), *arguments)
         with loop_lock:
             barrier = np.zeros(BARRIER, np.int32)
+            barrier[18:20] = LIMITS
             flag = barrier[FAILED : FAILED + 1]
             thread_region.run(self.cpu, n_workers, n_workers, barrier, arguments, flag=flag)
 
@@ -259,7 +267,7 @@ def _probe_body(worker_id, memory, threads, arrived, seen):
     spins = 0
     while load(arrived, 0) < threads and spins < PROBE_SPINS:
         spins += 1
-        pause(0)
+        pause(False)
     seen[worker_id] = load(arrived, 0)
     return 0
 

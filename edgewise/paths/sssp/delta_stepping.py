@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import barrier_wait, device, fetch_add, fetch_min, parallel_region
+from edgewise.device import barrier_wait, device, fetch_add, fetch_min, load, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
 from edgewise.device.wrapping import wrapping_add
@@ -41,6 +41,7 @@ from edgewise.paths.sssp.weights import just_beyond, past_the_end
 WIDTH = 1.5
 #: Chunks of the current bin that a worker processes without offering them.
 OWN_CHUNKS = 16
+ROUNDS = [0]
 #: Words of the status: the last bin, and whether there were too few chunks.
 LAST, TOO_FEW = range(2)
 #: Vertices per chunk; workers take work from each other by chunks.
@@ -237,7 +238,9 @@ def first_offered_bin(offers, n_workers):
 def take_chunk(offers, owner, n_workers):
     """Take a chunk of the bin that ``owner`` offers: its number, or none, and its vertices."""
     header = offers.headers[owner * WORDS : (owner + 1) * WORDS]
-    taken = fetch_add(header, TAKEN, 1)  # a read before this would fetch the cache line once more
+    if load(header, TAKEN) >= header[N_CHUNKS]:
+        return np.int64(NO_CHUNK), np.int64(0)
+    taken = fetch_add(header, TAKEN, 1)
     if taken < header[N_CHUNKS]:
         chunk = offers.chunks[owner * (len(offers.chunks) // n_workers) + taken]
         return chunk, header[COUNT] if taken == 0 else np.int64(CHUNK)
@@ -255,6 +258,7 @@ class Query(NamedTuple):
     targets: Any
     scale: float
     none: Any
+    own_chunks: int
 
 
 class Search(NamedTuple):
@@ -324,7 +328,7 @@ def process_offers(worker, search, current, offers):
 def process_refilled(search, current):
     """Process what was added to the current bin meanwhile, while it is too little to be shared."""
     bins, position = search.bins, current & (RING - 1)
-    while is_short(bins, position, OWN_CHUNKS):
+    while is_short(bins, position, search.query.own_chunks):
         chunk, count = pop_all(bins, position)
         while chunk != NO_CHUNK:
             process_chunk(search, current, chunk, count)
@@ -345,7 +349,7 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
         for source in query.sources:
             distances[source] = 0
             push(bins, 0, source)
-    current, side, settled = np.int64(0), 0, 0
+    current, side, settled, rounds = np.int64(0), 0, 0, 0
     before, before_last = np.int64(NO_CHUNK), np.int64(NO_CHUNK)
     while True:
         offers = offers_of(all_offers, side)
@@ -368,20 +372,23 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
             release(bins, before, before_last)
         before, before_last = first if number == current else np.int64(NO_CHUNK), last
         side = 1 - side
+        rounds += 1
     if worker.id == 0:
         status[LAST], status[TOO_FEW] = current, following == OUT_OF_CHUNKS
+        status[2] = rounds
 
 
 def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
     """Search with bins of width ``delta``, up to the furthest of the ``targets``, (t,) int64, if given."""
     dtype, n, n_workers = rows.weights.dtype, rows.n_vertices, workers()
     scale = 1 / (width_for(rows) if delta is None else min(max(float(delta), 1e-300), 1e300))
-    none, status = just_beyond(cutoff), np.zeros(2, np.int64)
+    none, status = just_beyond(cutoff), np.zeros(3, np.int64)
     targets = np.empty(0, np.int64) if targets is None else targets
-    query, distances = Query(sources, targets, scale, none), np.empty(n, dtype)
+    query, distances = Query(sources, targets, scale, none, OWN_CHUNKS), np.empty(n, dtype)
     chunks, index_type = chunks_for(n, n_workers), rows.neighbours.dtype
     while True:
         search_bins(rows.outgoing, distances, query, *scratch(n_workers, chunks, index_type), status)
+        ROUNDS[0] = status[2]
         if not status[TOO_FEW]:
             break
         chunks *= 2
