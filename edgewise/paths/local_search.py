@@ -12,6 +12,7 @@ import numpy as np
 
 from edgewise.device import compiled, device
 from edgewise.device.wrapping import wrapping_add
+from edgewise.paths.csr import CSR
 from edgewise.paths.result import SparseDistances, unreached
 from edgewise.primitives.hash_table import EMPTY, WHOLE_WORD, HashTable, home_slot, insert
 from edgewise.primitives.heap import Heap, pop, push
@@ -21,9 +22,16 @@ LOCAL_SEARCH = "local-search"
 #: Slots of the table; vertices and entries of a search by levels, and of one by distance, whose steps cost
 #: more.
 SLOTS, MAX_VERTICES, MAX_ENTRIES = 1 << 13, 2048, 8192
-MAX_NEAREST, MAX_NEAREST_ENTRIES = 512, 4096
-#: Targets that a search by distance looks for one by one.
-MAX_TARGETS = 16
+MAX_NEAREST_ENTRIES = 8192
+#: Sources of a search by distance, and targets that it looks for one by one.
+MAX_SOURCES, MAX_TARGETS = 256, 16
+NO_TARGETS = np.empty(0, np.int64)
+#: How a search by distance ends: nothing else is within reach, it needs more memory, or a wider type.
+COMPLETE, OUTGROWN, OVERFLOWED = range(3)
+#: Room of its heap, and where parts of its numbers begin: slots, vertices, items, and what is given.
+ROOM = MAX_NEAREST_ENTRIES + MAX_SOURCES
+ITEMS_AT = 2 * MAX_VERTICES
+GIVEN_AT = ITEMS_AT + ROOM
 
 _thread = local()
 
@@ -33,6 +41,18 @@ class Scratch(NamedTuple):
 
     words: Any  # (SLOTS,) uint64 array of a hash table, whose keys are vertices
     slots: Any  # (MAX_VERTICES + 2,) uint64 array: slots in order; the last complete level; whether it is all
+
+
+class Found(NamedTuple):
+    """What a search by distance has met: a table of vertices, and their distances by slot.
+
+    ``words`` (SLOTS,) uint64, ``tentative`` (SLOTS,), ``slots`` and ``vertices`` (MAX_VERTICES,) int64.
+    """
+
+    words: Any
+    tentative: Any
+    slots: Any
+    vertices: Any
 
 
 @device
@@ -76,16 +96,16 @@ def by_levels(offsets, neighbours, sources, cutoff, words, slots, vertices, dist
 
 
 @device
-def settle_nearest(rows, sources, targets, limits, heap, scratch, reached):
-    """Dijkstra's search; return the number of vertices met, and whether they are all within the cutoff."""
-    vertices, tentative = reached
+def settle_nearest(rows, sources, targets, limits, heap, found):
+    """Dijkstra's search; return the number of vertices met, the distance it came to, and how it ended."""
     cutoff, none = limits
+    tentative = found.tentative
     size = count = n_entries = 0
     for source in sources:
-        slot, count = enter(source, count, vertices, scratch.words, scratch.slots)
+        slot, count = enter(source, count, found.vertices, found.words, found.slots)
         tentative[slot] = 0
         size = push(heap, size, tentative[slot], np.int64(slot))
-    targets_left = len(targets)
+    distance, targets_left = heap.keys[0], len(targets)
     while size > 0:
         distance, slot = heap.keys[0], np.uint64(heap.items[0])
         size = pop(heap, size)
@@ -93,41 +113,53 @@ def settle_nearest(rows, sources, targets, limits, heap, scratch, reached):
             break
         if distance > tentative[slot]:
             continue
-        vertex = np.int64(scratch.words[slot])
+        vertex = np.int64(found.words[slot])
         for target in targets:
             if target == vertex:
                 targets_left -= 1
                 if targets_left == 0:
                     cutoff = distance
-        n_entries += rows.offsets[vertex + 1] - rows.offsets[vertex]
-        if n_entries > MAX_NEAREST_ENTRIES:
-            return count, False
+        degree = rows.offsets[vertex + 1] - rows.offsets[vertex]
+        n_entries += degree
+        if n_entries > MAX_NEAREST_ENTRIES or count + degree > MAX_VERTICES:
+            return count, distance, OUTGROWN
         for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
             longer = wrapping_add(distance, rows.weights[entry])
             if longer < distance or longer == none:
-                return count, False
+                return count, distance, OVERFLOWED
             if longer <= cutoff:
                 before = count
-                other = np.int64(rows.neighbours[entry])
-                slot, count = enter(other, count, vertices, scratch.words, scratch.slots)
+                slot, count = enter(
+                    np.int64(rows.neighbours[entry]), count, found.vertices, found.words, found.slots
+                )
                 if count > before:
-                    if count > MAX_NEAREST:
-                        return count, False
                     tentative[slot] = none
                 if longer < tentative[slot]:
                     tentative[slot] = longer
                     size = push(heap, size, longer, np.int64(slot))
-    return count, True
+    return count, distance, COMPLETE
 
 
 @compiled
-def by_distance(rows, sources, targets, limits, heap, scratch, reached):
-    """Run Dijkstra's search; the distances of the vertices, whose number is returned, replace the keys."""
-    count, complete = settle_nearest(rows, sources, targets, limits, heap, scratch, reached)
+def by_distance(offsets, neighbours, weights, words, numbers, values, n_sources, n_targets):
+    """Run Dijkstra's search; its memory is in ``numbers`` and ``values``, as the constants say.
+
+    The distances of the vertices met, whose number is returned, replace the keys of the heap; the distance
+    that the search came to replaces the cutoff, and the way in which it ended the first item.
+    """
+    given = numbers[GIVEN_AT:]
+    heap = Heap(values[SLOTS : SLOTS + ROOM], numbers[ITEMS_AT : ITEMS_AT + ROOM])
+    limits = values[SLOTS + ROOM], values[SLOTS + ROOM + 1]
+    slots, vertices = numbers[:MAX_VERTICES], numbers[MAX_VERTICES:ITEMS_AT]
+    found = Found(words, values[:SLOTS], slots, vertices)
+    sources, targets = given[:n_sources], given[n_sources : n_sources + n_targets]
+    rows = CSR(offsets, neighbours, weights)
+    count, distance, ending = settle_nearest(rows, sources, targets, limits, heap, found)
     for item in range(count):
-        heap.keys[item] = reached.values[scratch.slots[item]]
-        scratch.words[scratch.slots[item]] = EMPTY
-    scratch.slots[MAX_VERTICES + 1] = complete
+        heap.keys[item] = found.tentative[slots[item]]
+        words[slots[item]] = EMPTY
+    values[SLOTS + ROOM] = distance
+    numbers[ITEMS_AT] = ending
     return count
 
 
@@ -147,29 +179,42 @@ def search_by_levels(rows, sources, cutoff):
 
 
 def search_by_distance(rows, sources, cutoff, targets=None):
-    """Dijkstra's search on the host: distances, or ``None`` if more is within reach than the table holds.
+    """Dijkstra's search on the host as far as the table holds; weights are not negative, vertices distinct.
 
-    Weights are not negative, ``sources`` and ``targets`` distinct vertices.  With targets, vertices further
-    away than the furthest of these are left out.
+    Returns the vertices met, the distance that the search came to, and whether no other vertex is within
+    reach.  If one is, all those nearer than that distance have their final distance and no unknown
+    neighbours.  With targets, vertices further away than the furthest of these are left out.
     """
-    targets = np.empty(0, np.int64) if targets is None else targets
-    if len(sources) > MAX_NEAREST // 2 or len(targets) > MAX_TARGETS:
-        return None
-    scratch, dtype = _scratch(), rows.weights.dtype
-    limits, room = (cutoff, dtype.type(unreached(dtype))), MAX_NEAREST_ENTRIES + MAX_NEAREST
-    heap = Heap(np.empty(room, dtype), np.empty(room, np.int64))
-    reached = SparseDistances(np.empty(MAX_NEAREST + 1, np.int64), np.empty(SLOTS, dtype))
-    with np.errstate(over="ignore"):
-        count = by_distance(rows, sources, targets, limits, heap, scratch, reached)
-    if not scratch.slots[MAX_VERTICES + 1]:
-        return None
-    vertices, values = reached.vertices[:count], heap.keys[:count]
-    if len(targets):
+    targets = NO_TARGETS if targets is None else targets
+    dtype = rows.weights.dtype
+    start = SparseDistances(sources, np.zeros(len(sources), dtype)), dtype.type(0), False
+    if len(sources) > MAX_SOURCES or len(targets) > MAX_TARGETS:
+        return start
+    words, numbers, values = _memory(dtype)
+    values[SLOTS + ROOM :] = cutoff, unreached(dtype)
+    given = len(sources) + len(targets)
+    numbers[GIVEN_AT : GIVEN_AT + len(sources)] = sources
+    numbers[GIVEN_AT + len(sources) : GIVEN_AT + given] = targets
+    count = by_distance(*rows, words, numbers, values, len(sources), len(targets))
+    ending = numbers[ITEMS_AT]
+    if ending == OVERFLOWED:
+        return start
+    vertices, distances = numbers[MAX_VERTICES : MAX_VERTICES + count], values[SLOTS : SLOTS + count]
+    if len(targets) and ending == COMPLETE:
         is_target = np.isin(vertices, targets)
         if is_target.sum() == len(targets):
-            near = values <= values[is_target].max()
-            vertices, values = vertices[near], values[near]
-    return SparseDistances(vertices.copy(), values.copy())
+            near = distances <= distances[is_target].max()
+            vertices, distances = vertices[near], distances[near]
+    return SparseDistances(vertices.copy(), distances.copy()), values[SLOTS + ROOM], ending == COMPLETE
+
+
+def _memory(dtype):
+    """The table and the memory of a search by distance, kept for each thread and type."""
+    words, _ = _scratch()
+    kept = _thread.__dict__.setdefault("memory", {})
+    if dtype not in kept:
+        kept[dtype] = np.empty(GIVEN_AT + MAX_SOURCES + MAX_TARGETS, np.int64), np.empty(SLOTS + ROOM + 2, dtype)
+    return words, *kept[dtype]
 
 
 def _scratch():

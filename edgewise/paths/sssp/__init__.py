@@ -157,7 +157,10 @@ def shortest_paths(
 
 
 class _Search(NamedTuple):
-    """What was given: vertex numbers, the cutoff, whether a type, the method's options, and the device."""
+    """What was given: vertex numbers, the cutoff, whether a type, the method's options, and the device.
+
+    ``known`` is what a local search has found in the type of the weights, and the distance it came to.
+    """
 
     sources: np.ndarray
     targets: np.ndarray | None
@@ -165,6 +168,7 @@ class _Search(NamedTuple):
     has_dtype: bool
     options: dict[str, float]
     device: str
+    known: tuple | None = None
 
 
 def _run(graph, rows, method, search):
@@ -174,10 +178,10 @@ def _run(graph, rows, method, search):
     elif method == "auto" and search.device == "cpu":
         start = perf_counter()
         limit = limit_in(search.cutoff, rows.weights.dtype)
-        few = search_by_distance(rows.outgoing, search.sources, limit, search.targets)
-        if few is not None:
-            return LOCAL_SEARCH, perf_counter() - start, rows, few
-        method = "delta-stepping"
+        known, reached, complete = search_by_distance(rows.outgoing, search.sources, limit, search.targets)
+        if complete:
+            return LOCAL_SEARCH, perf_counter() - start, rows, known
+        method, search = "delta-stepping", search._replace(known=(known, reached))
     elif method == "auto":
         method = "near-far"
     return method, *_run_method(graph, rows, method, search)
@@ -197,6 +201,7 @@ def _run_method(graph, rows, method, search):
         seconds = perf_counter() - start
         if overflowed:
             rows = rows_in(graph, wider_than(rows.weights.dtype.name, requested=search.has_dtype))
+            search = search._replace(known=None)
     return seconds, used, distances
 
 
@@ -205,6 +210,8 @@ def _distances(method, rows, search):
     targets, options = search.targets, search.options
     if method.stops_at_targets and targets is not None:
         options = {**options, "targets": targets}
+    if search.known is not None:
+        options = {**options, "known": search.known}
     limit = limit_in(search.cutoff, rows.weights.dtype)
     distances, overflowed = method.run(rows, search.sources, limit, **options)
     if targets is None:

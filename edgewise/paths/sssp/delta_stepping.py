@@ -34,7 +34,7 @@ from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import CSR
-from edgewise.paths.result import unreached
+from edgewise.paths.result import SparseDistances, unreached
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
 
 #: ``delta`` is so many times the mean weight over the mean degree.
@@ -250,11 +250,13 @@ def take_chunk(offers, owner, n_workers):
 class Query(NamedTuple):
     """What is searched for, and the scale of the bins.
 
-    ``sources`` (k,) and ``targets`` (t,) are int64 arrays, ``scale`` is one over delta, a float, and ``none``
-    is the least distance that does not count.
+    ``known`` are vertices that have been met and their distances, of which those below ``reached`` are final
+    and lead to known vertices only; ``targets`` is an (t,) int64 array, ``scale`` is one over delta, a float,
+    and ``none`` is the least distance that does not count.
     """
 
-    sources: Any
+    known: SparseDistances
+    reached: Any
     targets: Any
     scale: float
     none: Any
@@ -337,6 +339,17 @@ def process_refilled(search, current):
             chunk, count = following, np.int64(CHUNK)
 
 
+@device
+def enter_known(query, current, distances, bins):
+    """Enter the known vertices, and those that are not final into bins."""
+    known = query.known
+    for item in range(len(known.vertices)):
+        vertex, distance = known.vertices[item], known.values[item]
+        distances[vertex] = distance
+        if distance >= query.reached:
+            push_to_bin(bins, current, bin_of(distance, query.scale), vertex)
+
+
 @parallel_region
 def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
     """Run a whole search; all workers read the same offers and therefore make the same decisions."""
@@ -344,12 +357,11 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
     search = Search(graph, distances, bins, query, worker.count == 1)
     for vertex in range(n * worker.id // worker.count, n * (worker.id + 1) // worker.count):
         distances[vertex] = query.none
+    current = bin_of(query.reached, query.scale)
     barrier_wait(worker)
     if worker.id == 0:
-        for source in query.sources:
-            distances[source] = 0
-            push(bins, 0, source)
-    current, side, settled, rounds = np.int64(0), 0, 0, 0
+        enter_known(query, current, distances, bins)
+    side, settled, rounds = 0, 0, 0
     before, before_last = np.int64(NO_CHUNK), np.int64(NO_CHUNK)
     while True:
         offers = offers_of(all_offers, side)
@@ -378,13 +390,17 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
         status[2] = rounds
 
 
-def delta_stepping(rows, sources, cutoff, targets=None, delta=None):
-    """Search with bins of width ``delta``, up to the furthest of the ``targets``, (t,) int64, if given."""
+def delta_stepping(rows, sources, cutoff, targets=None, delta=None, known=None):
+    """Search with bins of width ``delta``, up to the furthest of the ``targets``, (t,) int64, if given.
+
+    ``known`` is what a local search returned: vertices with distances, and the distance it came to.
+    """
     dtype, n, n_workers = rows.weights.dtype, rows.n_vertices, workers()
     scale = 1 / (width_for(rows) if delta is None else min(max(float(delta), 1e-300), 1e300))
     none, status = just_beyond(cutoff), np.zeros(3, np.int64)
     targets = np.empty(0, np.int64) if targets is None else targets
-    query, distances = Query(sources, targets, scale, none, OWN_CHUNKS), np.empty(n, dtype)
+    known, reached = known or (SparseDistances(sources, np.zeros(len(sources), dtype)), dtype.type(0))
+    query, distances = Query(known, reached, targets, scale, none, OWN_CHUNKS), np.empty(n, dtype)
     chunks, index_type = chunks_for(n, n_workers), rows.neighbours.dtype
     while True:
         search_bins(rows.outgoing, distances, query, *scratch(n_workers, chunks, index_type), status)
