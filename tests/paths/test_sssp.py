@@ -463,13 +463,15 @@ def test_small_searches_stay_small():
 
 @only_on_host
 def test_searches_that_grow_are_handed_over():
-    path = np.arange(1999)
-    graph = ew.Graph.from_edges(path, path + 1, weights=np.ones(1999, np.int32), n_vertices=2000)
-    assert shortest_paths(graph, 0).method == "delta-stepping"
+    path = np.arange(3999)
+    graph = ew.Graph.from_edges(path, path + 1, weights=np.ones(3999, np.int32), n_vertices=4000)
+    grown = shortest_paths(graph, 0)
+    assert grown.method == "delta-stepping"
+    assert grown.distances.tolist() == list(range(4000))
     assert shortest_paths(graph, 0, cutoff=30).method == "local-search"
     assert shortest_paths(graph, 1000, targets=[1100]).method == "local-search"
     hub = ew.Graph.from_edges(
-        np.zeros(1999, np.int64), path + 1, weights=np.ones(1999, np.int32), n_vertices=2000
+        np.zeros(3999, np.int64), path + 1, weights=np.ones(3999, np.int32), n_vertices=4000
     )
     assert shortest_paths(hub, 5).method == "delta-stepping"
     assert shortest_paths(hub, 5, cutoff=0).method == "local-search"
@@ -477,6 +479,17 @@ def test_searches_that_grow_are_handed_over():
     clique = ew.Graph.from_edges(one, other, weights=np.ones(len(one), np.int32))
     assert shortest_paths(clique, 0).method == "delta-stepping"
     assert shortest_paths(clique, 0, targets=[7], cutoff=0).method == "local-search"
+
+
+@only_on_host
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+def test_what_is_handed_over_is_final_or_searched_again(dtype):
+    graph = large(n=6000, m=20000)
+    graph = ew.Graph.from_edges(graph.sources, graph.targets, weights=graph.weights.astype(dtype))
+    for asked in ({}, {"cutoff": 30}, {"targets": [17, 4000]}, {"targets": [17, 4000], "cutoff": 30}):
+        result = shortest_paths(graph, [5, 9], **asked)
+        expected = shortest_paths(graph, [5, 9], method="dijkstra", **asked)
+        assert np.array_equal(result.distances, expected.distances), asked
 
 
 @only_on_host

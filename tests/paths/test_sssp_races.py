@@ -8,7 +8,7 @@ import pytest
 from edgewise.device import BlockWorker, Worker
 from edgewise.paths.block_queues import WORDS as SHARED
 from edgewise.paths.csr import CSR
-from edgewise.paths.result import unreached
+from edgewise.paths.result import SparseDistances, unreached
 from edgewise.paths.verification import oracle
 from tests import jitter
 
@@ -56,14 +56,16 @@ class Runs:
         )
 
 
-def distances_by_bins(seed, **replaced):
+def distances_by_bins(seed, few_chunks=0, **replaced):
     """Distances by delta-stepping, with chunks of one vertex, so that workers take them from each other."""
     runs = Runs(seed)
-    region = jitter.jittery(delta_stepping.search_bins.body, CHUNK=1, OWN_CHUNKS=0, **replaced)
+    region = jitter.jittery(delta_stepping.search_bins.body, CHUNK=1, FEW_CHUNKS=few_chunks, **replaced)
     bins, offers = delta_stepping.scratch(WORKERS, 40, np.uint32)
     bins = bins._replace(pool=runs.share(bins.pool), next_chunk=runs.share(bins.next_chunk))
     distances, offers = runs.share(np.zeros(N, np.int32)), delta_stepping.Offers(*map(runs.share, offers))
-    query, status = delta_stepping.Query([0], np.empty(0, np.int64), 1 / 2, NONE), np.zeros(2, np.int64)
+    known = SparseDistances(np.zeros(1, np.int64), np.zeros(1, np.int32))
+    query = delta_stepping.Query(known, np.int32(0), np.empty(0, np.int64), 1 / 2, NONE, 0)
+    status = np.zeros(3, np.int64)
     ended = runs.run(region, graph(), distances, query, bins, offers, status)
     return distances.values.tolist() if ended else None
 
@@ -134,9 +136,10 @@ CARELESS = {
 }
 
 
-def test_bins_lose_no_vertex():
+@pytest.mark.parametrize("few_chunks", [0, 1, 3])
+def test_bins_lose_no_vertex(few_chunks):
     for seed in SEEDS:
-        assert distances_by_bins(seed) == EXPECTED, f"seed {seed}"
+        assert distances_by_bins(seed, few_chunks) == EXPECTED, f"seed {seed}"
 
 
 @pytest.mark.parametrize("name", ["fetch_min", "offers_of"])

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import barrier_wait, device, fetch_add, fetch_min, load, parallel_region
+from edgewise.device import barrier_wait, device, fetch_add, fetch_max, fetch_min, load, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
 from edgewise.device.wrapping import wrapping_add
@@ -54,10 +54,13 @@ NO_BIN, LAST_BIN = 2**62, 2.0**61
 #: Words of a worker's state: first chunk of the free list, first chunk that was never used, end of the
 #: worker's chunks, smallest bin number in the overflow bin, and whether there were too few chunks.
 FREE, UNUSED, END, OVERFLOW_MIN, EXHAUSTED = range(5)
-#: Words of an offer: the bin, its number of chunks, the vertices in the first one, and the chunks taken.
-BIN, N_CHUNKS, COUNT, TAKEN = range(4)
+#: Words of an offer: the bin, its number of chunks, the vertices in the first one, the worker's next bin, and
+#: in another cache line, which all workers write, the chunks taken.
+BIN, N_CHUNKS, COUNT, NEXT, TAKEN = 0, 1, 2, 3, 8
 #: Words between the data of two workers, so that they do not share a cache line.
 WORDS = 16
+#: Chunks of the current bin, of all workers, up to which one of them goes on alone while the others wait.
+FEW_CHUNKS = 2
 NO_CHUNK = -1
 #: Bin of an offer whose worker had too few chunks.
 OUT_OF_CHUNKS = -1
@@ -222,16 +225,40 @@ def publish(bins, current, offers, worker):
             chunk = bins.next_chunk[chunk]
     header[BIN] = OUT_OF_CHUNKS if bins.state[EXHAUSTED] else number
     header[N_CHUNKS], header[TAKEN] = count, 0
+    header[NEXT] = number
+    if 0 < count <= FEW_CHUNKS and bins.state[OVERFLOW_MIN] > number:
+        header[NEXT] = first_bin(bins, number + 1)
     return number, first, last
 
 
+class Round(NamedTuple):
+    """What all workers know of a round from the offers: the smallest bin that is offered, its vertices, the
+    first worker that offers it, and the next bin of all other workers.
+    """
+
+    bin: int
+    size: int
+    leader: int
+    bound: int
+
+
 @device
-def first_offered_bin(offers, n_workers):
-    """The smallest bin number among all offers."""
-    number = offers.headers[BIN]
+def round_of(offers, n_workers):
+    """The round that the offers of all workers make."""
+    number, size, leader, bound = offers.headers[BIN], np.int64(0), np.int64(-1), np.int64(NO_BIN)
     for owner in range(1, n_workers):
         number = min(number, offers.headers[owner * WORDS + BIN])
-    return number
+    for owner in range(n_workers):
+        header = offers.headers[owner * WORDS : (owner + 1) * WORDS]
+        following = header[BIN]
+        if following == number:
+            size += header[N_CHUNKS] * CHUNK
+            following = header[NEXT]
+            if leader < 0:
+                leader = np.int64(owner)
+                following = following if following == number else np.int64(NO_BIN)
+        bound = min(bound, following)
+    return Round(number, size, leader, bound)
 
 
 @device
@@ -340,6 +367,25 @@ def process_refilled(search, current):
 
 
 @device
+def process_alone(search, current, bound, settled):
+    """Process this worker's bins before ``bound`` in order while they are small; return the last of them."""
+    bins, query = search.bins, search.query
+    following = current
+    while following < bound:
+        current = following
+        process_refilled(search, current)
+        following = first_bin(bins, current)
+        if following == current or bins.state[EXHAUSTED] or bins.state[OVERFLOW_MIN] == following:
+            break
+        if not is_short(bins, following & (RING - 1), FEW_CHUNKS):
+            break
+        if settled < len(query.targets):
+            if bin_of(search.distances[query.targets[settled]], query.scale) < following:
+                break
+    return current
+
+
+@device
 def enter_known(query, current, distances, bins):
     """Enter the known vertices, and those that are not final into bins."""
     known = query.known
@@ -354,7 +400,6 @@ def enter_known(query, current, distances, bins):
 def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
     """Run a whole search; all workers read the same offers and therefore make the same decisions."""
     n, bins, targets = len(distances), bins_of(worker, all_bins), query.targets
-    search = Search(graph, distances, bins, query, worker.count == 1)
     for vertex in range(n * worker.id // worker.count, n * (worker.id + 1) // worker.count):
         distances[vertex] = query.none
     current = bin_of(query.reached, query.scale)
@@ -367,26 +412,33 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
         offers = offers_of(all_offers, side)
         number, first, last = publish(bins, current, offers, worker)
         barrier_wait(worker)
-        following = first_offered_bin(offers, worker.count)
-        while settled < len(targets) and bin_of(distances[targets[settled]], query.scale) < following:
+        now = round_of(offers, worker.count)
+        while settled < len(targets) and bin_of(distances[targets[settled]], query.scale) < now.bin:
             settled += 1
         done = len(targets) > 0 and settled == len(targets)
-        if done or following in (NO_BIN, OUT_OF_CHUNKS):
+        if done or now.bin in (NO_BIN, OUT_OF_CHUNKS):
             break
-        current = following
+        current = now.bin
         if number == current:
             bins.heads[current & (RING - 1)] = 0
-        if bins.state[OVERFLOW_MIN] == current:
-            distribute_overflow(bins, current, distances, query.scale)
-        process_offers(worker, search, current, offers)
-        process_refilled(search, current)
+        alone = now.size <= FEW_CHUNKS * CHUNK and now.bound > current
+        search = Search(graph, distances, bins, query, alone or worker.count == 1)
+        if not alone:
+            if bins.state[OVERFLOW_MIN] == current:
+                distribute_overflow(bins, current, distances, query.scale)
+            process_offers(worker, search, current, offers)
+            process_refilled(search, current)
+        elif worker.id == now.leader:
+            process_offers(worker, search, current, offers)
+            current = process_alone(search, current, now.bound, settled)
         if before != NO_CHUNK:  # all workers have left the round before
             release(bins, before, before_last)
-        before, before_last = first if number == current else np.int64(NO_CHUNK), last
+        before, before_last = first if number == now.bin else np.int64(NO_CHUNK), last
         side = 1 - side
         rounds += 1
+    fetch_max(status, LAST, current)
     if worker.id == 0:
-        status[LAST], status[TOO_FEW] = current, following == OUT_OF_CHUNKS
+        status[TOO_FEW] = now.bin == OUT_OF_CHUNKS
         status[2] = rounds
 
 
