@@ -79,15 +79,15 @@ class Frontier(NamedTuple):
 
 
 def new_search(rows, incoming, n_workers):
-    """The state of a search before it begins."""
+    """The state of a search, whose memory the workers clear."""
     n, dtype = rows.n_vertices, rows.neighbours.dtype
     words, capacity = (n + 63) // 64, max(n // QUEUED_PART, LEAST_QUEUED) + BATCH
     return Search(
         rows,
         incoming,
-        np.zeros(8 * words, np.uint8),
+        np.empty(8 * words, np.uint8),
         np.empty(n, np.int32),
-        np.zeros((2 + n_workers, words), np.uint64),
+        np.empty((2 + n_workers, words), np.uint64),
         np.empty((-(-n // BLOCK), 1 + BLOCK), dtype),
         np.empty((2, n_workers, capacity), dtype),
         np.empty((n_workers, BUFFER), dtype),
@@ -115,10 +115,15 @@ def part_of(worker, count):
 @device
 def begin(worker, known, level, search):
     """Mark the known vertices as visited and no others; those at ``level`` are the frontier of turn 0."""
-    seen, distances = search.seen, search.distances
+    seen, distances, bitmap = search.seen, search.distances, search.bitmaps[2 + worker.id]
     first, end = part_of(worker, len(distances))
     for vertex in range(unsigned(first), unsigned(end)):
         distances[vertex] = NONE
+    first, end = part_of(worker, len(seen))
+    for byte in range(unsigned(first), unsigned(end)):
+        seen[byte] = 0
+    for word in range(unsigned(len(bitmap))):
+        bitmap[word] = unsigned(0)
     barrier_wait(worker)
     output = new_output(worker, PUSH, level, 0, search)
     if worker.id == 0:
