@@ -437,6 +437,15 @@ def test_more_chunks_are_made_where_they_are_too_few(monkeypatch):
 
 
 @jit_only
+@pytest.mark.parametrize("delta", [3, 30, 300, 3000])
+def test_rounds_of_many_bins(delta):
+    graph = ew.generate.with_weights(ew.generate.grid(200, 200, dropped=0.25), 1, 255)
+    expected = solve(graph, 20_100, method="dijkstra")
+    for _ in range(4):
+        assert np.array_equal(solve(graph, 20_100, method="delta-stepping", delta=delta), expected)
+
+
+@jit_only
 def test_larger_graphs_on_any_number_of_threads():
     graph = large(high=300)
     expected = solve(graph, 0, method="dijkstra")

@@ -56,15 +56,19 @@ class Runs:
         )
 
 
-def distances_by_bins(seed, few_chunks=0, **replaced):
+#: Sizes of delta-stepping with which workers share every bin.
+ALL_SHARED = {"FEW_CHUNKS": 0, "OWN_CHUNKS": 0, "MAX_SPAN": 1}
+
+
+def distances_by_bins(seed, **replaced):
     """Distances by delta-stepping, with chunks of one vertex, so that workers take them from each other."""
     runs = Runs(seed)
-    region = jitter.jittery(delta_stepping.search_bins.body, CHUNK=1, FEW_CHUNKS=few_chunks, **replaced)
+    region = jitter.jittery(delta_stepping.search_bins.body, CHUNK=1, **{**ALL_SHARED, **replaced})
     bins, offers = delta_stepping.scratch(WORKERS, 40, np.uint32)
     bins = bins._replace(pool=runs.share(bins.pool), next_chunk=runs.share(bins.next_chunk))
     distances, offers = runs.share(np.zeros(N, np.int32)), delta_stepping.Offers(*map(runs.share, offers))
     known = SparseDistances(np.zeros(1, np.int64), np.zeros(1, np.int32))
-    query = delta_stepping.Query(known, np.int32(0), np.empty(0, np.int64), 1 / 2, NONE, 0)
+    query = delta_stepping.Query(known, np.int32(0), np.empty(0, np.int64), 1 / 2, NONE, 100)
     status = np.zeros(3, np.int64)
     ended = runs.run(region, graph(), distances, query, bins, offers, status)
     return distances.values.tolist() if ended else None
@@ -137,9 +141,12 @@ CARELESS = {
 
 
 @pytest.mark.parametrize("few_chunks", [0, 1, 3])
-def test_bins_lose_no_vertex(few_chunks):
+@pytest.mark.parametrize("max_span", [1, 8])
+@pytest.mark.parametrize("own_chunks", [0, 1, 8])
+def test_bins_lose_no_vertex(few_chunks, max_span, own_chunks):
+    limits = {"FEW_CHUNKS": few_chunks, "MAX_SPAN": max_span, "OWN_CHUNKS": own_chunks}
     for seed in SEEDS:
-        assert distances_by_bins(seed, few_chunks) == EXPECTED, f"seed {seed}"
+        assert distances_by_bins(seed, **limits) == EXPECTED, f"seed {seed}"
 
 
 @pytest.mark.parametrize("name", ["fetch_min", "offers_of"])

@@ -54,13 +54,16 @@ NO_BIN, LAST_BIN = 2**62, 2.0**61
 #: Words of a worker's state: first chunk of the free list, first chunk that was never used, end of the
 #: worker's chunks, smallest bin number in the overflow bin, and whether there were too few chunks.
 FREE, UNUSED, END, OVERFLOW_MIN, EXHAUSTED = range(5)
-#: Words of an offer: the bin, its number of chunks, the vertices in the first one, the worker's next bin, and
-#: in another cache line, which all workers write, the chunks taken.
-BIN, N_CHUNKS, COUNT, NEXT, TAKEN = 0, 1, 2, 3, 8
+#: Words of an offer: the bin, its number of chunks, the vertices in the first one, the worker's next bin, the
+#: vertices that it processed in the round before, and in another cache line, which all workers write, the
+#: chunks taken.
+BIN, N_CHUNKS, COUNT, NEXT, PROCESSED, TAKEN = 0, 1, 2, 3, 4, 8
 #: Words between the data of two workers, so that they do not share a cache line.
 WORDS = 16
 #: Chunks of the current bin, of all workers, up to which one of them goes on alone while the others wait.
 FEW_CHUNKS = 2
+#: Entries (and vertices) that a worker should process in a round at least, and bins of a round at most.
+LEAST_WORK, MAX_SPAN = 3200, 64
 NO_CHUNK = -1
 #: Bin of an offer whose worker had too few chunks.
 OUT_OF_CHUNKS = -1
@@ -205,10 +208,10 @@ def offers_of(offers, side):
 
 
 @device
-def publish(bins, current, offers, worker):
+def publish(bins, current, processed, offers, worker):
     """Offer the first non-empty bin of this worker; return its number, its first chunk and its last one.
 
-    This does not empty the bin, which happens once all workers have chosen the bin of the round.
+    This does not empty the bin, which happens once all workers have chosen the bins of the round.
     """
     header = offers.headers[worker.id * WORDS : (worker.id + 1) * WORDS]
     at, number, count = worker.id * (len(offers.chunks) // worker.count), first_bin(bins, current), 0
@@ -224,7 +227,7 @@ def publish(bins, current, offers, worker):
             count += 1
             chunk = bins.next_chunk[chunk]
     header[BIN] = OUT_OF_CHUNKS if bins.state[EXHAUSTED] else number
-    header[N_CHUNKS], header[TAKEN] = count, 0
+    header[N_CHUNKS], header[TAKEN], header[PROCESSED] = count, 0, processed
     header[NEXT] = number
     if 0 < count <= FEW_CHUNKS and bins.state[OVERFLOW_MIN] > number:
         header[NEXT] = first_bin(bins, number + 1)
@@ -232,33 +235,39 @@ def publish(bins, current, offers, worker):
 
 
 class Round(NamedTuple):
-    """What all workers know of a round from the offers: the smallest bin that is offered, its vertices, the
-    first worker that offers it, and the next bin of all other workers.
+    """What all workers know of a round from the offers.
+
+    ``bin`` is the smallest that is offered, with ``size`` vertices, ``leader`` the first worker that offers
+    it, and ``bound`` the next bin of all other workers; ``processed`` vertices were processed in the round
+    before.
     """
 
     bin: int
     size: int
     leader: int
     bound: int
+    processed: int
 
 
 @device
 def round_of(offers, n_workers):
     """The round that the offers of all workers make."""
-    number, size, leader, bound = offers.headers[BIN], np.int64(0), np.int64(-1), np.int64(NO_BIN)
+    number, size, processed = offers.headers[BIN], np.int64(0), np.int64(0)
+    leader, bound = np.int64(-1), np.int64(NO_BIN)
     for owner in range(1, n_workers):
         number = min(number, offers.headers[owner * WORDS + BIN])
     for owner in range(n_workers):
         header = offers.headers[owner * WORDS : (owner + 1) * WORDS]
         following = header[BIN]
+        processed += header[PROCESSED]
         if following == number:
-            size += header[N_CHUNKS] * CHUNK
+            size += (header[N_CHUNKS] - 1) * CHUNK + header[COUNT]
             following = header[NEXT]
             if leader < 0:
                 leader = np.int64(owner)
                 following = following if following == number else np.int64(NO_BIN)
         bound = min(bound, following)
-    return Round(number, size, leader, bound)
+    return Round(number, size, leader, bound, processed)
 
 
 @device
@@ -279,7 +288,8 @@ class Query(NamedTuple):
 
     ``known`` are vertices that have been met and their distances, of which those below ``reached`` are final
     and lead to known vertices only; ``targets`` is an (t,) int64 array, ``scale`` is one over delta, a float,
-    and ``none`` is the least distance that does not count.
+    ``none`` is the least distance that does not count, and ``least_work`` the number of vertices that a worker
+    should process in a round.
     """
 
     known: SparseDistances
@@ -287,26 +297,34 @@ class Query(NamedTuple):
     targets: Any
     scale: float
     none: Any
-    own_chunks: int
+    least_work: int
 
 
 class Search(NamedTuple):
-    """A search as one worker sees it; ``exclusive`` is whether it is the only worker."""
+    """A round of a search as one worker sees it.
+
+    The bins from ``current`` to below ``limit`` are processed; ``exclusive`` is whether no other worker does.
+    Bins below ``horizon`` have been processed before, perhaps, so a vertex that is lowered in one of these
+    may no longer be in it.
+    """
 
     graph: CSR
     distances: Any
     bins: Bins
     query: Query
+    current: int
+    limit: int
+    horizon: int
     exclusive: bool
 
 
 @device
-def relax(search, current, vertex):
-    """Relax the edges of ``vertex``, if the current bin is still its bin."""
+def relax(search, number, vertex):
+    """Relax the edges of ``vertex``, if bin ``number`` is still its bin."""
     offsets, neighbours, weights = search.graph
     distances, bins, scale, none = search.distances, search.bins, search.query.scale, search.query.none
     distance = distances[vertex]
-    if bin_of(distance, scale) != current:
+    if bin_of(distance, scale) != number:
         return
     for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])):
         other = np.int64(neighbours[entry])
@@ -318,13 +336,13 @@ def relax(search, current, vertex):
             else:
                 held = fetch_min(distances, other, longer)
             if longer < held:
-                number = bin_of(longer, scale)
-                if number == current or held == none or number != bin_of(held, scale):
-                    push_to_bin(bins, current, number, other)
+                following = bin_of(longer, scale)
+                if following < search.horizon or held == none or following != bin_of(held, scale):
+                    push_to_bin(bins, search.current, following, other)
 
 
 @device
-def process_chunk(search, current, chunk, count):
+def process_chunk(search, number, chunk, count):
     """Relax the edges of the first ``count`` vertices of a chunk, after prefetching their rows."""
     offsets, neighbours, weights = search.graph
     pool, distances = search.bins.pool, search.distances
@@ -337,52 +355,74 @@ def process_chunk(search, current, chunk, count):
         prefetch(neighbours, entry)
         prefetch(weights, entry)
     for at in range(first, end):
-        relax(search, current, np.int64(pool[at]))
+        relax(search, number, np.int64(pool[at]))
 
 
 @device
-def process_offers(worker, search, current, offers):
-    """Take chunks of the current bin, first those of this worker, until none is left."""
+def process_offers(worker, search, offers):
+    """Take chunks of the current bin, first those of this worker, until none is left; count the vertices."""
+    processed = np.int64(0)
     for turn in range(worker.count):
         owner = (worker.id + turn) % worker.count
         chunk = np.int64(NO_CHUNK)
-        if offers.headers[owner * WORDS + BIN] == current:
+        if offers.headers[owner * WORDS + BIN] == search.current:
             chunk, count = take_chunk(offers, owner, worker.count)
         while chunk != NO_CHUNK:
-            process_chunk(search, current, chunk, count)
+            process_chunk(search, search.current, chunk, count)
+            processed += count
             chunk, count = take_chunk(offers, owner, worker.count)
+    return processed
 
 
 @device
-def process_refilled(search, current):
-    """Process what was added to the current bin meanwhile, while it is too little to be shared."""
-    bins, position = search.bins, current & (RING - 1)
-    while is_short(bins, position, search.query.own_chunks):
-        chunk, count = pop_all(bins, position)
-        while chunk != NO_CHUNK:
-            process_chunk(search, current, chunk, count)
-            following = bins.next_chunk[chunk]
-            release(bins, chunk, chunk)
-            chunk, count = following, np.int64(CHUNK)
+def process_own(search):
+    """Process this worker's bins of the round in order, up to one that is to be shared; count the vertices."""
+    bins, number, processed = search.bins, search.current, np.int64(0)
+    while number < search.limit:
+        position = number & (RING - 1)
+        if bins.heads[position] == 0:
+            number += 1
+        elif is_short(bins, position, OWN_CHUNKS):
+            chunk, count = pop_all(bins, position)
+            while chunk != NO_CHUNK:
+                process_chunk(search, number, chunk, count)
+                processed += count
+                following = bins.next_chunk[chunk]
+                release(bins, chunk, chunk)
+                chunk, count = following, np.int64(CHUNK)
+        else:
+            break
+    return processed
 
 
 @device
-def process_alone(search, current, bound, settled):
+def process_alone(search, bound, settled):
     """Process this worker's bins before ``bound`` in order while they are small; return the last of them."""
-    bins, query = search.bins, search.query
+    graph, distances, bins, query, current, _, horizon, exclusive = search
     following = current
     while following < bound:
         current = following
-        process_refilled(search, current)
+        limit = current + 1
+        process_own(Search(graph, distances, bins, query, current, limit, max(horizon, limit), exclusive))
         following = first_bin(bins, current)
         if following == current or bins.state[EXHAUSTED] or bins.state[OVERFLOW_MIN] == following:
             break
         if not is_short(bins, following & (RING - 1), FEW_CHUNKS):
             break
         if settled < len(query.targets):
-            if bin_of(search.distances[query.targets[settled]], query.scale) < following:
+            if bin_of(distances[query.targets[settled]], query.scale) < following:
                 break
     return current
+
+
+@device
+def span_of(span, processed, query, n_workers):
+    """How many bins a round takes, by the last round's number and the vertices that were processed in it."""
+    if processed < query.least_work * n_workers:
+        return min(2 * span, MAX_SPAN)
+    if processed > 4 * query.least_work * n_workers:
+        return max(span // 2, 1)
+    return span
 
 
 @device
@@ -406,11 +446,11 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
     barrier_wait(worker)
     if worker.id == 0:
         enter_known(query, current, distances, bins)
-    side, settled, rounds = 0, 0, 0
-    before, before_last = np.int64(NO_CHUNK), np.int64(NO_CHUNK)
+    side, settled, rounds, span, processed, alone = 0, 0, 0, 1, np.int64(0), True
+    before, before_last, horizon = np.int64(NO_CHUNK), np.int64(NO_CHUNK), np.int64(0)
     while True:
         offers = offers_of(all_offers, side)
-        number, first, last = publish(bins, current, offers, worker)
+        number, first, last = publish(bins, current, processed, offers, worker)
         barrier_wait(worker)
         now = round_of(offers, worker.count)
         while settled < len(targets) and bin_of(distances[targets[settled]], query.scale) < now.bin:
@@ -421,16 +461,19 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
         current = now.bin
         if number == current:
             bins.heads[current & (RING - 1)] = 0
-        alone = now.size <= FEW_CHUNKS * CHUNK and now.bound > current
-        search = Search(graph, distances, bins, query, alone or worker.count == 1)
         if not alone:
+            span = span_of(span, now.processed, query, worker.count)
+        alone = worker.count == 1 or (now.size <= FEW_CHUNKS * CHUNK and now.bound > current)
+        horizon = max(horizon, current + span)
+        search = Search(graph, distances, bins, query, current, current + span, horizon, alone)
+        if not alone or worker.count == 1:
             if bins.state[OVERFLOW_MIN] == current:
                 distribute_overflow(bins, current, distances, query.scale)
-            process_offers(worker, search, current, offers)
-            process_refilled(search, current)
+            processed = process_offers(worker, search, offers)
+            processed += process_own(search)
         elif worker.id == now.leader:
-            process_offers(worker, search, current, offers)
-            current = process_alone(search, current, now.bound, settled)
+            process_offers(worker, search, offers)
+            current = process_alone(search, now.bound, settled)
         if before != NO_CHUNK:  # all workers have left the round before
             release(bins, before, before_last)
         before, before_last = first if number == now.bin else np.int64(NO_CHUNK), last
@@ -452,7 +495,7 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None, known=None):
     none, status = just_beyond(cutoff), np.zeros(3, np.int64)
     targets = np.empty(0, np.int64) if targets is None else targets
     known, reached = known or (SparseDistances(sources, np.zeros(len(sources), dtype)), dtype.type(0))
-    query, distances = Query(known, reached, targets, scale, none, OWN_CHUNKS), np.empty(n, dtype)
+    query, distances = Query(known, reached, targets, scale, none, least_work(rows)), np.empty(n, dtype)
     chunks, index_type = chunks_for(n, n_workers), rows.neighbours.dtype
     while True:
         search_bins(rows.outgoing, distances, query, *scratch(n_workers, chunks, index_type), status)
@@ -478,6 +521,11 @@ def scratch(n_workers, chunks, index_type):
 def chunks_for(n_vertices, n_workers):
     """Chunks per worker at first: usually more than enough, and unused ones cost nothing."""
     return 2 * RING + (n_vertices + 4 * n_vertices // n_workers) // CHUNK
+
+
+def least_work(rows):
+    """Vertices that a worker should process in a round at least."""
+    return int(LEAST_WORK / (1 + len(rows.weights) / max(rows.n_vertices, 1)))
 
 
 def width_for(rows):
