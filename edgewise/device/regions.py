@@ -40,10 +40,10 @@ from edgewise.device.thread_region import entry
 #: Words of a barrier.  The first counts the workers that have arrived; the number of the phase, and whether a
 #: worker has failed, are in another cache line.
 BARRIER, PHASE, FAILED = 32, 16, 17
-#: Reads of the phase before a waiting thread yields its core, and yields before it sleeps once: if other
-#: programs use the cores, the last worker may be a thread without a core.
-SPINS_BEFORE_YIELD, YIELDS_BEFORE_SLEEP = 2000, 1000
-LIMITS = [SPINS_BEFORE_YIELD, YIELDS_BEFORE_SLEEP]
+#: Reads of the phase, 10 to 50 ns each, before a waiting thread yields its core, and yields before it sleeps
+#: once: if other programs use the cores, the last worker may be a thread without a core.  A thread that
+#: sleeps is late for the next round, so it sleeps only after a millisecond, and then yields again.
+SPINS_BEFORE_YIELD, YIELDS_BEFORE_SLEEP = 400, 2000
 #: Microseconds of a sleep.
 SLEEP = 50
 #: Reads of a probe whether workers run at the same time, and how many probes may fail.
@@ -118,18 +118,17 @@ def _wait_on_cpu(barrier, n_workers):
                 store(barrier, 0, 0)
                 store(barrier, PHASE, phase + 1)
             else:
-                spins, spun, yields = 0, barrier[18], barrier[19]
+                spins = 0
                 while load(barrier, PHASE) == phase:
                     spins += 1
-                    if spins <= spun:
+                    if spins <= SPINS_BEFORE_YIELD:
                         relax()
-                    else:
-                        if load(barrier, FAILED) != 0:
-                            raise RuntimeError("another worker of the region has failed")
-                        sleep = spins > spun + yields
-                        pause(sleep)
-                        if sleep:
-                            spins = spun
+                        continue
+                    if load(barrier, FAILED) != 0:
+                        raise RuntimeError("another worker of the region has failed")
+                    pause(spins == SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP)
+                    if spins == SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP:
+                        spins = SPINS_BEFORE_YIELD
 
     return wait_for_threads
 
@@ -198,7 +197,6 @@ class parallel_region:
             arguments = (np.empty(n_workers * self.shared_words, np.int64), *arguments)
         with loop_lock:
             barrier = np.zeros(BARRIER, np.int32)
-            barrier[18:20] = LIMITS
             flag = barrier[FAILED : FAILED + 1]
             thread_region.run(self.cpu, n_workers, n_workers, barrier, arguments, flag=flag)
 

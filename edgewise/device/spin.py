@@ -1,4 +1,4 @@
-"""``relax``: a moment of a spinning thread, during which the other thread of its core has the core's units."""
+"""``relax``: a moment of a thread that waits for another, during which it leaves the core's units alone."""
 
 import platform
 
@@ -6,7 +6,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from edgewise.device.target import PART, overload_on_cuda
+from edgewise.device.target import PART
 
 #: LLVM's intrinsic for x86 processors, whose instruction takes 10 to 50 ns.
 PAUSE, X86 = "llvm.x86.sse2.pause", ("x86_64", "AMD64")
@@ -30,8 +30,3 @@ def _cpu_relax(_):
 @overload(relax, jit_options=PART)
 def _relax_on_cpu():
     return lambda: _cpu_relax()
-
-
-@overload_on_cuda(relax)
-def _relax_on_cuda():
-    return lambda: None

@@ -213,7 +213,10 @@ def _memory(dtype):
     words, _ = _scratch()
     kept = _thread.__dict__.setdefault("memory", {})
     if dtype not in kept:
-        kept[dtype] = np.empty(GIVEN_AT + MAX_SOURCES + MAX_TARGETS, np.int64), np.empty(SLOTS + ROOM + 2, dtype)
+        kept[dtype] = (
+            np.empty(GIVEN_AT + MAX_SOURCES + MAX_TARGETS, np.int64),
+            np.empty(SLOTS + ROOM + 2, dtype),
+        )
     return words, *kept[dtype]
 
 

@@ -36,6 +36,8 @@ def flat(ids, name):
 
 def vertices_in(graph, ids, name, remedy):
     """Distinct vertex numbers, ascending, of an id or of a flat collection that is not empty."""
+    if type(ids) is int and graph.ids is None and 0 <= ids < graph.n_vertices:
+        return np.array([ids], np.int64)  # 10 us less for a search that takes 20
     vertices = graph.vertices_of(flat(ids, name))
     if not len(vertices):
         raise OptionError(f"{name} is empty; {remedy}")

@@ -112,19 +112,20 @@ def bfs(
     cutoff = check_cutoff(cutoff, whole=True)
     furthest = NO_CUTOFF if cutoff is None else min(int(cutoff), NO_CUTOFF)
     graph = on_device(graph, device)
-    check_device(method, graph.device, METHODS)
+    device = graph.device
+    check_device(method, device, METHODS)
     sources = sources_in(graph, source)
-    with arrays.guard(graph.device):
+    with arrays.guard(device):
         rows = adjacency_of(graph)
         if method == "auto":
-            name, seconds, distances = _auto(rows, sources, furthest, graph.device)
+            name, seconds, distances = _auto(rows, sources, furthest, device)
         else:
             if METHODS[method].needs_incoming:
                 rows.build_incoming()
             name = method
-            seconds, distances = _timed(METHODS[method].run, rows, sources, furthest, graph.device, options)
+            seconds, distances = _timed(METHODS[method].run, rows, sources, furthest, device, options)
     return Distances(
-        graph, name, seconds, sources, False, rows, distances, cutoff, devices=worker_names(graph.device)
+        graph, name, seconds, sources, False, rows, distances, cutoff, devices=worker_names(device)
     )
 
 

@@ -12,6 +12,7 @@ more, or it is reported as a negative cycle.
 
 import math
 import re
+from functools import cache
 
 import numpy as np
 
@@ -112,10 +113,15 @@ def _converted(weights, name, spread):
 def limit_in(cutoff, dtype):
     """The largest distance that counts, in the type of the distances."""
     dtype = np.dtype(dtype)
-    largest = np.finfo(dtype).max if dtype.kind == "f" else np.iinfo(dtype).max - 1
+    largest = _largest(dtype)
     if cutoff is None or cutoff >= largest:
         return dtype.type(largest)
     return dtype.type(cutoff if dtype.kind == "f" else math.floor(cutoff))
+
+
+@cache
+def _largest(dtype):
+    return np.finfo(dtype).max if dtype.kind == "f" else np.iinfo(dtype).max - 1
 
 
 def least_in(dtype):
