@@ -69,7 +69,7 @@ def distances_by_bins(seed, **replaced):
     distances, offers = runs.share(np.zeros(N, np.int32)), delta_stepping.Offers(*map(runs.share, offers))
     known = SparseDistances(np.zeros(1, np.int64), np.zeros(1, np.int32))
     query = delta_stepping.Query(known, np.int32(0), np.empty(0, np.int64), 1 / 2, NONE, 100)
-    status = np.zeros(3, np.int64)
+    status = np.zeros(2, np.int64)
     ended = runs.run(region, graph(), distances, query, bins, offers, status)
     return distances.values.tolist() if ended else None
 

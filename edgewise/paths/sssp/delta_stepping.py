@@ -41,7 +41,6 @@ from edgewise.paths.sssp.weights import just_beyond, past_the_end
 WIDTH = 1.5
 #: Chunks of the current bin that a worker processes without offering them.
 OWN_CHUNKS = 16
-ROUNDS = [0]
 #: Words of the status: the last bin, and whether there were too few chunks.
 LAST, TOO_FEW = range(2)
 #: Vertices per chunk; workers take work from each other by chunks.
@@ -288,8 +287,8 @@ class Query(NamedTuple):
 
     ``known`` are vertices that have been met and their distances, of which those below ``reached`` are final
     and lead to known vertices only; ``targets`` is an (t,) int64 array, ``scale`` is one over delta, a float,
-    ``none`` is the least distance that does not count, and ``least_work`` the number of vertices that a worker
-    should process in a round.
+    ``none`` is the least distance that does not count, and ``least_work`` the vertices that a worker should
+    process in a round.
     """
 
     known: SparseDistances
@@ -376,7 +375,7 @@ def process_offers(worker, search, offers):
 
 @device
 def process_own(search):
-    """Process this worker's bins of the round in order, up to one that is to be shared; count the vertices."""
+    """Process this worker's bins of the round in order, up to one that is to be shared; count vertices."""
     bins, number, processed = search.bins, search.current, np.int64(0)
     while number < search.limit:
         position = number & (RING - 1)
@@ -396,6 +395,13 @@ def process_own(search):
 
 
 @device
+def is_settled(query, target, distances, number):
+    """Whether there is such a target, and its distance is in a bin before ``number``."""
+    targets = query.targets
+    return target < len(targets) and bin_of(distances[targets[target]], query.scale) < number
+
+
+@device
 def process_alone(search, bound, settled):
     """Process this worker's bins before ``bound`` in order while they are small; return the last of them."""
     graph, distances, bins, query, current, _, horizon, exclusive = search
@@ -409,9 +415,8 @@ def process_alone(search, bound, settled):
             break
         if not is_short(bins, following & (RING - 1), FEW_CHUNKS):
             break
-        if settled < len(query.targets):
-            if bin_of(distances[query.targets[settled]], query.scale) < following:
-                break
+        if is_settled(query, settled, distances, following):
+            break
     return current
 
 
@@ -446,14 +451,14 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
     barrier_wait(worker)
     if worker.id == 0:
         enter_known(query, current, distances, bins)
-    side, settled, rounds, span, processed, alone = 0, 0, 0, 1, np.int64(0), True
+    side, settled, span, processed, alone = 0, 0, 1, np.int64(0), True
     before, before_last, horizon = np.int64(NO_CHUNK), np.int64(NO_CHUNK), np.int64(0)
     while True:
         offers = offers_of(all_offers, side)
         number, first, last = publish(bins, current, processed, offers, worker)
         barrier_wait(worker)
         now = round_of(offers, worker.count)
-        while settled < len(targets) and bin_of(distances[targets[settled]], query.scale) < now.bin:
+        while is_settled(query, settled, distances, now.bin):
             settled += 1
         done = len(targets) > 0 and settled == len(targets)
         if done or now.bin in (NO_BIN, OUT_OF_CHUNKS):
@@ -478,11 +483,9 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
             release(bins, before, before_last)
         before, before_last = first if number == now.bin else np.int64(NO_CHUNK), last
         side = 1 - side
-        rounds += 1
-    fetch_max(status, LAST, current)
+    fetch_max(status, LAST, max(current, horizon))  # no vertex is in a bin beyond
     if worker.id == 0:
         status[TOO_FEW] = now.bin == OUT_OF_CHUNKS
-        status[2] = rounds
 
 
 def delta_stepping(rows, sources, cutoff, targets=None, delta=None, known=None):
@@ -492,14 +495,13 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None, known=None):
     """
     dtype, n, n_workers = rows.weights.dtype, rows.n_vertices, workers()
     scale = 1 / (width_for(rows) if delta is None else min(max(float(delta), 1e-300), 1e300))
-    none, status = just_beyond(cutoff), np.zeros(3, np.int64)
+    none, status = just_beyond(cutoff), np.zeros(2, np.int64)
     targets = np.empty(0, np.int64) if targets is None else targets
     known, reached = known or (SparseDistances(sources, np.zeros(len(sources), dtype)), dtype.type(0))
     query, distances = Query(known, reached, targets, scale, none, least_work(rows)), np.empty(n, dtype)
     chunks, index_type = chunks_for(n, n_workers), rows.neighbours.dtype
     while True:
         search_bins(rows.outgoing, distances, query, *scratch(n_workers, chunks, index_type), status)
-        ROUNDS[0] = status[2]
         if not status[TOO_FEW]:
             break
         chunks *= 2
