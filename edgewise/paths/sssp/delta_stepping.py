@@ -7,6 +7,13 @@ still read the last one.  Vertices that fall into the current bin again are proc
 once as long as they are few (bucket fusion, Zhang et al. 2020): on a road graph most rounds are shorter than
 a barrier would take.
 
+How much a round is worth depends on the graph and on the number of workers.  Where the workers process too
+few vertices in a round, each goes on with its own next bins, up to a *span* of bins that all of them double
+or halve by the same counts.  So bins stay narrow, which saves work, and rounds are long enough for any number
+of workers; a wider ``delta`` for all would cost R-MAT graphs half as much again.  A round whose bin holds a
+chunk or two is processed by one worker alone, which goes on until it has more, or until it comes to a bin of
+another worker.
+
 The rows of a chunk are prefetched before its edges are relaxed.  A distance is lowered by an atomic minimum,
 after a plain comparison that most edges fail; unreached vertices hold the least distance that does not count,
 so that this comparison includes the cutoff.
