@@ -7,6 +7,9 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 
+#: Entries, evenly spaced, whose ends tell how uneven degrees are.
+SAMPLED = 1024
+
 
 class CSR(NamedTuple):
     """Compressed sparse rows, on any device; row ``v`` is ``neighbours[offsets[v]:offsets[v + 1]]``.
@@ -102,6 +105,16 @@ class Adjacency:
     def spread(self) -> Spread:
         """Least, largest and mean weight."""
         return spread_of(self.weights)
+
+    @cached_property
+    def skew(self) -> float:
+        """About the mean degree of the end of an entry, over that of a vertex: 1 if all degrees are equal."""
+        n_entries = len(self.neighbours)
+        if not n_entries:
+            return 1.0
+        ends = self.neighbours[:: -(-n_entries // SAMPLED)].astype(np.int64)
+        degrees = self.offsets[ends + 1] - self.offsets[ends]
+        return float(degrees.mean()) * self.n_vertices / n_entries
 
     def on_host(self) -> "Adjacency":
         """Return the rows on the host; the incoming ones are built there again if they are others."""

@@ -26,7 +26,8 @@ filled; used chunks return to a free list of their worker.  A vertex whose dista
 into a nearer bin as well, and its old entry is skipped later.
 
 ``delta`` comes from the mean weight over the mean degree: then the edges of a vertex lead out of its bin
-about as often as they stay in it.  It changes the speed, never the result.
+about as often as they stay in it.  Around hubs bins are narrower, since a hub that is processed too early is
+processed again.  ``delta`` changes the speed, never the result.
 
 Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm" (2003); Zhang et al.,
 "Optimizing ordered graph algorithms with GraphIt" (CGO 2020).
@@ -44,8 +45,9 @@ from edgewise.paths.csr import CSR
 from edgewise.paths.result import SparseDistances, unreached
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
 
-#: ``delta`` is so many times the mean weight over the mean degree.
-WIDTH = 1.5
+#: ``delta`` is so many times the mean weight over the mean degree: in graphs with hubs, whose ends of entries
+#: have so many times the mean degree; in other graphs; and in those of a smaller degree than that.
+HUB_WIDTH, HUB_SKEW, WIDTH, THIN_WIDTH, THIN_DEGREE = 1.5, 4, 3, 6, 5
 #: Chunks of the current bin that a worker processes without offering them.
 OWN_CHUNKS = 16
 #: Words of the status: the last bin, and whether there were too few chunks.
@@ -538,8 +540,9 @@ def least_work(rows):
 
 
 def width_for(rows):
-    """The width of a bin, from the mean weight and the mean degree."""
+    """The width of a bin, from the mean weight and the degrees."""
     mean, degree = rows.spread.mean, len(rows.weights) / max(rows.n_vertices, 1)
-    width = WIDTH * mean / max(degree, 1)
+    factor = THIN_WIDTH if degree < THIN_DEGREE else WIDTH
+    width = (HUB_WIDTH if rows.skew > HUB_SKEW else factor) * mean / max(degree, 1)
     least = 1 if rows.weights.dtype.kind == "i" else 1e-300
     return min(max(width, least), 1e300) if mean else 1
