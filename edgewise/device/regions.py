@@ -33,7 +33,7 @@ from edgewise.device import arrays, cache, launch, thread_region
 from edgewise.device.atomics import fetch_add, load, store
 from edgewise.device.loop import loop_lock
 from edgewise.device.numba_internals import external, with_fast_records
-from edgewise.device.spin import relax
+from edgewise.device.spin import cycles, relax
 from edgewise.device.target import INTERPRETED, PART, SIMULATED, WHOLE, device, overload_on_cuda
 from edgewise.device.thread_region import entry
 
@@ -44,6 +44,8 @@ BARRIER, PHASE, FAILED = 32, 16, 17
 #: once: if other programs use the cores, the last worker may be a thread without a core.  A thread that
 #: sleeps is late for the next round, so it sleeps only after a millisecond, and then yields again.
 SPINS_BEFORE_YIELD, YIELDS_BEFORE_SLEEP = 400, 2000
+#: Cycles of a yield after which a thread sleeps: another program has used the core meanwhile.
+SLOW_YIELD = 50_000
 #: Microseconds of a sleep.
 SLEEP = 50
 #: Reads of a probe whether workers run at the same time, and how many probes may fail.
@@ -126,9 +128,12 @@ def _wait_on_cpu(barrier, n_workers):
                         continue
                     if load(barrier, FAILED) != 0:
                         raise RuntimeError("another worker of the region has failed")
-                    pause(spins == SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP)
-                    if spins == SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP:
+                    begun = cycles()
+                    pause(spins >= SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP)
+                    if spins >= SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP:
                         spins = SPINS_BEFORE_YIELD
+                    elif cycles() - begun > SLOW_YIELD:  # others need the core, so it is left to them
+                        spins = SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP
 
     return wait_for_threads
 

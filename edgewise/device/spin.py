@@ -1,4 +1,4 @@
-"""``relax``: a moment of a thread that waits for another, during which it leaves the core's units alone."""
+"""What a thread does that waits for another: ``relax`` for a moment, and read the ``cycles`` that have passed."""
 
 import platform
 
@@ -8,8 +8,29 @@ from numba.extending import intrinsic, overload
 
 from edgewise.device.target import PART
 
-#: LLVM's intrinsic for x86 processors, whose instruction takes 10 to 50 ns.
-PAUSE, X86 = "llvm.x86.sse2.pause", ("x86_64", "AMD64")
+#: LLVM's intrinsics for x86 processors; a pause takes 10 to 50 ns.
+PAUSE, CYCLES, X86 = "llvm.x86.sse2.pause", "llvm.readcyclecounter", ("x86_64", "AMD64")
+
+
+def cycles():
+    """The time in cycles of the processor's counter; always 0 where it has none that programs may read."""
+    return 0
+
+
+@intrinsic
+def _cpu_cycles(_):
+    def emit(context, builder, signature, arguments):
+        if platform.machine() not in X86:
+            return ir.Constant(ir.IntType(64), 0)
+        shape = ir.FunctionType(ir.IntType(64), [])
+        return builder.call(builder.module.declare_intrinsic(CYCLES, (), shape), [])
+
+    return types.int64(), emit
+
+
+@overload(cycles, jit_options=PART)
+def _cycles_on_cpu():
+    return lambda: _cpu_cycles()
 
 
 def relax():
