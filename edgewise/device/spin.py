@@ -1,4 +1,4 @@
-"""What a thread does that waits for another: ``relax`` for a moment, and read the ``cycles`` that have passed."""
+"""What a thread does that waits for another: ``relax`` for a moment, and read the ``cycles`` that passed."""
 
 import platform
 

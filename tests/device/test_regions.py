@@ -1,6 +1,7 @@
 """Regions in which all workers meet, and what a warp and a team share, on every engine."""
 
 import os
+import platform
 import sys
 import warnings
 from threading import Thread
@@ -20,6 +21,7 @@ from edgewise.device import (
     thread_region,
 )
 from edgewise.device.regions import workers
+from edgewise.device.spin import X86, cycles, relax
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.device.warps import (
     block_barrier,
@@ -204,6 +206,41 @@ def test_a_call_in_between_keeps_its_own_arguments(monkeypatch):
     fill(3000, first, 1)
     assert (first == 1).all()
     assert (between == (0 if get_num_threads() == 1 else 2)).all()
+
+
+@parallel_region
+def wait_for_the_first(worker, values, rounds):
+    for _ in range(rounds):
+        if worker.id == 0:
+            waited = 0
+            for step in range(200_000):
+                waited += step ^ len(values)
+            values[0] += waited > 0
+        barrier_wait(worker)
+        for index in range(1 + worker.id, len(values), worker.count):
+            values[index] = values[0]
+        barrier_wait(worker)
+
+
+@pytest.mark.skipif(PLACE != "cpu" or INTERPRETED, reason="only threads yield and sleep")
+def test_late_workers_are_waited_for():
+    values = np.zeros(9, np.int64)
+    wait_for_the_first(values, 60)
+    assert (values == 60).all()
+
+
+@compiled
+def spin(rounds):
+    begun = cycles()
+    for _ in range(rounds):
+        relax()
+    return cycles() - begun
+
+
+@pytest.mark.skipif(PLACE != "cpu" or INTERPRETED, reason="only threads spin")
+def test_spinning_takes_cycles_where_they_are_counted():
+    counted = platform.machine() in X86
+    assert (spin(100) > 0) == counted
 
 
 @parallel_region
