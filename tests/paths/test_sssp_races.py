@@ -32,10 +32,11 @@ EXPECTED = [
 ]
 
 
-def graph():
-    order = np.argsort(SOURCES, kind="stable")
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(SOURCES, minlength=N))])
-    return CSR(offsets, TARGETS[order].astype(np.uint32), WEIGHTS[order])
+def graph(edges=EDGES, n=N):
+    sources, targets, weights = (np.array(column, np.int32) for column in zip(*edges, strict=True))
+    order = np.argsort(sources, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n))])
+    return CSR(offsets, targets[order].astype(np.uint32), weights[order])
 
 
 class Runs:
@@ -60,17 +61,19 @@ class Runs:
 ALL_SHARED = {"FEW_CHUNKS": 0, "OWN_CHUNKS": 0, "MAX_SPAN": 1}
 
 
-def distances_by_bins(seed, **replaced):
+def distances_by_bins(seed, rows=None, width=2, **replaced):
     """Distances by delta-stepping, with chunks of one vertex, so that workers take them from each other."""
     runs = Runs(seed)
     region = jitter.jittery(delta_stepping.search_bins.body, CHUNK=1, **{**ALL_SHARED, **replaced})
     bins, offers = delta_stepping.scratch(WORKERS, 40, np.uint32)
     bins = bins._replace(pool=runs.share(bins.pool), next_chunk=runs.share(bins.next_chunk))
-    distances, offers = runs.share(np.zeros(N, np.int32)), delta_stepping.Offers(*map(runs.share, offers))
+    rows = graph() if rows is None else rows
+    distances = runs.share(np.zeros(rows.n_vertices, np.int32))
+    offers = delta_stepping.Offers(*map(runs.share, offers))
     known = SparseDistances(np.zeros(1, np.int64), np.zeros(1, np.int32))
-    query = delta_stepping.Query(known, np.int32(0), np.empty(0, np.int64), 1 / 2, NONE, 100)
+    query = delta_stepping.Query(known, np.int32(0), np.empty(0, np.int64), 1 / width, NONE, 100)
     status = np.zeros(2, np.int64)
-    ended = runs.run(region, graph(), distances, query, bins, offers, status)
+    ended = runs.run(region, rows, distances, query, bins, offers, status)
     return distances.values.tolist() if ended else None
 
 
@@ -147,6 +150,26 @@ def test_bins_lose_no_vertex(few_chunks, max_span, own_chunks):
     limits = {"FEW_CHUNKS": few_chunks, "MAX_SPAN": max_span, "OWN_CHUNKS": own_chunks}
     for seed in SEEDS:
         assert distances_by_bins(seed, **limits) == EXPECTED, f"seed {seed}"
+
+
+def uneven(span, processed, query, n_workers):
+    """Rounds of one bin and of eight, as it happens."""
+    return 8 if processed % 2 else 1
+
+
+def forgetful(horizon, limit):
+    """Only the bins of this round: a vertex of a bin that an earlier round has processed gets lost."""
+    return limit
+
+
+def test_rounds_of_few_bins_follow_rounds_of_many():
+    """Vertices 3 and 4 wait while 5 is processed, too early; then 3 lowers it within its bin."""
+    rows = graph([(0, 1, 1), (0, 2, 2), (1, 3, 14), (1, 4, 14), (2, 5, 56), (3, 5, 36), (5, 6, 5)], 7)
+    expected, sizes = [0, 1, 2, 15, 15, 51, 56], {"span_of": uneven, "OWN_CHUNKS": 1}
+    for seed in SEEDS:
+        assert distances_by_bins(seed, rows, 10, **sizes) == expected, f"seed {seed}"
+    planted = {**sizes, "further": forgetful}
+    assert any(distances_by_bins(seed, rows, 10, **planted) != expected for seed in MANY_SEEDS)
 
 
 @pytest.mark.parametrize("name", ["fetch_min", "offers_of"])

@@ -440,6 +440,12 @@ def span_of(span, processed, query, n_workers):
 
 
 @device
+def further(horizon, limit):
+    """The end of all bins of rounds so far: a later round may end, and even begin, before it."""
+    return max(horizon, limit)
+
+
+@device
 def enter_known(query, current, distances, bins):
     """Enter the known vertices, and those that are not final into bins."""
     known = query.known
@@ -478,7 +484,7 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
         if not alone:
             span = span_of(span, now.processed, query, worker.count)
         alone = worker.count == 1 or (now.size <= FEW_CHUNKS * CHUNK and now.bound > current)
-        horizon = max(horizon, current + span)
+        horizon = further(horizon, current + span)
         search = Search(graph, distances, bins, query, current, current + span, horizon, alone)
         if not alone or worker.count == 1:
             if bins.state[OVERFLOW_MIN] == current:
