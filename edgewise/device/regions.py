@@ -192,12 +192,20 @@ class parallel_region:
         return partial(cls, **sizes)
 
     def __call__(self, *arguments):
+        self.run(workers, arguments)
+
+    def by_one(self, *arguments):
+        """Run the region with one worker on the CPU, where there is too little to do for several."""
+        self.run(lambda: 1, arguments)
+
+    def run(self, n_workers, arguments):
+        """Run the region with ``n_workers()`` workers on the CPU, and with all threads of a GPU."""
         device = arrays.gpu_of(arguments) or arrays.device_of(*arguments, contiguous=True)
         if device != "cpu":
             barrier = arrays.zeros(BARRIER, np.int32, device)
             self.cuda(1, (barrier, *arguments), device)
             return
-        n_workers = workers()
+        n_workers = n_workers()
         if self.shared_words:
             arguments = (np.empty(n_workers * self.shared_words, np.int64), *arguments)
         with loop_lock:

@@ -23,9 +23,9 @@ LOCAL_SEARCH = "local-search"
 #: more.
 SLOTS, MAX_VERTICES, MAX_ENTRIES = 1 << 13, 2048, 8192
 MAX_NEAREST_ENTRIES = 8192
-#: Vertices that a search by distance may meet: one of so many, since to meet a vertex takes longer than to
-#: initialise a hundred, but at least so many.
-VERTICES_PER_MET, MIN_VERTICES = 256, 512
+#: A search by distance that has met one vertex of so many, and so many at least, ends if more than a few wait
+#: in its heap: to meet a vertex takes longer than to initialise a hundred, but on a path nothing is faster.
+VERTICES_PER_MET, MIN_VERTICES, FEW_WAITING = 256, 256, 32
 #: Sources of a search by distance, and targets that it looks for one by one.
 MAX_SOURCES, MAX_TARGETS = 256, 16
 NO_TARGETS = np.empty(0, np.int64)
@@ -101,8 +101,8 @@ def by_levels(offsets, neighbours, sources, cutoff, words, slots, vertices, dist
 @device
 def settle_nearest(rows, sources, targets, limits, heap, found):
     """Dijkstra's search; return the number of vertices met, the distance it came to, and how it ended."""
-    cutoff, none = limits
-    tentative, most = found.tentative, len(found.vertices)
+    cutoff, none, enough = limits
+    tentative = found.tentative
     size = count = n_entries = 0
     for source in sources:
         slot, count = enter(source, count, found.vertices, found.words, found.slots)
@@ -124,7 +124,8 @@ def settle_nearest(rows, sources, targets, limits, heap, found):
                     cutoff = distance
         degree = rows.offsets[vertex + 1] - rows.offsets[vertex]
         n_entries += degree
-        if n_entries > MAX_NEAREST_ENTRIES or count + degree > most:
+        wide = count > enough and size > FEW_WAITING
+        if wide or n_entries > MAX_NEAREST_ENTRIES or count + degree > MAX_VERTICES:
             return count, distance, OUTGROWN
         for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
             longer = wrapping_add(distance, rows.weights[entry])
@@ -147,14 +148,14 @@ def settle_nearest(rows, sources, targets, limits, heap, found):
 def by_distance(offsets, neighbours, weights, words, numbers, values, n_sources, n_targets):
     """Run Dijkstra's search; its memory is in ``numbers`` and ``values``, as the constants say.
 
-    The first item is how many vertices it may meet, the two last values are the cutoff and the distance that
+    The first item is how many vertices are enough, the two last values are the cutoff and the distance that
     does not count.  The distances of the vertices met, whose number is returned, replace the keys of the
     heap; the distance that the search came to replaces the cutoff, and the way it ended the first item.
     """
     given = numbers[GIVEN_AT:]
     heap = Heap(values[SLOTS : SLOTS + ROOM], numbers[ITEMS_AT : ITEMS_AT + ROOM])
-    limits = values[SLOTS + ROOM], values[SLOTS + ROOM + 1]
-    slots, vertices = numbers[:MAX_VERTICES], numbers[MAX_VERTICES : MAX_VERTICES + numbers[ITEMS_AT]]
+    limits = values[SLOTS + ROOM], values[SLOTS + ROOM + 1], numbers[ITEMS_AT]
+    slots, vertices = numbers[:MAX_VERTICES], numbers[MAX_VERTICES:ITEMS_AT]
     found = Found(words, values[:SLOTS], slots, vertices)
     sources, targets = given[:n_sources], given[n_sources : n_sources + n_targets]
     rows = CSR(offsets, neighbours, weights)
@@ -196,7 +197,7 @@ def search_by_distance(rows, sources, cutoff, targets=None):
         return start
     words, numbers, values = _memory(dtype)
     values[SLOTS + ROOM :] = cutoff, unreached(dtype)
-    numbers[ITEMS_AT] = min(max(len(rows.offsets) // VERTICES_PER_MET, MIN_VERTICES), MAX_VERTICES)
+    numbers[ITEMS_AT] = max(len(rows.offsets) // VERTICES_PER_MET, MIN_VERTICES)
     given = len(sources) + len(targets)
     numbers[GIVEN_AT : GIVEN_AT + len(sources)] = sources
     numbers[GIVEN_AT + len(sources) : GIVEN_AT + given] = targets

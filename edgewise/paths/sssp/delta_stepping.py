@@ -46,8 +46,11 @@ from edgewise.paths.result import SparseDistances, unreached
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
 
 #: ``delta`` is so many times the mean weight over the mean degree: in graphs with hubs, whose ends of entries
-#: have so many times the mean degree; in other graphs; and in those of a smaller degree than that.
-HUB_WIDTH, HUB_SKEW, WIDTH, THIN_WIDTH, THIN_DEGREE = 1.5, 4, 3, 6, 5
+#: have so many times the mean degree, and in other graphs; over the mean degree less one, the number of edges
+#: by which a path goes on, in those of a smaller degree than that.
+HUB_WIDTH, HUB_SKEW, WIDTH, THIN_WIDTH, THIN_DEGREE = 1.5, 4, 3, 4, 5
+#: Vertices and entries of a graph that one worker searches alone.
+LITTLE = 1 << 14
 #: Chunks of the current bin that a worker processes without offering them.
 OWN_CHUNKS = 16
 #: Words of the status: the last bin, and whether there were too few chunks.
@@ -508,7 +511,9 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None, known=None):
 
     ``known`` is what a local search returned: vertices with distances, and the distance it came to.
     """
-    dtype, n, n_workers = rows.weights.dtype, rows.n_vertices, workers()
+    dtype, n = rows.weights.dtype, rows.n_vertices
+    little = n + len(rows.weights) < LITTLE
+    n_workers, run = (1, search_bins.by_one) if little else (workers(), search_bins)
     scale = 1 / (width_for(rows) if delta is None else min(max(float(delta), 1e-300), 1e300))
     none, status = just_beyond(cutoff), np.zeros(2, np.int64)
     targets = np.empty(0, np.int64) if targets is None else targets
@@ -516,7 +521,7 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None, known=None):
     query, distances = Query(known, reached, targets, scale, none, least_work(rows)), np.empty(n, dtype)
     chunks, index_type = chunks_for(n, n_workers), rows.neighbours.dtype
     while True:
-        search_bins(rows.outgoing, distances, query, *scratch(n_workers, chunks, index_type), status)
+        run(rows.outgoing, distances, query, *scratch(n_workers, chunks, index_type), status)
         if not status[TOO_FEW]:
             break
         chunks *= 2
@@ -548,7 +553,11 @@ def least_work(rows):
 def width_for(rows):
     """The width of a bin, from the mean weight and the degrees."""
     mean, degree = rows.spread.mean, len(rows.weights) / max(rows.n_vertices, 1)
-    factor = THIN_WIDTH if degree < THIN_DEGREE else WIDTH
-    width = (HUB_WIDTH if rows.skew > HUB_SKEW else factor) * mean / max(degree, 1)
+    if rows.skew > HUB_SKEW:
+        width = HUB_WIDTH * mean / max(degree, 1)
+    elif degree > THIN_DEGREE:
+        width = WIDTH * mean / degree
+    else:
+        width = THIN_WIDTH * mean / max(degree - 1, 1)
     least = 1 if rows.weights.dtype.kind == "i" else 1e-300
     return min(max(width, least), 1e300) if mean else 1
