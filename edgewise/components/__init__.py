@@ -13,7 +13,9 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
+from edgewise.components.chunks import rem_chunks
 from edgewise.components.ecl_cc import ecl_cc
+from edgewise.components.edge_lists import rem_edge_sample, rem_ranges
 from edgewise.components.hook import hook
 from edgewise.components.propagate import ROWS, propagate
 from edgewise.components.rem import hook_rem, rem, rem_sequential
@@ -64,6 +66,12 @@ METHODS = {
         options={"iterations": COUNT, "segments": COUNT, "compress_between": COUNT},
     ),
     "rem-sequential": read_edges(rem_sequential, "the same on one core", "Hellås 2018, Alg. 1"),
+    "rem-ranges": read_edges(
+        rem_ranges, "Rem by plain writes in ranges of the vertices, then between them", "after Alg. 1"
+    ),
+    "rem-edge-sample": read_edges(
+        rem_edge_sample, "Rem by plain writes on a sample, then skip the giant", "after Sutton et al. 2018"
+    ),
     "hook": read_edges(
         hook,
         "plain hooks, then atomic hooks, compressing",
@@ -77,6 +85,12 @@ METHODS = {
     ),
     "rem-sample": read_rows(
         rem_sample, "Rem by plain writes as the sample, then skip the giant", "after Alg. 1", options=SAMPLE
+    ),
+    "rem-chunks": read_rows(
+        rem_chunks,
+        "Rem by plain writes in chunks of the vertices, then between them",
+        "after Alg. 1",
+        options=SAMPLE,
     ),
     "hook-sample": read_rows(
         hook_sample,
