@@ -8,9 +8,8 @@ are joined then as well, so that any list is solved correctly.
 
 *A sample* (:func:`rem_edge_sample`).  In a dense graph with scattered ids a few edges per vertex join nearly
 all of the giant component (*Afforest*, Sutton et al. 2018, on edges rather than rows).  They are joined by
-plain writes, and may be lost.  A bit for every vertex says whether it is in the giant: the bits of a million
-vertices fit into the cache that is nearest to a core but one, so that testing all edges is hardly more than
-reading them.  Only edges with an endpoint outside are joined with compare-and-swap, which restores lost
+plain writes, and may be lost.  A byte for every vertex says whether it is in the giant: those of a million
+vertices fit into the second cache of a core, so that testing all edges is hardly more than reading them.  Only edges with an endpoint outside are joined with compare-and-swap, which restores lost
 connections.
 
 Other lists are joined edge by edge (:func:`~edgewise.components.rem.rem`).
@@ -125,10 +124,25 @@ def rem_ranges(vertices, sources, targets):
 
 
 @each
+def hook_run(run, parent, sources, targets, stride):
+    """Put the larger endpoints of a run of edges below the smaller ones; some writes may be lost."""
+    first = run * stride
+    prefetch(sources, first + AHEAD * stride)
+    prefetch(targets, first + AHEAD * stride)
+    for edge in range(first, min(first + RUN, len(sources))):
+        high = max(sources[edge], targets[edge])
+        parent[high] = min(parent[high], sources[edge], targets[edge])
+
+
+@each
 def splice_run(run, parent, sources, targets, stride):
     """Join a run of edges by plain writes, some of which may be lost, and fetch a later one."""
     first = run * stride
     later = first + stride
+    for edge in range(later, min(later + RUN, len(sources))):
+        prefetch(parent, parent[sources[edge]])
+        prefetch(parent, parent[targets[edge]])
+    later += stride
     for edge in range(later, min(later + RUN, len(sources))):
         prefetch(parent, sources[edge])
         prefetch(parent, targets[edge])
@@ -139,30 +153,19 @@ def splice_run(run, parent, sources, targets, stride):
 
 
 @each
-def mark_giant(word, parent, winner, bits):
-    """Set the bits of 64 vertices that are in the giant component."""
-    giant = winner[0] & LABEL
-    first = word * 64
-    marks = np.uint64(0)
-    for bit in range(min(64, len(parent) - first)):
-        if np.int64(parent[first + bit]) == giant:
-            marks |= np.uint64(1) << np.uint64(bit)
-    bits[word] = marks
-
-
-@device
-def is_marked(bits, vertex):
-    """1 if the bit of a vertex is set, else 0."""
-    number = np.uint64(vertex)
-    return (bits[number >> np.uint64(6)] >> (number & np.uint64(63))) & np.uint64(1)
+def mark_giant(vertex, parent, winner, inside):
+    """Mark a vertex that is in the giant component."""
+    inside[vertex] = np.int64(parent[vertex]) == winner[0] & LABEL
 
 
 @each
-def unite_outside(edge, parent, sources, targets, bits):
-    """Join the endpoints of an edge unless both are in the giant component."""
+def unite_outside(edge, parent, sources, targets, inside):
+    """Join the endpoints of an edge unless both are in the giant component; then so are both."""
     source, target = sources[edge], targets[edge]
-    if is_marked(bits, source) & is_marked(bits, target) == 0:
+    if inside[source] & inside[target] == 0:
         union(parent, source, target)
+        if inside[source] | inside[target] != 0:
+            inside[source] = inside[target] = 1
 
 
 def rem_edge_sample(vertices, sources, targets):
@@ -171,11 +174,12 @@ def rem_edge_sample(vertices, sources, targets):
     sources, targets = arrays.move(sources, "cpu"), arrays.move(targets, "cpu")
     parent, edges = singletons(vertices, sources), len(sources)
     stride = RUN * max(edges // max(SAMPLED * vertices, 1), 1)
-    splice_run(-(-edges // stride), parent, sources, targets, stride)
-    compress(vertices, parent)
-    winner, bits = np.zeros(1, np.int64), np.empty(-(-vertices // 64), np.uint64)
+    for join_run in (hook_run, splice_run):
+        join_run(-(-edges // stride), parent, sources, targets, stride)
+        compress(vertices, parent)
+    winner, inside = np.zeros(1, np.int64), np.empty(vertices, np.uint8)
     vote(VOTERS if vertices else 0, parent, vertices, winner)
-    mark_giant(len(bits), parent, winner, bits)
-    unite_outside(edges, parent, sources, targets, bits)
+    mark_giant(vertices, parent, winner, inside)
+    unite_outside(edges, parent, sources, targets, inside)
     compress(vertices, parent)
     return arrays.move(parent, where)
