@@ -1,21 +1,23 @@
 """Device functions under a jittery interpreter: no race in ours, and a planted one is caught."""
 
-from functools import partial
 from types import FunctionType
 
 import numpy as np
 import pytest
 
-from edgewise.components import chunks, edge_lists
+from edgewise.components import edge_lists, pairs_of_rows
 from edgewise.components.hook import hook_up
 from edgewise.components.rem import union as rem_union
 from edgewise.components.verification import oracle
+from edgewise.device import Worker
 from edgewise.ingest.csr import rows_from_edges
 from tests import jitter
 
 pytestmark = pytest.mark.interpreter
 SEEDS = range(150)
 SOURCES, TARGETS = np.array([4, 4, 3, 5, 1, 5, 2]), np.array([3, 2, 5, 1, 4, 0, 6])
+#: Three vertices that each join another one with vertex 3.
+FORK = np.array([4, 4, 5, 5, 6, 6]), np.array([0, 3, 1, 3, 2, 3])
 EXPECTED = oracle(7, SOURCES.tolist(), TARGETS.tolist())
 
 
@@ -93,55 +95,34 @@ def each_index(function, count, *arguments):
     return [lambda parent, index=index: function(index, parent, *arguments) for index in range(count)]
 
 
-def in_chunks(seed, size=3, edges=(SOURCES, TARGETS), **replaced):
-    offsets, neighbours, _ = rows_from_edges(7, *edges, True)
-    count = -(-7 // size)
-    left = chunks.Chunks(size, *(np.zeros(count, np.int64) for _ in range(2)), *(np.zeros(7, int) for _ in range(2)))
-    inside, between = (jitter.jittery(f.body, **replaced) for f in (chunks.join_chunk, chunks.join_between))
-    untouched = np.full(7, 99)  # a chunk reads no parent that it has not written
-    first = each_index(inside, count, offsets, neighbours, chunks.ALL, left)
-    return labels_after(seed, untouched, first, each_index(between, count, offsets, neighbours, left))
-
-
-def in_ranges(seed, start=(0, 2, 4, 7), **replaced):
-    order = np.argsort(np.minimum(SOURCES, TARGETS), kind="stable")
-    sources, targets = SOURCES[order], TARGETS[order]
-    first, kept = np.array([0, 3, 5, 7]) * edge_lists.EDGES_PER_KEPT, np.zeros((2, 7), int)
-    sources, targets = (np.repeat(ends, edge_lists.EDGES_PER_KEPT) for ends in (sources, targets))
-    counts = (np.zeros(3, np.int64) for _ in range(2))
-    parts = edge_lists.Parts(first, np.array(start), *counts, *kept)
-    join, rest = (jitter.jittery(f.body, **replaced) for f in (edge_lists.join_part, edge_lists.join_rest))
-    phases = (each_index(function, 3, sources, targets, parts) for function in (join, rest))
-    return labels_after(seed, np.full(7, 99), *phases)
+def in_chunks(seed, **replaced):
+    """Labels of FORK by chunks of one vertex."""
+    offsets, neighbours, _ = rows_from_edges(7, *FORK, True)
+    listed = np.zeros((2, len(neighbours) + 7), int)
+    pairs = pairs_of_rows.Pairs(1, np.zeros(7, np.int64), *listed)
+    hang, join = (jitter.jittery(getattr(pairs_of_rows, name).body, **replaced) for name in ("hang_chunk", "join_pairs"))
+    unwritten = np.full(7, 99)  # a chunk uses no parent that it has not written
+    hung = each_index(hang, 7, offsets, neighbours, pairs)
+    return labels_after(seed, unwritten, hung, each_index(join, 7, offsets, pairs))
 
 
 def outside_the_giant(seed, **replaced):
+    """Labels of FORK where {0, 1} is the giant component."""
     scheduler = jitter.Scheduler(seed)
-    marks = jitter.Jittery(np.array([1, 1, 0, 0, 0, 0, 0], np.uint8), scheduler)
+    marks, counter = (jitter.Jittery(values, scheduler) for values in (np.arange(7) < 2, np.zeros(1, np.int64)))
     parent = jitter.Jittery(np.array([0, 0, 2, 3, 4, 5, 6]), scheduler)
-    join = jitter.jittery(edge_lists.unite_outside.body, **replaced)
+    found = jitter.Jittery(np.zeros(12, int), scheduler)
+    join = jitter.jittery(edge_lists.unite_outside.body, BLOCK=2, **replaced)
 
     def thread(number):
-        for edge in range(number, len(SOURCES), 3):
-            join(edge, parent, SOURCES, TARGETS, marks)
+        join(Worker(number, 3, None), parent, *FORK, marks, found, counter)
 
     scheduler.run(*(lambda number=number: thread(number) for number in range(3)))
     return [root(parent.values, vertex) for vertex in range(7)]
 
 
-#: Three vertices that each join another one with vertex 3, which is in a lower chunk.
-FORK = np.array([4, 4, 5, 5, 6, 6]), np.array([0, 3, 1, 3, 2, 3])
-in_small_chunks = partial(in_chunks, size=1, edges=FORK)
-
-
-@pytest.mark.parametrize("run", [in_chunks, in_small_chunks, in_ranges, outside_the_giant])
-def test_no_edge_is_lost_between_chunks(run):
-    expected = [0] * 7 if run in (in_small_chunks, outside_the_giant) else EXPECTED
+@pytest.mark.parametrize("run", [in_chunks, outside_the_giant])
+def test_no_edge_is_lost_between_cores(run):
     for seed in SEEDS:
-        assert run(seed) == expected, f"seed {seed}"
-    if run is not in_chunks:  # which has too few pairs between chunks
-        assert any(run(seed, cas=careless_cas) != run(0) for seed in SEEDS)
-
-
-def test_ranges_that_overlap_are_a_race():
-    assert any(in_ranges(seed, start=(0, 7, 0, 7)) != EXPECTED for seed in SEEDS)
+        assert run(seed) == [0] * 7, f"seed {seed}"
+    assert any(run(seed, cas=careless_cas) != [0] * 7 for seed in SEEDS)
