@@ -1,9 +1,9 @@
 """Dense edge lists on CPU cores: join a sample of the edges, then skip those inside the giant component.
 
-*Afforest* (Sutton et al. 2018, see :mod:`edgewise.components.sampling`) on edges rather than rows.  The sample
-is joined by plain writes, some of which may be lost.  A byte for every vertex then says whether it is in the
-giant component; those of a million vertices fit into the second cache of a core.  Testing the endpoints of
-all edges takes little longer than reading them.  Edges with an endpoint outside are joined with
+*Afforest* (Sutton et al. 2018, see :mod:`edgewise.components.sampling`) on edges rather than rows.  The
+sample is joined by plain writes, some of which may be lost.  A byte for every vertex then says whether it is
+in the giant component; those of a million vertices fit into the second cache of a core.  Testing the
+endpoints of all edges takes little longer than reading them.  Edges with an endpoint outside are joined with
 compare-and-swap, which also restores the connections that were lost.  If one endpoint is in the giant, the
 other is from then on, too, and its further edges are skipped.
 
@@ -11,9 +11,9 @@ Edges outside are rare and come at random.  A branch would be mispredicted, and 
 memory.  A core therefore writes the numbers of such edges of a block into a list without a branch, starts to
 read the parents of their endpoints, and joins them then.
 
-Which edges are the sample depends on their order.  In lists that are ordered by an endpoint, the first and the
-last edge of every run with the same endpoint are taken, which reach nearly all vertices; in others, edges at
-equal distances.
+Which edges are the sample depends on their order.  In lists that are ordered by an endpoint, the first and
+the last edge of every run with the same endpoint are taken, which reach nearly all vertices; in others, edges
+at equal distances.
 """
 
 import numpy as np

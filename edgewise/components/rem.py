@@ -23,8 +23,8 @@ from edgewise.components.trees import compress, singletons
 from edgewise.device import arrays, cas, device, each
 from edgewise.device.prefetch import prefetch
 
-#: Vertices whose parents no longer fit into the second cache of a core, and edges or rows that are looked at to
-#: judge whether neighbours are close: within this share of the vertices.
+#: Vertices whose parents no longer fit into the second cache of a core, and edges or rows that are looked at
+#: to judge whether neighbours are close: within this share of the vertices.
 MANY, PROBES, CLOSE = 1 << 18, 256, 1 / 64
 #: How many edges ahead the parents of the endpoints are fetched on the CPU.
 AHEAD = 16

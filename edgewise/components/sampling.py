@@ -150,7 +150,7 @@ def hook_sample(vertices, csr, rounds=ROUNDS):
 
 @device
 def place(vertex, parent, offsets, neighbours, rounds):
-    """Join ``vertex`` with its first neighbours, by plain writes; as a root it goes below the parent of one."""
+    """Join ``vertex`` with its first neighbours, by plain writes."""
     first = offsets[vertex]
     end = min(first + rounds, offsets[vertex + 1])
     for entry in range(first, end):

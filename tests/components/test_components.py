@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.components import METHODS
+from edgewise.components.sizes_on_cores import sizes_on_cores
 from edgewise.components.verification import oracle
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
@@ -161,5 +162,16 @@ def test_many_vertices_are_counted_in_the_same_way(monkeypatch):
     expected = sizes.component_sizes(labels)
     monkeypatch.setattr(sizes, "MANY", 10)
     monkeypatch.setattr(sizes, "BLOCK", 7)
-    for one, other in zip(expected, sizes.component_sizes(labels)):
-        assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())
+    for found in sizes.component_sizes(labels), sizes_on_cores(labels):
+        for one, other in zip(expected, found):
+            assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())
+
+
+@pytest.mark.parametrize("shape", ZOO)
+def test_all_cores_count_the_members(shape):
+    graph = ew.Graph.from_edges(*ZOO[shape][1:], n_vertices=ZOO[shape][0])
+    labels = ew.connected_components(graph).labels
+    roots, counts = np.unique(labels, return_counts=True)
+    found = sizes_on_cores(labels)
+    assert (found[0].tolist(), found[1].tolist()) == (roots.tolist(), counts.tolist())
+    assert (found[0].dtype, found[1].dtype) == (labels.dtype, np.int64)

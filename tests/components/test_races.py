@@ -5,7 +5,7 @@ from types import FunctionType
 import numpy as np
 import pytest
 
-from edgewise.components import edge_lists, pairs_of_rows
+from edgewise.components import edge_lists, pairs_of_rows, sizes_on_cores
 from edgewise.components.hook import hook_up
 from edgewise.components.rem import union as rem_union
 from edgewise.components.verification import oracle
@@ -100,7 +100,9 @@ def in_chunks(seed, **replaced):
     offsets, neighbours, _ = rows_from_edges(7, *FORK, True)
     listed = np.zeros((2, len(neighbours) + 7), int)
     pairs = pairs_of_rows.Pairs(1, np.zeros(7, np.int64), *listed)
-    hang, join = (jitter.jittery(getattr(pairs_of_rows, name).body, **replaced) for name in ("hang_chunk", "join_pairs"))
+    hang, join = (
+        jitter.jittery(getattr(pairs_of_rows, name).body, **replaced) for name in ("hang_chunk", "join_pairs")
+    )
     unwritten = np.full(7, 99)  # a chunk uses no parent that it has not written
     hung = each_index(hang, 7, offsets, neighbours, pairs)
     return labels_after(seed, unwritten, hung, each_index(join, 7, offsets, pairs))
@@ -109,7 +111,9 @@ def in_chunks(seed, **replaced):
 def outside_the_giant(seed, **replaced):
     """Labels of FORK where {0, 1} is the giant component."""
     scheduler = jitter.Scheduler(seed)
-    marks, counter = (jitter.Jittery(values, scheduler) for values in (np.arange(7) < 2, np.zeros(1, np.int64)))
+    marks, counter = (
+        jitter.Jittery(values, scheduler) for values in (np.arange(7) < 2, np.zeros(1, np.int64))
+    )
     parent = jitter.Jittery(np.array([0, 0, 2, 3, 4, 5, 6]), scheduler)
     found = jitter.Jittery(np.zeros(12, int), scheduler)
     join = jitter.jittery(edge_lists.unite_outside.body, BLOCK=2, **replaced)
@@ -126,3 +130,25 @@ def test_no_edge_is_lost_between_cores(run):
     for seed in SEEDS:
         assert run(seed) == [0] * 7, f"seed {seed}"
     assert any(run(seed, cas=careless_cas) != [0] * 7 for seed in SEEDS)
+
+
+def members(seed, **replaced):
+    """Members of the components as three cores count them in blocks of three vertices."""
+    scheduler = jitter.Scheduler(seed)
+    sizes, n_roots = (jitter.Jittery(np.zeros(9, np.int64), scheduler) for _ in range(2))
+    labels, winner = np.array([0, 1, 1, 0, 1, 5, 1, 5, 1]), np.zeros(1, np.int64)
+    count = jitter.jittery(sizes_on_cores.count_members.body, BLOCK=3, **replaced)
+    tasks = (lambda block=block: count(block, labels, winner, sizes, n_roots) for block in range(3))
+    scheduler.run(*tasks)
+    return sizes.values.tolist(), n_roots.values[:3].tolist()
+
+
+def careless_add(array, index, value):
+    """An addition that lets other threads go on between the read and the write."""
+    array[index] = array[index] + value
+
+
+def test_no_member_is_lost():
+    for seed in SEEDS:
+        assert members(seed) == ([2, 4, 0, 0, 0, 1, 0, 0, 0], [2, 1, 0]), f"seed {seed}"
+    assert any(members(seed, fetch_add=careless_add) != members(seed) for seed in SEEDS)

@@ -23,7 +23,10 @@ AHEAD = 16
 
 @partial(each, least_chunk=1)
 def count_members(block, labels, winner, sizes, n_roots):
-    """Add the members of every component in a block to its size, and count the roots of the block."""
+    """Add the members of every component in a block to its size, and count the roots of the block.
+
+    Only the size of the giant component includes its root.
+    """
     giant = winner[0] & LABEL
     of_giant, roots, held, label = 0, 0, 0, np.int64(giant)
     for vertex in range(block * BLOCK, min((block + 1) * BLOCK, len(labels))):
@@ -47,18 +50,19 @@ def count_members(block, labels, winner, sizes, n_roots):
 @partial(each, least_chunk=1)
 def list_roots(block, labels, winner, sizes, starts, roots, members):
     """Write the roots of a block, and the sizes of their components."""
-    slot = starts[block]
+    slot, giant = starts[block], winner[0] & LABEL
     if slot < starts[block + 1]:
         for vertex in range(block * BLOCK, min((block + 1) * BLOCK, len(labels))):
             if np.int64(labels[vertex]) == vertex:
-                roots[slot], members[slot] = vertex, sizes[vertex] + np.int64(vertex != winner[0] & LABEL)
+                roots[slot], members[slot] = vertex, sizes[vertex] + np.int64(vertex != giant)
                 slot += 1
 
 
-def sizes_on_host(labels):
+def sizes_on_cores(labels):
     """Roots of the components, in the type of ``labels``, and the int64 number of vertices of each."""
     blocks = -(-len(labels) // BLOCK)
-    sizes, winner, n_roots = np.zeros(len(labels), labels.dtype), np.zeros(1, np.int64), np.empty(blocks, np.int64)
+    sizes, winner = np.zeros(len(labels), labels.dtype), np.zeros(1, np.int64)
+    n_roots = np.empty(blocks, np.int64)
     if blocks:
         vote(VOTERS, labels, len(labels), winner)
         count_members(blocks, labels, winner, sizes, n_roots)
