@@ -1,10 +1,12 @@
 """The method that ``auto`` selects: a rule read off measurements (``docs/components.md``).
 
 In a dense graph with a giant component most rows need not be read.  Where ids are local, plain hooks build
-the trees without atomics.  Of edge list and rows, those count that the graph was made of; nothing is derived
-for the choice, as sorting takes longer than a pass over the edges.
+the trees without atomics.  Very sparse rows are those of small components and paths.  Of edge list and rows,
+those count that the graph was made of; nothing is derived for the choice, as sorting takes longer than a pass
+over the edges.
 """
 
+from edgewise.components.edge_lists import is_ordered
 from edgewise.components.symmetric_csr import has_local_ids
 from edgewise.device import threads
 
@@ -23,7 +25,7 @@ def select_method(graph):
         return _select_for_edges(graph)
     entries = len(graph.neighbours) / graph.n_vertices
     if graph.device == "cpu":
-        if entries <= FEW_ENTRIES:
+        if entries <= FEW_ENTRIES and "edges" not in graph.made_of:
             return "ecl-pairs"
         dense = entries >= DENSE_ON_CPU or "edges" not in graph.made_of
         return "rem-sample" if dense else _select_for_edges(graph)
@@ -32,10 +34,14 @@ def select_method(graph):
     return "afforest" if entries >= DENSE_ON_GPU else "ecl-cc"
 
 
+def _is_dense_list(graph):
+    return "edges" in graph.made_of and graph.n_edges >= max(MANY_EDGES, DENSE_EDGES * graph.n_vertices)
+
+
 def _select_for_edges(graph):
     """Name of the method that reads the edge list."""
     if graph.device == "cpu":
-        if graph.n_edges >= max(MANY_EDGES, DENSE_EDGES * graph.n_vertices):
+        if _is_dense_list(graph) and not is_ordered(graph.sources, graph.targets):
             return "rem-edge-sample"
         return "rem" if threads.count() > 1 else "rem-sequential"
     if "edges" not in graph.made_of or not MIN_EDGES <= graph.n_edges <= SPARSE * graph.n_vertices:

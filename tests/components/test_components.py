@@ -140,6 +140,29 @@ def test_the_method_does_not_depend_on_what_was_read():
         assert graph.to("cpu").made_of == graph.made_of
 
 
+def test_cpu_lists_and_rows_get_the_method_for_their_order_and_density(monkeypatch):
+    monkeypatch.setattr(selection, "MANY_EDGES", 100)
+    ring = ew.generate.paths(1000, seed=1)
+    assert selection.select_method(ew.Graph.from_csr(ring.offsets, ring.neighbours)) == "ecl-pairs"
+    assert selection.select_method(ring.with_both_forms()) in ("rem", "rem-sequential")
+    dense = ew.generate.uniform(1000, 8000, seed=1)
+    assert selection.select_method(dense) == "rem-edge-sample"
+    order = np.argsort(dense.targets, kind="stable")
+    ordered = ew.Graph.from_edges(dense.sources[order], dense.targets[order], n_vertices=1000)
+    assert selection.select_method(ordered) in ("rem", "rem-sequential")
+    assert selection.select_method(dense.with_both_forms()) == "rem-sample"
+
+
+@pytest.mark.parametrize("scattered", [False, True])
+@pytest.mark.parametrize("name", ["rem", "rem-sample", "rem-edge-sample", "ecl-pairs"])
+def test_memory_that_is_fetched_ahead_changes_nothing(monkeypatch, name, scattered):
+    for page in import_module("edgewise.components.rem"), import_module("edgewise.components.sampling"):
+        monkeypatch.setattr(page, "MANY", 0 if scattered else 1 << 60)
+    made = ew.generate.uniform(3000, 9000, seed=2)
+    vertices, sources, targets = 3000, made.sources, made.targets
+    assert labels_of(name, vertices, sources, targets) == oracle(vertices, sources.tolist(), targets.tolist())
+
+
 @pytest.mark.parametrize(
     ("local", "edges", "expected"),
     [(True, 5, "hook-rem"), (False, 5, "rem"), (True, 30, "rem")],

@@ -9,7 +9,6 @@ from edgewise.components import edge_lists, pairs_of_rows, sizes_on_cores
 from edgewise.components.hook import hook_up
 from edgewise.components.rem import union as rem_union
 from edgewise.components.verification import oracle
-from edgewise.device import Worker
 from edgewise.ingest.csr import rows_from_edges
 from tests import jitter
 
@@ -111,15 +110,13 @@ def in_chunks(seed, **replaced):
 def outside_the_giant(seed, **replaced):
     """Labels of FORK where {0, 1} is the giant component."""
     scheduler = jitter.Scheduler(seed)
-    marks, counter = (
-        jitter.Jittery(values, scheduler) for values in (np.arange(7) < 2, np.zeros(1, np.int64))
-    )
-    parent = jitter.Jittery(np.array([0, 0, 2, 3, 4, 5, 6]), scheduler)
-    found = jitter.Jittery(np.zeros(12, int), scheduler)
-    join = jitter.jittery(edge_lists.unite_outside.body, BLOCK=2, **replaced)
+    arrays = np.array([0, 0, 2, 3, 4, 5, 6]), np.arange(7) < 2
+    parent, marks = (jitter.Jittery(values, scheduler) for values in arrays)
+    join = jitter.jittery(edge_lists.unite_outside.body, **replaced)
 
     def thread(number):
-        join(Worker(number, 3, None), parent, *FORK, marks, found, counter)
+        for edge in range(2 * number, 2 * number + 2):
+            join(edge, parent, *FORK, marks)
 
     scheduler.run(*(lambda number=number: thread(number) for number in range(3)))
     return [root(parent.values, vertex) for vertex in range(7)]
