@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 MAX_INT32_VERTICES = 2**31 - 1
 #: Vertices from which memory matters more than the time to compile a loop, and the sizes searched at a time.
 MANY, BLOCK = 1 << 22, 1 << 20
-#: Vertices from which several cores count.
-MANY_FOR_CORES = 1 << 16
+#: Vertices from which several cores count, which takes three kernels to compile.
+MANY_FOR_CORES = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
