@@ -80,12 +80,14 @@ def _tiny_graphs(folder):
 def _run_all_methods(graph):
     from edgewise.components import METHODS, connected_components
     from edgewise.components.result import component_sizes_on_host
+    from edgewise.components.sizes_on_cores import sizes_on_cores
 
     for method in METHODS:
         result = connected_components(graph, method=method)
         result.to_frame()
     if graph.device == "cpu":
         component_sizes_on_host(result.labels)  # which small results do without
+        sizes_on_cores(result.labels)
 
 
 def _name_clusters():

@@ -14,7 +14,9 @@ from time import perf_counter
 from typing import Any
 
 from edgewise.components.ecl_cc import ecl_cc
+from edgewise.components.edge_lists import rem_edge_sample
 from edgewise.components.hook import hook
+from edgewise.components.pairs_of_rows import ecl_pairs
 from edgewise.components.propagate import ROWS, propagate
 from edgewise.components.rem import hook_rem, rem, rem_sequential
 from edgewise.components.result import Components
@@ -64,6 +66,9 @@ METHODS = {
         options={"iterations": COUNT, "segments": COUNT, "compress_between": COUNT},
     ),
     "rem-sequential": read_edges(rem_sequential, "the same on one core", "Hellås 2018, Alg. 1"),
+    "rem-edge-sample": read_edges(
+        rem_edge_sample, "Rem by plain writes on a sample, then skip the giant", "after Sutton et al. 2018"
+    ),
     "hook": read_edges(
         hook,
         "plain hooks, then atomic hooks, compressing",
@@ -85,6 +90,7 @@ METHODS = {
         options=SAMPLE,
     ),
     "ecl-cc": read_rows(ecl_cc, "hang below a smaller neighbour, then every edge once", "ECL-CC, 2018"),
+    "ecl-pairs": read_rows(ecl_pairs, "the same, the other edges as a list fetched ahead", "after ECL-CC"),
     "propagate": read_rows(
         propagate,
         "take the least label of the neighbours until nothing changes",

@@ -16,9 +16,18 @@ compression build nearly the whole forest; the same networks with random ids bec
 sparse as well, since hooks read every edge; hooking a sample of them leaves Rem as much to do as before.
 """
 
+import numpy as np
+
 from edgewise.components.hook import hook_non_atomic
 from edgewise.components.trees import compress, singletons
 from edgewise.device import arrays, cas, device, each
+from edgewise.device.prefetch import prefetch
+
+#: Vertices whose parents no longer fit into the second cache of a core, and edges or rows that are looked at
+#: to judge whether neighbours are close: within this share of the vertices.
+MANY, PROBES, CLOSE = 1 << 18, 256, 1 / 64
+#: How many edges ahead the parents of the endpoints are fetched on the CPU.
+AHEAD = 16
 
 
 @device
@@ -43,6 +52,15 @@ def unite_edge(edge, parent, sources, targets):
     union(parent, sources[edge], targets[edge])
 
 
+@each
+def unite_scattered(edge, parent, sources, targets):
+    """The same on the CPU where ids are scattered: the parents of a later edge are fetched."""
+    soon = min(edge + AHEAD, len(sources) - 1)
+    prefetch(parent, sources[soon])
+    prefetch(parent, targets[soon])
+    union(parent, sources[edge], targets[edge])
+
+
 def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0):
     """Rem's algorithm on edges in several ``segments``, with or without compressing between them.
 
@@ -58,9 +76,24 @@ def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0
         for _ in range(iterations):
             hook_non_atomic(len(endpoints[0]), parent, *endpoints)
             compress(vertices, parent)
-        unite_edge(len(endpoints[0]), parent, *endpoints)
+        unite = unite_scattered if _ids_are_scattered(vertices, *endpoints) else unite_edge
+        unite(len(endpoints[0]), parent, *endpoints)
     compress(vertices, parent)
     return parent
+
+
+def are_far_apart(vertices, ones, others):
+    """Whether most of some pairs of vertices have numbers that are not close."""
+    distance = abs(ones.astype(np.int64) - others.astype(np.int64))
+    return 2 * np.count_nonzero(distance > vertices * CLOSE) > len(ones)
+
+
+def _ids_are_scattered(vertices, sources, targets):
+    """Whether the endpoints of edges are far apart, by a few edges."""
+    if vertices < MANY or not len(sources) or arrays.device_of(sources) != "cpu":
+        return False
+    probes = np.arange(PROBES, dtype=np.int64) * len(sources) // PROBES
+    return are_far_apart(vertices, sources[probes], targets[probes])
 
 
 def hook_rem(vertices, sources, targets):

@@ -1,7 +1,7 @@
 """The result of connected components.
 
-A component's vertices are counted at its root.  For many vertices on the host a single core counts, into
-numbers no wider than labels: most labels are the same, and several cores would contend for one counter.
+A component's vertices are counted at its root.  For many vertices on the host all cores count
+(:mod:`~edgewise.components.sizes_on_cores`), into numbers no wider than labels.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.device import arrays, each
+from edgewise.components.sizes_on_cores import sizes_on_cores
+from edgewise.device import arrays, each, threads
 from edgewise.primitives import histogram
 from edgewise.result import Result
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 MAX_INT32_VERTICES = 2**31 - 1
 #: Vertices from which memory matters more than the time to compile a loop, and the sizes searched at a time.
 MANY, BLOCK = 1 << 22, 1 << 20
+#: Vertices from which several cores count, which takes three kernels to compile.
+MANY_FOR_CORES = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +250,10 @@ def count_all(_, vertices, labels, sizes):
 
 def component_sizes(labels):
     """Roots of the components, ascending, and the int64 number of vertices of each."""
-    if len(labels) >= MANY and arrays.device_of(labels) == "cpu":
+    on_host = arrays.device_of(labels) == "cpu"
+    if on_host and len(labels) >= MANY_FOR_CORES and threads.count() > 1:
+        return sizes_on_cores(labels)
+    if on_host and len(labels) >= MANY:
         return component_sizes_on_host(labels)
     xp = arrays.namespace(labels)
     roots = xp.flatnonzero(labels == xp.arange(len(labels), dtype=labels.dtype))
@@ -256,7 +262,7 @@ def component_sizes(labels):
 
 
 def component_sizes_on_host(labels):
-    """The same with 4 bytes per vertex and without a copy of the labels in a wider type."""
+    """The same on one core, with 4 bytes per vertex and without a copy of the labels in a wider type."""
     sizes = np.zeros(len(labels), labels.dtype)
     count_all(1, len(labels), labels, sizes)
     starts = range(0, max(len(labels), 1), BLOCK)

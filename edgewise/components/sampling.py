@@ -23,12 +23,15 @@ neighbours of each vertex by it.
 import numpy as np
 
 from edgewise.components.ecl_cc import hang_below_first
-from edgewise.components.rem import splice, union
+from edgewise.components.rem import MANY, PROBES, are_far_apart, splice, union
 from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import arrays, device, each, each_row, fetch_max
+from edgewise.device.prefetch import prefetch
 
 #: Neighbours of each vertex, or rounds of hooks, in a sample.
 ROUNDS = 2
+#: How many rows ahead a row is fetched on the CPU, and the parents of its first neighbours.
+ROWS_AHEAD, PARENTS_AHEAD = 64, 24
 #: Number of labels that vote, and of labels that each is compared with.
 VOTERS, COMPARED = 256, 64
 #: A vote is the count of equal labels above these bits, and the label below.
@@ -145,19 +148,53 @@ def hook_sample(vertices, csr, rounds=ROUNDS):
     return parent
 
 
-@each
-def splice_first(vertex, parent, offsets, neighbours, rounds):
+@device
+def place(vertex, parent, offsets, neighbours, rounds):
     """Join ``vertex`` with its first neighbours, by plain writes."""
     first = offsets[vertex]
-    for entry in range(first, min(first + rounds, offsets[vertex + 1])):
+    end = min(first + rounds, offsets[vertex + 1])
+    for entry in range(first, end):
         other = neighbours[entry]
-        if other < vertex or entry == first:
+        if entry > first:
+            if other < vertex:
+                splice(parent, vertex, other)
+        elif other < vertex and parent[vertex] == vertex:
+            parent[vertex] = parent[other]
+        else:
             splice(parent, vertex, other)
+
+
+@each
+def splice_close(vertex, parent, offsets, neighbours, rounds):
+    """Join ``vertex`` with its first neighbours, whose parents are in a cache, and fetch a later row."""
+    prefetch(neighbours, offsets[min(vertex + ROWS_AHEAD, len(parent))])
+    place(vertex, parent, offsets, neighbours, rounds)
+
+
+@each
+def splice_scattered(vertex, parent, offsets, neighbours, rounds):
+    """The same where ids are scattered: the parents of two neighbours of a later vertex are fetched, too."""
+    last = len(neighbours) - 1
+    prefetch(neighbours, offsets[min(vertex + ROWS_AHEAD, len(parent))])
+    soon = offsets[min(vertex + PARENTS_AHEAD, len(parent))]
+    prefetch(parent, neighbours[min(soon, last)])
+    prefetch(parent, neighbours[min(soon + 1, last)])
+    place(vertex, parent, offsets, neighbours, rounds)
+
+
+def _ids_are_scattered(vertices, csr):
+    """Whether the first neighbours of vertices are far from them, by a few rows."""
+    if vertices < MANY or arrays.device_of(csr.offsets) != "cpu":
+        return False
+    rows = np.arange(PROBES, dtype=np.int64) * vertices // PROBES
+    rows = rows[csr.offsets[rows] < csr.offsets[rows + 1]]
+    return are_far_apart(vertices, rows, csr.neighbours[csr.offsets[rows]])
 
 
 def rem_sample(vertices, csr, rounds=ROUNDS):
     """Rem by plain writes on ``rounds`` neighbours of each vertex as the sample."""
     parent = singletons(vertices, csr.neighbours)
+    splice_first = splice_scattered if _ids_are_scattered(vertices, csr) else splice_close
     splice_first(vertices, parent, csr.offsets, csr.neighbours, rounds)
     compress(vertices, parent)
     finish_outside(vertices, parent, csr)

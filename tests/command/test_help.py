@@ -95,7 +95,7 @@ def test_completion_knows_values_of_options(capsys, monkeypatch):
     for name, value in {"_EDGEWISE_COMPLETE": "complete_bash", **typed}.items():
         monkeypatch.setenv(name, value)
     assert run([]) == 0
-    assert capsys.readouterr().out.split() == ["rem", "rem-sequential", "rem-sample"]
+    assert capsys.readouterr().out.split() == ["rem", "rem-sequential", "rem-edge-sample", "rem-sample"]
 
 
 def test_only_the_requested_page_is_imported():

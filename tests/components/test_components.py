@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.components import METHODS
+from edgewise.components.sizes_on_cores import sizes_on_cores
 from edgewise.components.verification import oracle
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
@@ -139,6 +140,29 @@ def test_the_method_does_not_depend_on_what_was_read():
         assert graph.to("cpu").made_of == graph.made_of
 
 
+def test_cpu_lists_and_rows_get_the_method_for_their_order_and_density(monkeypatch):
+    monkeypatch.setattr(selection, "MANY_EDGES", 100)
+    ring = ew.generate.paths(1000, seed=1)
+    assert selection.select_method(ew.Graph.from_csr(ring.offsets, ring.neighbours)) == "ecl-pairs"
+    assert selection.select_method(ring.with_both_forms()) in ("rem", "rem-sequential")
+    dense = ew.generate.uniform(1000, 8000, seed=1)
+    assert selection.select_method(dense) == "rem-edge-sample"
+    order = np.argsort(dense.targets, kind="stable")
+    ordered = ew.Graph.from_edges(dense.sources[order], dense.targets[order], n_vertices=1000)
+    assert selection.select_method(ordered) in ("rem", "rem-sequential")
+    assert selection.select_method(dense.with_both_forms()) == "rem-sample"
+
+
+@pytest.mark.parametrize("scattered", [False, True])
+@pytest.mark.parametrize("name", ["rem", "rem-sample", "rem-edge-sample", "ecl-pairs"])
+def test_memory_that_is_fetched_ahead_changes_nothing(monkeypatch, name, scattered):
+    for page in import_module("edgewise.components.rem"), import_module("edgewise.components.sampling"):
+        monkeypatch.setattr(page, "MANY", 0 if scattered else 1 << 60)
+    made = ew.generate.uniform(3000, 9000, seed=2)
+    vertices, sources, targets = 3000, made.sources, made.targets
+    assert labels_of(name, vertices, sources, targets) == oracle(vertices, sources.tolist(), targets.tolist())
+
+
 @pytest.mark.parametrize(
     ("local", "edges", "expected"),
     [(True, 5, "hook-rem"), (False, 5, "rem"), (True, 30, "rem")],
@@ -161,5 +185,16 @@ def test_many_vertices_are_counted_in_the_same_way(monkeypatch):
     expected = sizes.component_sizes(labels)
     monkeypatch.setattr(sizes, "MANY", 10)
     monkeypatch.setattr(sizes, "BLOCK", 7)
-    for one, other in zip(expected, sizes.component_sizes(labels)):
-        assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())
+    for found in sizes.component_sizes(labels), sizes_on_cores(labels):
+        for one, other in zip(expected, found):
+            assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())
+
+
+@pytest.mark.parametrize("shape", ZOO)
+def test_all_cores_count_the_members(shape):
+    graph = ew.Graph.from_edges(*ZOO[shape][1:], n_vertices=ZOO[shape][0])
+    labels = ew.connected_components(graph).labels
+    roots, counts = np.unique(labels, return_counts=True)
+    found = sizes_on_cores(labels)
+    assert (found[0].tolist(), found[1].tolist()) == (roots.tolist(), counts.tolist())
+    assert (found[0].dtype, found[1].dtype) == (labels.dtype, np.int64)

@@ -5,14 +5,18 @@ from types import FunctionType
 import numpy as np
 import pytest
 
+from edgewise.components import edge_lists, pairs_of_rows, sizes_on_cores
 from edgewise.components.hook import hook_up
 from edgewise.components.rem import union as rem_union
 from edgewise.components.verification import oracle
+from edgewise.ingest.csr import rows_from_edges
 from tests import jitter
 
 pytestmark = pytest.mark.interpreter
 SEEDS = range(150)
 SOURCES, TARGETS = np.array([4, 4, 3, 5, 1, 5, 2]), np.array([3, 2, 5, 1, 4, 0, 6])
+#: Three vertices that each join another one with vertex 3.
+FORK = np.array([4, 4, 5, 5, 6, 6]), np.array([0, 3, 1, 3, 2, 3])
 EXPECTED = oracle(7, SOURCES.tolist(), TARGETS.tolist())
 
 
@@ -66,3 +70,82 @@ def test_hook_atomic_loses_no_edge():
 
 def test_a_planted_race_is_caught():
     assert any(components_on(seed, careless_union) != EXPECTED for seed in SEEDS)
+
+
+def careless_cas(array, index, expected, value):
+    """A compare-and-swap that lets other threads go on between the two."""
+    held = array[index]
+    if held == expected:
+        array[index] = value
+    return held
+
+
+def labels_after(seed, parent, *phases):
+    """Labels after phases of tasks: those of one phase run at the same time."""
+    scheduler = jitter.Scheduler(seed)
+    parent = jitter.Jittery(parent, scheduler)
+    for tasks in phases:
+        scheduler.run(*(lambda task=task: task(parent) for task in tasks))
+    return [root(parent.values, vertex) for vertex in range(len(parent))]
+
+
+def each_index(function, count, *arguments):
+    """Tasks that run a body for one index each."""
+    return [lambda parent, index=index: function(index, parent, *arguments) for index in range(count)]
+
+
+def in_chunks(seed, **replaced):
+    """Labels of FORK by chunks of one vertex."""
+    offsets, neighbours, _ = rows_from_edges(7, *FORK, True)
+    listed = np.zeros((2, len(neighbours) + 7), int)
+    pairs = pairs_of_rows.Pairs(1, np.zeros(7, np.int64), *listed)
+    hang, join = (
+        jitter.jittery(getattr(pairs_of_rows, name).body, **replaced) for name in ("hang_chunk", "join_pairs")
+    )
+    unwritten = np.full(7, 99)  # a chunk uses no parent that it has not written
+    hung = each_index(hang, 7, offsets, neighbours, pairs)
+    return labels_after(seed, unwritten, hung, each_index(join, 7, offsets, pairs))
+
+
+def outside_the_giant(seed, **replaced):
+    """Labels of FORK where {0, 1} is the giant component."""
+    scheduler = jitter.Scheduler(seed)
+    arrays = np.array([0, 0, 2, 3, 4, 5, 6]), np.arange(7) < 2
+    parent, marks = (jitter.Jittery(values, scheduler) for values in arrays)
+    join = jitter.jittery(edge_lists.unite_outside.body, **replaced)
+
+    def thread(number):
+        for edge in range(2 * number, 2 * number + 2):
+            join(edge, parent, *FORK, marks)
+
+    scheduler.run(*(lambda number=number: thread(number) for number in range(3)))
+    return [root(parent.values, vertex) for vertex in range(7)]
+
+
+@pytest.mark.parametrize("run", [in_chunks, outside_the_giant])
+def test_no_edge_is_lost_between_cores(run):
+    for seed in SEEDS:
+        assert run(seed) == [0] * 7, f"seed {seed}"
+    assert any(run(seed, cas=careless_cas) != [0] * 7 for seed in SEEDS)
+
+
+def members(seed, **replaced):
+    """Members of the components as three cores count them in blocks of three vertices."""
+    scheduler = jitter.Scheduler(seed)
+    sizes, n_roots = (jitter.Jittery(np.zeros(9, np.int64), scheduler) for _ in range(2))
+    labels, winner = np.array([0, 1, 1, 0, 1, 5, 1, 5, 1]), np.zeros(1, np.int64)
+    count = jitter.jittery(sizes_on_cores.count_members.body, BLOCK=3, **replaced)
+    tasks = (lambda block=block: count(block, labels, winner, sizes, n_roots) for block in range(3))
+    scheduler.run(*tasks)
+    return sizes.values.tolist(), n_roots.values[:3].tolist()
+
+
+def careless_add(array, index, value):
+    """An addition that lets other threads go on between the read and the write."""
+    array[index] = array[index] + value
+
+
+def test_no_member_is_lost():
+    for seed in SEEDS:
+        assert members(seed) == ([2, 4, 0, 0, 0, 1, 0, 0, 0], [2, 1, 0]), f"seed {seed}"
+    assert any(members(seed, fetch_add=careless_add) != members(seed) for seed in SEEDS)
