@@ -25,6 +25,14 @@ INT64, UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
 TEXT = st.text(alphabet=st.characters(codec="utf-8"), max_size=30)
 
 
+@pytest.fixture(scope="module", autouse=True, params=[0, 8, strings.FEW])
+def few(request):
+    """Strings that a dict numbers before the loops do: none, some, or all of a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strings, "FEW", request.param)
+        yield request.param
+
+
 def first_come(lefts, rights):
     """Numbers in order of first appearance, source before target."""
     known = {}
@@ -210,9 +218,9 @@ def test_halves_of_any_kind_are_smaller(monkeypatch, kind):
     lefts, rights = [f"{place:050d}" for place in range(64)], [f"{place % 9:050d}" for place in range(64)]
     sizes, add = [], strings.StringNumbers.add
 
-    def add_and_note(self, starts, *rest, **options):
-        sizes.append(len(starts) - 1)
-        return add(self, starts, *rest, **options)
+    def add_and_note(self, left, *rest):
+        sizes.append(len(left.starts) - 1)
+        return add(self, left, *rest)
 
     monkeypatch.setattr(arrow, "MAX_BYTES", 2000)
     monkeypatch.setattr(strings.StringNumbers, "add", add_and_note)
