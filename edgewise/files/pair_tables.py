@@ -1,18 +1,21 @@
 """Tables with one pair per row, read batch by batch: Parquet, Arrow, and text with a row of names.
 
-A thread reads and decodes the next batch while the ids of the current one are numbered on all cores.  Memory
-therefore holds a few batches, the distinct ids and the numbers, and never the table.
+A thread reads, decodes and filters the next batch while the ids of the current one are numbered on all cores;
+from four cores on, threads read several row groups of a Parquet file at once.  Memory therefore holds a few
+batches, the distinct ids and the numbers, and never the table.
 """
 
 import os
 from contextlib import closing
+from functools import partial
 from glob import glob
 from pathlib import Path
 
+from edgewise.device import threads
 from edgewise.errors import FileError, GraphError
 from edgewise.files.json_lines import JsonTable, is_json_lines
 from edgewise.files.pair_records import DUPS, NPY, DupsTable, NpyTable
-from edgewise.files.streams import SUFFIXES, Source, native, read_ahead, reading
+from edgewise.files.streams import SUFFIXES, Source, native, read_ahead, read_in_parallel, reading
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch, TextTable
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked
@@ -23,6 +26,8 @@ from edgewise.timer import timer
 #: Rows of a batch, and bytes of the buffer behind each Parquet column.
 BATCH_ROWS = 1 << 18
 BUFFER = 1 << 20
+#: Cores for each thread that decodes, as long as the others number ids, and the most such threads.
+CORES_PER_WORKER, MOST_WORKERS = 2, 8
 #: Endings of the parts in a folder, before one that names a compression.
 PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".jsonl", ".ndjson", DUPS)
 
@@ -97,15 +102,37 @@ def _gather(parts, how, progress, wanted, records):
 
 
 def _take_all(pairs, table, progress):
-    with closing(read_ahead(table.batches(pairs.columns))) as batches:
+    with closing(_chosen_rows(pairs, table)) as found:
         while True:
             with timer("decode"):
-                batch = next(batches, None)
-            if batch is None:
+                chosen = next(found, None)
+            if chosen is None:
                 return
-            pairs.add(batch)
+            pairs.take(chosen)
             if progress is not None:
                 progress(pairs.rows, table.rows)
+
+
+def _chosen_rows(pairs, table):
+    """Yield what the pairs are to take in, which threads decode and choose beforehand."""
+
+    def choose(batches):
+        for batch in batches():
+            yield from pairs.choose(batch)
+
+    workers = min(threads.count() // CORES_PER_WORKER, MOST_WORKERS)
+    pieces = _pieces(table, pairs.columns) if workers > 1 else []
+    if len(pieces) > 1:
+        return read_in_parallel([partial(choose, piece) for piece in pieces], workers)
+    return read_ahead(choose(partial(table.batches, pairs.columns)))
+
+
+def _pieces(table, columns):
+    """The pieces of a table that can be read at the same time, as functions that return their batches."""
+    if isinstance(table, JoinedTable):
+        add, pieces = table.joined.add_to, _pieces(table.stored, table.joined.stored(columns))
+        return [partial(lambda batches: map(add, batches()), piece) for piece in pieces]
+    return table.pieces(columns) if isinstance(table, ParquetTable) else []
 
 
 def table_of(source, attempt=AS_INFERRED, ids=None, schema=None):
@@ -145,8 +172,7 @@ class JoinedTable:
 
     def batches(self, columns):
         """Yield batches of the needed columns."""
-        for batch in self.stored.batches(self.joined.stored(columns)):
-            yield self.joined.add_to(batch)
+        return map(self.joined.add_to, self.stored.batches(self.joined.stored(columns)))
 
 
 class TypedTable:
@@ -164,7 +190,8 @@ class ParquetTable(TypedTable):
     def __init__(self, source):
         import pyarrow.parquet as parquet
 
-        self.file = parquet.ParquetFile(native(source.path), pre_buffer=False, buffer_size=BUFFER)
+        self.path = native(source.path)
+        self.file = parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=BUFFER)
         metadata = self.file.metadata
         self.schema, self.rows = self.file.schema_arrow, metadata.num_rows
         #: Rows of each row group.
@@ -180,6 +207,18 @@ class ParquetTable(TypedTable):
             yield from complete(self.file.iter_batches(BATCH_ROWS, columns=columns), self.rows)
         finally:
             self.file.close(force=True)
+
+    def pieces(self, columns):
+        """The row groups, as functions that return their batches."""
+        return [partial(self._batches_of, group, columns) for group in range(len(self.groups))]
+
+    def _batches_of(self, group, columns):
+        import pyarrow.parquet as parquet
+
+        how = {"metadata": self.file.metadata, "pre_buffer": False, "buffer_size": BUFFER}
+        with parquet.ParquetFile(self.path, **how) as file:
+            batches = file.iter_batches(BATCH_ROWS, [group], columns, use_threads=False)
+            yield from complete(batches, self.groups[group])
 
 
 def complete(batches, promised):

@@ -59,11 +59,12 @@ def arrow_array(array):
 def with_plain_nulls(column):
     """The column; a dictionary with its nulls among the codes, where filters and counts see them."""
     import pyarrow as pa
-    import pyarrow.compute as pc
     from pyarrow import types
 
     if not types.is_dictionary(column.type):
         return column
+    import pyarrow.compute as pc  # takes as long as a small file
+
     if isinstance(column, pa.ChunkedArray):
         values = without_views(pa.array([], column.type.value_type)).type
         chunks = [with_plain_nulls(chunk) for chunk in column.chunks]
