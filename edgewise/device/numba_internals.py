@@ -363,8 +363,8 @@ class KernelCache:
     def load_overload(self, signature, context):
         """Return the compiled function for a signature, or ``None``.
 
-        Numba refreshes its context first, which imports all that it can compile and takes a third of a second.
-        A function that is already compiled needs only the names of Numba's run-time functions.
+        Numba refreshes its context first, which imports all that it can compile and takes a third of a
+        second.  A function that is compiled already needs only the names of Numba's run-time functions.
         """
         data = self.read(repr(signature))
         if data is None:

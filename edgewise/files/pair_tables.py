@@ -15,7 +15,15 @@ from edgewise.device import threads
 from edgewise.errors import FileError, GraphError
 from edgewise.files.json_lines import JsonTable, is_json_lines
 from edgewise.files.pair_records import DUPS, NPY, DupsTable, NpyTable
-from edgewise.files.streams import SUFFIXES, Source, native, read_ahead, read_in_parallel, reading
+from edgewise.files.streams import (
+    AHEAD_IN_PIECE,
+    SUFFIXES,
+    Source,
+    native,
+    read_ahead,
+    read_in_parallel,
+    reading,
+)
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch, TextTable
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked
@@ -28,6 +36,8 @@ BATCH_ROWS = 1 << 18
 BUFFER = 1 << 20
 #: Cores for each thread that decodes, as long as the others number ids, and the most such threads.
 CORES_PER_WORKER, MOST_WORKERS = 2, 8
+#: Bytes that they may hold, and the least that a value is taken for.
+MOST_BYTES, LEAST_BYTES = 1 << 29, 8
 #: Endings of the parts in a folder, before one that names a compression.
 PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".jsonl", ".ndjson", DUPS)
 
@@ -102,7 +112,7 @@ def _gather(parts, how, progress, wanted, records):
 
 
 def _take_all(pairs, table, progress):
-    with closing(_chosen_rows(pairs, table)) as found:
+    with closing(batches_ahead(table, pairs.columns, pairs.choose)) as found:
         while True:
             with timer("decode"):
                 chosen = next(found, None)
@@ -113,26 +123,32 @@ def _take_all(pairs, table, progress):
                 progress(pairs.rows, table.rows)
 
 
-def _chosen_rows(pairs, table):
-    """Yield what the pairs are to take in, which threads decode and choose beforehand."""
+def batches_ahead(table, columns, choose=lambda batch: (batch,)):
+    """Yield ``choose(batch)`` of the batches of a table, item by item, which threads make ahead."""
 
-    def choose(batches):
+    def chosen(batches):
         for batch in batches():
-            yield from pairs.choose(batch)
+            yield from choose(batch)
 
     workers = min(threads.count() // CORES_PER_WORKER, MOST_WORKERS)
-    pieces = _pieces(table, pairs.columns) if workers > 1 else []
-    if len(pieces) > 1:
-        return read_in_parallel([partial(choose, piece) for piece in pieces], workers)
-    return read_ahead(choose(partial(table.batches, pairs.columns)))
+    pieces = _pieces(table, columns) if workers > 1 else []
+    largest = max((size for size, _ in pieces), default=1)
+    workers = min(workers, len(pieces), MOST_BYTES // largest)
+    if workers > 1:
+        return read_in_parallel([partial(chosen, piece) for _, piece in pieces], workers)
+    return read_ahead(chosen(partial(table.batches, columns)))
 
 
 def _pieces(table, columns):
     """The pieces of a table that can be read at the same time, as functions that return their batches."""
     if isinstance(table, JoinedTable):
-        add, pieces = table.joined.add_to, _pieces(table.stored, table.joined.stored(columns))
-        return [partial(lambda batches: map(add, batches()), piece) for piece in pieces]
+        pieces = _pieces(table.stored, table.joined.stored(columns))
+        return [(size, partial(_with_joined, table.joined, piece)) for size, piece in pieces]
     return table.pieces(columns) if isinstance(table, ParquetTable) else []
+
+
+def _with_joined(joined, batches):
+    return map(joined.add_to, batches())
 
 
 def table_of(source, attempt=AS_INFERRED, ids=None, schema=None):
@@ -209,8 +225,21 @@ class ParquetTable(TypedTable):
             self.file.close(force=True)
 
     def pieces(self, columns):
-        """The row groups, as functions that return their batches."""
-        return [partial(self._batches_of, group, columns) for group in range(len(self.groups))]
+        """The row groups: bytes that a thread holds of each, and functions that return their batches."""
+        numbers = range(len(self.groups))
+        return [(self._size(group, columns), partial(self._batches_of, group, columns)) for group in numbers]
+
+    def _size(self, group, columns):
+        """Bytes of the batches of a row group that are in memory at a time, by the sizes in the file."""
+        described = self.file.metadata.row_group(group)
+        chunks = [described.column(number) for number in range(described.num_columns)]
+        sizes = [
+            max(chunk.total_uncompressed_size, LEAST_BYTES * chunk.num_values)
+            for chunk in chunks
+            if chunk.path_in_schema.partition(".")[0] in columns
+        ]
+        rows = max(self.groups[group], 1)
+        return max(sum(sizes) * min(rows, (AHEAD_IN_PIECE + 1) * BATCH_ROWS) // rows, 1)
 
     def _batches_of(self, group, columns):
         import pyarrow.parquet as parquet

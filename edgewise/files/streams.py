@@ -333,6 +333,7 @@ def read_in_parallel(pieces, workers):
             while not future.done():
                 with suppress(Empty):
                     made.get(timeout=0.01)
+        pool.shutdown()
 
 
 def _items(made):

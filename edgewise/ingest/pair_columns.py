@@ -186,7 +186,7 @@ class PairBatches:
             self.take(chosen)
 
     def choose(self, batch):
-        """Yield what is to be taken in of a record batch, :class:`Chosen`; several threads may do so at once."""
+        """Yield what is to be taken in of a record batch (:class:`Chosen`); several threads may do so."""
         batch = _changed(batch, with_plain_nulls)
         for start in range(0, batch.num_rows, self.batch_rows):
             yield self._choose(batch.slice(start, self.batch_rows))

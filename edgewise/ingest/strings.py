@@ -321,7 +321,9 @@ class StringNumbers:
         """
         rows, pairs = len(left.starts) - 1, right is not None
         if self.count + (rows << pairs) > MAX_STRINGS:
-            raise GraphError(f"more than {MAX_STRINGS - (rows << pairs):,} distinct strings; give integer ids")
+            raise GraphError(
+                f"more than {MAX_STRINGS - (rows << pairs):,} distinct strings; give integer ids"
+            )
         if self.few is not None and self.count + (rows << pairs) <= FEW:
             self._add_few([left, right] if pairs else [left], [sources, targets])
         elif rows:
