@@ -42,8 +42,8 @@ ROW_GROUP = 1 << 18
 PAGE = 1 << 17
 #: Rows that show whether the values of a column repeat, and how often they do on average if they do.
 SAMPLE, REPEATS = 1 << 14, 8
-#: Rows of a column that Python looks through.
-FEW = 1 << 10
+#: Values of a table that Python looks through.
+FEW = 1 << 16
 
 
 def read_several(path, options):
@@ -283,7 +283,7 @@ def _repeating(table):
     for name, column in zip(table.column_names, table.columns):
         sample = column.slice(0, SAMPLE)
         try:
-            distinct = _count_distinct(sample)
+            distinct = _count_distinct(sample, len(sample) * table.num_columns <= FEW)
         except pa.ArrowException:  # lists and other nested values
             continue
         if len(sample) and distinct * REPEATS <= len(sample) and not pa.types.is_boolean(column.type):
@@ -291,13 +291,13 @@ def _repeating(table):
     return names
 
 
-def _count_distinct(column):
-    """Number of distinct values that are not null."""
+def _count_distinct(column, few):
+    """Number of distinct values that are not null; by Python if these are few."""
     from pyarrow import types
 
-    if len(column) <= FEW and (types.is_integer(column.type) or types.is_string(column.type)):
+    if few and (types.is_integer(column.type) or types.is_string(column.type)):
         return len({*column.to_pylist(), None}) - 1
-    import pyarrow.compute as pc  # takes longer than to write a small file
+    import pyarrow.compute as pc  # takes longer than to look at a few values
 
     return pc.count_distinct(column).as_py()
 

@@ -50,9 +50,9 @@ BLOCK = 1 << 11
 FEW = 1 << 11
 #: Distance into a string that a look-up reads ahead: of short ones, the second cache line too.
 FAR = np.uint32(16)
-#: Share of the slots in use before the table doubles, and the share never exceeded within a batch.
+#: Share of the slots in use before the table grows, and the share never exceeded within a batch.
 FULL, BRIM = 0.75, 0.9
-MIN_SLOTS, MAX_FIRST_SLOTS = 1 << 12, 1 << 20
+MIN_SLOTS, MAX_FIRST_SLOTS, SMALL_SLOTS = 1 << 12, 1 << 20, 1 << 22
 #: Bytes of an id that a message shows.
 SHOWN = 60
 #: Largest number of distinct strings, so that the number in a slot takes 32 bits.
@@ -327,7 +327,7 @@ class StringNumbers:
         if self.few is not None and self.count + (rows << pairs) <= FEW:
             self._add_few([left, right] if pairs else [left], [sources, targets])
         elif rows:
-            self._enter_few()
+            self.enter_few()
             self._add_many(left, right if pairs else left, (sources, targets if pairs else sources), pairs)
 
     def _add_many(self, left, right, numbers, pairs):
@@ -354,8 +354,8 @@ class StringNumbers:
     def _add_few(self, columns, numbers):
         """Number the strings of a batch by the dict."""
         few: dict = self.few  # type: ignore[assignment]
-        texts = [column.text.tobytes() for column in columns]
-        starts = [column.starts.tolist() for column in columns]
+        texts = [column.text[column.starts[0] : column.starts[-1]].tobytes() for column in columns]
+        starts = [(column.starts - column.starts[0]).tolist() for column in columns]
         for row in range(len(starts[0]) - 1):
             for text, start, found in zip(texts, starts, numbers):
                 string = text[start[row] : start[row + 1]]
@@ -367,7 +367,7 @@ class StringNumbers:
                     self.offsets.array[self.count] = self.arena.used
                     self.only_ascii &= string.isascii()
 
-    def _enter_few(self):
+    def enter_few(self):
         """Enter the strings of the dict, if it is still used, into the table."""
         if self.few is None:
             return
@@ -381,7 +381,7 @@ class StringNumbers:
 
     def find(self, strings):
         """Numbers of a column, (strings,) uint32, without adding any; :data:`MISSING` for unknown ones."""
-        self._enter_few()
+        self.enter_few()
         numbers = np.empty(len(strings.starts) - 1, np.uint32)
         batch = Batch(len(numbers), np.uint64(0), strings, strings, np.uint64(self.count))
         find(len(numbers), batch, self._table(), numbers)
@@ -399,11 +399,16 @@ class StringNumbers:
     def _reserve(self, count):
         """Make the table and the look-up large enough for a batch of new strings only."""
         while self.count > FULL * len(self.slots) or self.count + count > BRIM * len(self.slots):
-            with timer("grow"):
-                old_slots, self.slots = self.slots, _empty_slots(2 * len(self.slots))
-                rehash(len(old_slots), old_slots, self.slots)
+            self.grow()
         if count > len(self.lookup.results):
             self.lookup = Lookup(np.empty(count, np.uint64), np.empty(count, np.uint32))
+
+    def grow(self):
+        """Make the table larger: twice as large, or four times if it is small."""
+        with timer("grow"):
+            times = 4 if len(self.slots) < SMALL_SLOTS else 2
+            old_slots, self.slots = self.slots, _empty_slots(times * len(self.slots))
+            rehash(len(old_slots), old_slots, self.slots)
 
     def _append(self, count, n_bytes):
         """Make room for new strings."""
