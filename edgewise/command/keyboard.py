@@ -41,8 +41,8 @@ def watch():
 def leave(status):
     """End the process, at once after an interrupt: threads may use what an orderly exit would destroy.
 
-    Without one, what was registered for the end is done first.  Taking the modules apart, which changes nothing
-    any more, would take a twentieth of a second, and longer after large graphs.
+    Without one, what was registered for the end is done first.  To take the modules apart, which changes
+    nothing any more, would take a twentieth of a second, and longer after large graphs.
     """
     for name in WORDS:
         if hasattr(signal, name):

@@ -1,18 +1,20 @@
 """The result of connected components.
 
-A component's vertices are counted at its root.  For many vertices on the host a single core counts, into
-numbers no wider than labels: most labels are the same, and several cores would contend for one counter.
+A component's vertices are counted at its root.  For many vertices on the host all cores count, into numbers
+no wider than labels.  Most labels are often the same, for whose counter the cores would contend: each counts
+these by itself, and adds them at the end of a block.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.device import arrays, each
+from edgewise.device import arrays, each, fetch_add
 from edgewise.primitives import histogram
 from edgewise.result import Result
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 MAX_INT32_VERTICES = 2**31 - 1
 #: Vertices from which memory matters more than the time to compile a loop, and the sizes searched at a time.
 MANY, BLOCK = 1 << 22, 1 << 20
+#: Vertices that a core counts at a time, and labels among which the largest component is looked for.
+COUNTED, SAMPLE = 1 << 14, 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,11 +242,18 @@ class Components(Result):
         return f"{self.count:,} {noun}, the largest of {self.largest:,} ({share})"
 
 
-@each
-def count_all(_, vertices, labels, sizes):
-    """Count the members of every component at its root."""
-    for vertex in range(vertices):
-        sizes[labels[vertex]] += 1
+@partial(each, least_chunk=1)
+def count_block(block, giant, labels, sizes):
+    """Count the members of each component in a block of vertices, at its root; those of ``giant`` at once."""
+    among_giant = 0
+    for vertex in range(block * COUNTED, min(block * COUNTED + COUNTED, len(labels))):
+        root = labels[vertex]
+        if root == giant:
+            among_giant += 1
+        else:
+            fetch_add(sizes, root, 1)
+    if among_giant:
+        fetch_add(sizes, giant, among_giant)
 
 
 def component_sizes(labels):
@@ -258,7 +269,9 @@ def component_sizes(labels):
 def component_sizes_on_host(labels):
     """The same with 4 bytes per vertex and without a copy of the labels in a wider type."""
     sizes = np.zeros(len(labels), labels.dtype)
-    count_all(1, len(labels), labels, sizes)
+    sample, counts = np.unique(labels[:: len(labels) // SAMPLE + 1], return_counts=True)
+    giant = int(sample[counts.argmax()]) if len(labels) else 0
+    count_block(-(-len(labels) // COUNTED), giant, labels, sizes)
     starts = range(0, max(len(labels), 1), BLOCK)
     parts = (np.flatnonzero(sizes[start : start + BLOCK]) + start for start in starts)
     roots = np.concatenate([part.astype(labels.dtype) for part in parts])

@@ -134,8 +134,8 @@ def test_threads_stop_when_the_caller_does():
     assert 1 <= len(closed) <= 3
 
 
-@pytest.mark.parametrize("at_once", [True, False])
-def test_errors_are_raised_where_the_item_would_be(at_once):
+@pytest.mark.parametrize("immediately", [True, False])
+def test_errors_are_raised_where_the_item_would_be(immediately):
     def items():
         yield 1
         raise ValueError("wrong")
@@ -143,7 +143,7 @@ def test_errors_are_raised_where_the_item_would_be(at_once):
     def fail():
         raise ValueError("wrong")
 
-    found = read_in_parallel([lambda: iter([0]), fail if at_once else items, lambda: iter([2])], 2)
+    found = read_in_parallel([lambda: iter([0]), fail if immediately else items, lambda: iter([2])], 2)
     assert next(found) == 0
     with pytest.raises(ValueError, match="wrong"):
         list(found)
