@@ -34,10 +34,10 @@ from edgewise.timer import timer
 #: Rows of a batch, and bytes of the buffer behind each Parquet column.
 BATCH_ROWS = 1 << 18
 BUFFER = 1 << 20
-#: Cores for each thread that decodes, as long as the others number ids, and the most such threads.
-CORES_PER_WORKER, MOST_WORKERS = 2, 8
-#: Bytes that they may hold, and the least that a value is taken for.
+#: Bytes that the threads that decode may hold, and the least that a value is taken for.
 MOST_BYTES, LEAST_BYTES = 1 << 29, 8
+#: Such batches that are one if their rows are short, and the bytes that it has at most then.
+TOGETHER, BATCH_BYTES = 4, 1 << 26
 #: Endings of the parts in a folder, before one that names a compression.
 PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".jsonl", ".ndjson", DUPS)
 
@@ -112,7 +112,7 @@ def _gather(parts, how, progress, wanted, records):
 
 
 def _take_all(pairs, table, progress):
-    with closing(batches_ahead(table, pairs.columns, pairs.choose)) as found:
+    with closing(batches_ahead(table, pairs.columns, pairs.choose, pairs.prepare)) as found:
         while True:
             with timer("decode"):
                 chosen = next(found, None)
@@ -123,20 +123,23 @@ def _take_all(pairs, table, progress):
                 progress(pairs.rows, table.rows)
 
 
-def batches_ahead(table, columns, choose=lambda batch: (batch,)):
-    """Yield ``choose(batch)`` of the batches of a table, item by item, which threads make ahead."""
+def batches_ahead(table, columns, choose=lambda batch: (batch,), meanwhile=lambda: None):
+    """Yield ``choose(batch)`` of the batches of a table, item by item, which threads make ahead.
+
+    While the first one is made, ``meanwhile`` is called.
+    """
 
     def chosen(batches):
         for batch in batches():
             yield from choose(batch)
 
-    workers = min(threads.count() // CORES_PER_WORKER, MOST_WORKERS)
+    workers = threads.count()
     pieces = _pieces(table, columns) if workers > 1 else []
     largest = max((size for size, _ in pieces), default=1)
     workers = min(workers, len(pieces), MOST_BYTES // largest)
     if workers > 1:
-        return read_in_parallel([partial(chosen, piece) for _, piece in pieces], workers)
-    return read_ahead(chosen(partial(table.batches, columns)))
+        return read_in_parallel([partial(chosen, piece) for _, piece in pieces], workers, meanwhile)
+    return read_ahead(chosen(partial(table.batches, columns)), meanwhile)
 
 
 def _pieces(table, columns):
@@ -219,18 +222,31 @@ class ParquetTable(TypedTable):
 
     def batches(self, columns):
         """Yield batches of the needed columns; the file is closed then."""
+        rows = [self._batch_rows(group, columns) for group in range(len(self.groups))]
+        batches = self.file.iter_batches(min(rows, default=BATCH_ROWS), columns=columns)
         try:
-            yield from complete(self.file.iter_batches(BATCH_ROWS, columns=columns), self.rows)
+            yield from complete(batches, self.rows)
         finally:
             self.file.close(force=True)
 
     def pieces(self, columns):
         """The row groups: bytes that a thread holds of each, and functions that return their batches."""
-        numbers = range(len(self.groups))
-        return [(self._size(group, columns), partial(self._batches_of, group, columns)) for group in numbers]
+        return [
+            (self._bytes_held(group, columns), partial(self._batches_of, group, columns))
+            for group in range(len(self.groups))
+        ]
 
-    def _size(self, group, columns):
-        """Bytes of the batches of a row group that are in memory at a time, by the sizes in the file."""
+    def _batches_of(self, group, columns):
+        import pyarrow.parquet as parquet
+
+        how = {"metadata": self.file.metadata, "pre_buffer": False, "buffer_size": BUFFER}
+        rows = self._batch_rows(group, columns)
+        with parquet.ParquetFile(self.path, **how) as file:
+            batches = file.iter_batches(rows, [group], columns, use_threads=False)
+            yield from complete(batches, self.groups[group])
+
+    def _row_bytes(self, group, columns):
+        """Bytes of a row of a row group, by the sizes in the file."""
         described = self.file.metadata.row_group(group)
         chunks = [described.column(number) for number in range(described.num_columns)]
         sizes = [
@@ -238,16 +254,16 @@ class ParquetTable(TypedTable):
             for chunk in chunks
             if chunk.path_in_schema.partition(".")[0] in columns
         ]
-        rows = max(self.groups[group], 1)
-        return max(sum(sizes) * min(rows, (AHEAD_IN_PIECE + 1) * BATCH_ROWS) // rows, 1)
+        return max(sum(sizes) // max(self.groups[group], 1), 1)
 
-    def _batches_of(self, group, columns):
-        import pyarrow.parquet as parquet
+    def _batch_rows(self, group, columns):
+        """Rows of a batch: as many as the cores take together, unless these are too many bytes."""
+        fitting = BATCH_BYTES // (self._row_bytes(group, columns) * BATCH_ROWS)
+        return BATCH_ROWS * max(1, min(TOGETHER, fitting))
 
-        how = {"metadata": self.file.metadata, "pre_buffer": False, "buffer_size": BUFFER}
-        with parquet.ParquetFile(self.path, **how) as file:
-            batches = file.iter_batches(BATCH_ROWS, [group], columns, use_threads=False)
-            yield from complete(batches, self.groups[group])
+    def _bytes_held(self, group, columns):
+        held = min(self.groups[group], (AHEAD_IN_PIECE + 1) * self._batch_rows(group, columns))
+        return max(held * self._row_bytes(group, columns), 1)
 
 
 def complete(batches, promised):

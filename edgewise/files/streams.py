@@ -283,16 +283,17 @@ def one_line(error) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def read_ahead(items):
+def read_ahead(items, meanwhile=lambda: None):
     """Yield the items of an iterable that a thread makes while the caller uses the last one.
 
     The iterable's errors are raised here.  If the caller stops early, this waits for the thread's item, and
-    the thread closes a generator.
+    the thread closes a generator.  While the first item is made, ``meanwhile`` is called.
     """
     made, stopped = Queue(AHEAD), []
     thread = Thread(target=_make, args=(items, made, stopped), name="edgewise-ahead", daemon=True)
     thread.start()
     try:
+        meanwhile()
         while True:
             item, error = made.get()
             if error is not None:
@@ -309,17 +310,19 @@ def read_ahead(items):
                 thread.join(0.01)
 
 
-def read_in_parallel(pieces, workers):
+def read_in_parallel(pieces, workers, meanwhile=lambda: None):
     """Yield the items of several iterables in order, while threads run through ``workers`` of them at once.
 
     ``pieces`` are functions that return the iterables.  Errors are raised where the item would be, and the
-    threads stop if the caller does.
+    threads stop if the caller does.  While the first item is made, ``meanwhile`` is called.
     """
     pool, waiting, stopped = ThreadPoolExecutor(workers, "edgewise-ahead"), deque(), []
     try:
-        for piece in pieces:
+        for number, piece in enumerate(pieces):
             made = Queue(AHEAD_IN_PIECE)
             waiting.append((made, pool.submit(_make_piece, piece, made, stopped)))
+            if number + 1 == workers:
+                meanwhile()
             if len(waiting) > workers:
                 yield from _items(waiting[0][0])
                 waiting.popleft()

@@ -9,7 +9,6 @@ import numpy as np
 
 from edgewise.errors import EdgewiseWarning, GraphError, OptionError, argument, one_of
 from edgewise.ingest.arrow import (
-    BATCH_ROWS,
     ColumnNumbers,
     checked,
     is_text,
@@ -149,7 +148,7 @@ class PairBatches:
     """
 
     #: Largest number of rows that are checked together.
-    batch_rows = BATCH_ROWS
+    batch_rows = 1 << 20
 
     def __init__(self, schema, wanted):
         weight, where, null = wanted.weight, wanted.where, wanted.null
@@ -179,6 +178,9 @@ class PairBatches:
                 problem = f"column {name!r} holds {kind}, but {before} in the file before"
                 raise GraphError(f"{problem}; convert one of them")
         self.begun = self.rows - row
+
+    def prepare(self):
+        """Do what can be done before there are rows."""
 
     def add(self, batch):
         """Take in a record batch that has the needed columns."""
@@ -269,6 +271,12 @@ class Pairs(PairBatches):
         self.sources, self.targets = (Growing(kind, expected) for kind in kinds)
         weight = self.weight
         self.weights = None if weight is None else Growing(weight_type(schema.field(weight)), expected)
+
+    def prepare(self):
+        """Load the loops that number strings, while the first rows are read."""
+        if self.numbers is not None:
+            with timer("load loops"):
+                self.numbers.strings.prepare()
 
     def _take(self, batch):
         import pyarrow as pa

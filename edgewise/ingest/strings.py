@@ -22,8 +22,8 @@ numbers are therefore the same for every number of threads and every size of bat
 A few strings are numbered by a dict, because loading the loops takes longer.
 
 A table of millions of strings is far larger than the caches, and each string costs three misses (slot,
-offset, bytes).  :func:`look_up` therefore takes a group of strings together through each step, so that the
-misses of a group overlap; this halves its time.  It uses the probing of
+offset, bytes).  :func:`look_up` therefore takes a group of strings together through each step, and prefetches
+what the next step reads, so that the misses of a group overlap; this halves its time.  It uses the probing of
 :mod:`~edgewise.primitives.hash_table` but enters strings itself, because equal tags are not equal strings.
 """
 
@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import cas, device, each, fetch_min
+from edgewise.device.prefetch import prefetch
 from edgewise.errors import GraphError
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.hashing import copy_bytes, hash_bytes, same_bytes
@@ -41,14 +42,14 @@ from edgewise.primitives.hash_table import EMPTY, UPPER_HALF, HashTable, probe
 from edgewise.timer import timer
 
 #: Strings that go through the steps of a look-up together.
-GROUP = 64
+GROUP = 32
 #: Smallest number of groups that a core takes at a time.
-MIN_GROUPS = 16
+MIN_GROUPS = 32
 #: Positions of a block in which new strings are counted and then numbered.
 BLOCK = 1 << 11
 #: Strings that are numbered by a dict, all batches together.
 FEW = 1 << 11
-#: Distance into a string that a look-up reads ahead: of short ones, the second cache line too.
+#: Distance into a string that a look-up prefetches: of short ones, the second cache line too.
 FAR = np.uint32(16)
 #: Share of the slots in use before the table grows, and the share never exceeded within a batch.
 FULL, BRIM = 0.75, 0.9
@@ -107,7 +108,7 @@ class Lookup(NamedTuple):
 
     ``results``, (strings,) uint64, is the number of the string, or ``NEW | slot``.  ``new_lengths``,
     (strings,) uint32, is one more than the length where a new string appears first, else 0; until then
-    look_up writes here what it reads ahead, so that the compiler does not remove the reads.
+    look_up keeps the entries of slots here.
     """
 
     results: Any
@@ -140,7 +141,7 @@ def string_at(position, batch):
 @partial(each, least_chunk=MIN_GROUPS)
 def look_up(group, batch, table, lookup):
     """Find the strings of a group of positions, or enter them."""
-    results, ahead = lookup.results, lookup.new_lengths
+    results, entries = lookup.results, lookup.new_lengths
     first = np.uint64(group * GROUP)
     end = np.uint64(min(group * GROUP + GROUP, batch.rows << batch.pairs))
     mask = np.uint64(len(table.slots) - 1)
@@ -148,19 +149,18 @@ def look_up(group, batch, table, lookup):
         text, start, length = string_at(position, batch)
         code = hash_bytes(text, start, start + length)
         results[position] = code << HALF | code & mask & ENTRY
-    for position in range(first, end):
-        ahead[position] = table.slots[results[position] & ENTRY] & ONE
+        prefetch(table.slots, code & mask & ENTRY)
     for position in range(first, end):
         tag = results[position] & UPPER_HALF
         slot, content = probe(HashTable(table.slots, EMPTY, UPPER_HALF), results[position] & ENTRY, tag)
-        results[position] = tag | slot
-        ahead[position] = min(content & ENTRY, batch.known)
+        results[position], entries[position] = tag | slot, min(content & ENTRY, batch.known)
+        prefetch(table.offsets, entries[position])
     for position in range(first, end):
-        ahead[position] = table.offsets[ahead[position]]
+        place = table.offsets[entries[position]]
+        prefetch(table.arena, place)
+        prefetch(table.arena, place + FAR)
     for position in range(first, end):
-        ahead[position] = table.arena[ahead[position]] | table.arena[ahead[position] + FAR]
-    for position in range(first, end):
-        ahead[position] = 0
+        entries[position] = 0
         results[position] = find_or_enter(position, batch, table, lookup)
 
 
@@ -366,6 +366,15 @@ class StringNumbers:
                     self.arena.used_items()[self.arena.used - len(string) :] = np.frombuffer(string, np.uint8)
                     self.offsets.array[self.count] = self.arena.used
                     self.only_ascii &= string.isascii()
+
+    def prepare(self):
+        """Load the loops, if many strings are expected."""
+        if self.expected > FEW:
+            letters, numbers = _kept(np.full(2, ord("a"), np.uint8)), np.empty(1, np.uint32)
+            column = Strings(_kept(np.array([0, 2], np.int32)), letters)
+            other = StringNumbers()
+            other.enter_few()
+            other.add(column, column, numbers, numbers)
 
     def enter_few(self):
         """Enter the strings of the dict, if it is still used, into the table."""

@@ -20,9 +20,10 @@ ROWS, GROUP = 3000, 250
 
 @pytest.fixture
 def several(monkeypatch):
-    """Four threads that read, and small batches."""
+    """Eight threads that read, and small batches."""
     monkeypatch.setattr(pair_tables.threads, "count", lambda: 8)
     monkeypatch.setattr(pair_tables, "BATCH_ROWS", 64)
+    monkeypatch.setattr(pair_tables, "TOGETHER", 1)
 
 
 def table():
@@ -48,6 +49,7 @@ def test_the_graph_is_that_of_one_thread(tmp_path, monkeypatch, where):
     before = edges(ew.read(path, weight=False, where=where))
     monkeypatch.setattr(pair_tables.threads, "count", lambda: 8)
     monkeypatch.setattr(pair_tables, "BATCH_ROWS", 64)
+    monkeypatch.setattr(pair_tables, "TOGETHER", 1)
     monkeypatch.setattr(pair_tables, "read_ahead", None)  # is not called
     assert edges(ew.read(path, weight=False, where=where)) == before
 
