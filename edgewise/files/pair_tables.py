@@ -211,7 +211,7 @@ class ParquetTable(TypedTable):
 
         self.path = native(source.path)
         self.file = parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=BUFFER)
-        metadata = self.file.metadata
+        self.metadata = metadata = self.file.metadata
         self.schema, self.rows = self.file.schema_arrow, metadata.num_rows
         #: Rows of each row group.
         self.groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
@@ -239,7 +239,8 @@ class ParquetTable(TypedTable):
     def _batches_of(self, group, columns):
         import pyarrow.parquet as parquet
 
-        how = {"metadata": self.file.metadata, "pre_buffer": False, "buffer_size": BUFFER}
+        self.file.close(force=True)  # each thread opens its own
+        how = {"metadata": self.metadata, "pre_buffer": False, "buffer_size": BUFFER}
         rows = self._batch_rows(group, columns)
         with parquet.ParquetFile(self.path, **how) as file:
             batches = file.iter_batches(rows, [group], columns, use_threads=False)
@@ -247,7 +248,7 @@ class ParquetTable(TypedTable):
 
     def _row_bytes(self, group, columns):
         """Bytes of a row of a row group, by the sizes in the file."""
-        described = self.file.metadata.row_group(group)
+        described = self.metadata.row_group(group)
         chunks = [described.column(number) for number in range(described.num_columns)]
         sizes = [
             max(chunk.total_uncompressed_size, LEAST_BYTES * chunk.num_values)

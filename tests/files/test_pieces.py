@@ -1,5 +1,7 @@
 """Row groups that several threads read at the same time: the same rows, in order, and the same errors."""
 
+import gc
+import os
 import threading
 import time
 
@@ -73,6 +75,22 @@ def test_a_null_is_named_by_its_row(tmp_path, several):
     with pytest.raises(FileError, match="'l' is null in row 1,701"):
         ew.read(path, where="score >= 0 OR score < 0")
     assert ew.read(path, null="drop").n_edges == ROWS - 2
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_a_failure_that_is_kept_keeps_no_thread_and_no_file(tmp_path, several):
+    left = table()["l"].to_pylist()
+    left[300] = None
+    path = stored(tmp_path, table().set_column(0, "l", pa.array(left)))
+    failures, counts = [], []
+    for _ in range(3):  # the first may load libraries
+        with pytest.raises(FileError, match="'l' is null in row 301") as raised:
+            ew.read(path)
+        failures.append(raised.value)
+        gc.collect()  # what other tests have left
+        counts.append(len(os.listdir("/proc/self/fd")))
+    assert counts[1] == counts[2]
+    assert not any(thread.name.startswith("edgewise") for thread in threading.enumerate())
 
 
 def test_a_warning_tells_the_range_of_all_row_groups(tmp_path, several):
