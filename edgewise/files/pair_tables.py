@@ -209,8 +209,8 @@ class ParquetTable(TypedTable):
     def __init__(self, source):
         import pyarrow.parquet as parquet
 
-        self.path = native(source.path)
-        self.file = parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=BUFFER)
+        self.path = source.path
+        self.file = parquet.ParquetFile(native(self.path), pre_buffer=False, buffer_size=BUFFER)
         self.metadata = metadata = self.file.metadata
         self.schema, self.rows = self.file.schema_arrow, metadata.num_rows
         #: Rows of each row group.
@@ -242,9 +242,12 @@ class ParquetTable(TypedTable):
         self.file.close(force=True)  # each thread opens its own
         how = {"metadata": self.metadata, "pre_buffer": False, "buffer_size": BUFFER}
         rows = self._batch_rows(group, columns)
-        with parquet.ParquetFile(self.path, **how) as file:
+        file = parquet.ParquetFile(native(self.path), **how)
+        try:
             batches = file.iter_batches(rows, [group], columns, use_threads=False)
             yield from complete(batches, self.groups[group])
+        finally:
+            file.close(force=True)
 
     def _row_bytes(self, group, columns):
         """Bytes of a row of a row group, by the sizes in the file."""
