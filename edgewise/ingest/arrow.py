@@ -19,7 +19,7 @@ from edgewise.ingest.strings import StringNumbers
 #: Largest number of bytes of the two ids of a pair.
 MAX_PAIR_BYTES = 2**32 - 2
 #: Rows that are numbered at a time, and the largest number of bytes of their strings.
-BATCH_ROWS = 1 << 18
+BATCH_ROWS = 1 << 20
 MAX_BYTES = 1 << 30
 
 

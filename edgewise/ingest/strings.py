@@ -53,7 +53,9 @@ FEW = 1 << 11
 FAR = np.uint32(16)
 #: Share of the slots in use before the table grows, and the share never exceeded within a batch.
 FULL, BRIM = 0.75, 0.9
-MIN_SLOTS, MAX_FIRST_SLOTS, SMALL_SLOTS = 1 << 12, 1 << 20, 1 << 22
+MIN_SLOTS, MAX_FIRST_SLOTS, SMALL_SLOTS = 1 << 12, 1 << 22, 1 << 22
+#: Rows for which a table grows, rather than take them in parts.
+LEAST_ROWS = 1 << 17
 #: Bytes of an id that a message shows.
 SHOWN = 60
 #: Largest number of distinct strings, so that the number in a slot takes 32 bits.
@@ -326,9 +328,20 @@ class StringNumbers:
             )
         if self.few is not None and self.count + (rows << pairs) <= FEW:
             self._add_few([left, right] if pairs else [left], [sources, targets])
-        elif rows:
-            self.enter_few()
-            self._add_many(left, right if pairs else left, (sources, targets if pairs else sources), pairs)
+            return
+        self.enter_few()
+        start, right, targets = 0, right if pairs else left, targets if pairs else sources
+        while start < rows:
+            stop = min(rows, start + self._fitting_rows(pairs))
+            parts = (Strings(column.starts[start : stop + 1], column.text) for column in (left, right))
+            self._add_many(*parts, (sources[start:stop], targets[start:stop]), pairs)
+            start = stop
+
+    def _fitting_rows(self, pairs):
+        """Rows that fit into the table even if all their strings are new, unless these are few."""
+        while self.count > FULL * len(self.slots):
+            self.grow()
+        return max(int(BRIM * len(self.slots)) - self.count >> pairs, LEAST_ROWS)
 
     def _add_many(self, left, right, numbers, pairs):
         """Number the strings of a batch by the loops."""
@@ -407,7 +420,7 @@ class StringNumbers:
 
     def _reserve(self, count):
         """Make the table and the look-up large enough for a batch of new strings only."""
-        while self.count > FULL * len(self.slots) or self.count + count > BRIM * len(self.slots):
+        while self.count + count > BRIM * len(self.slots):
             self.grow()
         if count > len(self.lookup.results):
             self.lookup = Lookup(np.empty(count, np.uint64), np.empty(count, np.uint32))

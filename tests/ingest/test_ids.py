@@ -232,6 +232,22 @@ def test_halves_of_any_kind_are_smaller(monkeypatch, kind):
     assert min(sizes) > 8
 
 
+def test_a_batch_beyond_the_room_of_the_table_is_taken_in_parts(monkeypatch, few):
+    for name, value in (("MIN_SLOTS", 16), ("MAX_FIRST_SLOTS", 16), ("LEAST_ROWS", 2)):
+        monkeypatch.setattr(strings, name, value)
+    rows, add = [], strings.StringNumbers._add_many
+    monkeypatch.setattr(
+        strings.StringNumbers,
+        "_add_many",
+        lambda self, left, *rest: (rows.append(len(left.starts) - 1), add(self, left, *rest))[1],
+    )
+    lefts = [f"id {place * 7 % 300}" for place in range(600)]
+    sources, targets, ids, count = check_strings(lefts, lefts[::-1])
+    assert count == 300
+    if few <= 8:
+        assert len(rows) > 3 and max(rows) < 600
+
+
 def test_too_many_strings_are_refused(monkeypatch):
     monkeypatch.setattr(strings, "MAX_STRINGS", 10)
     check_strings(["a", "b"], ["c", "d"])
