@@ -4,6 +4,7 @@ Nothing is imported at first, because Ctrl-C may come while the rest is being im
 that is opened gets the number of a descriptor that the shell has closed.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -21,6 +22,7 @@ def main():
         signal.signal(signal.SIGINT, _end)
     for descriptor in range(3):
         _open_if_closed(descriptor)
+    gc.disable()  # until all is imported: little of it is garbage, and the search takes a tenth of the start
     from edgewise.command import main as run_and_leave
 
     run_and_leave(sys.argv[1:])

@@ -53,6 +53,7 @@ def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False) -
     with tempfile.TemporaryDirectory(prefix="edgewise-") as folder:
         for graph in _tiny_graphs(Path(folder)):
             _run_all_methods(graph.to(where))
+        _number_strings()
         _name_clusters()
         _stream_all_kinds(Path(folder), where)
     if paths:
@@ -88,6 +89,20 @@ def _run_all_methods(graph):
     if graph.device == "cpu":
         component_sizes_on_host(result.labels)  # which small results do without
         sizes_on_cores(result.labels)
+
+
+def _number_strings():
+    """Number strings by the loops, which few strings do without."""
+    import pyarrow as pa
+
+    from edgewise.ingest.arrow import ColumnNumbers
+
+    column = pa.array(["a", "b", "d"])
+    numbers = ColumnNumbers(column.type, column.type)
+    numbers.strings.enter_few()
+    numbers.add_column(column)
+    numbers.strings.grow()
+    numbers.find(column, column)
 
 
 def _name_clusters():

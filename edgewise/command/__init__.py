@@ -15,6 +15,7 @@ standard error and an exit status:
 ====  =========================================================================
 """
 
+import gc
 import os
 import re
 import sys
@@ -74,7 +75,14 @@ UNREAD = 141
 def main(arguments=None):
     """Run the command line and leave with its exit status."""
     standard.prepare()
-    keyboard.leave(run(sys.argv[1:] if arguments is None else arguments, keyboard.watch))
+    keyboard.leave(run(sys.argv[1:] if arguments is None else arguments, _begin))
+
+
+def _begin():
+    """Collect garbage again, but not among what has been imported, and watch the keyboard."""
+    gc.freeze()
+    gc.enable()
+    keyboard.watch()
 
 
 def run(arguments, begin=lambda: None) -> int:

@@ -16,6 +16,7 @@ yield and sleep             ``types.ExternalFunction``             threads spin
 calls with records          ``compute_fingerprint``                 the dispatcher reads all names of fields
 keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_caching()`` in the process that
                             rebuilding of compiled functions       holds a lock of the folder
+load them quickly           ``rtsys.initialize``                   the context is refreshed
 pointer types               typed pointers of llvmlite             opaque pointers
 PTX for other GPUs          the module's ``get_current_device``    PTX for the current GPU
 launch through the driver   the words that pass an array           Numba's own launch
@@ -343,6 +344,7 @@ def with_fast_records(dispatcher):
 
 (_CompileResult,) = _private("numba.core.compiler", "CompileResult")
 (_dumps,) = _private("numba.core.serialize", "dumps")
+(_runtime,) = _private("numba.core.runtime", "rtsys")
 HAS_CACHE = _dumps is not None and hasattr(_CompileResult, "_reduce") and hasattr(_CompileResult, "_rebuild")
 
 
@@ -359,11 +361,20 @@ class KernelCache:
         self.read, self.write = read, write
 
     def load_overload(self, signature, context):
-        """Return the compiled function for a signature, or ``None``."""
-        context.refresh()
+        """Return the compiled function for a signature, or ``None``.
+
+        Numba refreshes its context first, which imports all that it can compile and takes a third of a
+        second.  A function that is compiled already needs only the names of Numba's run-time functions.
+        """
         data = self.read(repr(signature))
+        if data is None:
+            return None
+        if _runtime is None:
+            context.refresh()
+        else:
+            _runtime.initialize(context)
         try:
-            return None if data is None else _CompileResult._rebuild(context, *pickle.loads(data))
+            return _CompileResult._rebuild(context, *pickle.loads(data))
         except Exception:
             return None
 

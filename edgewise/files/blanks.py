@@ -14,12 +14,13 @@ def without_blanks(table, names):
     Raises :class:`pyarrow.ArrowInvalid` if there is a quote behind the blanks, which opens no field.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     for name in names:
         column = table.column(name)
         if not any(map(has_blanks, column.chunks)):
             continue
+        import pyarrow.compute as pc  # takes as long as a small file
+
         trimmed = pc.ascii_trim(column, BLANKS)
         moved = pc.not_equal(trimmed, column)
         if pc.any(pc.and_kleene(moved, pc.starts_with(trimmed, '"'))).as_py():

@@ -1,18 +1,29 @@
 """Tables with one pair per row, read batch by batch: Parquet, Arrow, and text with a row of names.
 
-A thread reads and decodes the next batch while the ids of the current one are numbered on all cores.  Memory
-therefore holds a few batches, the distinct ids and the numbers, and never the table.
+A thread reads, decodes and filters the next batch while the ids of the current one are numbered on all cores;
+from four cores on, threads read several row groups of a Parquet file at once.  Memory therefore holds a few
+batches, the distinct ids and the numbers, and never the table.
 """
 
 import os
 from contextlib import closing
+from functools import partial
 from glob import glob
 from pathlib import Path
 
+from edgewise.device import threads
 from edgewise.errors import FileError, GraphError
 from edgewise.files.json_lines import JsonTable, is_json_lines
 from edgewise.files.pair_records import DUPS, NPY, DupsTable, NpyTable
-from edgewise.files.streams import SUFFIXES, Source, native, read_ahead, reading
+from edgewise.files.streams import (
+    AHEAD_IN_PIECE,
+    SUFFIXES,
+    Source,
+    native,
+    read_ahead,
+    read_in_parallel,
+    reading,
+)
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch, TextTable
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked
@@ -23,6 +34,10 @@ from edgewise.timer import timer
 #: Rows of a batch, and bytes of the buffer behind each Parquet column.
 BATCH_ROWS = 1 << 18
 BUFFER = 1 << 20
+#: Bytes that the threads that decode may hold, and the least that a value is taken for.
+MOST_BYTES, LEAST_BYTES = 1 << 29, 8
+#: Such batches that are one if their rows are short, and the bytes that it has at most then.
+TOGETHER, BATCH_BYTES = 4, 1 << 26
 #: Endings of the parts in a folder, before one that names a compression.
 PARTS = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".csv", ".tsv", ".jsonl", ".ndjson", DUPS)
 
@@ -97,15 +112,46 @@ def _gather(parts, how, progress, wanted, records):
 
 
 def _take_all(pairs, table, progress):
-    with closing(read_ahead(table.batches(pairs.columns))) as batches:
+    with closing(batches_ahead(table, pairs.columns, pairs.choose, pairs.prepare)) as found:
         while True:
             with timer("decode"):
-                batch = next(batches, None)
-            if batch is None:
+                chosen = next(found, None)
+            if chosen is None:
                 return
-            pairs.add(batch)
+            pairs.take(chosen)
             if progress is not None:
                 progress(pairs.rows, table.rows)
+
+
+def batches_ahead(table, columns, choose=lambda batch: (batch,), meanwhile=lambda: None):
+    """Yield ``choose(batch)`` of the batches of a table, item by item, which threads make ahead.
+
+    While the first one is made, ``meanwhile`` is called.
+    """
+
+    def chosen(batches):
+        for batch in batches():
+            yield from choose(batch)
+
+    workers = threads.count()
+    pieces = _pieces(table, columns) if workers > 1 else []
+    largest = max((size for size, _ in pieces), default=1)
+    workers = min(workers, len(pieces), MOST_BYTES // largest)
+    if workers > 1:
+        return read_in_parallel([partial(chosen, piece) for _, piece in pieces], workers, meanwhile)
+    return read_ahead(chosen(partial(table.batches, columns)), meanwhile)
+
+
+def _pieces(table, columns):
+    """The pieces of a table that can be read at the same time, as functions that return their batches."""
+    if isinstance(table, JoinedTable):
+        pieces = _pieces(table.stored, table.joined.stored(columns))
+        return [(size, partial(_with_joined, table.joined, piece)) for size, piece in pieces]
+    return table.pieces(columns) if isinstance(table, ParquetTable) else []
+
+
+def _with_joined(joined, batches):
+    return map(joined.add_to, batches())
 
 
 def table_of(source, attempt=AS_INFERRED, ids=None, schema=None):
@@ -145,8 +191,7 @@ class JoinedTable:
 
     def batches(self, columns):
         """Yield batches of the needed columns."""
-        for batch in self.stored.batches(self.joined.stored(columns)):
-            yield self.joined.add_to(batch)
+        return map(self.joined.add_to, self.stored.batches(self.joined.stored(columns)))
 
 
 class TypedTable:
@@ -164,8 +209,9 @@ class ParquetTable(TypedTable):
     def __init__(self, source):
         import pyarrow.parquet as parquet
 
-        self.file = parquet.ParquetFile(native(source.path), pre_buffer=False, buffer_size=BUFFER)
-        metadata = self.file.metadata
+        self.path = source.path
+        self.file = parquet.ParquetFile(native(self.path), pre_buffer=False, buffer_size=BUFFER)
+        self.metadata = metadata = self.file.metadata
         self.schema, self.rows = self.file.schema_arrow, metadata.num_rows
         #: Rows of each row group.
         self.groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
@@ -176,10 +222,52 @@ class ParquetTable(TypedTable):
 
     def batches(self, columns):
         """Yield batches of the needed columns; the file is closed then."""
+        rows = [self._batch_rows(group, columns) for group in range(len(self.groups))]
+        batches = self.file.iter_batches(min(rows, default=BATCH_ROWS), columns=columns)
         try:
-            yield from complete(self.file.iter_batches(BATCH_ROWS, columns=columns), self.rows)
+            yield from complete(batches, self.rows)
         finally:
             self.file.close(force=True)
+
+    def pieces(self, columns):
+        """The row groups: bytes that a thread holds of each, and functions that return their batches."""
+        return [
+            (self._bytes_held(group, columns), partial(self._batches_of, group, columns))
+            for group in range(len(self.groups))
+        ]
+
+    def _batches_of(self, group, columns):
+        import pyarrow.parquet as parquet
+
+        self.file.close(force=True)  # each thread opens its own
+        how = {"metadata": self.metadata, "pre_buffer": False, "buffer_size": BUFFER}
+        rows = self._batch_rows(group, columns)
+        file = parquet.ParquetFile(native(self.path), **how)
+        try:
+            batches = file.iter_batches(rows, [group], columns, use_threads=False)
+            yield from complete(batches, self.groups[group])
+        finally:
+            file.close(force=True)
+
+    def _row_bytes(self, group, columns):
+        """Bytes of a row of a row group, by the sizes in the file."""
+        described = self.metadata.row_group(group)
+        chunks = [described.column(number) for number in range(described.num_columns)]
+        sizes = [
+            max(chunk.total_uncompressed_size, LEAST_BYTES * chunk.num_values)
+            for chunk in chunks
+            if chunk.path_in_schema.partition(".")[0] in columns
+        ]
+        return max(sum(sizes) // max(self.groups[group], 1), 1)
+
+    def _batch_rows(self, group, columns):
+        """Rows of a batch: as many as the cores take together, unless these are too many bytes."""
+        fitting = BATCH_BYTES // (self._row_bytes(group, columns) * BATCH_ROWS)
+        return BATCH_ROWS * max(1, min(TOGETHER, fitting))
+
+    def _bytes_held(self, group, columns):
+        held = min(self.groups[group], (AHEAD_IN_PIECE + 1) * self._batch_rows(group, columns))
+        return max(held * self._row_bytes(group, columns), 1)
 
 
 def complete(batches, promised):

@@ -23,7 +23,7 @@ from edgewise.files.parquet_footer import (
 )
 
 #: Row groups that are encoded at the same time at most, since each is in memory twice.
-MOST_AT_ONCE = 8
+MOST_AT_ONCE = 16
 #: First and last bytes of a file, and bytes of the length of the footer.
 MAGIC, LENGTH = b"PAR1", 4
 #: Number of rows of a file, and number of a row group.

@@ -13,8 +13,8 @@ from weakref import finalize
 from edgewise.errors import FileError
 from edgewise.files import formats
 from edgewise.files.inputs import local, name_of
-from edgewise.files.pair_tables import parts_of, table_of
-from edgewise.files.streams import Source, check_path, read_ahead, reading
+from edgewise.files.pair_tables import batches_ahead, parts_of, table_of
+from edgewise.files.streams import Source, check_path, reading
 from edgewise.files.text_table import ATTEMPTS, Mismatch, TextTable
 from edgewise.ingest.pair_columns import arrow_table
 from edgewise.ingest.records import Records, id_column_of, records_of_table
@@ -102,7 +102,7 @@ class RecordFiles:
                 needed = columns
                 if isinstance(table, TextTable):  # settles the ids of every block
                     needed = list(dict.fromkeys([self.id_column, *columns]))
-                for batch in read_ahead(table.batches(needed)):
+                for batch in batches_ahead(table, needed):
                     yield batch.select(columns)
 
     def _check_columns(self, source, schema):

@@ -7,7 +7,9 @@ compressed file is never in memory as a whole.  A small file that holds all too 
 import io
 import os
 import stat
-from contextlib import contextmanager
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from itertools import islice
 from queue import Empty, Queue
 from threading import Thread
@@ -29,6 +31,8 @@ SMALL, BLOCK = 1 << 28, 1 << 24
 MAX_SHOWN = 60
 #: Items that are made ahead, besides the one in the making.
 AHEAD = 1
+#: The same in each of several threads, of which the caller uses one at a time.
+AHEAD_IN_PIECE = 4
 #: Endings of files of binary records without a header: any first bytes, or none, are right.
 HEADLESS = (".dups",)
 
@@ -279,16 +283,17 @@ def one_line(error) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def read_ahead(items):
+def read_ahead(items, meanwhile=lambda: None):
     """Yield the items of an iterable that a thread makes while the caller uses the last one.
 
     The iterable's errors are raised here.  If the caller stops early, this waits for the thread's item, and
-    the thread closes a generator.
+    the thread closes a generator.  While the first item is made, ``meanwhile`` is called.
     """
     made, stopped = Queue(AHEAD), []
     thread = Thread(target=_make, args=(items, made, stopped), name="edgewise-ahead", daemon=True)
     thread.start()
     try:
+        meanwhile()
         while True:
             item, error = made.get()
             if error is not None:
@@ -303,6 +308,54 @@ def read_ahead(items):
                 made.get_nowait()
             except Empty:
                 thread.join(0.01)
+
+
+def read_in_parallel(pieces, workers, meanwhile=lambda: None):
+    """Yield the items of several iterables in order, while threads run through ``workers`` of them at once.
+
+    ``pieces`` are functions that return the iterables.  Errors are raised where the item would be, and the
+    threads stop if the caller does.  While the first item is made, ``meanwhile`` is called.
+    """
+    pool, waiting, stopped = ThreadPoolExecutor(workers, "edgewise-ahead"), deque(), []
+    try:
+        for number, piece in enumerate(pieces):
+            made = Queue(AHEAD_IN_PIECE)
+            waiting.append((made, pool.submit(_make_piece, piece, made, stopped)))
+            if number + 1 == workers:
+                meanwhile()
+            if len(waiting) > workers:
+                yield from _items(waiting[0][0])
+                waiting.popleft()
+        while waiting:
+            yield from _items(waiting[0][0])
+            waiting.popleft()
+    finally:
+        stopped.append(True)
+        pool.shutdown(wait=False, cancel_futures=True)
+        for made, future in waiting:
+            while not future.done():
+                with suppress(Empty):
+                    made.get(timeout=0.01)
+        pool.shutdown()
+
+
+def _items(made):
+    while True:
+        item, error = made.get()
+        if error is not None:
+            raise error
+        if item is None:
+            return
+        yield item
+
+
+def _make_piece(piece, made, stopped):
+    try:
+        items = piece()
+    except BaseException as error:
+        made.put((None, error))
+    else:
+        _make(items, made, stopped)
 
 
 def _make(items, made, stopped):

@@ -42,6 +42,8 @@ ROW_GROUP = 1 << 18
 PAGE = 1 << 17
 #: Rows that show whether the values of a column repeat, and how often they do on average if they do.
 SAMPLE, REPEATS = 1 << 14, 8
+#: Values of a table that Python looks through.
+FEW = 1 << 16
 
 
 def read_several(path, options):
@@ -276,18 +278,28 @@ def write_parquet(thing, stream) -> None:
 def _repeating(table):
     """Columns whose values repeat in the first rows, for which a dictionary pays; ids hardly ever do."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     names = []
     for name, column in zip(table.column_names, table.columns):
         sample = column.slice(0, SAMPLE)
         try:
-            distinct = pc.count_distinct(sample).as_py()
+            distinct = _count_distinct(sample, len(sample) * table.num_columns <= FEW)
         except pa.ArrowException:  # lists and other nested values
             continue
         if len(sample) and distinct * REPEATS <= len(sample) and not pa.types.is_boolean(column.type):
             names.append(name)
     return names
+
+
+def _count_distinct(column, few):
+    """Number of distinct values that are not null; by Python if these are few."""
+    from pyarrow import types
+
+    if few and (types.is_integer(column.type) or types.is_string(column.type)):
+        return len({*column.to_pylist(), None}) - 1
+    import pyarrow.compute as pc  # takes longer than to look at a few values
+
+    return pc.count_distinct(column).as_py()
 
 
 def _numbers(table):

@@ -127,10 +127,10 @@ class TextTable:
 
     def _trimmed(self, table):
         """The table with no blanks around ids that are text; an error where these are not what they seem."""
-        import pyarrow.compute as pc
-
         table = without_blanks(table, self.texts)
         for name in self.mixed:
+            import pyarrow.compute as pc
+
             if pc.any(pc.match_substring_regex(table.column(name), DECIMAL)).as_py():
                 raise self._fractions(name, self._line_of(name, DECIMAL))
         return table
@@ -167,7 +167,6 @@ class TextTable:
 def _inferred_schema(names, text, delimiter, like):
     """Schema of a table whose first rows are this text; columns in ``like`` have its types."""
     import pyarrow as pa
-    import pyarrow.compute as pc
     import pyarrow.csv as csv
 
     if not text:
@@ -185,8 +184,14 @@ def _inferred_schema(names, text, delimiter, like):
     def kind_of(field, column):
         if field.name in known:
             return known[field.name]
-        plain = pc.all(pc.match_substring_regex(column, PLAIN_INTEGER)).as_py()
-        return pa.string() if pa.types.is_integer(field.type) and plain is False else field.type
+        return pa.string() if pa.types.is_integer(field.type) and not _are_plain(column) else field.type
 
     fields = zip(inferred, strings.columns)
     return pa.schema([(field.name, kind_of(field, column)) for field, column in fields])
+
+
+def _are_plain(column):
+    """Whether all fields of a column are integers as a program would write them."""
+    import pyarrow.compute as pc
+
+    return pc.all(pc.match_substring_regex(column, PLAIN_INTEGER)).as_py() is not False

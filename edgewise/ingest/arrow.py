@@ -5,7 +5,7 @@ that Arrow has not decoded itself is therefore checked before anything is done w
 Arrow's readers of Parquet and text make no others.  Whether strings are UTF-8 is checked where they are
 numbered, once for each distinct one.
 
-The loops need offsets and bytes, those of sources first, then those of targets.
+The loops need offsets and bytes (:class:`~edgewise.ingest.string_order.Strings`).
 """
 
 from functools import partial
@@ -13,12 +13,13 @@ from functools import partial
 import numpy as np
 
 from edgewise.errors import GraphError
+from edgewise.ingest.string_order import Strings, strings_of
 from edgewise.ingest.strings import StringNumbers
 
 #: Largest number of bytes of the two ids of a pair.
 MAX_PAIR_BYTES = 2**32 - 2
 #: Rows that are numbered at a time, and the largest number of bytes of their strings.
-BATCH_ROWS = 1 << 18
+BATCH_ROWS = 1 << 20
 MAX_BYTES = 1 << 30
 
 
@@ -58,11 +59,12 @@ def arrow_array(array):
 def with_plain_nulls(column):
     """The column; a dictionary with its nulls among the codes, where filters and counts see them."""
     import pyarrow as pa
-    import pyarrow.compute as pc
     from pyarrow import types
 
     if not types.is_dictionary(column.type):
         return column
+    import pyarrow.compute as pc  # takes as long as a small file
+
     if isinstance(column, pa.ChunkedArray):
         values = without_views(pa.array([], column.type.value_type)).type
         chunks = [with_plain_nulls(chunk) for chunk in column.chunks]
@@ -188,8 +190,7 @@ class ColumnNumbers:
             for part in slice(0, middle), slice(middle, len(left)):
                 self._add(left[part], right[part], sources[part], targets[part])
             return
-        numbers = self.strings.add(*self._starts_and_bytes(left, right))
-        sources[:], targets[:] = numbers[0::2], numbers[1::2]
+        self.strings.add(*self._strings(left, right), sources, targets)
 
     def reserve(self, count):
         """Make room for ``count`` strings at once, before any is added."""
@@ -201,34 +202,34 @@ class ColumnNumbers:
         before, middle = self.strings.count, len(column) // 2
         if column.nbytes > MAX_BYTES and middle:
             return np.concatenate([self.add_column(column[:middle]), self.add_column(column[middle:])])
-        numbers = self.strings.add(*self._starts_and_bytes(column, column[:0]), pairs=False)
+        numbers = np.empty(len(column), np.uint32)
+        self.strings.add(*self._strings(column), None, numbers, None)
         if self.utf8:
             self.strings.check_utf8(before)
         return numbers
 
     def _add_dictionaries(self, left, right, sources, targets):
         """Number the values that occur, in the order of their first appearance, and the rows through them."""
+        import pyarrow as pa
+
         sides = _distinct(left, 0), _distinct(right, 1)
         order = np.argsort(np.concatenate([positions for _, positions, _ in sides]))
         values = [side.dictionary.take(codes) for side, (codes, _, _) in zip((left, right), sides)]
-        ordered = self._starts_and_bytes(*values, order)
-        numbers = np.empty(len(order), np.uint32)
-        numbers[order] = self.strings.add(*ordered, pairs=False)
+        column = pa.concat_arrays([one.cast(self._kind_for(*values)) for one in values])
+        ordered, numbers = np.empty(len(order), np.uint32), np.empty(len(order), np.uint32)
+        self.strings.add(*self._strings(column.take(pa.array(order))), None, ordered, None)
+        numbers[order] = ordered
         sources[:] = numbers[: len(values[0])][sides[0][2]]
         targets[:] = numbers[len(values[0]) :][sides[1][2]]
 
-    def _starts_and_bytes(self, left, right, order=None):
-        """Offsets and bytes of two columns, one behind the other, or of their values in some order."""
-        import pyarrow as pa
+    def _kind_for(self, *columns):
+        """The type with short offsets, unless the columns together are too long for it."""
+        return self.kind if sum(column.nbytes for column in columns) <= MAX_BYTES else self.wide
 
-        kind = self.kind if left.nbytes + right.nbytes <= MAX_BYTES else self.wide
-        column = pa.concat_arrays([left.cast(kind), right.cast(kind)])
-        if order is not None:
-            column = column.take(pa.array(order))
-        _, offsets, text = column.buffers()
-        starts = np.frombuffer(offsets, np.int32 if kind == self.kind else np.int64)
-        starts = starts[column.offset : column.offset + len(column) + 1]
-        return starts, np.frombuffer(text, np.uint8) if text else np.zeros(1, np.uint8)
+    def _strings(self, *columns):
+        """Offsets and bytes of columns, with offsets of one type."""
+        kind = self._kind_for(*columns)
+        return [strings_of(column if column.type == kind else column.cast(kind)) for column in columns]
 
     def find(self, left, right):
         """Numbers of two columns as :meth:`add` takes them, uint32, without adding any string.
@@ -236,8 +237,7 @@ class ColumnNumbers:
         Unknown strings have the number :data:`~edgewise.ingest.strings.MISSING`.
         """
         columns = [without_views(column.cast(value_type(column.type))) for column in (left, right)]
-        numbers = self.strings.find(*self._starts_and_bytes(*columns))
-        return numbers[: len(left)], numbers[len(left) :]
+        return tuple(map(self.strings.find, self._strings(*columns)))
 
     def ids(self, last=True):
         """Return the distinct strings in the order of their numbers, as an Arrow array.
@@ -262,7 +262,8 @@ class ColumnNumbers:
         pa.Array.from_buffers(kinds[offsets.dtype], count, buffers).validate(full=True)
         for start in range(0, len(offsets) - 1, BATCH_ROWS):
             part = offsets[start : start + BATCH_ROWS + 1]
-            self.strings.add(part - part[0], arena[part[0] : max(part[-1], part[0] + 1)], pairs=False)
+            column = Strings(part - part[0], arena[part[0] : max(part[-1], part[0] + 1)])
+            self.strings.add(column, None, np.empty(len(part) - 1, np.uint32), None)
         if self.strings.count != count:
             raise ValueError("a string that occurs twice")
 

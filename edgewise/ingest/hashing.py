@@ -73,15 +73,21 @@ def same_bytes(data, start, other, other_start, length):
 
 @device
 def copy_bytes(data, start, other, other_start, length):
-    """Copy ``length`` bytes of ``data`` from ``start`` to ``other`` from ``other_start``."""
-    at, there, end = np.uint64(start), np.uint64(other_start), np.uint64(start + length)
+    """Copy ``length`` bytes of ``data`` from ``start`` to ``other`` from ``other_start``.
+
+    Returns the OR of the bytes, eight side by side.
+    """
+    at, there, end, seen = np.uint64(start), np.uint64(other_start), np.uint64(start + length), _0
     while end - at >= WORD:
         value = word(data, at, end)
+        seen |= value
         for byte in range(8):
             other[there + np.uint64(byte)] = np.uint8(value >> np.uint64(8 * byte) & _BYTES)
         at += WORD
         there += WORD
     while at < end:
         other[there] = data[at]
+        seen |= np.uint64(data[at])
         at += _1
         there += _1
+    return seen

@@ -3,13 +3,12 @@
 Of a batch only vertex numbers, weights and new ids are stored, so that tables may be larger than memory.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.errors import EdgewiseWarning, GraphError, OptionError, argument, one_of
 from edgewise.ingest.arrow import (
-    BATCH_ROWS,
     ColumnNumbers,
     checked,
     is_text,
@@ -43,6 +42,21 @@ class PairColumns(NamedTuple):
     weight: str | None = None
     where: str | None = None
     null: str = "error"
+
+
+class Chosen(NamedTuple):
+    """What is to be taken in of a batch of ``rows`` rows.
+
+    ``batch`` has the needed columns of the rows that ``keep`` marks, all of them if that is ``None``.
+    ``left_out`` is the batch as it was if the condition kept none of its rows, and ``missing`` the name of a
+    column and the row, from 0 on, where it must not be null but is; else they are ``None``.
+    """
+
+    rows: int
+    batch: Any
+    keep: Any
+    left_out: Any
+    missing: Any
 
 
 def as_text(schema):
@@ -134,7 +148,7 @@ class PairBatches:
     """
 
     #: Largest number of rows that are checked together.
-    batch_rows = BATCH_ROWS
+    batch_rows = 1 << 20
 
     def __init__(self, schema, wanted):
         weight, where, null = wanted.weight, wanted.where, wanted.null
@@ -165,13 +179,33 @@ class PairBatches:
                 raise GraphError(f"{problem}; convert one of them")
         self.begun = self.rows - row
 
+    def prepare(self):
+        """Do what can be done before there are rows."""
+
     def add(self, batch):
         """Take in a record batch that has the needed columns."""
+        for chosen in self.choose(batch):
+            self.take(chosen)
+
+    def choose(self, batch):
+        """Yield what is to be taken in of a record batch (:class:`Chosen`); several threads may do so."""
         batch = _changed(batch, with_plain_nulls)
         for start in range(0, batch.num_rows, self.batch_rows):
-            part = batch.slice(start, self.batch_rows)
-            self._take(self._chosen(part))
-            self.rows += part.num_rows
+            yield self._choose(batch.slice(start, self.batch_rows))
+
+    def take(self, chosen):
+        """Take in what was chosen of a batch, in the order of the rows."""
+        if not self.kept_any:
+            self.kept_any = chosen.left_out is None
+            if chosen.left_out is not None:
+                self.condition.note_range(chosen.left_out)
+        if chosen.missing is not None:
+            name, row = chosen.missing
+            remedy = f"use {argument('null', 'drop')} to leave such rows out"
+            raise GraphError(f"{name!r} is null in row {row + self.rows - self.begun + 1:,}; {remedy}")
+        self._selected = chosen.keep
+        self._take(chosen.batch)
+        self.rows += chosen.rows
 
     def _take(self, batch):
         """Take in rows that are complete."""
@@ -183,23 +217,25 @@ class PairBatches:
             position = int(np.flatnonzero(self._selected.to_numpy(zero_copy_only=False))[position])
         return self.rows - self.begun + position + 1
 
-    def _chosen(self, batch):
+    def _choose(self, batch):
         """The needed columns of the rows that meet the condition and are complete."""
-        import pyarrow.compute as pc
-
-        keep = None if self.condition is None else self.condition.rows(batch)
-        if not self.kept_any:
-            self.kept_any = keep.true_count > 0
-            self.condition.note_range(batch)
+        keep = left_out = missing = None
+        if self.condition is not None:
+            keep = self.condition.rows(batch)
+            left_out = None if keep.true_count else batch
         for name in self.needed:
             if batch.column(name).null_count:
+                import pyarrow.compute as pc
+
                 here = batch.column(name).is_valid()
-                if self.null == "error":
-                    self._check_complete(name, here, keep)
+                if self.null == "error" and missing is None:
+                    row = _first_missing(here, keep)
+                    missing = None if row < 0 else (name, row)
                 keep = here if keep is None else pc.and_(keep, here)
-        batch = _changed(batch.select(self.needed), without_views)
-        self._selected = None if keep is None or keep.true_count == len(keep) else keep
-        return batch if self._selected is None else batch.filter(keep)
+        if keep is not None and keep.true_count == len(keep):
+            keep = None
+        rows, batch = batch.num_rows, _changed(batch.select(self.needed), without_views)
+        return Chosen(rows, batch if keep is None else batch.filter(keep), keep, left_out, missing)
 
     def warn_if_empty(self):
         """Warn if there were rows, of which the condition kept none."""
@@ -209,16 +245,13 @@ class PairBatches:
             kept = f"the condition {self.condition.text!r} keeps none of {self.rows:,} rows"
             warn(f"{kept}; {self.condition.ranges()}", EdgewiseWarning, stacklevel=2)
 
-    def _check_complete(self, name, here, keep):
-        """Raise unless the column ``name`` is valid in every row that is kept."""
-        import pyarrow.compute as pc
 
-        missing = pc.invert(here) if keep is None else pc.and_not(keep, here)
-        row = missing.index(True).as_py()
-        if row >= 0:
-            row += self.rows - self.begun + 1
-            remedy = f"use {argument('null', 'drop')} to leave such rows out"
-            raise GraphError(f"{name!r} is null in row {row:,}; {remedy}")
+def _first_missing(here, keep):
+    """The first row that is kept and not here, or -1."""
+    import pyarrow.compute as pc
+
+    missing = pc.invert(here) if keep is None else pc.and_not(keep, here)
+    return missing.index(True).as_py()
 
 
 class Pairs(PairBatches):
@@ -238,6 +271,12 @@ class Pairs(PairBatches):
         self.sources, self.targets = (Growing(kind, expected) for kind in kinds)
         weight = self.weight
         self.weights = None if weight is None else Growing(weight_type(schema.field(weight)), expected)
+
+    def prepare(self):
+        """Load the loops that number strings, while the first rows are read."""
+        if self.numbers is not None:
+            with timer("load loops"):
+                self.numbers.strings.prepare()
 
     def _take(self, batch):
         import pyarrow as pa

@@ -31,12 +31,13 @@ def strings_of(column) -> Strings:
 
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
-    if not any(test(column.type) for test in (types.is_string, types.is_binary, types.is_large_string)):
+    kinds = types.is_string, types.is_binary, types.is_large_string, types.is_large_binary
+    if not any(test(column.type) for test in kinds):
         column = column.cast(pa.large_binary())
     _, offsets, text = column.buffers()
     wide = str(column.type).startswith("large")
     starts = np.frombuffer(offsets, np.int64 if wide else np.int32) if offsets else np.zeros(1, np.int32)
-    text = np.frombuffer(text, np.uint8) if text else np.zeros(1, np.uint8)
+    text = np.frombuffer(text or bytes(1), np.uint8)
     return Strings(starts[column.offset : column.offset + len(column) + 1], text)
 
 

@@ -349,7 +349,7 @@ def test_nulls_inside_a_dictionary():
 
 
 def test_nulls_of_large_batches_are_counted_from_the_first_row(monkeypatch):
-    monkeypatch.setattr("edgewise.ingest.pair_columns.BATCH_ROWS", 4)
+    monkeypatch.setattr("edgewise.ingest.pair_columns.PairBatches.batch_rows", 4)
     names = pa.array([f"id {row}" if row != 9 else None for row in range(20)]).cast(pa.string_view())
     table = pa.table({"left": names, "right": names})
     with pytest.raises(GraphError, match="'left' is null in row 10;"):

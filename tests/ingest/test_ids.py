@@ -25,6 +25,14 @@ INT64, UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
 TEXT = st.text(alphabet=st.characters(codec="utf-8"), max_size=30)
 
 
+@pytest.fixture(scope="module", autouse=True, params=[0, 8, strings.FEW])
+def few(request):
+    """Strings that a dict numbers before the loops do: none, some, or all of a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strings, "FEW", request.param)
+        yield request.param
+
+
 def first_come(lefts, rights):
     """Numbers in order of first appearance, source before target."""
     known = {}
@@ -210,9 +218,9 @@ def test_halves_of_any_kind_are_smaller(monkeypatch, kind):
     lefts, rights = [f"{place:050d}" for place in range(64)], [f"{place % 9:050d}" for place in range(64)]
     sizes, add = [], strings.StringNumbers.add
 
-    def add_and_note(self, starts, *rest, **options):
-        sizes.append(len(starts) - 1)
-        return add(self, starts, *rest, **options)
+    def add_and_note(self, left, *rest):
+        sizes.append(len(left.starts) - 1)
+        return add(self, left, *rest)
 
     monkeypatch.setattr(arrow, "MAX_BYTES", 2000)
     monkeypatch.setattr(strings.StringNumbers, "add", add_and_note)
@@ -222,6 +230,21 @@ def test_halves_of_any_kind_are_smaller(monkeypatch, kind):
     ):
         check(*columns, lefts, rights)
     assert min(sizes) > 8
+
+
+def test_a_batch_beyond_the_room_of_the_table_is_taken_in_parts(monkeypatch, few):
+    for name, value in (("MIN_SLOTS", 16), ("MAX_FIRST_SLOTS", 16), ("LEAST_ROWS", 2)):
+        monkeypatch.setattr(strings, name, value)
+    rows, add = [], strings.StringNumbers._add_many
+    monkeypatch.setattr(
+        strings.StringNumbers,
+        "_add_many",
+        lambda self, left, *rest: (rows.append(len(left.starts) - 1), add(self, left, *rest))[1],
+    )
+    lefts = [f"id {place * 7 % 300}" for place in range(600)]
+    assert check_strings(lefts, lefts[::-1])[3] == 300
+    if few <= 8:
+        assert len(rows) > 3 and max(rows) < 600
 
 
 def test_too_many_strings_are_refused(monkeypatch):

@@ -12,8 +12,6 @@ pytestmark = pytest.mark.interpreter
 
 WORDS = ["b", "a", "b", "c", "a", "b", "c", "c"]
 ROWS = len(WORDS) // 2
-#: Index of each position: sources first, then targets.
-PLACES = [(position >> 1) + (position & 1) * ROWS for position in range(len(WORDS))]
 
 
 def fetch_min(array, index, value):
@@ -60,14 +58,11 @@ def with_names(function, **names):
 def numbered(seed, cas=jitter.cas, finish=lambda function: function):
     """Number the words by two threads; return what is marked as new and the positions in the slots."""
     scheduler = jitter.Scheduler(seed)
-    words = [None] * len(WORDS)
-    for position, place in enumerate(PLACES):
-        words[place] = WORDS[position].encode()
-    text = np.frombuffer(b"".join(words), np.uint8)
-    starts = np.arange(len(WORDS) + 1)
+    texts = ["".join(WORDS[side::2]).encode() for side in range(2)]
+    left, right = (ours.Strings(np.arange(ROWS + 1), np.frombuffer(text, np.uint8)) for text in texts)
     slots = jitter.Jittery(np.full(16, ours.EMPTY), scheduler)
     new_lengths = jitter.Jittery(np.zeros(len(WORDS), np.uint32), scheduler)
-    batch = ours.Batch(np.uint64(ROWS), np.uint64(1), starts, text, np.uint64(0))
+    batch = ours.Batch(ROWS, np.uint64(1), left, right, np.uint64(0))
     table = ours.Table(slots, np.zeros(1, np.int32), np.zeros(64, np.uint8))
     lookup = ours.Lookup(np.zeros(len(WORDS), np.uint64), new_lengths)
     enter = finish(with_names(ours.find_or_enter, cas=cas, fetch_min=fetch_min))
