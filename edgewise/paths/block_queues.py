@@ -14,7 +14,7 @@ from edgewise.device.warps import block_barrier, block_size, warp_aggregated_add
 #: Words between two counters.
 APART = 16
 #: Entries of a row that one warp takes at a time; longer rows are cut into pieces.
-PIECE = 1024
+PIECE = 512
 #: Vertices in a local queue; where the counters and a sum are, and the words of shared memory for all.
 LOCAL = 1024
 COUNTERS = 2 * LOCAL
@@ -32,13 +32,17 @@ def append(queue, counts, which, capacity, vertex):
 
 
 @device
-def append_pieces(queue, counts, which, vertex, degree):
-    """Append the pieces of a long row to a list of pieces: of each the vertex and the piece's number."""
+def append_pieces(queue, counts, which, first, end, vertex, degree):
+    """Append the pieces of a long row to a list of pieces: of each the vertex and the piece's number.
+
+    The list is from place ``first`` to ``end - 1``; without room, pieces are only counted.
+    """
     pieces = (degree + PIECE - 1) // PIECE
-    slot = fetch_add(counts, which * APART, pieces)
-    for piece in range(pieces):
-        queue[2 * (slot + piece)] = vertex
-        queue[2 * (slot + piece) + 1] = piece
+    slot = first + fetch_add(counts, which * APART, pieces)
+    if slot + pieces <= end:
+        for piece in range(pieces):
+            queue[2 * (slot + piece)] = vertex
+            queue[2 * (slot + piece) + 1] = piece
 
 
 @device

@@ -105,7 +105,8 @@ def take_flagged(search, turn, vertex):
         first = offsets[vertex]
         degree = offsets[vertex + 1] - first
         if degree > PIECE:
-            append_pieces(search.queue, search.counts, turn.counters + PIECES, vertex, degree)
+            room = len(search.queue) // 2
+            append_pieces(search.queue, search.counts, turn.counters + PIECES, 0, room, vertex, degree)
             degree = np.int64(0)
     return first, degree, 0
 
