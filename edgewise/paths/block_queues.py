@@ -20,6 +20,12 @@ LOCAL = 1024
 COUNTERS = 2 * LOCAL
 SUM = COUNTERS + 3
 WORDS = SUM + 1
+#: Where the rows of queued vertices are, for those that keep them, and the words of shared memory then.
+SPANS = WORDS
+WORDS_WITH_SPANS = SPANS + 2 * LOCAL
+#: Bits of a row's length beside its first entry; longer rows are read from the offsets again.
+LENGTH_BITS = 20
+LONGEST = (1 << LENGTH_BITS) - 1
 
 
 @device
@@ -86,6 +92,23 @@ def append_local(shared, step, vertex):
 def local_at(shared, step, item):
     """A vertex of the local queue of the step before."""
     return shared[((step + 1) % 2) * LOCAL + item]
+
+
+@device
+def append_local_row(shared, step, vertex, first, end):
+    """Append a vertex and where its row is, which saves the next step a read that it would wait for."""
+    slot = fetch_add(shared, COUNTERS + step % 3, 1)
+    if slot < LOCAL:
+        shared[(step % 2) * LOCAL + slot] = vertex
+        shared[SPANS + (step % 2) * LOCAL + slot] = (first << LENGTH_BITS) | min(end - first, LONGEST)
+    return slot < LOCAL
+
+
+@device
+def local_row_at(shared, step, item):
+    """First entry and end of a row in the local queue of the step before; the end of a long row is before."""
+    span = shared[SPANS + ((step + 1) % 2) * LOCAL + item]
+    return span >> LENGTH_BITS, (span >> LENGTH_BITS) + (span & LONGEST)
 
 
 @device

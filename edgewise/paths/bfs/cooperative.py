@@ -41,14 +41,15 @@ from edgewise.device.warps import (
 from edgewise.paths.block_queues import (
     APART,
     PIECE,
-    WORDS,
+    WORDS_WITH_SPANS,
     add_block_sum,
     append,
-    append_local,
+    append_local_row,
     append_pieces,
     clear_local,
     clear_next_local,
     local_at,
+    local_row_at,
     local_size,
     piece_at,
 )
@@ -132,12 +133,15 @@ def begin(worker, search, limits):
 @device
 def pass_on(shared, step, vertex, distance, search, window):
     """Offer a distance; a vertex that takes it is queued: in the block, in ``spill`` or in ``far``."""
+    capacity, offsets = len(search.queue) // QUEUES, search.rows.offsets
+    if distance >= window.last:
+        if fetch_min(search.distances, vertex, distance) > distance:
+            append(search.queue, search.counts, window.far, capacity, vertex)
+        return
+    first, end = offsets[vertex], offsets[vertex + 1]  # on their way while the atomic operation is
     if fetch_min(search.distances, vertex, distance) <= distance:
         return
-    capacity = len(search.queue) // QUEUES
-    if distance >= window.last:
-        append(search.queue, search.counts, window.far, capacity, vertex)
-    elif not append_local(shared, step, vertex):
+    if not append_local_row(shared, step, vertex, first, end):
         append(search.queue, search.counts, window.spill, capacity, vertex)
 
 
@@ -157,13 +161,14 @@ def sparse_round(worker, group, search, window):
         while item < count:
             if step == 0:
                 vertex = np.int64(search.queue[window.near * capacity + first + item])
+                entry, row_end = offsets[vertex], offsets[vertex + 1]
             else:
                 vertex = local_at(worker.shared, step, item)
-            entry, row_end = offsets[vertex], offsets[vertex + 1]
+                entry, row_end = local_row_at(worker.shared, step, item)
             distance = np.int64(load(search.distances, vertex))
             if row_end - entry > LONG * group:
                 if thread % width == 0:
-                    list_pieces(search, window, vertex, row_end - entry)
+                    list_pieces(search, window, vertex)
                 entry = row_end
             entry += thread % width
             while entry < row_end:
@@ -177,8 +182,9 @@ def sparse_round(worker, group, search, window):
 
 
 @device
-def list_pieces(search, window, vertex, degree):
+def list_pieces(search, window, vertex):
     """List the pieces of a long row of a sparse round."""
+    degree = search.rows.offsets[vertex + 1] - search.rows.offsets[vertex]
     half = len(search.queue) // QUEUES // 2
     first, end = window.spare * half, (window.spare + 1) * half
     append_pieces(search.queue, search.counts, window.counters + PIECES, first, end, vertex, degree)
@@ -377,7 +383,7 @@ def clear(counts, free, counters):
         counts[counter * APART] = 0
 
 
-@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS_WITH_SPANS)
 def run(worker, search, limits):
     """Run a whole search; all workers make the same decisions from the same counters.
 
