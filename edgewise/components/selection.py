@@ -9,7 +9,7 @@ from edgewise.components.symmetric_csr import has_local_ids
 from edgewise.device import threads
 
 #: Entries per vertex from which reading some of the rows is faster than reading every edge.
-DENSE_ON_CPU, DENSE_ON_GPU = 5, 8
+DENSE_ON_CPU, DENSE_ON_GPU = 5, 5
 #: Edges per vertex up to which two passes over the edges pay on a GPU, and the fewest for which they do.
 SPARSE, MIN_EDGES = 10, 1 << 22
 

@@ -56,8 +56,8 @@ from edgewise.paths.block_queues import (
 from edgewise.paths.csr import CSR
 from edgewise.paths.result import unreached
 
-#: Threads per block and blocks per multiprocessor.
-THREADS, MAX_BLOCKS_PER_SM = 512, 2
+#: Threads per block, blocks per multiprocessor, and how many of them must fit, which limits the registers.
+THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 512, 2, 1
 #: Rounds before a sparse window spans several levels, and how many then.
 PATIENCE, WINDOW = 48, 32
 #: Default size of a frontier from which rounds are dense.
@@ -383,7 +383,12 @@ def clear(counts, free, counters):
         counts[counter * APART] = 0
 
 
-@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS_WITH_SPANS)
+@parallel_region.by(
+    threads=THREADS,
+    max_blocks_per_sm=MAX_BLOCKS_PER_SM,
+    min_blocks_per_sm=MIN_BLOCKS_PER_SM,
+    shared_words=WORDS_WITH_SPANS,
+)
 def run(worker, search, limits):
     """Run a whole search; all workers make the same decisions from the same counters.
 
