@@ -46,38 +46,38 @@ def join_neighbour(vertex, parent, offsets, neighbours, position):
 
 
 @each
-def vote(voter, parent, vertices, votes):
+def vote(voter, parent, vertices, outcome):
     """Count how many of the compared labels equal the voter's; the most frequent label wins."""
     label = parent[voter * vertices // VOTERS]
     count = 0
     for other in range(COMPARED):
         if parent[other * vertices // COMPARED] == label:
             count += 1
-    fetch_max(votes, 0, (np.int64(count) << LABEL_BITS) | np.int64(label))
+    fetch_max(outcome, 0, (np.int64(count) << LABEL_BITS) | np.int64(label))
 
 
 @each.prefetch(
-    lambda vertex, parent, offsets, neighbours, votes, max_row, listed: (
+    lambda vertex, parent, offsets, neighbours, outcome, max_row, listed: (
         np.int64(parent[vertex]),
-        votes[0] & LABEL,
+        outcome[0] & LABEL,
     )
 )
-def join_outside(vertex, seen, parent, offsets, neighbours, votes, max_row, listed):
+def join_outside(vertex, seen, parent, offsets, neighbours, outcome, max_row, listed):
     """Join a vertex outside the giant with all its neighbours, or list it if its row is long."""
     label, giant = seen
     if label != giant:
         first, end = offsets[vertex], offsets[vertex + 1]
         if end - first > max_row:
-            list_row(vertex, listed, votes, 1)
+            list_row(vertex, listed, outcome, 1)
         else:
             for entry in range(first, end):
                 union(parent, vertex, neighbours[entry])
 
 
 @each_row
-def join_listed(block, lane, lanes, listed, votes, parent, offsets, neighbours):
+def join_listed(block, lane, lanes, listed, outcome, parent, offsets, neighbours):
     """Join the listed vertices of long rows with all their neighbours, shared by the lanes of a block."""
-    for item in range(block, votes[1], BLOCKS):
+    for item in range(block, outcome[1], BLOCKS):
         vertex = listed[item]
         for entry in range(offsets[vertex] + lane, offsets[vertex + 1], lanes):
             union(parent, vertex, neighbours[entry])
@@ -90,10 +90,10 @@ def finish_outside(vertices, parent, csr):
     """
     offsets, neighbours, max_row, _ = csr
     listed, blocks = new_list(csr)
-    votes = arrays.zeros(2, np.int64, arrays.device_of(parent))  # the winning one, and how many are listed
-    vote(VOTERS if vertices else 0, parent, vertices, votes)
-    join_outside(vertices, parent, offsets, neighbours, votes, max_row, listed)
-    join_listed(blocks, listed, votes, parent, offsets, neighbours, width="block")
+    outcome = arrays.zeros(2, np.int64, arrays.device_of(parent))  # the winning one, and how many are listed
+    vote(VOTERS if vertices else 0, parent, vertices, outcome)
+    join_outside(vertices, parent, offsets, neighbours, outcome, max_row, listed)
+    join_listed(blocks, listed, outcome, parent, offsets, neighbours, width="block")
     compress(vertices, parent)
 
 
