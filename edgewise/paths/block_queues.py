@@ -4,12 +4,22 @@ Counters are :data:`APART` words apart, so that no two share a cache line.  Queu
 ``which * capacity`` of one array, and counter ``which`` holds its length.  In its shared memory a block has
 two local queues that alternate, one read and one written in each step, and behind them three counters: this
 step's is written, the last one's read, the next one's cleared.
+
+An atomic addition of 64 bits in shared memory is a loop of compare-and-swap, in which the threads of a block
+wait for each other.  Therefore a warp adds once.
 """
 
 import numpy as np
 
 from edgewise.device import device, fetch_add
-from edgewise.device.warps import block_barrier, block_size, warp_aggregated_add
+from edgewise.device.warps import (
+    block_barrier,
+    block_size,
+    inclusive_scan,
+    shuffle,
+    warp_aggregated_add,
+    warp_size,
+)
 
 #: Words between two counters.
 APART = 16
@@ -82,7 +92,7 @@ def local_size(shared, step):
 @device
 def append_local(shared, step, vertex):
     """Append a vertex to the local queue of this step and return whether there is room."""
-    slot = fetch_add(shared, COUNTERS + step % 3, 1)
+    slot = warp_aggregated_add(shared, COUNTERS + step % 3)
     if slot < LOCAL:
         shared[(step % 2) * LOCAL + slot] = vertex
     return slot < LOCAL
@@ -97,7 +107,7 @@ def local_at(shared, step, item):
 @device
 def append_local_row(shared, step, vertex, first, end):
     """Append a vertex and where its row is, which saves the next step a read that it would wait for."""
-    slot = fetch_add(shared, COUNTERS + step % 3, 1)
+    slot = warp_aggregated_add(shared, COUNTERS + step % 3)
     if slot < LOCAL:
         shared[(step % 2) * LOCAL + slot] = vertex
         shared[SPANS + (step % 2) * LOCAL + slot] = (first << LENGTH_BITS) | min(end - first, LONGEST)
@@ -114,13 +124,14 @@ def local_row_at(shared, step, item):
 @device
 def add_block_sum(worker, counts, which, value):
     """Add the sum of the values of a block's threads to a counter, with one atomic operation per block."""
-    is_first = worker.id % block_size() == 0
+    is_first, lanes = worker.id % block_size() == 0, warp_size()
+    of_warp = shuffle(inclusive_scan(np.int64(value), worker.id % lanes), lanes - 1)
     block_barrier()
     if is_first:
         worker.shared[SUM] = 0
     block_barrier()
-    if value > 0:
-        fetch_add(worker.shared, SUM, value)
+    if worker.id % lanes == 0 and of_warp > 0:
+        fetch_add(worker.shared, SUM, of_warp)
     block_barrier()
     if is_first and worker.shared[SUM] > 0:
         fetch_add(counts, which * APART, worker.shared[SUM])

@@ -17,11 +17,14 @@ are cut into pieces.  Bottom-up unvisited vertices search for a neighbour in the
 first (Beamer, Asanovic and Patterson 2012): a thread reads the beginning of a row, its warp goes on, and what
 is still left is cut into pieces.  All writes to a distance write the same value, so there are no atomics.
 
-*Direction.*  Top-down a round reads the ``f`` entries of the frontier.  Of all ``m`` entries a share ``f /
+*Entries.*  Sparse rounds take a frontier of few vertices with few entries: in the first rounds, in which a
+social network is traversed, and for longer queues their entries are counted before.  Top-down a dense round
+reads the ``f`` entries of the frontier.  Of all ``m`` entries a share ``f /
 m`` leads to the frontier, so that bottom-up each of the ``u`` unvisited vertices finds one after ``m / f``
 entries or at the end of its row: ``min(u m / f, entries of unvisited vertices)``.  The smaller of the two is
 taken.  Numbers of vertices would not do: the first level of a social network may be few vertices with most
-entries, and the fronts of a mesh are many vertices with few.
+entries, and the fronts of a mesh are many vertices with few.  They decide only whether it is worth counting
+the entries of a frontier that is not a queue.
 """
 
 from typing import Any, NamedTuple
@@ -60,8 +63,12 @@ from edgewise.paths.result import unreached
 THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 512, 2, 1
 #: Rounds before a sparse window spans several levels, and how many then.
 PATIENCE, WINDOW = 48, 32
-#: Default size of a frontier from which rounds are dense.
-DENSE_FROM = 16384
+#: Default size of a frontier from which rounds are dense, and number of its entries.
+DENSE_FROM, DENSE_ENTRIES = 16384, 1 << 17
+#: First rounds, and size of a queue, in which its entries are counted.
+COUNTED_ROUNDS, COUNTED_FROM = 8, 512
+#: Part of the vertices from which the entries of a dense round's frontier are counted.
+LARGE = 64
 #: Entries read bottom-up that take as long as one read top-down.
 BOTTOM_UP = 1.0
 #: Rows of a sparse round longer than this times a group's threads are cut into pieces.
@@ -223,21 +230,19 @@ def sparse_window(worker, group, search, window):
 
 
 @device
-def reach(search, vertex, distance):
-    """Give a vertex that is not reached its distance; return how many are reached, and their entries."""
-    if search.distances[vertex] > distance:
-        search.distances[vertex] = distance
-        if len(search.incoming.offsets) > 0:
-            return 1, search.rows.offsets[vertex + 1] - search.rows.offsets[vertex]
-        return 1, np.int64(0)
-    return 0, np.int64(0)
+def reach(distances, vertex, distance):
+    """Give a vertex that is not reached its distance; return the number of vertices reached."""
+    if distances[vertex] > distance:
+        distances[vertex] = distance
+        return 1
+    return 0
 
 
 @device
 def top_down(worker, level, search, pieces):
     """Expand all vertices at ``level``, a warp's rows at a time; pieces of long rows are listed."""
     distances, offsets, n = search.distances, search.rows.offsets, len(search.distances)
-    lanes, n_reached, n_entries = warp_size(), 0, np.int64(0)
+    lanes, n_reached = warp_size(), 0
     lane, room = worker.id % lanes, len(search.queue) // 2
     for base in range(worker.id - lane, n, worker.count):
         vertex = base + lane
@@ -248,27 +253,27 @@ def top_down(worker, level, search, pieces):
             if degree > PIECE:
                 append_pieces(search.queue, search.counts, pieces, 0, room, vertex, degree)
                 degree = np.int64(0)
+        if ballot(degree > 0) == 0:
+            continue
         prefix = inclusive_scan(degree, lane)
         total, start = shuffle(prefix, lanes - 1), first - prefix + degree
         for share in range(0, total, lanes):
             owner = find_segment(share + lane, prefix, lanes)
             entry = share + lane + shuffle(start, owner)
             if share + lane < total:
-                one, entries = reach(search, search.rows.neighbours[entry], level + 1)
-                n_reached, n_entries = n_reached + one, n_entries + entries
-    return n_reached, n_entries
+                n_reached += reach(distances, search.rows.neighbours[entry], level + 1)
+    return n_reached
 
 
 @device
 def top_down_pieces(worker, level, search, n_pieces):
     """Expand the listed pieces of long rows, one per warp."""
-    lanes, n_reached, n_entries = warp_size(), 0, np.int64(0)
+    lanes, n_reached = warp_size(), 0
     for item in range(worker.id // lanes, n_pieces, worker.count // lanes):
         _, first, end = piece_at(search.queue, item, search.rows.offsets)
         for entry in range(first + worker.id % lanes, end, lanes):
-            one, entries = reach(search, search.rows.neighbours[entry], level + 1)
-            n_reached, n_entries = n_reached + one, n_entries + entries
-    return n_reached, n_entries
+            n_reached += reach(search.distances, search.rows.neighbours[entry], level + 1)
+    return n_reached
 
 
 @device
@@ -328,7 +333,19 @@ def bottom_up_pieces(worker, level, search, n_pieces):
 
 
 @device
-def survey(worker, level, search, counter):
+def count_queued(worker, search, which, size, counter):
+    """Number of the entries of the vertices in a queue."""
+    offsets, n_entries, first = search.rows.offsets, np.int64(0), which * (len(search.queue) // QUEUES)
+    for item in range(first + worker.id, first + size, worker.count):
+        vertex = np.int64(search.queue[item])
+        n_entries += offsets[vertex + 1] - offsets[vertex]
+    add_block_sum(worker, search.counts, counter, n_entries)
+    barrier_wait(worker)
+    return load(search.counts, counter * APART)
+
+
+@device
+def count_level(worker, level, search, counter):
     """Number of the entries of the vertices at ``level``."""
     offsets, n_entries = search.rows.offsets, np.int64(0)
     for vertex in range(worker.id, len(search.distances), worker.count):
@@ -342,7 +359,7 @@ def survey(worker, level, search, counter):
 @device
 def upwards(search, frontier, unvisited, unread):
     """Whether a round reads less bottom-up: from the entries of the frontier, and what is not visited yet."""
-    if len(search.incoming.offsets) == 0:
+    if frontier < 0 or len(search.incoming.offsets) == 0:
         return False
     reads = float(max(unvisited, 1)) * len(search.rows.neighbours) / max(frontier, 1)
     return BOTTOM_UP * min(reads, float(unread)) < frontier
@@ -350,20 +367,22 @@ def upwards(search, frontier, unvisited, unread):
 
 @device
 def dense_round(worker, level, search, counters, upward):
-    """Take a level densely; return the number of vertices reached, and of their entries."""
+    """Take a level densely; return the number of vertices reached, and of their entries, -1 if not known."""
     counts, pieces = search.counts, counters + PIECES
     if upward:
         n_reached, n_entries = bottom_up(worker, level, search, pieces)
         barrier_wait(worker)
         more, more_entries = bottom_up_pieces(worker, level, search, load(counts, pieces * APART))
+        n_reached, n_entries = n_reached + more, n_entries + more_entries
+        add_block_sum(worker, counts, counters + ENTRIES, n_entries)
     else:
-        n_reached, n_entries = top_down(worker, level, search, pieces)
+        n_reached = top_down(worker, level, search, pieces)
         barrier_wait(worker)
-        more, more_entries = top_down_pieces(worker, level, search, load(counts, pieces * APART))
-    add_block_sum(worker, counts, counters + REACHED, n_reached + more)
-    add_block_sum(worker, counts, counters + ENTRIES, n_entries + more_entries)
+        n_reached += top_down_pieces(worker, level, search, load(counts, pieces * APART))
+    add_block_sum(worker, counts, counters + REACHED, n_reached)
     barrier_wait(worker)
-    return load(counts, (counters + REACHED) * APART), load(counts, (counters + ENTRIES) * APART)
+    n_entries = load(counts, (counters + ENTRIES) * APART)
+    return load(counts, (counters + REACHED) * APART), n_entries if upward else np.int64(-1)
 
 
 @device
@@ -399,12 +418,19 @@ def run(worker, search, limits):
     size = begin(worker, search, limits)
     near, spill, far, free, spare = 0, 1, 2, 3, 4
     level, rounds, dense_until, inside = 0, 0, 0, False
-    frontier, unvisited, unread = np.int64(-1), len(search.distances) - size, len(search.rows.neighbours)
+    n, m = len(search.distances), len(search.rows.neighbours)
+    frontier, unvisited, unread = np.int64(-1), n - size, m
     while size > 0 and level < limits.cutoff:
         counters = QUEUES + SET * (rounds % 3)
         if worker.id == 0:
             clear(counts, free, QUEUES + SET * ((rounds + 1) % 3))
-        if (size < limits.dense_from or inside) and level >= dense_until:
+        dense = level < dense_until or (size >= limits.dense_from and not inside)
+        if not (dense or inside) and (
+            rounds < COUNTED_ROUNDS or (size >= COUNTED_FROM and rounds < PATIENCE)
+        ):
+            frontier = count_queued(worker, search, near, size, counters + FRONTIER)
+            dense = frontier >= DENSE_ENTRIES
+        if not dense:
             last = min(level + (1 if rounds < PATIENCE else WINDOW), limits.cutoff)
             window = Window(near, spill, far, spare, counters, size, last)
             left = sparse_window(worker, limits.group, search, window)
@@ -419,11 +445,12 @@ def run(worker, search, limits):
             else:
                 level, size = last, load(counts, far * APART)
                 near, spill, far, free, spare = far, spare, free, near, spill
+                unread -= max(frontier, 0)
                 frontier, unvisited = np.int64(-1), unvisited - size
         else:
-            if frontier < 0 and len(search.incoming.offsets) > 0:
-                frontier = survey(worker, level, search, counters + FRONTIER)
-            unread -= frontier
+            if frontier < 0 and size >= n // LARGE and len(search.incoming.offsets) > 0:
+                frontier = count_level(worker, level, search, counters + FRONTIER)
+            unread -= frontier if frontier >= 0 else size * m // n
             upward = upwards(search, frontier, unvisited, unread)
             size, frontier = dense_round(worker, level, search, counters, upward)
             level, unvisited = level + 1, unvisited - size

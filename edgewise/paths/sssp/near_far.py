@@ -44,8 +44,8 @@ from edgewise.paths.sssp.near_far_kernels import (
 )
 from edgewise.paths.sssp.weights import past_the_end
 
-#: Threads per block, and blocks per multiprocessor.
-THREADS, MAX_BLOCKS_PER_SM = 512, 2
+#: Threads per block, blocks per multiprocessor, and how many of them must fit, which limits the registers.
+THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 512, 2, 1
 #: Number of near vertices from which on rounds are dense.
 DENSE_FROM = 16384
 #: Kinds of rounds.
@@ -155,7 +155,12 @@ def dense_round(worker, search, turn):
     return load(counts, (counters + NEAR) * APART), load(counts, (counters + FAR) * APART)
 
 
-@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
+@parallel_region.by(
+    threads=THREADS,
+    max_blocks_per_sm=MAX_BLOCKS_PER_SM,
+    min_blocks_per_sm=MIN_BLOCKS_PER_SM,
+    shared_words=WORDS,
+)
 def search_near_far(worker, search, limits):
     """Run a whole search; all workers make the same decisions from the same counters.
 
