@@ -13,6 +13,7 @@ import numpy as np
 
 from edgewise.device import device, fetch_add
 from edgewise.device.warps import (
+    ballot,
     block_barrier,
     block_size,
     inclusive_scan,
@@ -23,8 +24,9 @@ from edgewise.device.warps import (
 
 #: Words between two counters.
 APART = 16
-#: Entries of a row that one warp takes at a time; longer rows are cut into pieces.
-PIECE = 512
+#: Entries of a row that one warp takes at a time, and length from which a warp does not share out a row among
+#: its lanes: rows that follow each other may all be long.
+PIECE, LONG_ROW = 512, 128
 #: Vertices in a local queue; where the counters and a sum are, and the words of shared memory for all.
 LOCAL = 1024
 COUNTERS = 2 * LOCAL
@@ -59,6 +61,32 @@ def append_pieces(queue, counts, which, first, end, vertex, degree):
         for piece in range(pieces):
             queue[2 * (slot + piece)] = vertex
             queue[2 * (slot + piece) + 1] = piece
+
+
+@device
+def append_long_rows(worker, queue, counts, which, vertex, degree):
+    """Append the pieces of those rows of a warp that are long; return the degree of the others, else 0.
+
+    Lists begin at the beginning of the queue, and :func:`room_for_pieces` tells how long they become.
+    """
+    lanes = warp_size()
+    lane = worker.id % lanes
+    if ballot(degree > LONG_ROW) == 0:
+        return degree
+    pieces = (degree + PIECE - 1) // PIECE if degree > LONG_ROW else np.int64(0)
+    last, slot = inclusive_scan(pieces, lane), np.int64(0)
+    if lane == lanes - 1:
+        slot = np.int64(fetch_add(counts, which * APART, last))
+    slot = shuffle(slot, lanes - 1) + last - pieces
+    for piece in range(pieces):
+        queue[2 * (slot + piece)] = vertex
+        queue[2 * (slot + piece) + 1] = piece
+    return degree if pieces == 0 else np.int64(0)
+
+
+def room_for_pieces(n_entries):
+    """Words that the pieces of all long rows take at most."""
+    return 2 * (n_entries // PIECE + n_entries // LONG_ROW + 1)
 
 
 @device

@@ -99,7 +99,9 @@ def distances_by(kind, seed, **replaced):
     """Distances from vertex 0 by three blocks of one thread, pieces of two entries, and little room."""
     dense_from, limits = ROUNDS[kind]
     scheduler = jitter.Scheduler(seed)
-    region = jitter.jittery(driver.run.body, **{"LONG": 4, "PIECE": 2, "LOCAL": 4, **limits}, **replaced)
+    region = jitter.jittery(
+        driver.run.body, **{"LONG": 4, "PIECE": 2, "LONG_ROW": 3, "LOCAL": 4, **limits}, **replaced
+    )
     graph = ew.Graph.from_edges(SOURCES, TARGETS, n_vertices=N)
     rows = CSR(graph.offsets, graph.neighbours, np.empty(0, np.int32))
     distances = jitter.Jittery(np.zeros(N, np.int32), scheduler)

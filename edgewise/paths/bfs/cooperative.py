@@ -48,6 +48,7 @@ from edgewise.paths.block_queues import (
     add_block_sum,
     append,
     append_local_row,
+    append_long_rows,
     append_pieces,
     clear_local,
     clear_next_local,
@@ -55,6 +56,7 @@ from edgewise.paths.block_queues import (
     local_row_at,
     local_size,
     piece_at,
+    room_for_pieces,
 )
 from edgewise.paths.csr import CSR
 from edgewise.paths.result import unreached
@@ -243,18 +245,16 @@ def top_down(worker, level, search, pieces):
     """Expand all vertices at ``level``, a warp's rows at a time; pieces of long rows are listed."""
     distances, offsets, n = search.distances, search.rows.offsets, len(search.distances)
     lanes, n_reached = warp_size(), 0
-    lane, room = worker.id % lanes, len(search.queue) // 2
+    lane = worker.id % lanes
     for base in range(worker.id - lane, n, worker.count):
         vertex = base + lane
         first, degree = np.int64(0), np.int64(0)
         if vertex < n and distances[vertex] == level:
             first = offsets[vertex]
             degree = offsets[vertex + 1] - first
-            if degree > PIECE:
-                append_pieces(search.queue, search.counts, pieces, 0, room, vertex, degree)
-                degree = np.int64(0)
         if ballot(degree > 0) == 0:
             continue
+        degree = append_long_rows(worker, search.queue, search.counts, pieces, vertex, degree)
         prefix = inclusive_scan(degree, lane)
         total, start = shuffle(prefix, lanes - 1), first - prefix + degree
         for share in range(0, total, lanes):
@@ -469,12 +469,13 @@ def cooperative(adjacency, sources, cutoff, dense_from=DENSE_FROM):
     rows, device = adjacency.outgoing, arrays.device_of(adjacency.offsets)
     n, m = rows.n_vertices, len(rows.neighbours)
     dense_from = max(1, min(dense_from, n))
+    half = dense_from + max(m // PIECE, -(-room_for_pieces(m) // (2 * QUEUES)))
     nothing = arrays.empty(0, np.int64, device)
     search = Search(
         rows,
         adjacency.incoming if adjacency.has_incoming else CSR(nothing, rows.neighbours[:0], rows.weights),
         arrays.empty(n, np.int32, device),
-        arrays.empty(QUEUES * 2 * (dense_from + m // PIECE), rows.neighbours.dtype, device),
+        arrays.empty(QUEUES * 2 * half, rows.neighbours.dtype, device),
         arrays.zeros(COUNTERS * APART, np.int64, device),
     )
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)

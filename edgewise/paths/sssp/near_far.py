@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, load, parallel_region
-from edgewise.paths.block_queues import APART, PIECE, WORDS, add_block_sum
+from edgewise.paths.block_queues import APART, WORDS, add_block_sum, room_for_pieces
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp.near_far_kernels import (
     COUNTERS,
@@ -200,7 +200,7 @@ def near_far(rows, sources, cutoff, delta=0, dense_from=DENSE_FROM):
     dense_from, index_type = max(1, min(dense_from, n)), rows.neighbours.dtype
     distances, expanded = (arrays.empty(n, dtype, device) for _ in range(2))
     words = arrays.empty(2 * -(-n // FLAGS), np.uint32, device)
-    capacity = 2 * dense_from + 2 * len(rows.neighbours) // PIECE
+    capacity = 2 * dense_from + -(-room_for_pieces(len(rows.neighbours)) // QUEUES)
     queue = arrays.empty(QUEUES * capacity, index_type, device)
     counts = arrays.zeros(COUNTERS * APART, np.int32, device)
     search = Search(rows.outgoing, distances, expanded, words.view(np.uint8), words, queue, counts)
