@@ -66,7 +66,8 @@ def test_tasks_in_any_order(shape, by_work):
 @pytest.mark.simulator
 @pytest.mark.parametrize("top", [1, 5, 10**6])
 def test_several_counts_of_the_highest_vertices(top, monkeypatch):
-    monkeypatch.setattr(triangles, "MANY_STEPS", 0)
+    monkeypatch.setattr(triangles, "MANY_ENTRIES", 0)
+    monkeypatch.setattr(triangles, "HUBS_PART", 10**6)
     monkeypatch.setattr(triangles, "TOP", top)
     vertices, sources, targets = ZOO["dense"]
     ranked = ranked_of(ew.Graph.from_edges(sources, targets, n_vertices=vertices).to(PLACE))

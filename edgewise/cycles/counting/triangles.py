@@ -61,8 +61,10 @@ COST = 0.2
 NO_ORDER = np.empty(0, np.int64)
 #: Threads of a block.
 THREADS = 256
-#: Highest vertices that have several counts on a GPU, how many, and steps by rank from which on this pays.
-TOP, COPIES, MANY_STEPS = 256, 16, 1 << 26
+#: Highest vertices that have several counts on a GPU, and how many of them.
+TOP, COPIES = 256, 16
+#: This pays if these vertices have at least so large a part of the entries, and these are so many.
+HUBS_PART, MANY_ENTRIES = 16, 1 << 18
 
 prefetch_higher = task_prefetcher(2, offsets=0, row=12, bounds=8, near_rows=4, near=8)
 
@@ -381,7 +383,10 @@ class WarpTriangles:
 
 def copies_for(ranked: Ranked):
     """Zeros for several counts of the highest vertices, if the graph has hubs; else an empty array."""
-    top = min(TOP, ranked.n_vertices) if float(work(ranked, 3).sum()) >= MANY_STEPS else 0
+    n, entries = ranked.n_vertices, len(ranked.neighbours)
+    top = min(TOP, n) if entries >= MANY_ENTRIES else 0
+    if top and HUBS_PART * int(ranked.offsets[n] - ranked.offsets[n - top]) < entries:
+        top = 0
     return arrays.zeros(top * COPIES, np.int64, ranked.device)
 
 
