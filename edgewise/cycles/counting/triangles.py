@@ -64,7 +64,7 @@ THREADS = 256
 #: Highest vertices that have several counts on a GPU, and how many of them.
 TOP, COPIES = 256, 16
 #: This pays if these vertices have at least so large a part of the entries, and these are so many.
-HUBS_PART, MANY_ENTRIES = 16, 1 << 18
+HUBS_PART, MANY_ENTRIES = 32, 1 << 18
 
 prefetch_higher = task_prefetcher(2, offsets=0, row=12, bounds=8, near_rows=4, near=8)
 
