@@ -18,14 +18,10 @@ NONE = driver.unreached(np.int32)
 simulated = pytest.mark.skipif(not SIMULATED, reason="the search runs on GPUs")
 
 
-def tree_behind_path(*branches, length=60):
+def tree_behind_path(*branches, length):
     """A path, and at its end a tree: blocks go on by themselves there, and have no room for its leaves."""
-    sources, targets, last, n = (
-        [np.arange(length)],
-        [np.arange(1, length + 1)],
-        np.array([length]),
-        length + 1,
-    )
+    sources, targets = [np.arange(length)], [np.arange(1, length + 1)]
+    last, n = np.array([length]), length + 1
     for count in branches:
         leaves = n + np.arange(len(last) * count)
         sources.append(np.repeat(last, count))
@@ -45,10 +41,20 @@ def two_hubs(leaves, length):
 
 #: Graphs, and sizes from which rounds are dense.
 SHAPES = {
-    "tree": (tree_behind_path(40, 40, 1), (40, 300)),
-    "hubs": (two_hubs(1500, 0), (1, 300, 10_000)),
-    "hubs behind a path": (two_hubs(700, 50), (10, 10_000)),
+    "tree": (tree_behind_path(6, 6, 1, 2, length=6), (5, 20, 1000)),
+    "hubs": (two_hubs(90, 0), (1, 30, 1000)),
+    "hubs behind a path": (two_hubs(50, 6), (1, 10, 1000)),
 }
+#: Limits with which small graphs have every kind of round: of local queues, pieces, rounds and rows.
+SMALL = {"LOCAL": 16, "PIECE": 16, "LONG_ROW": 8, "PATIENCE": 3, "WINDOW": 6, "LONG": 4, "FEW": 4}
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Small limits; the simulator runs the functions as they are."""
+    for limit, value in SMALL.items():
+        for page in (driver, import_module("edgewise.paths.block_queues")):
+            monkeypatch.setattr(page, limit, value, raising=False)
 
 
 def searched(graph, source, **options):
@@ -57,9 +63,11 @@ def searched(graph, source, **options):
 
 @simulated
 @pytest.mark.simulator
+@pytest.mark.parametrize("entries", [40, 10**6])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("directed", [False, True])
-def test_rounds_that_overflow(directed, shape):
+def test_rounds_that_overflow(directed, shape, entries, small, monkeypatch):
+    monkeypatch.setattr(driver, "DENSE_ENTRIES", entries)
     (n, sources, targets), sizes = SHAPES[shape]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=n, directed=directed)
     for source in (0, int(graph.degrees().argmax())):
@@ -70,10 +78,10 @@ def test_rounds_that_overflow(directed, shape):
 
 @simulated
 @pytest.mark.simulator
-def test_a_cutoff_inside_a_window():
+def test_a_cutoff_inside_a_window(small):
     (n, sources, targets), _ = SHAPES["hubs behind a path"]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=n)
-    for cutoff in (49, 51):
+    for cutoff in range(4, 9):
         expected = ew.bfs(graph, 0, cutoff=cutoff, method="top-down").distances
         assert np.array_equal(searched(graph, 0, cutoff=cutoff), expected), cutoff
 
