@@ -62,13 +62,13 @@ from edgewise.paths.csr import CSR
 from edgewise.paths.result import unreached
 
 #: Threads per block, blocks per multiprocessor, and how many of them must fit, which limits the registers.
-THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 512, 2, 1
+THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 768, 1, 1
 #: Rounds before a sparse window spans several levels, and how many then.
 PATIENCE, WINDOW = 48, 32
 #: Default size of a frontier from which rounds are dense, and number of its entries.
-DENSE_FROM, DENSE_ENTRIES = 16384, 1 << 17
+DENSE_FROM, DENSE_ENTRIES = 16384, 1 << 19
 #: First rounds, and size of a queue, in which its entries are counted.
-COUNTED_ROUNDS, COUNTED_FROM = 8, 512
+COUNTED_ROUNDS, COUNTED_FROM = 8, 4096
 #: Part of the vertices from which the entries of a dense round's frontier are counted.
 LARGE = 64
 #: Entries read bottom-up that take as long as one read top-down.

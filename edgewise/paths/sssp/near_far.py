@@ -45,7 +45,7 @@ from edgewise.paths.sssp.near_far_kernels import (
 from edgewise.paths.sssp.weights import past_the_end
 
 #: Threads per block, blocks per multiprocessor, and how many of them must fit, which limits the registers.
-THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 512, 2, 1
+THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 768, 1, 1
 #: Number of near vertices from which on rounds are dense.
 DENSE_FROM = 16384
 #: Kinds of rounds.
