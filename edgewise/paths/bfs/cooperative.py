@@ -15,16 +15,15 @@ all distances inside it are final.
 it divides the entries of its 32 rows evenly among its lanes (Merrill, Garland and Grimshaw 2012); longer rows
 are cut into pieces.  Bottom-up unvisited vertices search for a neighbour in the frontier and stop at the
 first (Beamer, Asanovic and Patterson 2012): a thread reads the beginning of a row, its warp goes on, and what
-is still left is cut into pieces.  All writes to a distance write the same value, so there are no atomics.
+is still left is cut into pieces.  All writes to a distance write the same value, so that plain ones do.
 
-*Entries.*  Sparse rounds take a frontier of few vertices with few entries: in the first rounds, in which a
-social network is traversed, and for longer queues their entries are counted before.  Top-down a dense round
-reads the ``f`` entries of the frontier.  Of all ``m`` entries a share ``f /
-m`` leads to the frontier, so that bottom-up each of the ``u`` unvisited vertices finds one after ``m / f``
-entries or at the end of its row: ``min(u m / f, entries of unvisited vertices)``.  The smaller of the two is
-taken.  Numbers of vertices would not do: the first level of a social network may be few vertices with most
-entries, and the fronts of a mesh are many vertices with few.  They decide only whether it is worth counting
-the entries of a frontier that is not a queue.
+*Entries decide.*  Top-down a dense round reads the ``f`` entries of the frontier.  Of all ``m`` entries a
+share ``f / m`` leads there, so that bottom-up each of the ``u`` unvisited vertices finds a neighbour after
+``m / f`` entries, or none at the end of its row: ``min(u m / f, entries of unvisited vertices)``.  The smaller
+of the two is taken.  Numbers of vertices would not do: the first levels of a social network are few vertices
+with most entries, and the fronts of a mesh are many vertices with few.  A queue with many entries is taken
+densely, too.  Counting entries takes a few microseconds, which roads with their thousands of rounds must not
+spend: it is done in the first rounds, for long queues, and where a dense round has many vertices.
 """
 
 from typing import Any, NamedTuple
