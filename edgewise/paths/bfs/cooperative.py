@@ -20,9 +20,9 @@ is still left is cut into pieces.  All writes to a distance write the same value
 *Entries decide.*  Top-down a dense round reads the ``f`` entries of the frontier.  Of all ``m`` entries a
 share ``f / m`` leads there, so that bottom-up each of the ``u`` unvisited vertices finds a neighbour after
 ``m / f`` entries, or none at the end of its row: ``min(u m / f, entries of unvisited vertices)``.  The
-smaller of the two is taken.  Numbers of vertices would not do: the first levels of a social network are few vertices
-with most entries, and the fronts of a mesh are many vertices with few.  A queue with many entries is taken
-densely, too.  Counting entries takes a few microseconds, which roads with their thousands of rounds must not
+smaller of the two is taken.  Numbers of vertices would not do: the first levels of a social network are few
+vertices with most entries, and the fronts of a mesh are many vertices with few.  A queue with many entries is
+taken densely, too.  Counting entries takes a few microseconds, which roads with their thousands of rounds must not
 spend: it is done in the first rounds, for long queues, and where a dense round has many vertices.
 """
 
