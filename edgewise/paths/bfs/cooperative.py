@@ -17,13 +17,13 @@ are cut into pieces.  Bottom-up unvisited vertices search for a neighbour in the
 first (Beamer, Asanovic and Patterson 2012): a thread reads the beginning of a row, its warp goes on, and what
 is still left is cut into pieces.  All writes to a distance write the same value, so that plain ones do.
 
-*Entries decide.*  Top-down a dense round reads the ``f`` entries of the frontier.  Of all ``m`` entries a
+*Entries decide.* Top-down a dense round reads the ``f`` entries of the frontier.  Of all ``m`` entries a
 share ``f / m`` leads there, so that bottom-up each of the ``u`` unvisited vertices finds a neighbour after
 ``m / f`` entries, or none at the end of its row: ``min(u m / f, entries of unvisited vertices)``.  The
 smaller of the two is taken.  Numbers of vertices would not do: the first levels of a social network are few
 vertices with most entries, and the fronts of a mesh are many vertices with few.  A queue with many entries is
-taken densely, too.  Counting entries takes a few microseconds, which roads with their thousands of rounds must not
-spend: it is done in the first rounds, for long queues, and where a dense round has many vertices.
+taken densely, too.  Counting entries takes a few microseconds, which roads with their thousands of rounds
+must not spend: it is done in the first rounds, for long queues, and where a dense round has many vertices.
 """
 
 from typing import Any, NamedTuple
