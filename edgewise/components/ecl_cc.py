@@ -6,9 +6,12 @@ than path halving and hooking on every graph measured.  Where rows are ascending
 smallest; in other orders fewer vertices are hooked at the start.
 """
 
+import numpy as np
+
+from edgewise.components.long_rows import BLOCKS, list_row, new_list
 from edgewise.components.rem import union
 from edgewise.components.trees import compress, new_parents, singletons
-from edgewise.device import device, each, each_row
+from edgewise.device import arrays, device, each, each_row
 
 
 @device
@@ -26,34 +29,39 @@ def hang_below_first(vertex, seen, parent, offsets, neighbours, entries):
 
 
 @each
-def join_smaller(vertex, parent, offsets, neighbours, max_row):
-    """Join ``vertex`` with its smaller neighbours except the first, unless its row is too long."""
+def join_smaller(vertex, parent, offsets, neighbours, max_row, listed, count):
+    """Join ``vertex`` with its smaller neighbours except the first, or list it if its row is too long."""
     first, end = offsets[vertex], offsets[vertex + 1]
-    if end - first <= max_row:
-        for entry in range(first + 1, end):
-            other = neighbours[entry]
-            if other < vertex:
-                union(parent, vertex, other)
-
-
-@each_row
-def join_hub(hub, lane, lanes, hubs, parent, offsets, neighbours):
-    """Join a vertex of a long row with its smaller neighbours, shared by the lanes."""
-    vertex = hubs[hub]
-    for entry in range(offsets[vertex] + lane, offsets[vertex + 1], lanes):
+    if end - first > max_row:
+        list_row(vertex, listed, count, 0)
+        return
+    for entry in range(first + 1, end):
         other = neighbours[entry]
         if other < vertex:
             union(parent, vertex, other)
 
 
+@each_row
+def join_listed_smaller(block, lane, lanes, listed, count, parent, offsets, neighbours):
+    """Join the vertices of long rows with their smaller neighbours, a row shared by the lanes of a block."""
+    for item in range(block, count[0], BLOCKS):
+        vertex = listed[item]
+        for entry in range(offsets[vertex] + lane, offsets[vertex + 1], lanes):
+            other = neighbours[entry]
+            if other < vertex:
+                union(parent, vertex, other)
+
+
 def ecl_cc(vertices, csr):
     """Each vertex below its first smaller neighbour, then every edge once."""
-    offsets, neighbours, hubs, max_row = csr
+    offsets, neighbours, max_row, _ = csr
     if not len(neighbours):
         return singletons(vertices, neighbours)
     parent = new_parents(vertices, neighbours)
     hang_below_first(vertices, parent, offsets, neighbours, len(neighbours))
-    join_smaller(vertices, parent, offsets, neighbours, max_row)
-    join_hub(len(hubs), hubs, parent, offsets, neighbours, width="block")
+    listed, blocks = new_list(csr)
+    count = (arrays.zeros if blocks else arrays.empty)(1, np.int32, arrays.device_of(parent))
+    join_smaller(vertices, parent, offsets, neighbours, max_row, listed, count)
+    join_listed_smaller(blocks, listed, count, parent, offsets, neighbours, width="block")
     compress(vertices, parent)
     return parent

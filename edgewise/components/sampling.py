@@ -23,6 +23,7 @@ neighbours of each vertex by it.
 import numpy as np
 
 from edgewise.components.ecl_cc import hang_below_first
+from edgewise.components.long_rows import BLOCKS, list_row, new_list
 from edgewise.components.rem import MANY, PROBES, are_far_apart, splice, union
 from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import arrays, device, each, each_row, fetch_max
@@ -48,34 +49,39 @@ def join_neighbour(vertex, parent, offsets, neighbours, position):
 
 
 @each
-def vote(voter, parent, vertices, winner):
+def vote(voter, parent, vertices, outcome):
     """Count how many of the compared labels equal the voter's; the most frequent label wins."""
     label = parent[voter * vertices // VOTERS]
     count = 0
     for other in range(COMPARED):
         if parent[other * vertices // COMPARED] == label:
             count += 1
-    fetch_max(winner, 0, (np.int64(count) << LABEL_BITS) | np.int64(label))
+    fetch_max(outcome, 0, (np.int64(count) << LABEL_BITS) | np.int64(label))
 
 
 @each.prefetch(
-    lambda vertex, parent, offsets, neighbours, winner, max_row: (np.int64(parent[vertex]), winner[0] & LABEL)
+    lambda vertex, parent, offsets, neighbours, outcome, max_row, listed: (
+        np.int64(parent[vertex]),
+        outcome[0] & LABEL,
+    )
 )
-def join_outside(vertex, seen, parent, offsets, neighbours, winner, max_row):
-    """Join a vertex outside the giant with all its neighbours, unless its row is too long for one thread."""
+def join_outside(vertex, seen, parent, offsets, neighbours, outcome, max_row, listed):
+    """Join a vertex outside the giant with all its neighbours, or list it if its row is long."""
     label, giant = seen
     if label != giant:
         first, end = offsets[vertex], offsets[vertex + 1]
-        if end - first <= max_row:
+        if end - first > max_row:
+            list_row(vertex, listed, outcome, 1)
+        else:
             for entry in range(first, end):
                 union(parent, vertex, neighbours[entry])
 
 
 @each_row
-def join_hub_outside(hub, lane, lanes, hubs, parent, offsets, neighbours, winner):
-    """Join a vertex of a long row outside the giant with all its neighbours, shared by the lanes."""
-    vertex = hubs[hub]
-    if np.int64(parent[vertex]) != winner[0] & LABEL:
+def join_listed(block, lane, lanes, listed, outcome, parent, offsets, neighbours):
+    """Join the listed vertices of long rows with all their neighbours, shared by the lanes of a block."""
+    for item in range(block, outcome[1], BLOCKS):
+        vertex = listed[item]
         for entry in range(offsets[vertex] + lane, offsets[vertex + 1], lanes):
             union(parent, vertex, neighbours[entry])
 
@@ -85,11 +91,12 @@ def finish_outside(vertices, parent, csr):
 
     Connections that the sample has lost are restored here.
     """
-    offsets, neighbours, hubs, max_row = csr
-    winner = arrays.zeros(1, np.int64, arrays.device_of(parent))
-    vote(VOTERS if vertices else 0, parent, vertices, winner)
-    join_outside(vertices, parent, offsets, neighbours, winner, max_row)
-    join_hub_outside(len(hubs), hubs, parent, offsets, neighbours, winner, width="block")
+    offsets, neighbours, max_row, _ = csr
+    listed, blocks = new_list(csr)
+    outcome = arrays.zeros(2, np.int64, arrays.device_of(parent))  # the winning one, and how many are listed
+    vote(VOTERS if vertices else 0, parent, vertices, outcome)
+    join_outside(vertices, parent, offsets, neighbours, outcome, max_row, listed)
+    join_listed(blocks, listed, outcome, parent, offsets, neighbours, width="block")
     compress(vertices, parent)
 
 

@@ -11,7 +11,7 @@ from edgewise.components.symmetric_csr import has_local_ids
 from edgewise.device import threads
 
 #: Entries per vertex from which reading some of the rows is faster than reading every edge.
-DENSE_ON_CPU, DENSE_ON_GPU = 5, 8
+DENSE_ON_CPU, DENSE_ON_GPU = 5, 5
 #: Entries per vertex up to which rows of one or two entries are the rule, and edges per vertex and number of
 #: edges from which a sample of an edge list pays on the CPU.
 FEW_ENTRIES, DENSE_EDGES, MANY_EDGES = 2.5, 4, 1 << 20

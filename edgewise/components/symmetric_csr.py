@@ -16,7 +16,7 @@ from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 
 #: A GPU gives a row longer than this to a block instead of a thread.
-MAX_ROW = 1024
+MAX_ROW = 64
 #: Number of edges or entries sampled to judge locality, and the share of the vertices that counts as close.
 SAMPLE_SIZE, CLOSE = 4096, 1 / 64
 #: Longest rows for a thread and for a warp.
@@ -28,14 +28,14 @@ NEARLY_EMPTY = 1 / 16
 class _Fields(NamedTuple):
     offsets: Any
     neighbours: Any
-    hubs: Any
     max_row: int
+    n_long: int
 
 
 class SymmetricCSR(_Fields):
-    """Symmetric rows: ``offsets`` (n + 1,) int64, ``neighbours`` (entries,) and ``hubs`` (k,) index arrays.
+    """Symmetric rows: ``offsets`` (n + 1,) int64 and ``neighbours`` (entries,) index array.
 
-    Hubs are the vertices whose rows are longer than ``max_row`` entries; there are none on the CPU.
+    ``n_long`` rows are longer than ``max_row`` entries, too long for one thread; there are none on the CPU.
     """
 
     @cached_property
@@ -87,10 +87,9 @@ def _make_symmetric_csr(graph):
         else:
             offsets, neighbours = graph.offsets, graph.neighbours
         if arrays.device_of(offsets) == "cpu":
-            return SymmetricCSR(offsets, neighbours, np.empty(0, neighbours.dtype), 2**62)
-        xp = arrays.namespace(offsets)
-        hubs = xp.flatnonzero(offsets[1:] - offsets[:-1] > MAX_ROW).astype(neighbours.dtype)
-        return SymmetricCSR(offsets, neighbours, hubs, MAX_ROW)
+            return SymmetricCSR(offsets, neighbours, 2**62, 0)
+        n_long = int((offsets[1:] - offsets[:-1] > MAX_ROW).sum())
+        return SymmetricCSR(offsets, neighbours, MAX_ROW, n_long)
 
 
 def has_local_ids(graph):

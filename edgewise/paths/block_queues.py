@@ -4,22 +4,40 @@ Counters are :data:`APART` words apart, so that no two share a cache line.  Queu
 ``which * capacity`` of one array, and counter ``which`` holds its length.  In its shared memory a block has
 two local queues that alternate, one read and one written in each step, and behind them three counters: this
 step's is written, the last one's read, the next one's cleared.
+
+An atomic addition of 64 bits in shared memory is a loop of compare-and-swap, in which the threads of a block
+wait for each other.  Therefore a warp adds once.
 """
 
 import numpy as np
 
 from edgewise.device import device, fetch_add
-from edgewise.device.warps import block_barrier, block_size, warp_aggregated_add
+from edgewise.device.warps import (
+    ballot,
+    block_barrier,
+    block_size,
+    inclusive_scan,
+    shuffle,
+    warp_aggregated_add,
+    warp_size,
+)
 
 #: Words between two counters.
 APART = 16
-#: Entries of a row that one warp takes at a time; longer rows are cut into pieces.
-PIECE = 1024
+#: Entries of a row that one warp takes at a time, and length from which a warp does not share out a row among
+#: its lanes: rows that follow each other may all be long.
+PIECE, LONG_ROW = 512, 128
 #: Vertices in a local queue; where the counters and a sum are, and the words of shared memory for all.
 LOCAL = 1024
 COUNTERS = 2 * LOCAL
 SUM = COUNTERS + 3
 WORDS = SUM + 1
+#: Where the rows of queued vertices are, for those that keep them, and the words of shared memory then.
+SPANS = WORDS
+WORDS_WITH_SPANS = SPANS + 2 * LOCAL
+#: Bits of a row's length beside its first entry; longer rows are read from the offsets again.
+LENGTH_BITS = 20
+LONGEST = (1 << LENGTH_BITS) - 1
 
 
 @device
@@ -32,13 +50,43 @@ def append(queue, counts, which, capacity, vertex):
 
 
 @device
-def append_pieces(queue, counts, which, vertex, degree):
-    """Append the pieces of a long row to a list of pieces: of each the vertex and the piece's number."""
+def append_pieces(queue, counts, which, first, end, vertex, degree):
+    """Append the pieces of a long row to a list of pieces: of each the vertex and the piece's number.
+
+    The list is from place ``first`` to ``end - 1``; without room, pieces are only counted.
+    """
     pieces = (degree + PIECE - 1) // PIECE
-    slot = fetch_add(counts, which * APART, pieces)
+    slot = first + fetch_add(counts, which * APART, pieces)
+    if slot + pieces <= end:
+        for piece in range(pieces):
+            queue[2 * (slot + piece)] = vertex
+            queue[2 * (slot + piece) + 1] = piece
+
+
+@device
+def append_long_rows(worker, queue, counts, which, vertex, degree):
+    """Append the pieces of those rows of a warp that are long; return the degree of the others, else 0.
+
+    Lists begin at the beginning of the queue, and :func:`room_for_pieces` tells how long they become.
+    """
+    lanes = warp_size()
+    lane = worker.id % lanes
+    if ballot(degree > LONG_ROW) == 0:
+        return degree
+    pieces = (degree + PIECE - 1) // PIECE if degree > LONG_ROW else np.int64(0)
+    last, slot = inclusive_scan(pieces, lane), np.int64(0)
+    if lane == lanes - 1:
+        slot = np.int64(fetch_add(counts, which * APART, last))
+    slot = shuffle(slot, lanes - 1) + last - pieces
     for piece in range(pieces):
         queue[2 * (slot + piece)] = vertex
         queue[2 * (slot + piece) + 1] = piece
+    return degree if pieces == 0 else np.int64(0)
+
+
+def room_for_pieces(n_entries):
+    """Words that the pieces of all long rows take at most."""
+    return 2 * (n_entries // PIECE + n_entries // LONG_ROW + 1)
 
 
 @device
@@ -72,7 +120,7 @@ def local_size(shared, step):
 @device
 def append_local(shared, step, vertex):
     """Append a vertex to the local queue of this step and return whether there is room."""
-    slot = fetch_add(shared, COUNTERS + step % 3, 1)
+    slot = warp_aggregated_add(shared, COUNTERS + step % 3)
     if slot < LOCAL:
         shared[(step % 2) * LOCAL + slot] = vertex
     return slot < LOCAL
@@ -85,15 +133,33 @@ def local_at(shared, step, item):
 
 
 @device
+def append_local_row(shared, step, vertex, first, end):
+    """Append a vertex and where its row is, which saves the next step a read that it would wait for."""
+    slot = warp_aggregated_add(shared, COUNTERS + step % 3)
+    if slot < LOCAL:
+        shared[(step % 2) * LOCAL + slot] = vertex
+        shared[SPANS + (step % 2) * LOCAL + slot] = (first << LENGTH_BITS) | min(end - first, LONGEST)
+    return slot < LOCAL
+
+
+@device
+def local_row_at(shared, step, item):
+    """First entry and end of a row in the local queue of the step before; the end of a long row is before."""
+    span = shared[SPANS + ((step + 1) % 2) * LOCAL + item]
+    return span >> LENGTH_BITS, (span >> LENGTH_BITS) + (span & LONGEST)
+
+
+@device
 def add_block_sum(worker, counts, which, value):
     """Add the sum of the values of a block's threads to a counter, with one atomic operation per block."""
-    is_first = worker.id % block_size() == 0
+    is_first, lanes = worker.id % block_size() == 0, warp_size()
+    of_warp = shuffle(inclusive_scan(np.int64(value), worker.id % lanes), lanes - 1)
     block_barrier()
     if is_first:
         worker.shared[SUM] = 0
     block_barrier()
-    if value > 0:
-        fetch_add(worker.shared, SUM, value)
+    if worker.id % lanes == 0 and of_warp > 0:
+        fetch_add(worker.shared, SUM, of_warp)
     block_barrier()
     if is_first and worker.shared[SUM] > 0:
         fetch_add(counts, which * APART, worker.shared[SUM])

@@ -49,6 +49,19 @@ def test_sampling_with_any_number_of_rounds(name, rounds):
         assert labels_of(name, *ZOO[shape], rounds=rounds) == oracle(*ZOO[shape])
 
 
+def stars(count, leaves):
+    """Stars in random order: rows too long for a thread of a GPU, none of them in a giant component."""
+    n = count * (leaves + 1)
+    order = np.random.default_rng(5).permutation(n)
+    return n, order[np.repeat(np.arange(count), leaves)], order[np.arange(count, n)]
+
+
+@pytest.mark.parametrize("name", ["auto", "afforest", "rem-sample", "hook-sample", "ecl-cc"])
+def test_long_rows_outside_the_giant(name):
+    graph = stars(5, 80)
+    assert labels_of(name, *graph) == oracle(*graph)
+
+
 def test_result_counts_sizes_and_verifies():
     graph = ew.Graph.from_edges([0, 1, 5], [1, 2, 6], n_vertices=8).to(PLACE)
     result = ew.connected_components(graph).verify().on_host()

@@ -11,6 +11,9 @@ from edgewise.ingest.csr import rows_from_edges
 from tests.zoo import ZOO
 
 pytestmark = pytest.mark.gpu
+#: Stars of a hundred to two thousand leaves, more than there are blocks.
+STAR_SIZES = np.random.default_rng(3).integers(100, 2000, 3000)
+STARS = np.repeat(np.arange(3000), STAR_SIZES), 3000 + np.arange(STAR_SIZES.sum())
 LARGE = {
     "rmat": lambda: ew.generate.rmat(17, edge_factor=8, seed=3),
     "uniform, sparse": lambda: ew.generate.uniform(200_000, 120_000, seed=3),
@@ -19,6 +22,8 @@ LARGE = {
     "hubs": lambda: ew.generate.scale_free(50_000, seed=3),
     "star": lambda: ew.Graph.from_edges(np.full(9_999, 9_999), np.arange(9_999), n_vertices=10_000),
 }
+
+LARGE["stars"] = lambda: ew.Graph.from_edges(*STARS)
 
 
 @pytest.mark.parametrize("shape", ZOO)

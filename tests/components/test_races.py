@@ -7,6 +7,7 @@ import pytest
 
 from edgewise.components import edge_lists, pairs_of_rows, sizes_on_cores
 from edgewise.components.hook import hook_up
+from edgewise.components.long_rows import list_row
 from edgewise.components.rem import union as rem_union
 from edgewise.components.verification import oracle
 from edgewise.ingest.csr import rows_from_edges
@@ -66,6 +67,37 @@ def test_hook_atomic_loses_no_edge():
     union = with_jittery_cas(hook_up)
     for seed in SEEDS:
         assert components_on(seed, union) == EXPECTED, f"seed {seed}"
+
+
+def listed_by_three(seed, **replaced):
+    """What three threads list, and how long they say the list is."""
+    scheduler = jitter.Scheduler(seed)
+    function = jitter.jittery(list_row, **replaced)
+    listed = jitter.Jittery(np.full(9, -1), scheduler)
+    counts = jitter.Jittery(np.zeros(2, np.int64), scheduler)
+
+    def thread(number):
+        for vertex in range(number, 9, 3):
+            function(vertex, listed, counts, 1)
+
+    scheduler.run(*(lambda number=number: thread(number) for number in range(3)))
+    return sorted(listed.values.tolist()), counts.values.tolist()
+
+
+def test_every_long_row_is_listed_once():
+    for seed in SEEDS:
+        assert listed_by_three(seed) == (list(range(9)), [0, 9]), f"seed {seed}"
+
+
+def careless_add(array, index, value):
+    """The planted race of a list: another thread may add between the read and the write."""
+    held = array[index]
+    array[index] = held + value
+    return held
+
+
+def test_a_careless_list_loses_rows():
+    assert any(listed_by_three(seed, fetch_add=careless_add)[1] != [0, 9] for seed in SEEDS)
 
 
 def test_a_planted_race_is_caught():

@@ -197,6 +197,7 @@ def test_compiles_for_gpus(page, part):
 @pytest.mark.ptx
 def test_triangles_compile_for_gpus():
     words, many = np.zeros(1, np.int64), np.zeros(1, np.uint32)
-    given = np.zeros(1, np.int32), 0, 1, triangles.Edges(many, words), RankedCSR(words, many, words), words
+    edges, csr = triangles.Edges(many, words), RankedCSR(words, many, words)
+    given = np.zeros(1, np.int32), 0, 1, edges, csr, words, words
     text = triangles.find_triangles.cuda.ptx(tuple(map(launch.kind_of, given)), (9, 0))
     assert "ld.local" not in text

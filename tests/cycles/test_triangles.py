@@ -11,8 +11,9 @@ from edgewise.cycles.counting.on_edges import edge_triangles
 from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.cycles.counting.triangles import count_whole, survey, triangle_counts
 from edgewise.cycles.planning import heaviest_first
-from edgewise.device import arrays
+from edgewise.device import Worker, arrays
 from edgewise.device.target import SIMULATED
+from tests import jitter
 from tests.zoo import ZOO
 
 pytestmark = pytest.mark.interpreter
@@ -59,6 +60,57 @@ def test_tasks_in_any_order(shape, by_work):
     for first, end in ((0, len(order) // 3), (len(order) // 3, len(order))):
         solver.count(first, end)
     assert (solver.counts == triangle_counts(ranked)).all()
+
+
+@pytest.mark.skipif(PLACE == "cpu", reason="only GPUs have several counts of a vertex")
+@pytest.mark.simulator
+@pytest.mark.parametrize("top", [1, 5, 10**6])
+def test_several_counts_of_the_highest_vertices(top, monkeypatch):
+    monkeypatch.setattr(triangles, "MANY_ENTRIES", 0)
+    monkeypatch.setattr(triangles, "HUBS_PART", 10**6)
+    monkeypatch.setattr(triangles, "TOP", top)
+    vertices, sources, targets = ZOO["dense"]
+    ranked = ranked_of(ew.Graph.from_edges(sources, targets, n_vertices=vertices).to(PLACE))
+    expected = on_host(triangle_counts(ranked))
+    order = arrays.move(np.arange(vertices), ranked.device)
+    solver = triangles.start(ranked, order, 3)
+    assert len(solver.copies) == min(top, vertices) * triangles.COPIES
+    for first, end in ((0, vertices // 4), (vertices // 4, vertices)):
+        solver.count(first, end)
+    assert (on_host(solver.counts) == expected).all()
+    assert not on_host(solver.copies).any()
+
+
+def credited_by_three(seed, **replaced):
+    """Counts of six vertices, of which three threads credit the two highest by copies."""
+    scheduler = jitter.Scheduler(seed)
+    credit = jitter.jittery(triangles.credit, COPIES=2, **replaced)
+    add_copies = jitter.jittery(triangles.add_copies, COPIES=2)
+    counts, copies = (jitter.Jittery(np.zeros(size, np.int64), scheduler) for size in (6, 4))
+
+    def thread(number):
+        for vertex in (5, 4, 5, 0, 3):
+            credit(counts, copies, number, vertex, 1 + vertex)
+
+    scheduler.run(*(lambda number=number: thread(number) for number in range(3)))
+    for number in range(2):
+        add_copies(Worker(number, 2, None), counts.values, copies.values)
+    return counts.values.tolist(), copies.values.tolist()
+
+
+def careless_add(array, index, value):
+    """The planted race: another thread may add between the read and the write."""
+    array[index] = array[index] + value
+
+
+def test_no_credit_is_lost():
+    for seed in range(60):
+        assert credited_by_three(seed) == ([3, 0, 0, 12, 15, 36], [0] * 4), f"seed {seed}"
+
+
+def test_a_careless_credit_is_lost():
+    found = [credited_by_three(seed, fetch_add=careless_add) for seed in range(60)]
+    assert any(counts != [3, 0, 0, 12, 15, 36] for counts, _ in found)
 
 
 @pytest.mark.parametrize("apart", [False, True])

@@ -11,6 +11,19 @@ from edgewise.paths.sssp import METHODS as SSSP
 from tests.zoo import ZOO
 
 pytestmark = pytest.mark.gpu
+
+
+def tree_behind_path():
+    """A path of 60 edges, and at its end a tree that outgrows the lists of a block within a few levels."""
+    sources, targets, last, n = [np.arange(60)], [np.arange(1, 61)], np.array([60]), 61
+    for branches in (40, 40, 20, 1, 1):
+        leaves = n + np.arange(len(last) * branches)
+        sources.append(np.repeat(last, branches))
+        targets.append(leaves)
+        last, n = leaves, n + len(leaves)
+    return ew.Graph.from_edges(np.concatenate(sources), np.concatenate(targets), n_vertices=n)
+
+
 LARGE = {
     "rmat": lambda: ew.generate.rmat(16, edge_factor=8, seed=3),
     "rgg": lambda: ew.generate.rgg(60_000, mean_degree=12, seed=3),
@@ -18,6 +31,7 @@ LARGE = {
     "hubs": lambda: ew.generate.scale_free(50_000, seed=3),
     "star": lambda: ew.Graph.from_edges(np.full(9_999, 9_999), np.arange(9_999), n_vertices=10_000),
     "path": lambda: ew.Graph.from_edges(np.arange(4_999), np.arange(1, 5_000), n_vertices=5_000),
+    "tree": tree_behind_path,
 }
 
 

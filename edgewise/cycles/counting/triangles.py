@@ -17,7 +17,9 @@ middles increment the marks that they find, without a branch; then the marks are
 On a GPU a warp takes as many edges as it has lanes.  What follows ``y`` among the higher neighbours of ``x``
 is looked up among those of ``y``, or the other way round, whichever is shorter.  The lanes take even shares
 of all entries to be looked up, so that none is idle where rows are short or long (Merrill, Garland and
-Grimshaw 2012).  A hit is credited to ``z`` at once, and to ``x`` and ``y`` by the ballot of the lanes.
+Grimshaw 2012).  A hit is credited to ``z`` at once, and to ``x`` and ``y`` by the ballot of the lanes.  Where
+there are hubs, nearly all triangles have their highest vertices among a few, whose counts would be a queue of
+atomic additions; these vertices then have several counts, each for some of the warps.
 """
 
 from __future__ import annotations
@@ -30,7 +32,16 @@ import numpy as np
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles, row_merger
 from edgewise.cycles.counting.ranked import Ranked, RankedCSR, Rows, first_from, ranked_of
 from edgewise.cycles.counting.vertex_queue import VertexCounter, task_prefetcher, vertex_of
-from edgewise.device import arrays, compiled, device, each, each_row, fetch_add, parallel_region
+from edgewise.device import (
+    arrays,
+    barrier_wait,
+    compiled,
+    device,
+    each,
+    each_row,
+    fetch_add,
+    parallel_region,
+)
 from edgewise.device.warps import ballot, find_segment, inclusive_scan, popcount, shuffle, warp_size
 from edgewise.primitives import exclusive_scan
 from edgewise.primitives.thread_pool import next_chunk
@@ -50,6 +61,10 @@ COST = 0.2
 NO_ORDER = np.empty(0, np.int64)
 #: Threads of a block.
 THREADS = 256
+#: Highest vertices that have several counts on a GPU, and how many of them.
+TOP, COPIES = 256, 16
+#: This pays if these vertices have at least so large a part of the entries, and these are so many.
+HUBS_PART, MANY_ENTRIES = 32, 1 << 18
 
 prefetch_higher = task_prefetcher(2, offsets=0, row=12, bounds=8, near_rows=4, near=8)
 
@@ -275,11 +290,33 @@ def lookup_of(low, entry, csr):
     return Lookup(start, length, other, end)
 
 
+@device
+def credit(counts, copies, warp, vertex, triangles):
+    """Credit triangles to a vertex, or to the warp's copy of the count of one of the highest."""
+    from_top = len(counts) - 1 - vertex
+    if from_top < len(copies) // COPIES:
+        fetch_add(copies, warp % COPIES * (len(copies) // COPIES) + from_top, triangles)
+    else:
+        fetch_add(counts, vertex, triangles)
+
+
+@device
+def add_copies(worker, counts, copies):
+    """Add the copies to the counts, and set them to zero."""
+    top = len(copies) // COPIES
+    for from_top in range(worker.id, top, worker.count):
+        total = np.int64(0)
+        for position in range(from_top, len(copies), top):
+            total += copies[position]
+            copies[position] = 0
+        counts[len(counts) - 1 - from_top] += total
+
+
 @parallel_region.by(threads=THREADS, max_blocks_per_sm=8)
-def find_triangles(worker, first, end, edges, csr, counts):
-    """Find the triangles of the edges ``first`` to ``end - 1``."""
+def find_triangles(worker, first, end, edges, csr, counts, copies):
+    """Find the triangles of the edges ``first`` to ``end - 1``; ``copies`` are zeros before and after."""
     lanes = warp_size()
-    lane = worker.id % lanes
+    lane, warp = worker.id % lanes, worker.id // lanes
     for base in range(first + worker.id - lane, end, worker.count):
         low = middle = np.int64(0)
         edge = Lookup(low, low, low, low)
@@ -299,15 +336,18 @@ def find_triangles(worker, first, end, edges, csr, counts):
                 there = first_from(high, other, other_end, csr.neighbours)
                 closes = there < other_end and np.int64(csr.neighbours[there]) == high
                 if closes:
-                    fetch_add(counts, high, 1)
+                    credit(counts, copies, warp, high, 1)
             hits, done = ballot(closes), share - lane
             first_bit, end_bit = max(last - edge.length - done, 0), min(last - done, np.int64(lanes))
             if first_bit < end_bit:
                 triangles += popcount(hits >> first_bit & ((1 << (end_bit - first_bit)) - 1))
             share += lanes
         if triangles > 0:
-            fetch_add(counts, low, triangles)
-            fetch_add(counts, middle, triangles)
+            credit(counts, copies, warp, low, triangles)
+            credit(counts, copies, warp, middle, triangles)
+    if len(copies) > 0:
+        barrier_wait(worker)
+        add_copies(worker, counts, copies)
 
 
 @each_row
@@ -331,13 +371,23 @@ class WarpTriangles:
         n_edges = int(self.starts[-1])
         lows = arrays.empty(n_edges, ranked.neighbours.dtype, device)
         self.edges = Edges(lows, arrays.empty(n_edges, np.int64, device))
+        self.copies = copies_for(ranked)
         list_upward(len(order), order, starts, self.csr, self.edges, width="warp")
 
     def count(self, first: int, end: int) -> None:
         """Count the triangles whose lowest vertices are ``order[first:end]``."""
         low, high = int(self.starts[first]), int(self.starts[end])
         if low < high:
-            find_triangles(low, high, self.edges, self.csr, self.counts)
+            find_triangles(low, high, self.edges, self.csr, self.counts, self.copies)
+
+
+def copies_for(ranked: Ranked):
+    """Zeros for several counts of the highest vertices, if the graph has hubs; else an empty array."""
+    n, entries = ranked.n_vertices, len(ranked.neighbours)
+    top = min(TOP, n) if entries >= MANY_ENTRIES else 0
+    if top and HUBS_PART * int(ranked.offsets[n] - ranked.offsets[n - top]) < entries:
+        top = 0
+    return arrays.zeros(top * COPIES, np.int64, ranked.device)
 
 
 def start(ranked: Ranked, order, length: int):

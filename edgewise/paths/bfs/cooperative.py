@@ -4,64 +4,93 @@ A search on a road network has thousands of levels of a few thousand vertices; o
 seven, of which two hold nearly everything.  A launch and a round trip to the host for each level are too slow
 for both.  The size of the frontier decides between two kinds of rounds:
 
-*Sparse.*  The frontier is a queue, of which every block takes a part; a group of threads reads each row.
-After the first rounds a block goes on for several levels by itself, with queues in its own shared memory.
-Blocks overtake each other then, so distances are lowered by an atomic minimum, and the thread that lowers one
-passes it on (label correcting inside a window of levels, as in delta-stepping; Meyer and Sanders 2003).  At
-the end of a window all distances inside it are final.
+*Sparse.*  The frontier is a queue, of which every block takes a part; a group of threads reads each row, and
+long rows are cut into pieces, which all warps of the grid take in a second step.  After the first rounds a
+block goes on for several levels by itself, with queues in its own shared memory.  Blocks overtake each other
+then, so distances are lowered by an atomic minimum, and the thread that lowers one passes it on (label
+correcting inside a window of levels, as in delta-stepping; Meyer and Sanders 2003).  At the end of a window
+all distances inside it are final.
 
 *Dense.*  Every warp reads the distances of its part of the vertices and takes those at this level.  Top-down
 it divides the entries of its 32 rows evenly among its lanes (Merrill, Garland and Grimshaw 2012); longer rows
-are cut into pieces, for all warps.  Bottom-up, where the frontier is a large part of the graph, unvisited
-vertices search for a neighbour in it and stop at the first (Beamer, Asanovic and Patterson 2012).  All writes
-to a distance write the same value, so there are no atomics.
+are cut into pieces.  Bottom-up unvisited vertices search for a neighbour in the frontier and stop at the
+first (Beamer, Asanovic and Patterson 2012): a thread reads the beginning of a row, its warp goes on, and what
+is still left is cut into pieces.  All writes to a distance write the same value, so that plain ones do.
+
+*Entries decide.* Top-down a dense round reads the ``f`` entries of the frontier.  Of all ``m`` entries a
+share ``f / m`` leads there, so that bottom-up each of the ``u`` unvisited vertices finds a neighbour after
+``m / f`` entries, or none at the end of its row: ``min(u m / f, entries of unvisited vertices)``.  The
+smaller of the two is taken.  Numbers of vertices would not do: the first levels of a social network are few
+vertices with most entries, and the fronts of a mesh are many vertices with few.  A queue with many entries is
+taken densely, too.  Counting entries takes a few microseconds, which roads with their thousands of rounds
+must not spend: it is done in the first rounds, for long queues, and where a dense round has many vertices.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, barrier_wait, device, fetch_max, fetch_min, load, parallel_region
-from edgewise.device.warps import block_barrier, block_size, find_segment, inclusive_scan, shuffle, warp_size
+from edgewise.device import arrays, barrier_wait, device, fetch_min, load, parallel_region
+from edgewise.device.warps import (
+    ballot,
+    block_barrier,
+    block_size,
+    find_segment,
+    inclusive_scan,
+    shuffle,
+    warp_size,
+)
 from edgewise.paths.block_queues import (
     APART,
     PIECE,
-    WORDS,
+    WORDS_WITH_SPANS,
     add_block_sum,
     append,
-    append_local,
+    append_local_row,
+    append_long_rows,
     append_pieces,
     clear_local,
     clear_next_local,
     local_at,
+    local_row_at,
     local_size,
     piece_at,
+    room_for_pieces,
 )
 from edgewise.paths.csr import CSR
 from edgewise.paths.result import unreached
 
-#: Threads per block and blocks per multiprocessor.
-THREADS, MAX_BLOCKS_PER_SM = 512, 2
+#: Threads per block, blocks per multiprocessor, and how many of them must fit, which limits the registers.
+THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 768, 1, 1
 #: Rounds before a sparse window spans several levels, and how many then.
 PATIENCE, WINDOW = 48, 32
-#: Default size of a frontier from which rounds are dense.
-DENSE_FROM = 16384
-#: Part of the vertices from which dense rounds are bottom-up.
-BOTTOM_UP = 64
-#: Rows longer than this times a group's threads are left to dense rounds.
-LONG = 64
-#: Queues in one array.
+#: Default size of a frontier from which rounds are dense, and number of its entries.
+DENSE_FROM, DENSE_ENTRIES = 16384, 1 << 19
+#: First rounds, and size of a queue, in which its entries are counted.
+COUNTED_ROUNDS, COUNTED_FROM = 8, 4096
+#: Part of the vertices from which the entries of a dense round's frontier are counted.
+LARGE = 64
+#: Entries read bottom-up that take as long as one read top-down.
+BOTTOM_UP = 1.0
+#: Rows of a sparse round longer than this times a group's threads are cut into pieces.
+LONG = 16
+#: Entries of a row that a thread reads bottom-up before its warp goes on.
+FEW = 64
+#: Queues in one array, each with a counter.  Then follow three sets of counters, used in turn: vertices
+#: reached, their entries, pieces of rows, and entries of the frontier.
 QUEUES = 5
+REACHED, ENTRIES, PIECES, FRONTIER, SET = 0, 1, 2, 3, 4
+COUNTERS = QUEUES + 3 * SET
 
 
 class Search(NamedTuple):
-    """State of a search; pieces of rows are listed from the beginning of the queues."""
+    """State of a search; dense rounds list pieces of rows from the beginning of the queues."""
 
     rows: CSR  # without weights
     incoming: CSR  # empty where the incoming rows are not there
     distances: Any  # (n,) int32 array
-    queue: Any  # (QUEUES * capacity,) index array; queue q begins at q * capacity
-    counts: Any  # ((QUEUES + 6) * APART,) int32 array: sizes of the queues; of 3 rounds: reached, pieces
+    queue: Any  # (QUEUES * capacity,) index array, capacity even; queue q begins at q * capacity
+    counts: Any  # (COUNTERS * APART,) int64 array
 
 
 class Limits(NamedTuple):
@@ -76,15 +105,17 @@ class Limits(NamedTuple):
 
 
 class Window(NamedTuple):
-    """A sparse round: the numbers of its queues, its number of vertices, and its last level.
+    """A sparse round: the numbers of its queues, its set of counters, its number of vertices and last level.
 
     Vertices of the frontier are in ``near``; those reached at a level before ``last`` that a block has no
-    room for go to ``spill``, those at ``last`` to ``far``.
+    room for go to ``spill``, those at ``last`` to ``far``.  Pieces of rows are in the memory of ``spare``.
     """
 
     near: int
     spill: int
     far: int
+    spare: int
+    counters: int
     size: int
     last: int
 
@@ -110,12 +141,15 @@ def begin(worker, search, limits):
 @device
 def pass_on(shared, step, vertex, distance, search, window):
     """Offer a distance; a vertex that takes it is queued: in the block, in ``spill`` or in ``far``."""
+    capacity, offsets = len(search.queue) // QUEUES, search.rows.offsets
+    if distance >= window.last:
+        if fetch_min(search.distances, vertex, distance) > distance:
+            append(search.queue, search.counts, window.far, capacity, vertex)
+        return
+    first, end = offsets[vertex], offsets[vertex + 1]  # on their way while the atomic operation is
     if fetch_min(search.distances, vertex, distance) <= distance:
         return
-    capacity = len(search.queue) // QUEUES
-    if distance >= window.last:
-        append(search.queue, search.counts, window.far, capacity, vertex)
-    elif not append_local(shared, step, vertex):
+    if not append_local_row(shared, step, vertex, first, end):
         append(search.queue, search.counts, window.spill, capacity, vertex)
 
 
@@ -135,12 +169,14 @@ def sparse_round(worker, group, search, window):
         while item < count:
             if step == 0:
                 vertex = np.int64(search.queue[window.near * capacity + first + item])
+                entry, row_end = offsets[vertex], offsets[vertex + 1]
             else:
                 vertex = local_at(worker.shared, step, item)
-            entry, row_end = offsets[vertex], offsets[vertex + 1]
+                entry, row_end = local_row_at(worker.shared, step, item)
             distance = np.int64(load(search.distances, vertex))
             if row_end - entry > LONG * group:
-                fetch_max(search.counts, window.spill * APART, capacity + 1)  # the window is repeated densely
+                if thread % width == 0:
+                    list_pieces(search, window, vertex)
                 entry = row_end
             entry += thread % width
             while entry < row_end:
@@ -154,6 +190,47 @@ def sparse_round(worker, group, search, window):
 
 
 @device
+def list_pieces(search, window, vertex):
+    """List the pieces of a long row of a sparse round."""
+    degree = search.rows.offsets[vertex + 1] - search.rows.offsets[vertex]
+    half = len(search.queue) // QUEUES // 2
+    first, end = window.spare * half, (window.spare + 1) * half
+    append_pieces(search.queue, search.counts, window.counters + PIECES, first, end, vertex, degree)
+
+
+@device
+def sparse_pieces(worker, search, window, n_pieces):
+    """Follow the listed pieces of long rows, one per warp."""
+    lanes, capacity, queue, counts = warp_size(), len(search.queue) // QUEUES, search.queue, search.counts
+    listed = window.spare * (capacity // 2)
+    for item in range(worker.id // lanes, n_pieces, worker.count // lanes):
+        vertex, first, end = piece_at(queue, listed + item, search.rows.offsets)
+        distance = np.int64(load(search.distances, vertex)) + 1
+        for entry in range(first + worker.id % lanes, end, lanes):
+            other = np.int64(search.rows.neighbours[entry])
+            if fetch_min(search.distances, other, distance) > distance:
+                if distance >= window.last:
+                    append(queue, counts, window.far, capacity, other)
+                else:
+                    append(queue, counts, window.spill, capacity, other)
+
+
+@device
+def sparse_window(worker, group, search, window):
+    """Take the queue through a window; return the size of ``spill``, too large if there was no room."""
+    sparse_round(worker, group, search, window)
+    barrier_wait(worker)
+    capacity = len(search.queue) // QUEUES
+    n_pieces = load(search.counts, (window.counters + PIECES) * APART)
+    if n_pieces > 0:
+        if n_pieces > capacity // 2:
+            return capacity + 1
+        sparse_pieces(worker, search, window, n_pieces)
+        barrier_wait(worker)
+    return load(search.counts, window.spill * APART)
+
+
+@device
 def reach(distances, vertex, distance):
     """Give a vertex that is not reached its distance; return the number of vertices reached."""
     if distances[vertex] > distance:
@@ -164,7 +241,7 @@ def reach(distances, vertex, distance):
 
 @device
 def top_down(worker, level, search, pieces):
-    """Expand all vertices at ``level``, a warp's rows at a time; pieces of long rows are queued."""
+    """Expand all vertices at ``level``, a warp's rows at a time; pieces of long rows are listed."""
     distances, offsets, n = search.distances, search.rows.offsets, len(search.distances)
     lanes, n_reached = warp_size(), 0
     lane = worker.id % lanes
@@ -174,9 +251,9 @@ def top_down(worker, level, search, pieces):
         if vertex < n and distances[vertex] == level:
             first = offsets[vertex]
             degree = offsets[vertex + 1] - first
-            if degree > PIECE:
-                append_pieces(search.queue, search.counts, pieces, vertex, degree)
-                degree = np.int64(0)
+        if ballot(degree > 0) == 0:
+            continue
+        degree = append_long_rows(worker, search.queue, search.counts, pieces, vertex, degree)
         prefix = inclusive_scan(degree, lane)
         total, start = shuffle(prefix, lanes - 1), first - prefix + degree
         for share in range(0, total, lanes):
@@ -189,7 +266,7 @@ def top_down(worker, level, search, pieces):
 
 @device
 def top_down_pieces(worker, level, search, n_pieces):
-    """Expand the queued pieces of long rows, one per warp."""
+    """Expand the listed pieces of long rows, one per warp."""
     lanes, n_reached = warp_size(), 0
     for item in range(worker.id // lanes, n_pieces, worker.count // lanes):
         _, first, end = piece_at(search.queue, item, search.rows.offsets)
@@ -199,32 +276,112 @@ def top_down_pieces(worker, level, search, n_pieces):
 
 
 @device
-def bottom_up(worker, level, search):
-    """Let every unvisited vertex search for a neighbour at ``level``."""
-    distances, offsets, n_reached = search.distances, search.incoming.offsets, 0
-    for vertex in range(worker.id, len(distances), worker.count):
-        if distances[vertex] > level + 1:
-            for entry in range(offsets[vertex], offsets[vertex + 1]):
-                if distances[search.incoming.neighbours[entry]] == level:
-                    distances[vertex] = level + 1
-                    n_reached += 1
-                    break
-    return n_reached
+def has_parent(search, level, entry):
+    """Whether an incoming entry is of a vertex at ``level``."""
+    return search.distances[search.incoming.neighbours[entry]] == level
 
 
 @device
-def dense_round(worker, level, size, search, counters):
-    """Take a level densely; return the number of vertices reached, which the first of two counters holds."""
-    if len(search.incoming.offsets) > 0 and size >= len(search.distances) // BOTTOM_UP:
-        n_reached = bottom_up(worker, level, search)
-    else:
-        n_reached = top_down(worker, level, search, counters + 1)
-        barrier_wait(worker)
-        n_pieces = np.int64(load(search.counts, (counters + 1) * APART))
-        n_reached += top_down_pieces(worker, level, search, n_pieces)
-    add_block_sum(worker, search.counts, counters, n_reached)
+def bottom_up(worker, level, search, pieces):
+    """Let every unvisited vertex search for a neighbour at ``level``; pieces of long rows are listed."""
+    distances, offsets, n = search.distances, search.incoming.offsets, len(search.distances)
+    lanes, n_reached, n_entries = warp_size(), 0, np.int64(0)
+    lane, room = worker.id % lanes, len(search.queue) // 2
+    for base in range(worker.id - lane, n, worker.count):
+        vertex = base + lane
+        first, end, degree = np.int64(0), np.int64(0), np.int64(0)
+        if vertex < n and distances[vertex] > level + 1:
+            first, end = offsets[vertex], offsets[vertex + 1]
+            degree = end - first
+        stop, found = min(end, first + FEW), False
+        while first < stop and not found:
+            found = has_parent(search, level, first)
+            first += 1
+        if found:
+            distances[vertex] = level + 1
+            n_reached, n_entries = n_reached + 1, n_entries + degree
+        waiting = ballot(first < end and not found)
+        for owner in range(lanes if waiting != 0 else 0):
+            if (waiting >> owner) & 1:
+                entry, last, found = shuffle(first, owner), shuffle(end, owner), False
+                last = min(last, entry + PIECE)
+                while entry < last and not found:
+                    found = ballot(entry + lane < last and has_parent(search, level, entry + lane)) != 0
+                    entry += lanes
+                if lane == owner and found:
+                    distances[vertex] = level + 1
+                    n_reached, n_entries = n_reached + 1, n_entries + degree
+                elif lane == owner and first + PIECE < end:
+                    append_pieces(search.queue, search.counts, pieces, 0, room, vertex, degree)
+    return n_reached, n_entries
+
+
+@device
+def bottom_up_pieces(worker, level, search, n_pieces):
+    """Search the listed pieces of long rows for a neighbour at ``level``, one per warp."""
+    distances, offsets = search.distances, search.incoming.offsets
+    lanes, n_reached, n_entries = warp_size(), 0, np.int64(0)
+    for item in range(worker.id // lanes, n_pieces, worker.count // lanes):
+        vertex, first, end = piece_at(search.queue, item, offsets)
+        entry = first + worker.id % lanes
+        while entry < end and load(distances, vertex) > level + 1:
+            if has_parent(search, level, entry) and fetch_min(distances, vertex, level + 1) > level + 1:
+                n_reached, n_entries = n_reached + 1, n_entries + offsets[vertex + 1] - offsets[vertex]
+            entry += lanes
+    return n_reached, n_entries
+
+
+@device
+def count_queued(worker, search, which, size, counter):
+    """Number of the entries of the vertices in a queue."""
+    offsets, n_entries, first = search.rows.offsets, np.int64(0), which * (len(search.queue) // QUEUES)
+    for item in range(first + worker.id, first + size, worker.count):
+        vertex = np.int64(search.queue[item])
+        n_entries += offsets[vertex + 1] - offsets[vertex]
+    add_block_sum(worker, search.counts, counter, n_entries)
     barrier_wait(worker)
-    return np.int64(load(search.counts, counters * APART))
+    return load(search.counts, counter * APART)
+
+
+@device
+def count_level(worker, level, search, counter):
+    """Number of the entries of the vertices at ``level``."""
+    offsets, n_entries = search.rows.offsets, np.int64(0)
+    for vertex in range(worker.id, len(search.distances), worker.count):
+        if search.distances[vertex] == level:
+            n_entries += offsets[vertex + 1] - offsets[vertex]
+    add_block_sum(worker, search.counts, counter, n_entries)
+    barrier_wait(worker)
+    return load(search.counts, counter * APART)
+
+
+@device
+def upwards(search, frontier, unvisited, unread):
+    """Whether a round reads less bottom-up: from the entries of the frontier, and what is not visited yet."""
+    if frontier < 0 or len(search.incoming.offsets) == 0:
+        return False
+    reads = float(max(unvisited, 1)) * len(search.rows.neighbours) / max(frontier, 1)
+    return BOTTOM_UP * min(reads, float(unread)) < frontier
+
+
+@device
+def dense_round(worker, level, search, counters, upward):
+    """Take a level densely; return the number of vertices reached, and of their entries, -1 if not known."""
+    counts, pieces = search.counts, counters + PIECES
+    if upward:
+        n_reached, n_entries = bottom_up(worker, level, search, pieces)
+        barrier_wait(worker)
+        more, more_entries = bottom_up_pieces(worker, level, search, load(counts, pieces * APART))
+        n_reached, n_entries = n_reached + more, n_entries + more_entries
+        add_block_sum(worker, counts, counters + ENTRIES, n_entries)
+    else:
+        n_reached = top_down(worker, level, search, pieces)
+        barrier_wait(worker)
+        n_reached += top_down_pieces(worker, level, search, load(counts, pieces * APART))
+    add_block_sum(worker, counts, counters + REACHED, n_reached)
+    barrier_wait(worker)
+    n_entries = load(counts, (counters + ENTRIES) * APART)
+    return load(counts, (counters + REACHED) * APART), n_entries if upward else np.int64(-1)
 
 
 @device
@@ -236,7 +393,20 @@ def list_level(worker, level, search, which):
             append(search.queue, search.counts, which, capacity, vertex)
 
 
-@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
+@device
+def clear(counts, free, counters):
+    """Set the counters that the next round uses to zero."""
+    counts[free * APART] = 0
+    for counter in range(counters, counters + SET):
+        counts[counter * APART] = 0
+
+
+@parallel_region.by(
+    threads=THREADS,
+    max_blocks_per_sm=MAX_BLOCKS_PER_SM,
+    min_blocks_per_sm=MIN_BLOCKS_PER_SM,
+    shared_words=WORDS_WITH_SPANS,
+)
 def run(worker, search, limits):
     """Run a whole search; all workers make the same decisions from the same counters.
 
@@ -246,37 +416,50 @@ def run(worker, search, limits):
     counts, capacity = search.counts, len(search.queue) // QUEUES
     size = begin(worker, search, limits)
     near, spill, far, free, spare = 0, 1, 2, 3, 4
-    level, rounds, dense_until = 0, 0, 0
+    level, rounds, dense_until, inside = 0, 0, 0, False
+    n, m = len(search.distances), len(search.rows.neighbours)
+    frontier, unvisited, unread = np.int64(-1), n - size, m
     while size > 0 and level < limits.cutoff:
+        counters = QUEUES + SET * (rounds % 3)
         if worker.id == 0:
-            counts[free * APART] = 0
-            counts[(QUEUES + 2 * ((rounds + 1) % 3)) * APART] = 0
-            counts[(QUEUES + 2 * ((rounds + 1) % 3) + 1) * APART] = 0
-        if size < limits.dense_from and level >= dense_until:
+            clear(counts, free, QUEUES + SET * ((rounds + 1) % 3))
+        dense = level < dense_until or (size >= limits.dense_from and not inside)
+        if not (dense or inside) and (
+            rounds < COUNTED_ROUNDS or (size >= COUNTED_FROM and rounds < PATIENCE)
+        ):
+            frontier = count_queued(worker, search, near, size, counters + FRONTIER)
+            dense = frontier >= DENSE_ENTRIES
+        if not dense:
             last = min(level + (1 if rounds < PATIENCE else WINDOW), limits.cutoff)
-            sparse_round(worker, limits.group, search, Window(near, spill, far, size, last))
-            barrier_wait(worker)
-            size = np.int64(load(counts, spill * APART))
-            if 0 < size <= capacity:
-                near, spill, free = spill, free, near
-            elif size > capacity:
-                dense_until, size = last, limits.dense_from
+            window = Window(near, spill, far, spare, counters, size, last)
+            left = sparse_window(worker, limits.group, search, window)
+            inside = 0 < left <= capacity
+            if left > capacity:
+                dense_until = last
                 barrier_wait(worker)
                 if worker.id == 0:
                     counts[spill * APART] = counts[far * APART] = 0
+            elif inside:
+                near, spill, free, size = spill, free, near, left
             else:
-                level, size = last, np.int64(load(counts, far * APART))
+                level, size = last, load(counts, far * APART)
                 near, spill, far, free, spare = far, spare, free, near, spill
+                unread -= max(frontier, 0)
+                frontier, unvisited = np.int64(-1), unvisited - size
         else:
-            size = dense_round(worker, level, size, search, QUEUES + 2 * (rounds % 3))
-            level += 1
+            if frontier < 0 and size >= n // LARGE and len(search.incoming.offsets) > 0:
+                frontier = count_level(worker, level, search, counters + FRONTIER)
+            unread -= frontier if frontier >= 0 else size * m // n
+            upward = upwards(search, frontier, unvisited, unread)
+            size, frontier = dense_round(worker, level, search, counters, upward)
+            level, unvisited = level + 1, unvisited - size
             if level < dense_until:
-                size = max(size, limits.dense_from)
-            elif level == dense_until or 0 < size < limits.dense_from:  # the window has reached some before
+                size, frontier = max(size, 1), np.int64(-1)  # the window has reached some before
+            elif level == dense_until or 0 < size < limits.dense_from:
                 list_level(worker, level, search, free)
                 near, free = free, near
                 barrier_wait(worker)
-                size = np.int64(load(counts, near * APART))
+                size, frontier = load(counts, near * APART), np.int64(-1)
         rounds += 1
 
 
@@ -285,13 +468,14 @@ def cooperative(adjacency, sources, cutoff, dense_from=DENSE_FROM):
     rows, device = adjacency.outgoing, arrays.device_of(adjacency.offsets)
     n, m = rows.n_vertices, len(rows.neighbours)
     dense_from = max(1, min(dense_from, n))
+    half = dense_from + max(m // PIECE, -(-room_for_pieces(m) // (2 * QUEUES)))
     nothing = arrays.empty(0, np.int64, device)
     search = Search(
         rows,
         adjacency.incoming if adjacency.has_incoming else CSR(nothing, rows.neighbours[:0], rows.weights),
         arrays.empty(n, np.int32, device),
-        arrays.empty(QUEUES * (2 * dense_from + m // PIECE), rows.neighbours.dtype, device),
-        arrays.zeros((QUEUES + 6) * APART, np.int32, device),
+        arrays.empty(QUEUES * 2 * half, rows.neighbours.dtype, device),
+        arrays.zeros(COUNTERS * APART, np.int64, device),
     )
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, load, parallel_region
-from edgewise.paths.block_queues import APART, PIECE, WORDS, add_block_sum
+from edgewise.paths.block_queues import APART, WORDS, add_block_sum, room_for_pieces
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp.near_far_kernels import (
     COUNTERS,
@@ -44,8 +44,8 @@ from edgewise.paths.sssp.near_far_kernels import (
 )
 from edgewise.paths.sssp.weights import past_the_end
 
-#: Threads per block, and blocks per multiprocessor.
-THREADS, MAX_BLOCKS_PER_SM = 512, 2
+#: Threads per block, blocks per multiprocessor, and how many of them must fit, which limits the registers.
+THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 768, 1, 1
 #: Number of near vertices from which on rounds are dense.
 DENSE_FROM = 16384
 #: Kinds of rounds.
@@ -155,7 +155,12 @@ def dense_round(worker, search, turn):
     return load(counts, (counters + NEAR) * APART), load(counts, (counters + FAR) * APART)
 
 
-@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM, shared_words=WORDS)
+@parallel_region.by(
+    threads=THREADS,
+    max_blocks_per_sm=MAX_BLOCKS_PER_SM,
+    min_blocks_per_sm=MIN_BLOCKS_PER_SM,
+    shared_words=WORDS,
+)
 def search_near_far(worker, search, limits):
     """Run a whole search; all workers make the same decisions from the same counters.
 
@@ -195,7 +200,7 @@ def near_far(rows, sources, cutoff, delta=0, dense_from=DENSE_FROM):
     dense_from, index_type = max(1, min(dense_from, n)), rows.neighbours.dtype
     distances, expanded = (arrays.empty(n, dtype, device) for _ in range(2))
     words = arrays.empty(2 * -(-n // FLAGS), np.uint32, device)
-    capacity = 2 * dense_from + 2 * len(rows.neighbours) // PIECE
+    capacity = 2 * dense_from + -(-room_for_pieces(len(rows.neighbours)) // QUEUES)
     queue = arrays.empty(QUEUES * capacity, index_type, device)
     counts = arrays.zeros(COUNTERS * APART, np.int32, device)
     search = Search(rows.outgoing, distances, expanded, words.view(np.uint8), words, queue, counts)

@@ -9,10 +9,9 @@ from edgewise.device.warps import block_barrier, block_size, find_segment, inclu
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.block_queues import (
     APART,
-    PIECE,
     append,
     append_local,
-    append_pieces,
+    append_long_rows,
     clear_local,
     clear_next_local,
     local_at,
@@ -104,9 +103,6 @@ def take_flagged(search, turn, vertex):
         search.expanded[vertex] = distance
         first = offsets[vertex]
         degree = offsets[vertex + 1] - first
-        if degree > PIECE:
-            append_pieces(search.queue, search.counts, turn.counters + PIECES, vertex, degree)
-            degree = np.int64(0)
     return first, degree, 0
 
 
@@ -133,6 +129,10 @@ def expand_dense(worker, search, turn):
             if (word >> (8 * part)) & 255:
                 first, degree, is_far = take_flagged(search, turn, (base + lane) * FLAGS + part)
                 far += is_far
+            vertex = (base + lane) * FLAGS + part
+            degree = append_long_rows(
+                worker, search.queue, search.counts, turn.counters + PIECES, vertex, degree
+            )
             prefix = inclusive_scan(degree, lane)
             total, start = shuffle(prefix, lanes - 1), first - prefix + degree
             for item in range(lane, total + lane, lanes):

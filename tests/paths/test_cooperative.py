@@ -1,0 +1,148 @@
+"""The search of one launch: every kind of round, long rows in each, and races between its workers."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.device import BlockWorker
+from edgewise.device.target import SIMULATED
+from edgewise.paths.block_queues import WORDS_WITH_SPANS
+from edgewise.paths.csr import CSR
+from edgewise.paths.verification import oracle
+from tests import jitter
+
+driver = import_module("edgewise.paths.bfs.cooperative")
+NONE = driver.unreached(np.int32)
+simulated = pytest.mark.skipif(not SIMULATED, reason="the search runs on GPUs")
+
+
+def tree_behind_path(*branches, length):
+    """A path, and at its end a tree: blocks go on by themselves there, and have no room for its leaves."""
+    sources, targets = [np.arange(length)], [np.arange(1, length + 1)]
+    last, n = np.array([length]), length + 1
+    for count in branches:
+        leaves = n + np.arange(len(last) * count)
+        sources.append(np.repeat(last, count))
+        targets.append(leaves)
+        last, n = leaves, n + len(leaves)
+    return n, np.concatenate(sources), np.concatenate(targets)
+
+
+def two_hubs(leaves, length):
+    """A path to a hub whose leaves lead to another hub, which has as many leaves of its own."""
+    hub, first = length, length + 1 + np.arange(leaves)
+    other, second = length + 1 + leaves, length + 2 + leaves + np.arange(leaves)
+    path = np.arange(length)
+    sources = np.concatenate([path, np.full(leaves, hub), first[:1], np.full(leaves, other)])
+    return other + leaves + 1, sources, np.concatenate([path + 1, first, [other], second])
+
+
+#: Graphs, and sizes from which rounds are dense.
+SHAPES = {
+    "tree": (tree_behind_path(6, 6, 1, 2, length=6), (5, 20, 1000)),
+    "hubs": (two_hubs(90, 0), (1, 30, 1000)),
+    "hubs behind a path": (two_hubs(50, 6), (1, 10, 1000)),
+}
+#: Limits with which small graphs have every kind of round: of local queues, pieces, rounds and rows.
+SMALL = {"LOCAL": 16, "PIECE": 16, "LONG_ROW": 8, "PATIENCE": 3, "WINDOW": 6, "LONG": 4, "FEW": 4}
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Small limits; the simulator runs the functions as they are."""
+    for limit, value in SMALL.items():
+        for page in (driver, import_module("edgewise.paths.block_queues")):
+            monkeypatch.setattr(page, limit, value, raising=False)
+
+
+def searched(graph, source, **options):
+    return ew.bfs(graph.to("cuda"), source, method="cooperative", **options).on_host().distances
+
+
+@simulated
+@pytest.mark.simulator
+@pytest.mark.parametrize("entries", [40, 10**6])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("directed", [False, True])
+def test_rounds_that_overflow(directed, shape, entries, small, monkeypatch):
+    monkeypatch.setattr(driver, "DENSE_ENTRIES", entries)
+    (n, sources, targets), sizes = SHAPES[shape]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=n, directed=directed)
+    for source in (0, int(graph.degrees().argmax())):
+        expected = ew.bfs(graph, source, method="top-down").distances
+        for size in sizes:
+            assert np.array_equal(searched(graph, source, dense_from=size), expected), (source, size)
+
+
+@simulated
+@pytest.mark.simulator
+def test_a_cutoff_inside_a_window(small):
+    (n, sources, targets), _ = SHAPES["hubs behind a path"]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=n)
+    for cutoff in range(4, 9):
+        expected = ew.bfs(graph, 0, cutoff=cutoff, method="top-down").distances
+        assert np.array_equal(searched(graph, 0, cutoff=cutoff), expected), cutoff
+
+
+WORKERS, N, SEEDS = 3, 40, range(20)
+rng = np.random.default_rng(3)
+#: A path to a hub, and random edges between its leaves.
+SOURCES = np.concatenate([np.arange(4), np.full(20, 4), rng.integers(5, N, 60)])
+TARGETS = np.concatenate([np.arange(1, 5), np.arange(5, 25), rng.integers(5, N, 60)])
+EXPECTED = [NONE if d is None else d for d in oracle(N, SOURCES, TARGETS, [0])]
+#: Limits that make every round of one kind, and one after the other.
+ROUNDS = {
+    "sparse": (100, {}),
+    "windows": (100, {"PATIENCE": 0, "WINDOW": 3}),
+    "windows with too little room": (4, {"PATIENCE": 0, "WINDOW": 3}),
+    "top-down": (1, {"BOTTOM_UP": 1e9}),
+    "bottom-up": (1, {"BOTTOM_UP": 0.0, "FEW": 1}),
+    "in turn": (8, {"FEW": 2}),
+}
+
+
+def distances_by(kind, seed, **replaced):
+    """Distances from vertex 0 by three blocks of one thread, pieces of two entries, and little room."""
+    dense_from, limits = ROUNDS[kind]
+    scheduler = jitter.Scheduler(seed)
+    region = jitter.jittery(
+        driver.run.body, **{"LONG": 4, "PIECE": 2, "LONG_ROW": 3, "LOCAL": 4, **limits}, **replaced
+    )
+    graph = ew.Graph.from_edges(SOURCES, TARGETS, n_vertices=N)
+    rows = CSR(graph.offsets, graph.neighbours, np.empty(0, np.int32))
+    distances = jitter.Jittery(np.zeros(N, np.int32), scheduler)
+    queue = np.zeros(driver.QUEUES * 2 * (dense_from + len(graph.neighbours) // 2), np.uint32)
+    counts = np.zeros(driver.COUNTERS * driver.APART, np.int64)
+    search = driver.Search(
+        rows, rows, distances, jitter.Jittery(queue, scheduler), jitter.Jittery(counts, scheduler)
+    )
+    limits = driver.Limits(0, np.empty(0, np.int64), 1, dense_from, int(NONE) - 1, int(NONE))
+    shared = np.zeros((WORKERS, WORDS_WITH_SPANS), np.int64)
+    ended = jitter.run_region(
+        scheduler,
+        WORKERS,
+        lambda number, barrier: region(BlockWorker(number, WORKERS, barrier, shared[number]), search, limits),
+    )
+    return distances.values.tolist() if ended else None
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("kind", ROUNDS)
+def test_distances_are_right_under_every_schedule(kind):
+    for seed in SEEDS:
+        assert distances_by(kind, seed) == EXPECTED, f"seed {seed}"
+
+
+def careless_add(array, index, value):
+    """The planted race: another worker may add between the read and the write."""
+    held = array[index]
+    array[index] = held + value
+    return held
+
+
+@pytest.mark.interpreter
+def test_a_planted_race_is_caught():
+    found = [distances_by("windows", seed, fetch_add=careless_add) for seed in range(60)]
+    assert any(distances != EXPECTED for distances in found)
