@@ -47,6 +47,10 @@ class Grid(NamedTuple):
     cooperative: bool = False
 
 
+#: All kernels by name.
+kernels: dict = {}
+
+
 class Kernel:
     """A CUDA kernel ``(count, arguments)``, compiled for each set of argument types when first launched.
 
@@ -56,6 +60,7 @@ class Kernel:
 
     def __init__(self, name, source, grid):
         self.name, self.source, self.grid = name, source, grid
+        kernels[name] = self
         self.loaded = {}
         self.simulated = None
 
@@ -103,7 +108,8 @@ class Kernel:
         with one_compiler:
             text = cache.load_text(label)
             if text is None:
-                cache.announce()
+                if not cache.is_ours(label):
+                    cache.announce(self.name)
                 text = _compile(self.source(), kinds, capability)
                 cache.keep_text(label, text)
         return text if self.grid.min_blocks_per_sm is None else _with_bounds(text, self.grid)

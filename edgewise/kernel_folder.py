@@ -1,0 +1,32 @@
+"""Where compiled kernels are kept, found without importing a compiler.
+
+The folder of the kernels of one version is named in :mod:`edgewise.device.cache`, where the versions of the
+compilers are known as well.
+"""
+
+import hashlib
+import os
+from functools import cache
+from pathlib import Path
+
+#: Folder of the package.
+PACKAGE = Path(__file__).resolve().parent
+
+
+def root() -> Path:
+    """Folder that holds one folder of compiled kernels for each version of the sources."""
+    chosen = os.environ.get("EDGEWISE_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "edgewise"
+
+
+@cache
+def digest_of_sources() -> str:
+    """A digest of all sources of the package."""
+    state = hashlib.sha256()
+    for source in sorted(PACKAGE.rglob("*.py")):
+        state.update(str(source.relative_to(PACKAGE)).encode())
+        state.update(source.read_bytes())
+    return state.hexdigest()
