@@ -16,7 +16,6 @@ import sys
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from threading import Lock
 from typing import Any
 from uuid import uuid4
 
@@ -40,6 +39,8 @@ kept: dict[str, Any] = {}
 waits = True
 #: What is told the name of each kernel that this process waits for, such as a display of progress.
 listener: Any = None
+ANNOUNCEMENT = "edgewise: compiling kernels (first use of this version) ..."
+_announcements = [ANNOUNCEMENT]  # those that are still to be made, by whichever thread comes first
 
 
 class Claimed(Exception):
@@ -141,18 +142,11 @@ def announce(name: str = ""):
     if listener is not None:
         listener(name.rpartition(".")[2])
         return
-    with _announcing:
-        _announce()
-
-
-_announcing = Lock()
-
-
-@cache
-def _announce():
-    if sys.stderr is not None and os.environ.get("EDGEWISE_QUIET", "0") in ("", "0"):
-        with suppress(OSError):  # a closed or full standard error does not stop the work
-            print("edgewise: compiling kernels (first use of this version) ...", file=sys.stderr, flush=True)
+    with suppress(IndexError):  # before the words, since an interrupt may come between them and a note
+        words = _announcements.pop()
+        if sys.stderr is not None and os.environ.get("EDGEWISE_QUIET", "0") in ("", "0"):
+            with suppress(OSError):  # a closed or full standard error does not stop the work
+                print(words, file=sys.stderr, flush=True)
 
 
 def load_text(name: str) -> str | None:
