@@ -1,7 +1,8 @@
 """Kernels compiled ahead of their first use: what lists hold, and that a second process compiles nothing.
 
-``python tests/command/test_ahead.py`` runs every job of ``edgewise/kernels.txt`` with an empty cache and
-writes the list anew: the jobs on the CPU, and those on a GPU where there is one.
+``python tests/command/test_ahead.py [cpu] [cuda]`` runs every job of ``edgewise/kernels.txt`` with an empty
+cache and writes the lists of these devices anew; without their names those of the CPU, and those of a GPU
+where there is one.
 """
 
 import json
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 from edgewise import ahead
-from edgewise.device import claims, launch, listed
+from edgewise.device import claims, listed
 from edgewise.device.numba_internals import HAS_CACHE, PUBLIC_ONLY
 from edgewise.device.target import INTERPRETED, SIMULATED
 
@@ -106,8 +107,8 @@ def recorded(job, device, folder):
     return list(found)
 
 
-def write_list(has_gpu):
-    """Record all jobs; those on a GPU are kept as they are where there is none."""
+def write_list(devices):
+    """Record all jobs on some devices; the lists of others are kept as they are."""
     sections: dict[str, list[str]] = {}
     for line in ahead.LIST.read_text().splitlines() if ahead.LIST.exists() else ():
         if line.startswith("["):
@@ -116,7 +117,7 @@ def write_list(has_gpu):
             sections.setdefault(title, []).append(line)
     with tempfile.TemporaryDirectory() as folder:
         make_files(folder)
-        for device in ("cpu", *("cuda",) * has_gpu):
+        for device in devices:
             for job in JOBS:
                 sections[f"[{job} on {device}]"] = recorded(job, device, Path(folder))
                 print(job, device, len(sections[f"[{job} on {device}]"]), flush=True)
@@ -204,4 +205,4 @@ def test_a_claim_is_of_one_process(tmp_path):
 
 
 if __name__ == "__main__":
-    write_list(launch.SIMULATED is False and ahead._capability() is not None)
+    write_list(sys.argv[1:] or ["cpu", *(["cuda"] if ahead._capability() else [])])
