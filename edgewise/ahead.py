@@ -2,8 +2,8 @@
 
 A command compiles its kernels one after the other, as it comes to them, and a compiler uses one core.  So the
 first use of a command starts a process that reads in ``kernels.txt`` what the command will need, and forks
-into as many workers as there are other cores.  A worker takes the kernels from the last to the first, since
-the command itself begins at the other end; :mod:`edgewise.device.claims` keeps them apart.  When the command
+into as many workers as there are other cores.  The list has the kernels from the last to the first, since the
+command itself begins at the other end; :mod:`edgewise.device.claims` keeps them apart.  When the command
 has ended, no further kernel is begun.
 
 A list cannot be wrong, only out of date: then the command compiles what is missing, as without it.  ``python
@@ -114,14 +114,14 @@ def help_out(job, device):
 
 
 def lines_of(job, target):
-    """The lines of a job, for the target and for the CPU, from the last that is needed to the first."""
+    """The lines of a job on a device of the target, in the order of the list."""
     found, inside = [], False
     for line in LIST.read_text().splitlines() if LIST.exists() else ():
         if line.startswith("["):
             inside = line == f"[{job} on {target}]"
         elif inside and line:
             found.append(line)
-    return found[::-1]
+    return found
 
 
 def _prepare(lines):

@@ -90,7 +90,7 @@ def make_files(folder):
 
 
 def recorded(job, device, folder):
-    """The lines of a job on a device, in the order in which a process with an empty cache compiles them."""
+    """The lines of a job on a device: what a process compiles last comes first."""
     found: dict[str, None] = {}
     with tempfile.TemporaryDirectory() as cache:
         for command in JOBS[job]:
@@ -103,7 +103,7 @@ def recorded(job, device, folder):
                 stdout=subprocess.DEVNULL,
             )
             assert done.returncode == 0, words
-            found |= dict.fromkeys(filter(None, report.read_text().splitlines()))
+            found |= dict.fromkeys(filter(None, reversed(report.read_text().splitlines())))
     return list(found)
 
 
