@@ -42,10 +42,15 @@ ORDERS = ("natural", "permuted")
 
 
 def generate(family, k, order, device="cpu"):
-    """A graph of a family with weights."""
-    graph = FAMILIES[family](k, device)
+    """A graph of a family with weights; a name of :data:`edgewise.generate.NAMED` stands for one graph."""
+    graph = FAMILIES[family](k, device) if family in FAMILIES else ew.generate.named(family, device=device)
     if order == "permuted":
         graph = permuted(graph)
+    return weighted(graph)
+
+
+def weighted(graph):
+    """The graph with weights."""
     return ew.generate.with_weights(graph, 1, HEAVIEST)
 
 
@@ -65,7 +70,7 @@ def joined(graph, copies):
     whole = ew.generate.replicate(graph, copies)
     at = rng.integers(0, n, (2, (copies - 1) * JOINTS)) + np.repeat(np.arange(copies - 1), JOINTS) * n
     ends = (np.append(old, new) for old, new in zip((whole.sources, whole.targets), (at[0], at[1] + n)))
-    return ew.generate.with_weights(ew.Graph.from_edges(*ends, n_vertices=whole.n_vertices), 1, HEAVIEST)
+    return weighted(ew.Graph.from_edges(*ends, n_vertices=whole.n_vertices))
 
 
 def sources_of(graph):

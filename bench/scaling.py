@@ -2,12 +2,14 @@
 
     GAPBS=folder WASP=program python bench/scaling.py --folder graphs     all cores, 2^20 and 2^22 vertices
     python bench/scaling.py --sizes 20 --threads 16 --limit 300
+    python bench/scaling.py --named --threads 2 --calls "components rows" "components edges" bfs sssp
 
 The graphs are those of the families below, and road networks of ``--roads`` (files that :func:`edgewise.read`
 reads), alone and as copies that are joined.  A cell is the median of whole calls on a warm graph that is held
 as rows; the programs get the best delta of several.  The largest number of threads comes first, and a number
 on which a call would take longer than ``--longest`` seconds is left out.  ``--make`` only makes the graphs
-and compiles.  ``pictures.py`` draws the speed-up.
+and compiles.  ``--named`` measures the six graphs of the table of two cores in the README instead, and writes
+``named-cpu.json``.  ``pictures.py`` draws the speed-up.
 """
 
 import argparse
@@ -22,6 +24,7 @@ from pathlib import Path
 import families
 import peer_programs
 import record
+from served import CALLS as ALL_CALLS
 from served import Served
 
 import edgewise as ew
@@ -29,6 +32,7 @@ import edgewise as ew
 FAMILIES = ("rmat", "uniform", "rgg", "grid")
 SIZES = (20, 22)
 CALLS = ("components rows", "bfs", "sssp", "triangles")
+NAMED = ("rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M")
 #: Calls on graphs of real roads, and copies of a road network that are joined.
 ROAD_CALLS, COPIES = ("bfs", "sssp"), (1, 16)
 #: Bars: a call over GAP's, their geometric mean, over Wasp's on roads and grids, and over fewer threads.
@@ -167,7 +171,9 @@ def against(side, rows, each, mean, where):
 
 def wanted(options):
     """Name, maker and calls of each graph, in the order in which they are measured."""
-    for size in options.sizes:
+    for name in NAMED if options.named else ():
+        yield name, lambda name=name: families.generate(name, 0, "natural"), options.calls
+    for size in () if options.named else options.sizes:
         for family in options.families:
             yield (
                 f"{family}-{size}",
@@ -193,7 +199,8 @@ def parsed():
     )
     parser.add_argument("--families", nargs="*", default=FAMILIES, choices=families.FAMILIES)
     parser.add_argument("--sizes", nargs="*", type=int, default=SIZES)
-    parser.add_argument("--calls", nargs="*", default=CALLS, choices=CALLS)
+    parser.add_argument("--calls", nargs="*", default=CALLS, choices=ALL_CALLS)
+    parser.add_argument("--named", action="store_true", help="the six graphs of the README")
     parser.add_argument("--threads", nargs="*", type=int, default=counts)
     parser.add_argument("--roads", nargs="*", type=Path, default=(), help="files of road networks")
     parser.add_argument("--copies", nargs="*", type=int, default=COPIES, help="of a road network")
@@ -223,7 +230,7 @@ def main():
         scaling.state.close()
     print(f"{done} of {len(graphs)} graphs are done")
     if rows:
-        record.write("scaling-cpu", rows)
+        record.write("named-cpu" if options.named else "scaling-cpu", rows)
         print(*bars(rows), sep="\n")
 
 

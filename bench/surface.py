@@ -3,6 +3,7 @@
     GAPBS=folder python bench/surface.py --sizes 16 19            two cores, GAP's programs in turn
     python bench/surface.py --device cuda --sizes 16 17 18 19     one GPU
     python bench/surface.py --against OLD                         a state before in turn
+    python bench/surface.py --device cuda --named rmat22 rgg21    some graphs alone, to calls-cuda.json
 
 A size is a binary logarithm of the number of vertices.  Ours is the whole public call, on a warm graph and on
 a new one over the same arrays, on the device of the graph; times are medians.  GAP's programs get the best
@@ -226,6 +227,8 @@ def bars(rows, device):
 
 def points(options):
     """The points in the order in which they are measured: the smaller graphs of all families first."""
+    if options.named:
+        return [Point(name, 0, "natural") for name in options.named]
     return [
         Point(family, size, order)
         for size in options.sizes or SIZES[options.device]
@@ -240,6 +243,7 @@ def parsed():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--families", nargs="*", default=FAMILIES, choices=families.FAMILIES)
+    parser.add_argument("--named", nargs="*", default=(), help="graphs of edgewise.generate.NAMED instead")
     parser.add_argument("--sizes", nargs="*", type=int, default=())
     parser.add_argument("--orders", nargs="*", default=families.ORDERS, choices=families.ORDERS)
     parser.add_argument("--device", default="cpu")
@@ -273,7 +277,9 @@ def main():
         for state in sweep.states.values():
             state.close()
     kind = options.device.partition(":")[0]
-    record.write(f"surface-{kind}", rows, device=kind, threads=options.threads)
+    record.write(
+        f"{'calls' if options.named else 'surface'}-{kind}", rows, device=kind, threads=options.threads
+    )
     print(f"{done} of {len(wanted)} graphs were measured")
     print(*bars(rows, kind), sep="\n")
 

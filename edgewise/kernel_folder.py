@@ -6,11 +6,15 @@ compilers are known as well.
 
 import hashlib
 import os
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 #: Folder of the package.
 PACKAGE = Path(__file__).resolve().parent
+
+#: What is told the name of a kernel when this process compiles it or waits for it, and "" when it is there.
+listener: Callable[[str], None] | None = None
 
 
 def root() -> Path:

@@ -24,6 +24,7 @@ import numba
 from llvmlite import binding
 from numba.core import config
 
+from edgewise import kernel_folder
 from edgewise.device import claims, numba_internals
 from edgewise.kernel_folder import digest_of_sources, root
 
@@ -37,8 +38,6 @@ VERSION = "[0-9a-f]{20}"
 kept: dict[str, Any] = {}
 #: Whether a kernel that another process compiles is waited for; if not, :class:`Claimed` is raised.
 waits = True
-#: What is told the name of each kernel that this process waits for, such as a display of progress.
-listener: Any = None
 ANNOUNCEMENT = "edgewise: compiling kernels (first use of this version) ..."
 _announcements = [ANNOUNCEMENT]  # those that are still to be made, by whichever thread comes first
 
@@ -113,8 +112,7 @@ def _read_kernel(name, signature):
 def _write_kernel(name, signature, data):
     file = _file_of(name, signature)
     _write(file, data)
-    if folder() is not None:
-        claims.release(folder() / file)
+    _release(file)
 
 
 def _read_or_claim(file, name):
@@ -133,14 +131,22 @@ def _read_or_claim(file, name):
         raise Claimed
     data = _read(file)
     if data is not None:
-        claims.release(folder() / file)
+        _release(file)
     return data
+
+
+def _release(file):
+    """Give up the claim on a kernel, and say that it is there."""
+    if folder() is not None:
+        claims.release(folder() / file)
+    if kernel_folder.listener is not None:
+        kernel_folder.listener("")
 
 
 def announce(name: str = ""):
     """Say that a kernel is compiled: to the listener, or once in words, because it takes seconds."""
-    if listener is not None:
-        listener(name.rpartition(".")[2])
+    if kernel_folder.listener is not None:
+        kernel_folder.listener(name.rpartition(".")[2])
         return
     with suppress(IndexError):  # before the words, since an interrupt may come between them and a note
         words = _announcements.pop()
@@ -161,8 +167,7 @@ def keep_text(name: str, text: str):
     """Keep ``text`` under ``name``."""
     if is_ours(name):
         _write(name, text.encode())
-        if folder() is not None:
-            claims.release(folder() / name)
+        _release(name)
 
 
 def _read(file):
