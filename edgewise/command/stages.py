@@ -61,9 +61,11 @@ def _display(quiet):
         progress.TimeElapsedColumn(),
         Left(),
     )
-    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        with _told_of_kernels(lambda name: _add_kernel(bar, name)):
-            yield partial(_show, bar, bar.get_time())
+    with (
+        progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar,
+        _told_of_kernels(lambda name: _add_kernel(bar, name)),
+    ):
+        yield partial(_show, bar, bar.get_time())
 
 
 @contextmanager
