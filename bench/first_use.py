@@ -38,12 +38,6 @@ WITHOUT_DEVICE = ("convert",)
 CHILD = """
 import json, re, sys, time
 from pathlib import Path
-try:  # a state before has no such page
-    from edgewise import ahead
-
-    helper = ahead.start(json.loads(sys.argv[2]))
-except ImportError:
-    pass
 from numba.core import event
 from edgewise.device import cache
 
@@ -99,10 +93,12 @@ try:
 except ImportError:
     pass
 event.register("numba:compile", Recorder())
-from edgewise.command import run
+from edgewise.command import keyboard, main
 
-status = run(json.loads(sys.argv[2]))
-Path(sys.argv[1]).write_text(json.dumps({"status": status, "kernels": found}))
+status = []
+keyboard.leave = status.append
+main(json.loads(sys.argv[2]))
+Path(sys.argv[1]).write_text(json.dumps({"status": status[0], "kernels": found}))
 """
 
 

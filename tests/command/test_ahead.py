@@ -8,9 +8,11 @@ where there is one.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -89,10 +91,12 @@ def make_files(folder):
     pyarrow.parquet.write_table(pyarrow.csv.read_csv(folder / "names.csv"), folder / "names.parquet")
 
 
-def recorded(job, device, folder):
+def recorded(job, device, files):
     """The lines of a job on a device: what a process compiles last comes first."""
     found: dict[str, None] = {}
-    with tempfile.TemporaryDirectory() as cache:
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        shutil.copytree(files, folder, dirs_exist_ok=True)
         for command in JOBS[job]:
             words = [*command, "--device", device, "--quiet"]
             report = folder / "lines.txt"
@@ -115,14 +119,14 @@ def write_list(devices):
             title = line
         elif line:
             sections.setdefault(title, []).append(line)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(max(1, ahead._cores() // 3)) as pool:
         make_files(folder)
-        for device in devices:
-            for job in JOBS:
-                sections[f"[{job} on {device}]"] = recorded(job, device, Path(folder))
-                print(job, device, len(sections[f"[{job} on {device}]"]), flush=True)
-    text = "\n\n".join("\n".join([title, *lines]) for title, lines in sections.items() if lines)
-    ahead.LIST.write_text(text + "\n")
+        pairs = [(job, device) for device in devices for job in JOBS]
+        for (job, device), lines in zip(pairs, pool.map(lambda pair: recorded(*pair, folder), pairs)):
+            sections[f"[{job} on {device}]"] = lines
+            print(job, device, len(lines), flush=True)
+            text = "\n\n".join("\n".join([title, *lines]) for title, lines in sections.items() if lines)
+            ahead.LIST.write_text(text + "\n")
 
 
 @pytest.mark.parametrize(
@@ -181,6 +185,40 @@ def test_a_second_process_compiles_nothing(tmp_path):
         said.append(re.findall("compiling", done.stderr))
     assert said == [["compiling"], []]
     assert (tmp_path / "0.csv").read_bytes() == (tmp_path / "1.csv").read_bytes()
+
+
+@compiled
+@pytest.mark.skipif(PUBLIC_ONLY or not hasattr(os, "fork"), reason="nothing is compiled ahead")
+def test_workers_compile_what_a_command_needs(tmp_path):
+    make_files(tmp_path)
+    settings = {**os.environ, "EDGEWISE_CACHE_DIR": str(tmp_path / "cache"), "EDGEWISE_QUIET": "0"}
+    words = [sys.executable, "-c", ahead.HELPER, str(ahead.PACKAGE.parent), "cycles --length=3", "cpu"]
+    with subprocess.Popen(words, cwd=tmp_path, env=settings, stdin=subprocess.PIPE) as helper:
+        assert helper.wait(200) == 0
+    assert not list(tmp_path.rglob(f"*{claims.SUFFIX}"))
+    command = [sys.executable, "-m", "edgewise", "cycles", "pairs.csv", "--length", "3", "--device", "cpu"]
+    done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True)
+    assert (done.returncode, "compiling" in done.stderr) == (0, False), done.stderr
+
+
+@compiled
+def test_workers_end_with_the_command(tmp_path):
+    settings = {**os.environ, "EDGEWISE_CACHE_DIR": str(tmp_path)}
+    words = [sys.executable, "-c", ahead.HELPER, str(ahead.PACKAGE.parent), "components", "cpu"]
+    assert subprocess.run(words, env=settings, stdin=subprocess.DEVNULL, timeout=100).returncode == 0
+    assert not list(tmp_path.rglob("*.nbc"))
+
+
+def test_what_is_not_a_list_is_passed_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(ahead, "LIST", tmp_path / "kernels.txt")
+    assert ahead.lines_of("components", "cpu") == []
+    (tmp_path / "kernels.txt").write_text(
+        "[components on cpu]\ncpu edgewise.gone.kernel int64\n\n[b on cpu]\nx\n"
+    )
+    (line,) = ahead.lines_of("components", "cpu")
+    for wrong in (line, "cpu edgewise.components.trees.compress (int64", "nothing"):
+        with pytest.raises((KeyError, ValueError, TypeError)):
+            listed.compile_line(wrong)
 
 
 def test_a_claim_is_of_one_process(tmp_path):
