@@ -273,6 +273,14 @@ def public_calls():
     return table(["graph", *calls], body)
 
 
+def picture(kind, name, text):
+    """A picture of a result, drawn anew."""
+    import pictures
+
+    pictures.KINDS[kind](results(name), pictures.PICTURES / f"{name}.png")
+    return f"![{text}](pictures/{name}.png)"
+
+
 def median(row):
     return f"{row['ms']['median']:.1f}" if row else ""
 
@@ -289,6 +297,9 @@ TABLES = {
     "large": large,
     "beside-gapbs": beside_gapbs,
     "scaling": scaling,
+    "scaling-picture": partial(picture, "scaling", "scaling-cpu", "Speed-up by number of threads"),
+    "surface-cpu-picture": partial(picture, "surface", "surface-cpu", "Time per entry on CPU cores"),
+    "surface-gpu-picture": partial(picture, "surface", "surface-cuda", "Time per entry on a GPU"),
     "public-calls": public_calls,
     "several-gpus": several_gpus,
     "several-weak": several_weak,
