@@ -26,6 +26,7 @@ VARIANTS = {
     "paths": ("--bfs", "--all-pairs"),
     "cycles": ("--length=",),
     "generate": (),
+    "warmup": ("--paths", "--cycles"),
 }
 #: Settings with which nothing is compiled ahead: there is no compiler, or it keeps its own files.
 WITHOUT = ("NUMBA_DISABLE_JIT", "NUMBA_ENABLE_CUDASIM", "EDGEWISE_PUBLIC_ONLY")
@@ -117,13 +118,22 @@ def help_out(job, device):
 
 def lines_of(job, target):
     """The lines of a job on a device of the target, in the order of the list."""
-    found, inside = [], False
+    found, inside = {}, False
     for line in LIST.read_text().splitlines() if LIST.exists() else ():
         if line.startswith("["):
-            inside = line == f"[{job} on {target}]"
+            title, _, device = line.strip("[]").rpartition(" on ")
+            inside = device == target and _includes(job, title)
         elif inside and line:
-            found.append(line)
-    return found
+            found[line] = None
+    return list(found)
+
+
+def _includes(job, title):
+    """Whether a job needs the kernels of a list; ``warmup`` needs those of several commands."""
+    command, *options = job.split(" ")
+    if command != "warmup":
+        return job == title
+    return title.partition(" ")[0] in ("components", *(option.removeprefix("--") for option in options))
 
 
 def _prepare(lines):

@@ -137,6 +137,7 @@ def write_list(devices):
         (["paths", "roads.csv", "--bfs", "--source=1"], "paths --bfs"),
         (["cycles", "pairs.csv", "--length=4"], "cycles --length=4"),
         (["cycles", "--length", "5", "pairs.csv"], "cycles --length=5"),
+        (["warmup", "--paths"], "warmup --paths"),
         (["info"], ""),
         ([], ""),
     ],
@@ -150,6 +151,9 @@ def test_every_job_has_a_list():
         assert ahead.job_of(JOBS[job][0]) == job
         assert ahead.lines_of(job, "cpu"), job
     assert not ahead.lines_of("components", "tpu")
+    few, more = (set(ahead.lines_of(job, "cpu")) for job in ("warmup", "warmup --paths"))
+    assert few == set(ahead.lines_of("components", "cpu"))
+    assert more == few.union(*(ahead.lines_of(job, "cpu") for job in JOBS if job.startswith("paths")))
 
 
 @compiled
