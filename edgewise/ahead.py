@@ -37,8 +37,6 @@ LEAST_CORES, MAX_WORKERS = 4, 12
 HELPER = (
     "import sys; sys.path.insert(0, sys.argv[1]); from edgewise import ahead; ahead.help_out(*sys.argv[2:])"
 )
-#: Priority of the workers below that of the command, which may need the core itself.
-NICE = 5
 
 
 def job_of(arguments) -> str:
@@ -84,7 +82,9 @@ def start(arguments):
 
 def _can_help():
     switched = any(os.environ.get(name, "0") not in ("", "0") for name in WITHOUT)
-    return hasattr(os, "fork") and _cores() >= LEAST_CORES and not switched and sys.executable
+    if not hasattr(os, "fork") or switched or not sys.executable:
+        return False
+    return _cores() >= LEAST_CORES and os.getloadavg()[0] < _cores() / 2  # idle ones, or the command waits
 
 
 def _cores():
@@ -108,8 +108,6 @@ def help_out(job, device):
     target = listed.CPU if capability is None else listed.CUDA
     wanted = [line for line in lines_of(job, target) if target == listed.CPU or capability]
     cache.waits = False
-    with suppress(OSError, AttributeError):
-        os.nice(NICE)
     _prepare(wanted)
     workers = [_fork(wanted, capability) for _ in range(min(max(_cores() - 1, 1), MAX_WORKERS, len(wanted)))]
     for worker in workers:

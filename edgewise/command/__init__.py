@@ -76,7 +76,6 @@ def main(arguments=None):
     """Run the command line and leave with its exit status."""
     standard.prepare()
     arguments = sys.argv[1:] if arguments is None else arguments
-    os.environ.setdefault("CUPY_ACCELERATORS", "")  # templates for reductions take seconds to compile
     helper = ahead.start(arguments)  # noqa: F841  it helps as long as it is held
     keyboard.leave(run(arguments, keyboard.watch))
 
