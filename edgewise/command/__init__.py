@@ -27,7 +27,6 @@ from importlib import import_module
 import typer
 
 import edgewise
-from edgewise import ahead
 from edgewise.command import help_text, keyboard, standard
 from edgewise.errors import EdgewiseError, EdgewiseWarning, closest
 
@@ -75,9 +74,7 @@ UNREAD = 141
 def main(arguments=None):
     """Run the command line and leave with its exit status."""
     standard.prepare()
-    arguments = sys.argv[1:] if arguments is None else arguments
-    helper = ahead.start(arguments)  # noqa: F841  it helps as long as it is held
-    keyboard.leave(run(arguments, keyboard.watch))
+    keyboard.leave(run(sys.argv[1:] if arguments is None else arguments, keyboard.watch))
 
 
 def run(arguments, begin=lambda: None) -> int:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 
 import edgewise
-from edgewise import kernel_folder
+from edgewise import notices
 from edgewise.command import keyboard
 from edgewise.files.destinations import name_of
 from edgewise.timer import recording, timer
@@ -71,11 +71,11 @@ def _display(quiet):
 @contextmanager
 def _told_of_kernels(listener):
     """Context in which a listener is told the names of the kernels that are compiled."""
-    kernel_folder.listener = listener
+    notices.listener = listener
     try:
         yield
     finally:
-        kernel_folder.listener = None
+        notices.listener = None
 
 
 def _add_kernel(bar, name):

@@ -16,7 +16,6 @@ import sys
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import llvmlite
@@ -24,26 +23,23 @@ import numba
 from llvmlite import binding
 from numba.core import config
 
-from edgewise import kernel_folder
-from edgewise.device import claims, numba_internals
-from edgewise.kernel_folder import digest_of_sources, root
-
-__all__ = ["announce", "folder", "is_ours", "keep", "keep_text", "load_text", "root"]
+from edgewise import notices
+from edgewise.device import numba_internals
 
 #: Folders of other versions that are left when a new one is opened; only folders of such names are removed.
 KEPT_VERSIONS = 3
 VERSION = "[0-9a-f]{20}"
 
-#: Compiled functions that are kept, by name.
-kept: dict[str, Any] = {}
-#: Whether a kernel that another process compiles is waited for; if not, :class:`Claimed` is raised.
-waits = True
-ANNOUNCEMENT = "edgewise: compiling kernels (first use of this version) ..."
-_announcements = [ANNOUNCEMENT]  # those that are still to be made, by whichever thread comes first
+_unsaid = ["edgewise: compiling kernels (first use of this version) ..."]
 
 
-class Claimed(Exception):
-    """Another process is compiling the kernel."""
+def root() -> Path:
+    """Folder that holds one folder of compiled kernels for each version of the sources."""
+    chosen = os.environ.get("EDGEWISE_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "edgewise"
 
 
 @cache
@@ -60,10 +56,14 @@ def folder() -> Path | None:
 
 
 def _digest() -> str:
+    package = Path(__file__).resolve().parent.parent
     versions = sys.version, numba.__version__, llvmlite.__version__
     settings = config.BOUNDSCHECK, int(config.OPT), config.DEBUGINFO_DEFAULT, numba_internals.PUBLIC_ONLY
-    state = repr((versions, settings, digest_of_sources()))
-    return hashlib.sha256(state.encode()).hexdigest()[:20]
+    state = hashlib.sha256(repr((versions, settings)).encode())
+    for source in sorted(package.rglob("*.py")):
+        state.update(str(source.relative_to(package)).encode())
+        state.update(source.read_bytes())
+    return state.hexdigest()[:20]
 
 
 @cache
@@ -94,7 +94,6 @@ def keep(dispatcher, name: str):
     """Keep what ``dispatcher`` (an ``njit`` function) compiles; ``name`` must be unique to it."""
     path = folder() if is_ours(name) else None
     if path is not None:
-        kept[name] = dispatcher
         read, write = partial(_read_kernel, name), partial(_write_kernel, name)
         numba_internals.keep_compiled(dispatcher, name, path, read, write)
     return dispatcher
@@ -106,58 +105,38 @@ def _file_of(name, signature):
 
 
 def _read_kernel(name, signature):
-    return _read_or_claim(_file_of(name, signature), name)
-
-
-def _write_kernel(name, signature, data):
-    file = _file_of(name, signature)
-    _write(file, data)
-    _release(file)
-
-
-def _read_or_claim(file, name):
-    """Read a file of the folder; ``None`` if this process is to compile the kernel.
-
-    Raises
-    ------
-    Claimed
-        Another process does, and this one does not wait.
-    """
-    data = _read(file)
-    if data is not None or folder() is None:
-        return data
-    announce(name)
-    if not claims.take(folder() / file, waits) and not waits:
-        raise Claimed
-    data = _read(file)
-    if data is not None:
-        _release(file)
+    data = _read(_file_of(name, signature))
+    if data is None:
+        announce(name)
     return data
 
 
-def _release(file):
-    """Give up the claim on a kernel, and say that it is there."""
-    if folder() is not None:
-        claims.release(folder() / file)
-    if kernel_folder.listener is not None:
-        kernel_folder.listener("")
+def _write_kernel(name, signature, data):
+    _write(_file_of(name, signature), data)
+    announce_end()
 
 
 def announce(name: str = ""):
     """Say that a kernel is compiled: to the listener, or once in words, because it takes seconds."""
-    if kernel_folder.listener is not None:
-        kernel_folder.listener(name.rpartition(".")[2])
+    if notices.listener is not None:
+        notices.listener(name.rpartition(".")[2])
         return
-    with suppress(IndexError):  # before the words, since an interrupt may come between them and a note
-        words = _announcements.pop()
+    with suppress(IndexError):  # taken by the first of several threads
+        words = _unsaid.pop()
         if sys.stderr is not None and os.environ.get("EDGEWISE_QUIET", "0") in ("", "0"):
             with suppress(OSError):  # a closed or full standard error does not stop the work
                 print(words, file=sys.stderr, flush=True)
 
 
+def announce_end():
+    """Say to the listener that the kernel is there."""
+    if notices.listener is not None:
+        notices.listener("")
+
+
 def load_text(name: str) -> str | None:
-    """Text kept under ``name``, if any; if there is none, this process is to make it."""
-    data = _read_or_claim(name, name.partition("-")[0]) if is_ours(name) else None
+    """Text kept under ``name``, if any."""
+    data = _read(name) if is_ours(name) else None
     with suppress(UnicodeDecodeError):
         return None if data is None else data.decode()
     return None
@@ -167,7 +146,6 @@ def keep_text(name: str, text: str):
     """Keep ``text`` under ``name``."""
     if is_ours(name):
         _write(name, text.encode())
-        _release(name)
 
 
 def _read(file):

@@ -47,10 +47,6 @@ class Grid(NamedTuple):
     cooperative: bool = False
 
 
-#: All kernels by name.
-kernels: dict = {}
-
-
 class Kernel:
     """A CUDA kernel ``(count, arguments)``, compiled for each set of argument types when first launched.
 
@@ -60,7 +56,6 @@ class Kernel:
 
     def __init__(self, name, source, grid):
         self.name, self.source, self.grid = name, source, grid
-        kernels[name] = self
         self.loaded = {}
         self.simulated = None
 
@@ -108,10 +103,10 @@ class Kernel:
         with one_compiler:
             text = cache.load_text(label)
             if text is None:
-                if not cache.is_ours(label):
-                    cache.announce(self.name)
+                cache.announce(self.name)
                 text = _compile(self.source(), kinds, capability)
                 cache.keep_text(label, text)
+                cache.announce_end()
         return text if self.grid.min_blocks_per_sm is None else _with_bounds(text, self.grid)
 
 

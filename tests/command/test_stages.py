@@ -4,7 +4,7 @@ import io
 import re
 import time
 
-from edgewise import kernel_folder
+from edgewise import notices
 from edgewise.command.stages import stages
 
 
@@ -47,12 +47,12 @@ def test_a_step_without_a_total_after_one_with_it(monkeypatch):
 def test_what_is_compiled(monkeypatch):
     terminal = opened(monkeypatch)
     with stages() as (stage, _), stage("compute", "clustering"):
-        kernel_folder.listener("unite_edge")
+        notices.listener("unite_edge")
         time.sleep(0.3)  # the bar is drawn ten times a second
-        kernel_folder.listener("")
+        notices.listener("")
     assert any("clustering, compiling unite_edge" in line for line in terminal())
     assert "compiling" not in terminal()[-1]
-    assert kernel_folder.listener is None
+    assert notices.listener is None
 
 
 def test_nothing_is_shown_when_quiet(monkeypatch):
