@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shlex
 import statistics
 import subprocess
 import sys
@@ -77,8 +78,9 @@ def write(name, rows, **facts):
 
 
 def command():
-    """The command line of this process, without the folder of the script."""
-    return " ".join(["python", *("bench/" + Path(sys.argv[0]).name, *sys.argv[1:])])
+    """The command line of this process, without the folders of this machine."""
+    words = (Path(word).name if word.startswith("/") else shlex.quote(word) for word in sys.argv[1:])
+    return " ".join(["python", "bench/" + Path(sys.argv[0]).name, *words])
 
 
 def state():

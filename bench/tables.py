@@ -40,9 +40,9 @@ def gpu_methods():
 def gpu_peers():
     """`auto` beside the peers of the GPU table."""
     rows = [row for row in results("components-gpu")["rows"] if row["auto"]]
-    header = ["graph", "edgewise `auto`", *components.PEERS]
+    header = ["graph", "edgewise `auto`", "its whole call, warm", *components.PEERS]
     body = [
-        [row["graph"], bold(f"{row['ms']['median']:.3f}", True)]
+        [row["graph"], bold(f"{row['ms']['median']:.3f}", True), f"{row['call_ms']:.3f}"]
         + [ms[row["graph"]] for ms in components.PEERS.values()]
         for row in rows
     ]
@@ -215,26 +215,70 @@ def large():
 
 
 def beside_gapbs():
-    """Time of `auto` on two threads over that of GAP's programs, geometric means over the graphs."""
-    found = {(row["graph"], row["threads"], row["method"]): row for row in results("components-cpu")["rows"]}
-    ratios = {
-        graph: row["ms"]["median"] / found[graph, count, "gapbs"]["ms"]["median"]
-        for (graph, count, _), row in found.items()
-        if row["auto"] and count == 2
+    """Medians of whole calls on two threads over those of GAP's programs, geometric means over the graphs."""
+    names = {
+        "components rows": "components, graphs held as rows, as GAP's `cc` has them",
+        "components edges": "components, graphs held as edges alone",
+        "bfs": "breadth-first search, GAP's `bfs`",
+        "sssp": "shortest paths, weights 1 to 255, GAP's `sssp` at its best delta",
     }
-    of = {"components, GAP's `cc` (medians)": ratios, **tables_paths.ratios_to_gapbs()}
-    small = tables_paths.SMALL
-    body = [
-        [
-            name,
-            *(
-                f"{geometric_mean(ratio for graph, ratio in by_graph.items() if graph != without):.2f}"
-                for without in ("", small)
-            ),
-        ]
-        for name, by_graph in of.items()
-    ]
-    return table(["problem", "six graphs", f"without {small}"], body)
+    rows = [row for row in results("named-cpu")["rows"] if row["threads"] == 2 and "gapbs_ms" in row]
+    body = []
+    for call, name in names.items():
+        ratios = {
+            row["graph"]: row["edgewise_ms"]["median"] / row["gapbs_ms"]["median"]
+            for row in rows
+            if row["call"] == call
+        }
+        means = (
+            geometric_mean(ratio for graph, ratio in ratios.items() if graph != without)
+            for without in ("", tables_paths.SMALL)
+        )
+        body.append([name, *(f"{mean:.2f}" for mean in means), f"{max(ratios.values()):.2f}"])
+    return table(["problem", "six graphs", f"without {tables_paths.SMALL}", "largest"], body)
+
+
+def scaling():
+    """Milliseconds (medians) of ours and of GAP's programs by number of threads."""
+    rows = results("scaling-cpu")["rows"]
+    counts = sorted({row["threads"] for row in rows})
+    body = []
+    for key in dict.fromkeys((row["graph"], row["call"]) for row in rows):
+        found = {row["threads"]: row for row in rows if (row["graph"], row["call"]) == key}
+        body.append([*key, *(_pair(found.get(count)) for count in counts)])
+    threads = (f"{count} thread" + "s" * (count > 1) for count in counts)
+    return table(["graph", "call", *threads], body)
+
+
+def _pair(row):
+    """Ours, GAP's and Wasp's milliseconds of a cell."""
+    sides = ("edgewise_ms", "gapbs_ms", "wasp_ms")
+    return " / ".join(f"{row[side]['median']:.3g}" for side in sides if row and side in row)
+
+
+def public_calls():
+    """Milliseconds (medians) of whole calls on one GPU, on a new graph and on a warm one."""
+    rows = [row for row in results("calls-cuda")["rows"] if row["source"] in ("", "hub")]
+    calls = list(dict.fromkeys(row["call"] for row in rows))
+    body = []
+    for graph in dict.fromkeys(row["family"] for row in rows):
+        found = {row["call"]: row for row in rows if row["family"] == graph}
+        cells = (
+            f"{found[call]['fresh_ms']['median']:.3g} / **{found[call]['ms']['median']:.3g}**"
+            if call in found
+            else ""
+            for call in calls
+        )
+        body.append([graph, *cells])
+    return table(["graph", *calls], body)
+
+
+def picture(kind, name, text):
+    """A picture of a result, drawn anew."""
+    import pictures
+
+    pictures.KINDS[kind](results(name), pictures.PICTURES / f"{name}.png")
+    return f"![{text}](pictures/{name}.png)"
 
 
 def median(row):
@@ -252,6 +296,11 @@ TABLES = {
     "pairs": pairs,
     "large": large,
     "beside-gapbs": beside_gapbs,
+    "scaling": scaling,
+    "scaling-picture": partial(picture, "scaling", "scaling-cpu", "Speed-up by number of threads"),
+    "surface-cpu-picture": partial(picture, "surface", "surface-cpu", "Time per entry on CPU cores"),
+    "surface-gpu-picture": partial(picture, "surface", "surface-cuda", "Time per entry on a GPU"),
+    "public-calls": public_calls,
     "several-gpus": several_gpus,
     "several-weak": several_weak,
     "propagate": propagate,

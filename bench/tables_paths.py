@@ -19,9 +19,20 @@ def searches(problem):
         best = min(found.values(), key=lambda row: row["ms"]["median"])
         cells = [_ms(found[method]["ms"]["median"], best) if method in found else "" for method in methods]
         body.append(
-            [graph, *cells, best["best_peer_ms"], f"{best['floor_ms']:.2f}", f"{best['first_s']:.1f}"]
+            [
+                graph,
+                *cells,
+                f"{_fastest_peer(problem, graph)['ms'][graph]:g}",
+                f"{best['floor_ms']:.2f}",
+                f"{best['first_s']:.1f}",
+            ]
         )
     return table(["graph", *(f"`{m}`" for m in methods), "best peer", "bytes' floor", "first call, s"], body)
+
+
+def _fastest_peer(problem, graph):
+    mine = [peer for peer in peers("gpu-searches") if peer["problem"] == problem and graph in peer["ms"]]
+    return min(mine, key=lambda one: one["ms"][graph])
 
 
 def beside_peers():
@@ -33,11 +44,16 @@ def beside_peers():
             fastest[key] = row
     body = []
     for (problem, graph), row in fastest.items():
-        mine = [peer for peer in peers("gpu-searches") if peer["problem"] == problem and graph in peer["ms"]]
-        peer = min(mine, key=lambda one: one["ms"][graph])
-        cells = f"**{row['ms']['median']:.2f}**", f"{peer['ms'][graph]:g} ({peer['name']})"
+        peer = _fastest_peer(problem, graph)
+        cells = f"**{row['ms']['median']:.2f}**", f"{peer['ms'][graph]:g} ({_with_delta(peer, graph)})"
         body.append([problem.upper(), graph, f"`{row['method']}`", *cells])
     return table(["search", "graph", "method", "edgewise", "fastest peer"], body)
+
+
+def _with_delta(peer, graph):
+    """Name of a peer, and the width of the buckets with which it is fastest, where that is known."""
+    delta = peer.get("delta", {}).get(graph)
+    return f"{peer['name']}, delta {delta:,}" if delta else peer["name"]
 
 
 def _ms(value, best):

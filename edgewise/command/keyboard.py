@@ -22,6 +22,8 @@ AGAIN = 2.0
 #: Seconds after which it is repeated if the compiler was running.
 SOON = 0.02
 COMPILER = "llvmlite"
+#: The page that writes messages; an interrupt between a message and the note of it would write it twice.
+MESSAGES = "edgewise.command.standard"
 #: Signals that end a command in good order, and what it says then.
 WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "the terminal was closed"}
 
@@ -98,7 +100,8 @@ def _again():
 
 def _is_compiling(frame):
     while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] == COMPILER:
+        name = frame.f_globals.get("__name__", "")
+        if name == MESSAGES or name.partition(".")[0] == COMPILER:
             return True
         frame = frame.f_back
     return False

@@ -5,9 +5,13 @@ from contextlib import contextmanager
 from functools import partial
 
 import edgewise
+from edgewise import notices
 from edgewise.command import keyboard
 from edgewise.files.destinations import name_of
 from edgewise.timer import recording, timer
+
+#: Between what a command does and the kernel that it compiles for it.
+COMPILING = ", compiling "
 
 
 @contextmanager
@@ -57,8 +61,28 @@ def _display(quiet):
         progress.TimeElapsedColumn(),
         Left(),
     )
-    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with (
+        progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar,
+        _told_of_kernels(lambda name: _add_kernel(bar, name)),
+    ):
         yield partial(_show, bar, bar.get_time())
+
+
+@contextmanager
+def _told_of_kernels(listener):
+    """Context in which a listener is told the names of the kernels that are compiled."""
+    notices.listener = listener
+    try:
+        yield
+    finally:
+        notices.listener = None
+
+
+def _add_kernel(bar, name):
+    """Show what is compiled behind what is being done; nothing without a name."""
+    for task in bar.tasks:
+        doing = task.description.partition(COMPILING)[0]
+        bar.update(task.id, description=f"{doing}{COMPILING}{name}" if name else doing)
 
 
 def _show(bar, began, description, completed, total):

@@ -23,11 +23,14 @@ import numba
 from llvmlite import binding
 from numba.core import config
 
+from edgewise import notices
 from edgewise.device import numba_internals
 
 #: Folders of other versions that are left when a new one is opened; only folders of such names are removed.
 KEPT_VERSIONS = 3
 VERSION = "[0-9a-f]{20}"
+
+_unsaid = ["edgewise: compiling kernels (first use of this version) ..."]
 
 
 def root() -> Path:
@@ -104,20 +107,31 @@ def _file_of(name, signature):
 def _read_kernel(name, signature):
     data = _read(_file_of(name, signature))
     if data is None:
-        announce()
+        announce(name)
     return data
 
 
 def _write_kernel(name, signature, data):
     _write(_file_of(name, signature), data)
+    announce_end()
 
 
-@cache
-def announce():
-    """Print once that kernels are compiled, because the first use of a version takes seconds."""
-    if sys.stderr is not None and os.environ.get("EDGEWISE_QUIET", "0") in ("", "0"):
-        with suppress(OSError):  # a closed or full standard error does not stop the work
-            print("edgewise: compiling kernels (first use of this version) ...", file=sys.stderr, flush=True)
+def announce(name: str = ""):
+    """Say that a kernel is compiled: to the listener, or once in words, because it takes seconds."""
+    if notices.listener is not None:
+        notices.listener(name.rpartition(".")[2])
+        return
+    with suppress(IndexError):  # taken by the first of several threads
+        words = _unsaid.pop()
+        if sys.stderr is not None and os.environ.get("EDGEWISE_QUIET", "0") in ("", "0"):
+            with suppress(OSError):  # a closed or full standard error does not stop the work
+                print(words, file=sys.stderr, flush=True)
+
+
+def announce_end():
+    """Say to the listener that the kernel is there."""
+    if notices.listener is not None:
+        notices.listener("")
 
 
 def load_text(name: str) -> str | None:

@@ -103,9 +103,10 @@ class Kernel:
         with one_compiler:
             text = cache.load_text(label)
             if text is None:
-                cache.announce()
+                cache.announce(self.name)
                 text = _compile(self.source(), kinds, capability)
                 cache.keep_text(label, text)
+                cache.announce_end()
         return text if self.grid.min_blocks_per_sm is None else _with_bounds(text, self.grid)
 
 

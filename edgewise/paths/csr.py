@@ -6,6 +6,7 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
+from edgewise.primitives import mean
 
 #: Entries, evenly spaced, whose ends tell how uneven degrees are.
 SAMPLED = 1024
@@ -45,8 +46,8 @@ def spread_of(weights) -> Spread:
     if not len(weights):
         return Spread(0, 0, 0.0)
     with np.errstate(over="ignore"):
-        mean = float(weights.mean(dtype=np.float64))
-    return Spread(weights.min().item(), weights.max().item(), mean)
+        middle = mean(weights)
+    return Spread(weights.min().item(), weights.max().item(), middle)
 
 
 class Adjacency:

@@ -11,6 +11,7 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 from edgewise.errors import OptionError, VerificationError
+from edgewise.primitives import count
 from edgewise.result import Result
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Distances(Result):
         """Number of vertices that are reached, the sources among them."""
         if self._sparse is not None:
             return len(self._sparse.vertices)
-        return int((self._distances != self.unreached).sum())
+        return count(self._distances != self.unreached)
 
     @cached_property
     def eccentricity(self):

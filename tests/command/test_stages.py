@@ -2,7 +2,9 @@
 
 import io
 import re
+import time
 
+from edgewise import notices
 from edgewise.command.stages import stages
 
 
@@ -40,6 +42,17 @@ def test_a_step_without_a_total_after_one_with_it(monkeypatch):
     last = terminal()[-1].strip()
     assert "clustering" in last and last.endswith("0:00:00")
     assert "%" not in last
+
+
+def test_what_is_compiled(monkeypatch):
+    terminal = opened(monkeypatch)
+    with stages() as (stage, _), stage("compute", "clustering"):
+        notices.listener("unite_edge")
+        time.sleep(0.3)  # the bar is drawn ten times a second
+        notices.listener("")
+    assert any("clustering, compiling unite_edge" in line for line in terminal())
+    assert "compiling" not in terminal()[-1]
+    assert notices.listener is None
 
 
 def test_nothing_is_shown_when_quiet(monkeypatch):

@@ -1,0 +1,173 @@
+"""First use: every command with an empty cache of kernels, then again, and what is compiled for it.
+
+    python bench/first_use.py [--device cpu|cuda] [--commands NAME ...] [--alone] [--kernels 20]
+
+Each command runs in a process of its own, all with one cache, which is empty at first (``--alone``: an empty
+one for each command).  A row holds the seconds of the first and of the second process, and the kernels that
+each compiled with their seconds.  The second process of a command must compile nothing.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import record
+
+#: Commands by name, on files of the folder in which they run.
+COMMANDS = {
+    "components csv": ["components", "pairs.csv"],
+    "components strings": ["components", "names.csv"],
+    "components parquet": ["components", "pairs.parquet"],
+    "bfs": ["paths", "pairs.csv", "--bfs", "--source", "1"],
+    "sssp": ["paths", "weighted.csv", "--source", "1"],
+    "all pairs": ["paths", "weighted.csv", "--all-pairs"],
+    "triangles": ["cycles", "pairs.csv", "--length", "3"],
+    "squares": ["cycles", "pairs.csv", "--length", "4"],
+    "pentagons": ["cycles", "pairs.csv", "--length", "5"],
+    "generate": ["generate", "rmat", "8", "-o", "made.npz"],
+    "convert": ["convert", "pairs.csv", "pairs.graph"],
+}
+#: Commands that take no device.
+WITHOUT_DEVICE = ("convert",)
+
+CHILD = """
+import json, re, sys, time
+from pathlib import Path
+from numba.core import event
+from edgewise.device import cache
+
+found = []
+
+
+class Recorder(event.Listener):
+    def __init__(self):
+        self.open, self.began = 0, 0.0
+
+    def on_start(self, one):
+        self.open += 1
+        self.began = time.perf_counter() if self.open == 1 else self.began
+
+    def on_end(self, one):
+        self.open -= 1
+        if not self.open:
+            name = one.data["dispatcher"].py_func.__qualname__
+            found.append([name, time.perf_counter() - self.began])
+
+
+def timed(function, name_of):
+    def run(*given, **options):
+        start, before = time.perf_counter(), sum(spent for _, spent in found)
+        answer = function(*given, **options)
+        inside = sum(spent for _, spent in found) - before
+        found.append([name_of(given), time.perf_counter() - start - inside])
+        return answer
+
+    return run
+
+
+write = cache._write_kernel
+
+
+def named(name, signature, data):
+    found[-1][0] = name + " " + re.sub(r"Array\\((\\w+), 1, .C., False, aligned=True\\)", r"\\1[]", signature)
+    write(name, signature, data)
+
+
+cache._write_kernel = named
+from edgewise.device import launch
+
+launch._compile = timed(launch._compile, lambda given: "ptx " + given[0].__qualname__ + repr(given[1]))
+launch._Loaded.__init__ = timed(launch._Loaded.__init__, lambda given: "load " + given[1].name)
+try:
+    from cupy.cuda import compiler
+
+    compiler.compile_using_nvrtc = timed(
+        compiler.compile_using_nvrtc,
+        lambda given: " ".join(["cupy", *re.findall(r"void (\\w+)", given[0])[-1:]]),
+    )
+except ImportError:
+    pass
+event.register("numba:compile", Recorder())
+from edgewise.command import keyboard, main
+
+status = []
+keyboard.leave = status.append
+main(json.loads(sys.argv[2]))
+Path(sys.argv[1]).write_text(json.dumps({"status": status[0], "kernels": found}))
+"""
+
+
+def make_files(folder):
+    """Small files that the commands read."""
+    folder = Path(folder)
+    numbers = [(u, (u * 7 + 3) % 500) for u in range(1000)]
+    (folder / "pairs.csv").write_text("source,target\n" + "".join(f"{u},{v}\n" for u, v in numbers))
+    (folder / "names.csv").write_text("source,target\n" + "".join(f"a{u},a{v}\n" for u, v in numbers))
+    rows = "".join(f"{u},{v},{u % 9 + 1}\n" for u, v in numbers)
+    (folder / "weighted.csv").write_text("source,target,weight\n" + rows)
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv(folder / "pairs.csv"), folder / "pairs.parquet")
+
+
+def run(command, cache, folder):
+    """Seconds of a process, and what it compiled."""
+    report = Path(folder) / "report.json"
+    caches = ("EDGEWISE_CACHE_DIR", "CUPY_CACHE_DIR", "CUDA_CACHE_PATH")
+    environment = {**os.environ, **{name: f"{cache}/{name}" for name in caches}}
+    start = time.perf_counter()
+    words = [sys.executable, "-c", CHILD, str(report), json.dumps(command)]
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+    spent = time.perf_counter() - start
+    if done.returncode or json.loads(report.read_text())["status"]:
+        sys.exit(f"{' '.join(command)}: {done.stderr[-2000:]}")
+    found = json.loads(report.read_text())["kernels"]
+    loads = [pair for pair in found if pair[0].startswith("load ")]
+    kernels = [pair for pair in found if pair not in loads]
+    return {"seconds": spent, "kernels": kernels, "loads_s": sum(seconds for _, seconds in loads)}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--commands", nargs="*", default=COMMANDS, choices=COMMANDS)
+    parser.add_argument("--alone", action="store_true", help="an empty cache for each command")
+    parser.add_argument("--kernels", type=int, default=8, help="how many of the slowest to print")
+    options = parser.parse_args()
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        make_files(folder)
+        for name in options.commands:
+            where = ["--device", options.device] if name not in WITHOUT_DEVICE else []
+            cache = Path(folder) / ("cache" + name * options.alone)
+            pair = [run([*COMMANDS[name], *where], cache, folder) for _ in range(2)]
+            rows.append({"command": name, "first": pair[0], "second": pair[1]})
+            print(shown(name, *pair, options.kernels), flush=True)
+    for turn in ("first", "second"):
+        seconds = sum(row[turn]["seconds"] for row in rows)
+        compiled = [spent for row in rows for _, spent in row[turn]["kernels"]]
+        print(f"{turn}: {seconds:.1f} s, {len(compiled)} kernels in {sum(compiled):.1f} s")
+    record.write(f"first-use-{options.device}", rows, alone=options.alone)
+
+
+def shown(name, first, second, count):
+    """Lines about a command."""
+    slowest = sorted(first["kernels"], key=lambda pair: -pair[1])
+    lines = [
+        f"{name}: first {first['seconds']:.2f} s, {len(slowest)} kernels in "
+        f"{sum(s for _, s in slowest):.2f} s, loads {first['loads_s']:.2f} s; "
+        f"second {second['seconds']:.2f} s, {len(second['kernels'])} kernels"
+    ]
+    return "\n".join([*lines, *(f"    {spent:6.2f}  {kernel}" for kernel, spent in slowest[:count])])
+
+
+if __name__ == "__main__":
+    main()

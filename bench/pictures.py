@@ -1,0 +1,117 @@
+"""Pictures of results: the time per entry over the surface, and the speed-up by number of threads.
+
+    python bench/pictures.py surface [RESULT.json] [-o PICTURE.png]
+    python bench/pictures.py scaling [RESULT.json] [-o PICTURE.png]
+
+A result is that of ``surface.py`` or ``scaling.py``, by default the one in ``bench/results``, and a picture
+goes to ``docs/pictures``.  The state before is drawn in grey where the result has it.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import record
+from matplotlib.figure import Figure
+
+PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
+#: Size of one panel in inches.
+PANEL = (4.2, 3.2)
+
+
+def surface(result, path):
+    """Draw a panel for each call and order of ids: time per entry over the entries, a line a family."""
+    rows = [row for row in result["rows"] if row["source"] in ("", "hub")]
+    calls = list(dict.fromkeys(row["call"] for row in rows))
+    orders = list(dict.fromkeys(row["order"] for row in rows))
+    families = list(dict.fromkeys(row["family"] for row in rows))
+    figure, panels = _panels(len(calls), len(orders))
+    for panel, (call, order) in zip(panels, ((call, order) for call in calls for order in orders)):
+        for number, family in enumerate(families):
+            line = [
+                row for row in rows if (row["call"], row["order"], row["family"]) == (call, order, family)
+            ]
+            _line(panel, [row for row in line if "old_ms" in row], "old_ms", color="0.75", lw=1)
+            _line(panel, line, "ms", color=f"C{number}", label=family, lw=1.5)
+        panel.set(title=f"{call}, {order} ids", xlabel="entries", ylabel="ns per entry")
+        panel.set(xscale="log", yscale="log")
+    _save(figure, panels, path, "grey: the state before" if any("old_ms" in row for row in rows) else "")
+
+
+def _line(panel, rows, column, **style):
+    rows = sorted(rows, key=lambda row: row["entries"])
+    if rows:
+        entries = [max(row["entries"], 1) for row in rows]
+        panel.plot(entries, [1e6 * row[column]["median"] / n for row, n in zip(rows, entries)], ".-", **style)
+
+
+def scaling(result, path):
+    """Draw a panel for each call: the speed-up over GAP's program on one thread, or over ours without it."""
+    rows = result["rows"]
+    calls = list(dict.fromkeys(row["call"] for row in rows))
+    figure, panels = _panels(-(-len(calls) // 2), 2)
+    for panel, call in zip(panels, calls):
+        for number, graph in enumerate(dict.fromkeys(row["graph"] for row in rows)):
+            line = sorted(
+                (row for row in rows if (row["call"], row["graph"]) == (call, graph)),
+                key=lambda row: row["threads"],
+            )
+            if not line:
+                continue
+            base = line[0].get("gapbs_ms", line[0]["edgewise_ms"])["median"]
+            for side, style in (("edgewise_ms", "-"), ("gapbs_ms", ":")):
+                found = [row for row in line if side in row]
+                panel.plot(
+                    [row["threads"] for row in found],
+                    [base / row[side]["median"] for row in found],
+                    style,
+                    marker=".",
+                    color=f"C{number % 10}",
+                    label=graph if side == "edgewise_ms" else None,
+                )
+        counts = sorted({row["threads"] for row in rows})
+        panel.set(title=call, xlabel="threads", ylabel="over GAP's on one thread")
+        panel.set_xscale("log", base=2)
+        panel.set_yscale("log", base=2)
+        panel.set_xticks(counts, counts)
+    _save(figure, panels, path, "dotted: GAP's programs")
+
+
+def _panels(rows, columns):
+    figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False).ravel()
+
+
+def _save(figure, panels, path, note):
+    """Save with one legend, of all that any panel has."""
+    shown = {}
+    for panel in panels:
+        panel.grid(alpha=0.3)
+        handles, labels = panel.get_legend_handles_labels()
+        shown |= dict(zip(labels, handles))
+        if not panel.has_data():
+            panel.set_visible(False)
+    figure.legend(shown.values(), shown, loc="outside lower center", ncols=6, fontsize="small", title=note)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=90)
+    print(path)
+
+
+KINDS = {"surface": surface, "scaling": scaling}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("results", nargs="*", type=Path)
+    parser.add_argument("-o", "--output", type=Path)
+    options = parser.parse_args()
+    for file in options.results or sorted(record.RESULTS.glob(f"{options.kind}-*.json")):
+        path = options.output or PICTURES / f"{file.stem}.png"
+        KINDS[options.kind](json.loads(file.read_text()), path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""A process that holds a graph and times public calls on it, as other processes ask.
+
+Requests and answers are lines of JSON.  The package is the one on ``PYTHONPATH``, so that two such processes
+compare two states; this page therefore uses public names only.  See :class:`Served` for the other side.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import zlib
+from pathlib import Path
+
+CALLS = ("components rows", "components edges", "bfs", "sssp", "triangles")
+#: Seconds that a burst of a call may take after its least number of runs, and that idle threads spin.
+BURST, PAUSE, LEAST = 1.0, 0.01, 3
+
+
+class Served:
+    """A process that times calls on one state of the package."""
+
+    def __init__(self, state, threads, cache=None):
+        path = os.pathsep.join([str(state), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+        own = {"PYTHONPATH": path, "EDGEWISE_QUIET": "1", "NUMBA_NUM_THREADS": str(threads)}
+        own |= {"EDGEWISE_CACHE_DIR": str(cache)} if cache else {}
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", __file__],
+            env={**os.environ, **own},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, **request):
+        """The answer to a request."""
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit("a process of one state has failed; its error is above")
+        return json.loads(line)
+
+    def close(self):
+        """End the process."""
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Holder:
+    """The graph that is held, on a device."""
+
+    def __init__(self, device):
+        self.device = device
+        self.arrays, self.warm = {}, {}
+
+    def load(self, place):
+        """Read the arrays of a folder."""
+        import numpy as np
+
+        names = ("sources", "targets", "offsets", "neighbours", "weights")
+        self._take({name: np.load(Path(place) / f"{name}.npy") for name in names})
+        hub, elsewhere = np.load(Path(place) / "at.npy").tolist()
+        return {"hub": hub, "elsewhere": elsewhere}
+
+    def make(self, family, k, order):
+        """Generate a graph on the device, which takes less time than to read it."""
+        sys.path.insert(0, str(Path(__file__).parent))
+        import families
+
+        self._take({})
+        graph = families.generate(family, k, order, self.device)
+        arrays = {"sources": graph.sources, "targets": graph.targets, "offsets": graph.offsets}
+        arrays |= {"neighbours": graph.neighbours, "weights": graph.csr_weights}
+        self._take(arrays)
+        return families.sources_of(graph)
+
+    def _take(self, arrays):
+        self.arrays = arrays
+        self.warm.clear()
+
+    def graph(self, call):
+        """A new graph, in the form and with the weights that a call needs."""
+        import edgewise as ew
+
+        held = self.arrays
+        n = len(held["offsets"]) - 1
+        if call == "components edges":
+            return ew.Graph(n, edges=(held["sources"], held["targets"], None))
+        weights = held["weights"] if call == "sssp" else None
+        return ew.Graph(n, rows=(held["offsets"], held["neighbours"], weights))
+
+    def run(self, call, graph, source):
+        """What a public call computes: an array."""
+        import edgewise as ew
+
+        if call.startswith("components"):
+            return ew.connected_components(graph).labels
+        if call == "bfs":
+            return ew.bfs(graph, source).distances
+        if call == "sssp":
+            return ew.shortest_paths(graph, source).distances
+        return ew.cycle_counts(graph, 3).counts
+
+    def seconds(self, call, graph, source):
+        """Seconds of a call, and what it has computed."""
+        start = time.perf_counter()
+        found = self.run(call, graph, source)
+        if hasattr(found, "get"):
+            import cupy
+
+            cupy.cuda.runtime.deviceSynchronize()
+        return time.perf_counter() - start, found
+
+    def time(self, call, source, runs, threads):
+        """Seconds of calls on new graphs and on a warm one, and a digest of the answer."""
+        if threads and self.device == "cpu":
+            import numba
+
+            numba.set_num_threads(threads)
+        time.sleep(PAUSE)
+        fresh, warm = [], []
+        key = (call, threads)
+        if key not in self.warm:
+            self.warm[key] = self.graph(call)
+            self.seconds(call, self.warm[key], source)  # compiles, if it is the first
+            for _ in range(LEAST):
+                fresh.append(self.seconds(call, self.graph(call), source)[0])
+                if sum(fresh) > BURST:
+                    break
+        while len(warm) < LEAST or (len(warm) < runs and sum(warm) < BURST):
+            spent, found = self.seconds(call, self.warm[key], source)
+            warm.append(spent)
+            if spent > BURST:
+                break
+        return {"fresh": fresh, "warm": warm, "digest": digest_of(found)}
+
+
+def digest_of(array):
+    """A number that tells answers apart."""
+    import numpy as np
+
+    on_host = array if isinstance(array, np.ndarray) else array.get()
+    return zlib.crc32(np.ascontiguousarray(on_host))
+
+
+def serve():
+    """Answer requests until there are no more."""
+    holder = None
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what others print is no answer
+    for line in sys.stdin:
+        request = json.loads(line)
+        act = request.pop("act")
+        if act == "hold":
+            holder = Holder(request["device"])
+            answer = None
+        elif act == "time":
+            answer = holder.time(**request)
+        else:
+            found = holder.load(**request) if act == "load" else holder.make(**request)
+            arrays = holder.arrays
+            answer = {"sources": found, "vertices": len(arrays["offsets"]) - 1}
+            answer["entries"] = len(arrays["neighbours"])
+        print(json.dumps(answer), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    serve()

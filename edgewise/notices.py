@@ -1,0 +1,9 @@
+"""Who is told that a kernel is compiled, such as a display of progress.
+
+The page imports nothing, so that a command can listen before a compiler is imported.
+"""
+
+from collections.abc import Callable
+
+#: Is called with the name of a kernel when its compilation begins, and with "" when it is done.
+listener: Callable[[str], None] | None = None

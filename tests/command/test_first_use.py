@@ -1,0 +1,29 @@
+"""The first use of a command says that it compiles; a second process compiles nothing."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from edgewise.device.numba_internals import HAS_CACHE
+from edgewise.device.target import INTERPRETED, SIMULATED
+
+
+@pytest.mark.skipif(INTERPRETED or SIMULATED or not HAS_CACHE, reason="it is the compiler that keeps kernels")
+@pytest.mark.parametrize("ids", ["{}", "name{}"])
+def test_a_second_process_compiles_nothing(tmp_path, ids):
+    lines = (f"{ids.format(u)},{ids.format(7 * u % 500)}\n" for u in range(1000))
+    (tmp_path / "pairs.csv").write_text("source,target\n" + "".join(lines))
+    settings = {**os.environ, "EDGEWISE_CACHE_DIR": str(tmp_path / "cache"), "EDGEWISE_QUIET": "0"}
+    said, kept = [], []
+    for turn in range(2):
+        command = [sys.executable, "-m", "edgewise", "components", "pairs.csv", "-o", f"{turn}.csv"]
+        done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        said.append(done.stderr.count("compiling kernels"))
+        files = (tmp_path / "cache").rglob("*.nbc")
+        kept.append({path.name: path.stat().st_mtime_ns for path in files})
+    assert said == [1, 0]
+    assert kept[0] and kept[0] == kept[1]
+    assert (tmp_path / "0.csv").read_bytes() == (tmp_path / "1.csv").read_bytes()
