@@ -30,12 +30,12 @@ from edgewise.device import arrays, barrier_wait, device, each_row, fetch_min, l
 from edgewise.forest.order import LARGEST, Order, word_of, words_of
 from edgewise.forest.trees import compress, find, hook, make_roots
 
-#: Light edges for each vertex, and the share of light edges from which on there is no filter step.
-LIGHT, NO_FILTER = 3, 0.7
+#: Edges for each vertex up to the end of each stage; a share of the edges from which on there is no stage.
+STAGES, NO_FILTER = (0.5, 1.0, 1.5, 2.0, 3.0), 0.7
 #: Words of the sample.
 SAMPLE = 4096
-#: Neighbouring entries of a worker on the CPU, a power of two; on a GPU they are dealt out one by one.
-CHUNK = 1 << 12
+#: Neighbouring entries of a worker on the CPU, as a power of two; on a GPU they are dealt out one by one.
+CHUNK_BITS = 12
 
 
 class Entries(NamedTuple):
@@ -91,22 +91,23 @@ class Lists(NamedTuple):
     words : (places,) int64 array
     entries : (places,) int64 array
         Empty if words hold positions.
-    chunk : int
-        Neighbouring places of a worker.
+    chunk_bits : int
+        A worker has 2 ** chunk_bits neighbouring places.
     """
 
     ones: Any
     others: Any
     words: Any
     entries: Any
-    chunk: int
+    chunk_bits: int
 
 
 @device
 def place_of(worker, lists, item):
     """Where the ``item``-th edge of a worker's list is."""
-    chunk = np.int64(lists.chunk)
-    return ((item // chunk) * worker.count + worker.id) * chunk + item % chunk
+    bits = np.uint64(lists.chunk_bits)
+    mine = (np.uint64(item) >> bits) * np.uint64(worker.count) + np.uint64(worker.id)
+    return (mine << bits) | (np.uint64(item) & ((np.uint64(1) << bits) - np.uint64(1)))
 
 
 @device
@@ -144,7 +145,7 @@ def list_edges(worker, entries, trees, lists, above, up_to):
 
     Returns their number.
     """
-    n_entries, chunk, count = len(entries.targets), np.int64(lists.chunk), np.int64(0)
+    n_entries, chunk, count = len(entries.targets), np.int64(1) << np.int64(lists.chunk_bits), np.int64(0)
     parent, is_first_phase = trees.parent, above == -LARGEST - 1
     for first in range(worker.id * chunk, n_entries, worker.count * chunk):
         row = np.int64(0)
@@ -172,37 +173,46 @@ def list_edges(worker, entries, trees, lists, above, up_to):
 
 
 @device
-def offer(worker, trees, lists, count, side):
-    """Drop the edges inside a tree and offer the others to their trees; return how many are left."""
-    parent, offers, n, kept = trees.parent, trees.offers, np.int64(len(trees.parent)), np.int64(0)
-    now, last = n * side, n * (1 - side)
+def offer(worker, trees, lists, count, turn):
+    """Drop the edges inside a tree and offer the others to their trees, up to a word.
+
+    Returns how many edges are left, and how many have been offered.
+    """
+    side, limit = turn
+    parent, offers, n = trees.parent, trees.offers, np.int64(len(trees.parent))
+    now, last, kept, offered = n * side, n * (1 - side), np.int64(0), np.int64(0)
     for item in range(count):
         place = place_of(worker, lists, item)
         one, other, word = np.int64(lists.ones[place]), np.int64(lists.others[place]), lists.words[place]
-        offers[last + one] = offers[last + other] = LARGEST
-        if len(trees.positions):
-            trees.positions[last + one] = trees.positions[last + other] = LARGEST
-        one, other = np.int64(find(parent, one)), np.int64(find(parent, other))
-        if one != other:
+        if word <= limit:
+            offers[last + one] = offers[last + other] = LARGEST
+            if len(trees.positions):
+                trees.positions[last + one] = trees.positions[last + other] = LARGEST
+            one, other = np.int64(find(parent, one)), np.int64(find(parent, other))
+            if one == other:
+                continue
             if word < offers[now + one]:
                 fetch_min(offers, now + one, word)
             if word < offers[now + other]:
                 fetch_min(offers, now + other, word)
-            keep(place_of(worker, lists, kept), one, other, word, entry_at(place, lists), lists)
-            kept += 1
-    return kept
+            offered += 1
+        keep(place_of(worker, lists, kept), one, other, word, entry_at(place, lists), lists)
+        kept += 1
+    return kept, offered
 
 
 @device
-def offer_positions(worker, trees, lists, count, side):
+def offer_positions(worker, trees, lists, count, turn):
     """Where words are equal, offer the positions of the edges."""
+    side, limit = turn
     now = np.int64(len(trees.parent)) * side
     for item in range(count):
         place = place_of(worker, lists, item)
         word, entry = lists.words[place], lists.entries[place]
-        for end in (np.int64(lists.ones[place]), np.int64(lists.others[place])):
-            if trees.offers[now + end] == word and entry < trees.positions[now + end]:
-                fetch_min(trees.positions, now + end, entry)
+        if word <= limit:
+            for end in (np.int64(lists.ones[place]), np.int64(lists.others[place])):
+                if trees.offers[now + end] == word and entry < trees.positions[now + end]:
+                    fetch_min(trees.positions, now + end, entry)
 
 
 @device
@@ -214,37 +224,57 @@ def is_first(trees, at, word, entry):
 
 
 @device
-def take_first(worker, trees, lists, count, side):
+def take_first(worker, trees, lists, count, turn):
     """Join the ends of the edges that are the first ones of a tree."""
+    side, limit = turn
     now = np.int64(len(trees.parent)) * side
     for item in range(count):
         place = place_of(worker, lists, item)
-        one, other, word = np.int64(lists.ones[place]), np.int64(lists.others[place]), lists.words[place]
-        entry = np.int64(entry_at(place, lists))
-        if is_first(trees, now + one, word, entry) or is_first(trees, now + other, word, entry):
-            hook(trees.parent, trees.hooked_by, one, other, entry)
+        word = lists.words[place]
+        if word <= limit:
+            one, other = np.int64(lists.ones[place]), np.int64(lists.others[place])
+            entry = np.int64(entry_at(place, lists))
+            if is_first(trees, now + one, word, entry) or is_first(trees, now + other, word, entry):
+                hook(trees.parent, trees.hooked_by, one, other, entry)
+
+
+@device
+def shorten_paths(worker, parent):
+    """Point the worker's share of the vertices at their roots; no trees are joined meanwhile."""
+    n, chunk = len(parent), 64
+    for first in range(worker.id * chunk, n, worker.count * chunk):
+        for vertex in range(first, min(first + chunk, n)):
+            above = parent[vertex]
+            grandparent = parent[above]
+            while above != grandparent:
+                parent[vertex] = grandparent
+                above = grandparent
+                grandparent = parent[above]
 
 
 @parallel_region
-def grow_trees(worker, entries, trees, lists, above, up_to):
-    """Let all trees take edges of words larger than ``above`` and at most ``up_to`` until none leaves one."""
-    count = list_edges(worker, entries, trees, lists, above, up_to)
+def grow_trees(worker, entries, trees, lists, above, limits):
+    """Let all trees take edges of words larger than ``above`` and up to each of the rising ``limits``."""
+    count = list_edges(worker, entries, trees, lists, above, limits[len(limits) - 1])
     barrier_wait(worker)
-    side = 0
-    while True:
-        count = offer(worker, trees, lists, count, side)
-        if count > 0 and load(trees.alive, side) == 0:
+    side, stage = 0, 0
+    while stage < len(limits):
+        turn = (side, limits[stage])
+        count, offered = offer(worker, trees, lists, count, turn)
+        if offered > 0 and load(trees.alive, side) == 0:
             store(trees.alive, side, 1)
         barrier_wait(worker)
         if load(trees.alive, side) == 0:
-            break
-        if len(trees.positions):
-            offer_positions(worker, trees, lists, count, side)
+            stage += 1
+            shorten_paths(worker, trees.parent)
+        else:
+            if len(trees.positions):
+                offer_positions(worker, trees, lists, count, turn)
+                barrier_wait(worker)
+            take_first(worker, trees, lists, count, turn)
+            if worker.id == 0:
+                store(trees.alive, 1 - side, 0)
             barrier_wait(worker)
-        take_first(worker, trees, lists, count, side)
-        if worker.id == 0:
-            store(trees.alive, 1 - side, 0)
-        barrier_wait(worker)
         side = 1 - side
 
 
@@ -273,32 +303,47 @@ def boruvka(n_vertices, entries):
         arrays.full(n_wide, LARGEST, np.int64, where),
         arrays.zeros(2, np.int32, where),
     )
-    chunk = CHUNK if on_cpu else 1
-    places = -(-n_entries // chunk) * chunk
+    chunk_bits = CHUNK_BITS if on_cpu else 0
+    places = -(-n_entries >> chunk_bits) << chunk_bits
     lists = Lists(
         *(arrays.empty(places, kind, where) for _ in range(2)),
         arrays.empty(places, np.int64, where),
         arrays.empty(0 if order.packed else places, np.int64, where),
-        chunk,
+        chunk_bits,
     )
-    lightest = threshold(n_vertices, entries)
-    grow_trees(entries, trees, lists, -LARGEST - 1, lightest)
+    limits = limits_of(n_vertices, entries)
+    lightest = int(limits[-1])
+    grow_trees(entries, trees, lists, -LARGEST - 1, arrays.move(limits, where))
     compress(n_vertices, parent)
     if lightest < LARGEST:
         trees.alive[:] = 0
-        grow_trees(entries, trees, lists, lightest, LARGEST)
+        grow_trees(entries, trees, lists, lightest, arrays.full(1, LARGEST, np.int64, where))
         compress(n_vertices, parent)
     return hooked_by, parent
 
 
+def limits_of(n_vertices, entries):
+    """The largest words of the stages of the first phase, by a sample: int64, on the host."""
+    words, n_entries = sample_words(entries), len(entries.targets)
+    each_vertex = n_vertices * (1 + entries.both)
+    shares = [share * each_vertex / max(n_entries, 1) for share in STAGES]
+    limits = [int(words[int(len(words) * share)]) for share in shares if share < NO_FILTER and len(words)]
+    limits = sorted(set(limits))
+    if len(limits) < len(STAGES):
+        limits.append(LARGEST)
+    return np.array(limits, np.int64)
+
+
 def threshold(n_vertices, entries):
     """The largest word of the light edges, by a sample; the largest of all if there is nothing to filter."""
-    n_entries = len(entries.targets)
-    n_light = LIGHT * n_vertices * (1 + entries.both)
-    if n_light >= NO_FILTER * n_entries or n_entries < SAMPLE:
-        return LARGEST
+    return int(limits_of(n_vertices, entries)[-1])
+
+
+def sample_words(entries):
+    """The words of a sample of the entries, ascending; of none if the entries are few."""
+    n_entries, where = len(entries.targets), arrays.device_of(entries.targets)
+    if n_entries < SAMPLE:
+        return np.empty(0, np.int64)
     positions = np.arange(SAMPLE, dtype=np.int64) * n_entries // SAMPLE
-    where = arrays.device_of(entries.targets)
     bits = arrays.move(entries.order.bits[arrays.move(positions, where)], "cpu")
-    words = np.sort(words_of(entries.order._replace(bits=bits), positions))
-    return int(words[SAMPLE * n_light // n_entries])
+    return np.sort(words_of(entries.order._replace(bits=bits), positions))

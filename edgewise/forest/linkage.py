@@ -54,10 +54,9 @@ def linkage(forest):
 def walk(offsets, neighbours, edges, source, target, steps):
     """Find the only path in a forest: the vertices before ``target``, and the edges, from the target back.
 
-    ``steps`` are two (n,) int64 arrays.  Returns the length of the path.
+    ``steps`` are three (n,) int64 arrays.  Returns the length of the path.
     """
-    before, by = steps
-    queue = np.empty(len(before), np.int64)
+    before, by, queue = steps
     before[:] = -1
     before[source], queue[0], first, last = source, source, 0, 1
     while first < last and before[target] < 0:
@@ -82,8 +81,8 @@ def edges_between(forest, source, target):
 
     graph, n = forest.graph, forest.graph.n_vertices
     offsets, neighbours, edges = rows_from_edges(n, forest.sources, forest.targets, True, True)
-    before, by = np.empty(n, np.int64), np.empty(n, np.int64)
-    length = walk(offsets, neighbours, edges, source, target, (before, by))
+    before, by, queue = (np.empty(n, np.int64) for _ in range(3))
+    length = walk(offsets, neighbours, edges, source, target, (before, by, queue))
     vertices, taken = [target], []
     for _ in range(length):
         taken.append(by[vertices[-1]])

@@ -246,7 +246,9 @@ class SpanningForest(Result):
 
     def _title(self):
         kind = "heaviest" if self.maximum else "lightest"
-        return f"{kind} spanning forest: {self.n_edges:,} edges of weight {self.weight:,}, {self.count:,} trees"
+        return (
+            f"{kind} spanning forest: {self.n_edges:,} edges of weight {self.weight:,}, {self.count:,} trees"
+        )
 
 
 def check_threshold(threshold):

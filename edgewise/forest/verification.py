@@ -36,7 +36,9 @@ def verify(graph, forest):
     earlier = (words[inside] < words[last]) | ((words[inside] == words[last]) & (inside < last))
     if earlier.any():
         edge = inside[earlier.argmax()]
-        raise VerificationError(f"edge {edge} should be in the forest instead of edge {last[earlier.argmax()]}")
+        raise VerificationError(
+            f"edge {edge} should be in the forest instead of edge {last[earlier.argmax()]}"
+        )
     _check_labels(labels, sources[edges], targets[edges])
 
 
