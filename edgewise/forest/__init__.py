@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -100,8 +99,9 @@ def minimum_spanning_forest(
     graph = on_device(graph, device)
     check_device(method, graph.device, METHODS)
     if (graph.csr_weights if graph.has_rows else graph.weights) is None:
+        given = argument("weights")
         raise GraphError(
-            f"the graph has no weights, so any spanning forest is as good as any other; give {argument('weights')}"
+            f"the graph has no weights, so no spanning forest is better than another; give {given}"
         )
     with arrays.guard(graph.device):
         name = _choose(graph) if method == "auto" else method

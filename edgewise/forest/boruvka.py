@@ -10,7 +10,7 @@ one region with two barriers each:
 * Every worker joins the ends of those of its edges that are the first ones of a tree.
 
 Ends are stored as roots, so a path is walked once (*implicit path compression*, as in ECL-MST).  A worker's
-list shrinks in place; nothing is moved between workers.  Offers alternate between two arrays, and the first
+list shrinks where it is; nothing moves between workers.  Offers alternate between two arrays, and the first
 step of a round clears the other array where the last round has written it.
 
 Where a graph has many more edges than vertices, few of them are in the forest, and those are light.  So the
@@ -82,17 +82,17 @@ class Trees(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """The edges that the workers have kept: an edge of entry ``e`` is at the place of an entry of its worker.
+    """The edges that the workers have kept: an edge of entry ``e`` is in the slot of an entry of its worker.
 
     Attributes
     ----------
-    ones, others : (places,) index arrays
+    ones, others : (slots,) index arrays
         Roots of the two ends.
-    words : (places,) int64 array
-    entries : (places,) int64 array
+    words : (slots,) int64 array
+    entries : (slots,) int64 array
         Empty if words hold positions.
     chunk_bits : int
-        A worker has 2 ** chunk_bits neighbouring places.
+        A worker has 2 ** chunk_bits neighbouring slots.
     """
 
     ones: Any
@@ -103,7 +103,7 @@ class Lists(NamedTuple):
 
 
 @device
-def place_of(worker, lists, item):
+def slot_of(worker, lists, item):
     """Where the ``item``-th edge of a worker's list is."""
     bits = np.uint64(lists.chunk_bits)
     mine = (np.uint64(item) >> bits) * np.uint64(worker.count) + np.uint64(worker.id)
@@ -111,19 +111,19 @@ def place_of(worker, lists, item):
 
 
 @device
-def keep(place, one, other, word, entry, lists):
+def keep(slot, one, other, word, entry, lists):
     """Write an edge into a list."""
-    lists.ones[place], lists.others[place], lists.words[place] = one, other, word
+    lists.ones[slot], lists.others[slot], lists.words[slot] = one, other, word
     if len(lists.entries):
-        lists.entries[place] = entry
+        lists.entries[slot] = entry
 
 
 @device
-def entry_at(place, lists):
+def entry_at(slot, lists):
     """The entry of an edge in a list."""
     if len(lists.entries):
-        return lists.entries[place]
-    return lists.words[place] & np.int64(0xFFFFFFFF)
+        return lists.entries[slot]
+    return lists.words[slot] & np.int64(0xFFFFFFFF)
 
 
 @device
@@ -167,7 +167,7 @@ def list_edges(worker, entries, trees, lists, above, up_to):
                     continue
             word = word_of(entries.order, entry)
             if (is_first_phase or word > above) and word <= up_to:
-                keep(place_of(worker, lists, count), one, other, word, entry, lists)
+                keep(slot_of(worker, lists, count), one, other, word, entry, lists)
                 count += 1
     return count
 
@@ -182,8 +182,8 @@ def offer(worker, trees, lists, count, turn):
     parent, offers, n = trees.parent, trees.offers, np.int64(len(trees.parent))
     now, last, kept, offered = n * side, n * (1 - side), np.int64(0), np.int64(0)
     for item in range(count):
-        place = place_of(worker, lists, item)
-        one, other, word = np.int64(lists.ones[place]), np.int64(lists.others[place]), lists.words[place]
+        slot = slot_of(worker, lists, item)
+        one, other, word = np.int64(lists.ones[slot]), np.int64(lists.others[slot]), lists.words[slot]
         if word <= limit:
             offers[last + one] = offers[last + other] = LARGEST
             if len(trees.positions):
@@ -196,7 +196,7 @@ def offer(worker, trees, lists, count, turn):
             if word < offers[now + other]:
                 fetch_min(offers, now + other, word)
             offered += 1
-        keep(place_of(worker, lists, kept), one, other, word, entry_at(place, lists), lists)
+        keep(slot_of(worker, lists, kept), one, other, word, entry_at(slot, lists), lists)
         kept += 1
     return kept, offered
 
@@ -207,10 +207,10 @@ def offer_positions(worker, trees, lists, count, turn):
     side, limit = turn
     now = np.int64(len(trees.parent)) * side
     for item in range(count):
-        place = place_of(worker, lists, item)
-        word, entry = lists.words[place], lists.entries[place]
+        slot = slot_of(worker, lists, item)
+        word, entry = lists.words[slot], lists.entries[slot]
         if word <= limit:
-            for end in (np.int64(lists.ones[place]), np.int64(lists.others[place])):
+            for end in (np.int64(lists.ones[slot]), np.int64(lists.others[slot])):
                 if trees.offers[now + end] == word and entry < trees.positions[now + end]:
                     fetch_min(trees.positions, now + end, entry)
 
@@ -229,11 +229,11 @@ def take_first(worker, trees, lists, count, turn):
     side, limit = turn
     now = np.int64(len(trees.parent)) * side
     for item in range(count):
-        place = place_of(worker, lists, item)
-        word = lists.words[place]
+        slot = slot_of(worker, lists, item)
+        word = lists.words[slot]
         if word <= limit:
-            one, other = np.int64(lists.ones[place]), np.int64(lists.others[place])
-            entry = np.int64(entry_at(place, lists))
+            one, other = np.int64(lists.ones[slot]), np.int64(lists.others[slot])
+            entry = np.int64(entry_at(slot, lists))
             if is_first(trees, now + one, word, entry) or is_first(trees, now + other, word, entry):
                 hook(trees.parent, trees.hooked_by, one, other, entry)
 
@@ -304,11 +304,11 @@ def boruvka(n_vertices, entries):
         arrays.zeros(2, np.int32, where),
     )
     chunk_bits = CHUNK_BITS if on_cpu else 0
-    places = -(-n_entries >> chunk_bits) << chunk_bits
+    slots = -(-n_entries >> chunk_bits) << chunk_bits
     lists = Lists(
-        *(arrays.empty(places, kind, where) for _ in range(2)),
-        arrays.empty(places, np.int64, where),
-        arrays.empty(0 if order.packed else places, np.int64, where),
+        *(arrays.empty(slots, kind, where) for _ in range(2)),
+        arrays.empty(slots, np.int64, where),
+        arrays.empty(0 if order.packed else slots, np.int64, where),
         chunk_bits,
     )
     limits = limits_of(n_vertices, entries)

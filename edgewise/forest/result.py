@@ -81,7 +81,7 @@ class SpanningForest(Result):
 
     @cached_property
     def weight(self) -> int | float:
-        """Sum of the weights of the edges: an exact integer, or a float added up in the order of the edges."""
+        """Sum of the weights: an exact integer, or a float that is added up in the order of the edges."""
         weights = arrays.move(self.weights, "cpu")
         if weights.dtype.kind == "f":
             return float(weights.sum(dtype=np.float64))
@@ -129,7 +129,7 @@ class SpanningForest(Result):
         return pa.table({**columns, "weight": arrow_array(arrays.move(self.weights, "cpu"))})
 
     def components(self, threshold: float) -> Components:
-        """Return the connected components of the graph by the edges up to a threshold, without its other edges.
+        """Return the connected components by the edges of the graph up to a threshold.
 
         Parameters
         ----------
@@ -229,7 +229,10 @@ class SpanningForest(Result):
 
     @cached_property
     def ranked(self):
-        """Numbers of the forest's edges from the first to the last in the order: (n_edges,) int64 array, on the host."""
+        """Positions among :attr:`edges`, the lightest edge first: (n_edges,) int64 array on the host.
+
+        With ``maximum=True`` the heaviest comes first.
+        """
         order = order_of(np.ascontiguousarray(arrays.move(self.weights, "cpu")), self.maximum)
         return np.argsort(words_of(order), kind="stable")
 

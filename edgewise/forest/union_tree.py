@@ -40,6 +40,8 @@ def merge_in_order(sources, targets, parent, merges, sizes):
             one = parent[one]
         while parent[other] != other:
             other = parent[other]
+        if one == other:  # a cycle, which a forest does not have
+            continue
         if sizes[one] < sizes[other] or (sizes[one] == sizes[other] and other < one):
             one, other = other, one
         parent[other] = one

@@ -1,8 +1,8 @@
 """A verifier of spanning forests, which does not solve again.
 
-A set of edges is the forest if and only if it has no cycle, joins what the graph joins, and no other edge
-comes before the last edge, in the order, of the path between its ends in the forest (the cycle property).  The
-last edge of every path is read off the tree of merges (:mod:`~edgewise.forest.union_tree`).
+A set of edges is the forest if and only if it has no cycle, joins what the graph joins, and every other edge
+comes after all edges of the path between its ends in the forest (the cycle property).  The last edge of a
+path is read off the tree of merges (:mod:`~edgewise.forest.union_tree`).
 """
 
 import numpy as np
