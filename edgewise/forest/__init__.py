@@ -19,6 +19,7 @@ from edgewise.forest.order import check_weights, order_of
 from edgewise.forest.result import SpanningForest
 from edgewise.graph import Graph
 from edgewise.method import Method, check_device, check_graph, check_method, on_device, worker_names
+from edgewise.paths.sssp.weights import SIMILARITY
 
 __all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest"]
 
@@ -78,7 +79,8 @@ def minimum_spanning_forest(
     Raises
     ------
     GraphError
-        A directed graph, a graph without weights, or a weight that is NaN.
+        A directed graph, a graph without weights, or a weight that is NaN; weights that were taken by default
+        from a column that sounds like a score, without ``maximum=True``.
     OptionError
         An unknown method.
     DeviceError, OutOfMemoryError
@@ -102,6 +104,11 @@ def minimum_spanning_forest(
         given = argument("weights")
         raise GraphError(
             f"the graph has no weights, so no spanning forest is better than another; give {given}"
+        )
+    if not maximum and (name := graph.assumed_weights) and SIMILARITY.search(name):
+        problem = f"the weights are the column {name!r}, which sounds like a score, where more is nearer"
+        raise GraphError(
+            f"{problem}; use {argument('maximum', True)}, or read the file with {argument('weight', name)}"
         )
     with arrays.guard(graph.device):
         name = _choose(graph) if method == "auto" else method
