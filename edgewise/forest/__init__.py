@@ -42,7 +42,7 @@ METHODS = {
     ),
     "kruskal": ForestMethod(
         kruskal,
-        "edges in order, on one core; the heavy edges are filtered before they are sorted",
+        "edges in order; the heavy edges are filtered before they are sorted",
         "Kruskal 1956; Osipov et al. 2009",
         devices=("cpu",),
     ),
@@ -112,7 +112,7 @@ def minimum_spanning_forest(
         )
     with arrays.guard(graph.device):
         name = _choose(graph) if method == "auto" else method
-        entries = _entries(graph, maximum, needs_sources=name == "kruskal")
+        entries = _entries(graph, maximum)
         arrays.synchronize(graph.device)
         start = perf_counter()
         hooked_by, labels = METHODS[name].run(graph.n_vertices, entries)
@@ -127,9 +127,9 @@ def _choose(graph):
     return "kruskal" if graph.device == "cpu" else "boruvka"
 
 
-def _entries(graph, maximum, needs_sources):
+def _entries(graph, maximum):
     """The edge list of the graph, or else its rows, each edge of which is listed twice."""
-    from_rows = graph.made_of == ("rows",) and not (needs_sources or graph.has_edges)
+    from_rows = graph.made_of == ("rows",)
     if from_rows:
         targets, weights, offsets = graph.neighbours, graph.csr_weights, graph.offsets
         sources = arrays.empty(0, targets.dtype, graph.device)

@@ -1,12 +1,9 @@
-"""Kruskal's algorithm: edges in order, each kept if its ends are in different trees; on one core.
+"""Kruskal's algorithm: edges in order, each kept if its ends are in different trees.
 
-The words of the edges (:mod:`~edgewise.forest.order`) are sorted by NumPy.  Where a graph has many more edges
-than vertices, only the first ones are sorted and joined at first; of the others, those that then lead from
-a tree to itself are dropped before the rest is sorted (Filter-Kruskal, with one step).  The filter runs on
-all cores.
-
-Keys of 64 bits leave no room for a position in a word.  Then the positions are put in the order of the keys
-by a stable sort.
+The edges are sorted on all cores (:mod:`~edgewise.forest.buckets`) and joined on one.  Where a graph has many
+more edges than vertices, only the first ones in the order are sorted and joined at first, about three for
+each vertex.  Of the others, those that then lead from a tree to itself are dropped when they are first read
+(Filter-Kruskal, with one step).
 
 J. B. Kruskal, "On the shortest spanning subtree of a graph" (1956); Osipov, Sanders and Singler, "The
 Filter-Kruskal Minimum Spanning Tree Algorithm" (ALENEX 2009).
@@ -14,21 +11,27 @@ Filter-Kruskal Minimum Spanning Tree Algorithm" (ALENEX 2009).
 
 import numpy as np
 
-from edgewise.device import arrays, compiled, device, each
-from edgewise.forest.boruvka import threshold
-from edgewise.forest.order import LARGEST, POSITION_BITS, words_of
+from edgewise.device import compiled, device
+from edgewise.device.prefetch import prefetch
+from edgewise.forest.boruvka import sample_words, threshold, write_rows
+from edgewise.forest.buckets import Range, sorted_positions
+from edgewise.forest.order import LARGEST
 from edgewise.forest.trees import compress, make_roots
 
-#: The first of all numbers: no word is smaller.
+#: No word is smaller; a word of a key of 64 bits may be as small.
 LEAST = -LARGEST - 1
+#: Edges that are read ahead, and vertices whose parents are read ahead.
+FAR, NEAR = 16, 8
 
 
 @device
 def halve(parent, vertex):
     """The root above ``vertex``, whose path is halved; for one worker only."""
-    while parent[vertex] != vertex:
-        parent[vertex] = parent[parent[vertex]]
-        vertex = parent[vertex]
+    above = parent[vertex]
+    while above != vertex:
+        grandparent = parent[above]
+        parent[vertex] = grandparent
+        vertex, above = grandparent, parent[grandparent]
     return vertex
 
 
@@ -36,7 +39,15 @@ def halve(parent, vertex):
 def join_in_order(positions, ends, parent, hooked_by):
     """Keep the edges at the ``positions`` that join two trees."""
     sources, targets = ends
-    for position in positions:
+    count = len(positions)
+    for item in range(count):
+        ahead = positions[min(item + FAR, count - 1)]
+        prefetch(sources, ahead)
+        prefetch(targets, ahead)
+        ahead = positions[min(item + NEAR, count - 1)]
+        prefetch(parent, sources[ahead])
+        prefetch(parent, targets[ahead])
+        position = positions[item]
         one, other = halve(parent, sources[position]), halve(parent, targets[position])
         if one < other:
             parent[other] = one
@@ -46,37 +57,22 @@ def join_in_order(positions, ends, parent, hooked_by):
             hooked_by[one] = position
 
 
-@each
-def leaves_tree(entry, ends, parent, is_wanted):
-    """Whether an edge joins two trees; ``parent`` is compressed."""
-    sources, targets = ends
-    is_wanted[entry] = is_wanted[entry] and parent[sources[entry]] != parent[targets[entry]]
-
-
 def kruskal(n_vertices, entries):
-    """Kruskal's algorithm on host arrays or copies; see :class:`~edgewise.forest.ForestMethod`."""
-    where = arrays.device_of(entries.targets)
-    ends = tuple(arrays.move(column, "cpu") for column in (entries.sources, entries.targets))
-    order = entries.order._replace(bits=arrays.move(entries.order.bits, "cpu"))
-    parent, hooked_by = np.empty(n_vertices, ends[1].dtype), np.empty(n_vertices, np.int64)
+    """Kruskal's algorithm on the host; see :class:`~edgewise.forest.ForestMethod`."""
+    kind = entries.targets.dtype
+    if len(entries.offsets):
+        rows = np.empty(len(entries.targets), kind)
+        write_rows(n_vertices, entries.offsets, rows)
+        entries = entries._replace(sources=rows, offsets=entries.offsets[:0])
+    ends = entries.sources, entries.targets
+    parent, hooked_by = np.empty(n_vertices, kind), np.empty(n_vertices, np.int64)
     make_roots(n_vertices, parent, hooked_by)
-    words = words_of(order)
-    lightest = threshold(n_vertices, entries)
-    is_edge = ends[0] < ends[1] if entries.both else ends[0] != ends[1]
-    is_light = is_edge & (words <= lightest)
-    join_in_order(sorted_positions(words, is_light, order.packed), ends, parent, hooked_by)
-    if lightest < LARGEST:
-        compress(n_vertices, parent)
-        is_heavy = is_edge & ~is_light
-        leaves_tree(len(words), ends, parent, is_heavy)
-        join_in_order(sorted_positions(words, is_heavy, order.packed), ends, parent, hooked_by)
+    sample, lightest, none = sample_words(entries), threshold(n_vertices, entries), np.empty(0, np.int64)
+    light = Range(LEAST, lightest, np.empty(0, kind), none)
+    join_in_order(sorted_positions(entries, light, sample), ends, parent, hooked_by)
     compress(n_vertices, parent)
-    return arrays.move(hooked_by, where), arrays.move(parent, where)
-
-
-def sorted_positions(words, wanted, packed):
-    """Positions of the ``wanted`` entries in the order of their words, then of their positions: int64."""
-    if packed:
-        return np.sort(words[wanted]) & (2**POSITION_BITS - 1)
-    positions = np.flatnonzero(wanted)
-    return positions[np.argsort(words[positions], kind="stable")]
+    if lightest < LARGEST:
+        heavy = Range(lightest, LARGEST, parent, none)
+        join_in_order(sorted_positions(entries, heavy, sample), ends, parent, hooked_by)
+        compress(n_vertices, parent)
+    return hooked_by, parent
