@@ -1,8 +1,9 @@
 """Sort some of the edges on all cores: those whose words are in a range, and whose ends are in two trees.
 
-The words of a sample divide the range into buckets of similar size.  Blocks of entries are read twice: the
-first pass counts the edges of each bucket, the second one writes them behind each other, in the order of
-their positions.  Then the buckets are sorted, several at a time, by NumPy.
+Blocks of entries are read once.  A block writes its wanted edges behind each other, without a branch that
+depends on the edge, and counts how many belong into each bucket; the words of a sample divide the range into
+buckets of similar size.  Then the edges are moved to their buckets, in the order of their positions, and the
+buckets are sorted by NumPy, several at a time.
 """
 
 from functools import partial
@@ -38,21 +39,29 @@ class Range(NamedTuple):
 
 
 class Selected(NamedTuple):
-    """The wanted edges, bucket by bucket: (k,) int64 words and, if words do not hold them, positions."""
+    """Edges: (k,) int64 words and, if words do not hold them, (k,) int64 positions; else that is empty."""
 
     words: Any
     positions: Any
 
 
 @device
-def is_wanted(entry, word, entries, wanted):
-    """Whether an edge is in the range and joins two trees."""
-    one, other = entries.sources[entry], entries.targets[entry]
-    if one == other or word > wanted.up_to or (word <= wanted.above and len(wanted.parent) != 0):
-        return False
-    if entries.both != 0 and one > other:
-        return False
-    return len(wanted.parent) == 0 or wanted.parent[one] != wanted.parent[other]
+def select(first, end, entries, wanted, selected):
+    """Write the wanted edges among some entries from ``first`` on; return where they end."""
+    order, parent, at = entries.order, wanted.parent, np.uint64(first)
+    both, several, wide = entries.both != 0, len(parent) != 0, len(selected.positions) != 0
+    for entry in range(np.uint64(first), np.uint64(end)):
+        word, one, other = word_of(order, entry), entries.sources[entry], entries.targets[entry]
+        is_wanted = (one != other) & (word <= wanted.up_to)
+        if both:
+            is_wanted &= one < other
+        if several:
+            is_wanted &= (word > wanted.above) & (parent[one] != parent[other])
+        selected.words[at] = word
+        if wide:
+            selected.positions[at] = entry
+        at += np.uint64(is_wanted)
+    return np.int64(at)
 
 
 @device
@@ -69,46 +78,51 @@ def bucket_of(word, splitters):
 
 
 @partial(each, least_chunk=1)
-def count_block(block, entries, wanted, counts):
-    """Count the wanted edges of a block in each bucket."""
-    row = block * (len(wanted.splitters) + 1)
-    for entry in range(block * BLOCK, min((block + 1) * BLOCK, len(entries.targets))):
-        word = word_of(entries.order, entry)
-        if is_wanted(entry, word, entries, wanted):
-            counts[row + bucket_of(word, wanted.splitters)] += 1
+def select_block(block, entries, wanted, selected, counts):
+    """Select the wanted edges of a block, and count those of each bucket behind their whole number."""
+    first, row = block * BLOCK, block * (len(wanted.splitters) + 2)
+    end = select(first, min(first + BLOCK, len(entries.targets)), entries, wanted, selected)
+    counts[row] = end - first
+    for at in range(first, end):
+        counts[row + 1 + bucket_of(selected.words[at], wanted.splitters)] += 1
 
 
 @partial(each, least_chunk=1)
-def write_block(block, entries, wanted, starts, selected):
-    """Write the wanted edges of a block behind the ``starts`` of the buckets, which move on."""
-    row = block * (len(wanted.splitters) + 1)
-    for entry in range(block * BLOCK, min((block + 1) * BLOCK, len(entries.targets))):
-        word = word_of(entries.order, entry)
-        if is_wanted(entry, word, entries, wanted):
-            at = row + bucket_of(word, wanted.splitters)
-            selected.words[starts[at]] = word
-            if len(selected.positions):
-                selected.positions[starts[at]] = entry
-            starts[at] += 1
+def move_block(block, selected, splitters, starts, moved):
+    """Move the selected edges of a block to the ``starts`` of its buckets, which move on."""
+    first, row = block * BLOCK, block * (len(splitters) + 2)
+    for at in range(first, first + starts[row]):
+        word = selected.words[at]
+        bucket = row + 1 + bucket_of(word, splitters)
+        slot = starts[bucket]
+        starts[bucket] = slot + 1
+        moved.words[slot] = word
+        if len(moved.positions):
+            moved.positions[slot] = selected.positions[at]
 
 
 def sorted_positions(entries, wanted, sample):
     """Positions of the wanted edges in order: (k,) int64; ``sample`` holds some words, ascending."""
     wanted = wanted._replace(splitters=_splitters(wanted, sample))
-    n_buckets, blocks = len(wanted.splitters) + 1, -(-len(entries.targets) // BLOCK)
-    counts = np.zeros(blocks * n_buckets, np.int64)
-    count_block(blocks, entries, wanted, counts)
-    offsets = exclusive_scan(counts.reshape(blocks, n_buckets).T.flatten())
-    starts = offsets[:-1].reshape(n_buckets, blocks).T.flatten()
-    n_selected, packed = int(offsets[-1]), entries.order.packed
-    selected = Selected(np.empty(n_selected, np.int64), np.empty(0 if packed else n_selected, np.int64))
-    write_block(blocks, entries, wanted, starts, selected)
-    bounds = np.append(offsets[:-1:blocks], n_selected) if blocks else np.zeros(2, np.int64)
+    n_buckets, n_entries, packed = len(wanted.splitters) + 1, len(entries.targets), entries.order.packed
+    blocks = -(-n_entries // BLOCK)
+    selected, counts = _edges(n_entries + 1, packed), np.zeros((blocks, 1 + n_buckets), np.int64)
+    select_block(blocks, entries, wanted, selected, counts.reshape(-1))
+    offsets = exclusive_scan(counts[:, 1:].T.flatten())
+    n_selected = int(offsets[-1])
+    moved, bounds = _edges(n_selected, packed), np.append(offsets[: -1 : max(blocks, 1)], n_selected)
+    counts[:, 1:] = offsets[:-1].reshape(n_buckets, blocks).T
+    move_block(blocks, selected, wanted.splitters, counts.reshape(-1), moved)
+    del selected
     ThreadPool(n_buckets).starmap(
         _sort_packed if packed else _sort_wide,
-        [(slice(*ends), *selected) for ends in zip(bounds[:-1].tolist(), bounds[1:].tolist())],
+        [(slice(*ends), *moved) for ends in zip(bounds[:-1].tolist(), bounds[1:].tolist())],
     )
-    return selected.words if packed else selected.positions
+    return moved.words if packed else moved.positions
+
+
+def _edges(count, packed):
+    return Selected(np.empty(count, np.int64), np.empty(0 if packed else count, np.int64))
 
 
 def _splitters(wanted, sample):
