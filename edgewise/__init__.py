@@ -22,6 +22,7 @@ _HOMES = {
     "errors": ("edgewise.errors", ""),
     "estimate_cycles": ("edgewise.cycles.search.estimate", "estimate_cycles"),
     "generate": ("edgewise.generators", ""),
+    "minimum_spanning_forest": ("edgewise.forest", "minimum_spanning_forest"),
     "read": ("edgewise.files", "read"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
     "stream_components": ("edgewise.components.file_stream", "stream_components"),
@@ -43,6 +44,7 @@ __all__ = [
     "errors",
     "estimate_cycles",
     "generate",
+    "minimum_spanning_forest",
     "read",
     "shortest_paths",
     "stream_components",
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from edgewise.cycles.search.estimate import estimate_cycles as estimate_cycles
     from edgewise.files import read as read
     from edgewise.files import write as write
+    from edgewise.forest import minimum_spanning_forest as minimum_spanning_forest
     from edgewise.graph import Graph as Graph
     from edgewise.paths.apsp import all_pairs_shortest_paths as all_pairs_shortest_paths
     from edgewise.paths.bfs import bfs as bfs

@@ -1,4 +1,4 @@
-"""The guides to the main job show what happens: their commands and examples run, one after the other."""
+"""The guides show what happens: their commands and examples run, one after the other."""
 
 from pathlib import Path
 from urllib.error import URLError
@@ -18,6 +18,10 @@ def folder(tmp_path, monkeypatch):
 
 def test_clusters(folder):
     assert run_page((DOCS / "clusters.md").read_text(), folder) > 20
+
+
+def test_forest(folder):
+    assert run_page((DOCS / "forest.md").read_text(), folder) > 5
 
 
 @pytest.mark.filterwarnings("default")

@@ -15,6 +15,7 @@ from edgewise.command import PAGES
 from edgewise.components import MERGES, METHODS
 from edgewise.cycles import METHODS as CYCLES
 from edgewise.device.arrays import why_no_gpu
+from edgewise.forest import METHODS as FOREST
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
@@ -63,8 +64,26 @@ def test_table_of_merges_is_the_code_s():
     assert shown == table_of_merges(), "run python tests/test_readme.py"
 
 
-PATHS = ROOT / "docs" / "paths.md"
 KINDS = {"cpu": "CPU", "cuda": "GPU"}
+FORESTS = ROOT / "docs" / "forest.md"
+FORESTS_BEFORE, FORESTS_AFTER = "<!-- methods of forest -->\n", "\n<!-- /methods of forest -->"
+
+
+def table_of_forests():
+    """The table of methods as the page on spanning forests must show it."""
+    lines = ["| Method | What it does | Runs on | Source |", "| --- | --- | --- | --- |"]
+    for name, method in FOREST.items():
+        devices = ", ".join(KINDS[kind] for kind in method.devices)
+        lines.append(f"| `{name}` | {summary_of(method)} | {devices} | {method.source} |")
+    return "\n".join(lines)
+
+
+def test_table_of_forests_is_the_code_s():
+    shown = FORESTS.read_text().partition(FORESTS_BEFORE)[2].partition(FORESTS_AFTER)[0]
+    assert shown == table_of_forests(), "run python tests/test_readme.py"
+
+
+PATHS = ROOT / "docs" / "paths.md"
 #: The methods of each kind of search, the heading of their third column, and what it shows.
 SEARCHES = {
     "bfs": (BFS, "Needs incoming rows", lambda method: "yes" if method.needs_incoming else ""),
@@ -214,6 +233,9 @@ if __name__ == "__main__":
     head, _, rest = COMPONENTS.read_text().partition(MERGES_BEFORE)
     filled = head + MERGES_BEFORE + table_of_merges() + MERGES_AFTER + rest.partition("<!-- /merges -->")[2]
     COMPONENTS.write_text(filled)
+    head, _, rest = FORESTS.read_text().partition(FORESTS_BEFORE)
+    filled = head + FORESTS_BEFORE + table_of_forests() + FORESTS_AFTER
+    FORESTS.write_text(filled + rest.partition("<!-- /methods of forest -->")[2])
     text = PATHS.read_text()
     for kind in SEARCHES:
         head, before, rest = text.partition(f"<!-- methods of {kind} -->\n")

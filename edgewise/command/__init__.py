@@ -36,6 +36,7 @@ PAGES = {
     "components": "Find the clusters (connected components) of a file of pairs.",
     "paths": "Find shortest paths from a vertex, or between all pairs.",
     "cycles": "Count the cycles of a given length through every vertex.",
+    "forest": "Find the minimum or maximum spanning forest of a weighted graph.",
     "generate": "Generate a graph of a known family and write it.",
     "bench": "Run published experiments on this machine.",
     "convert": "Read a graph in one format and write it in another.",

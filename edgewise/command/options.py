@@ -122,7 +122,9 @@ def choice(name, text, *tables):
     methods = {name: method for table in tables for name, method in table.items()}
     baselines = ", ".join(name for name, method in methods.items() if method.baseline)
     kind = StrEnum(name, {name: name for name in ("auto", *methods)})
-    text = f"{text}: {', '.join(methods)}. Baselines, for comparison only: {baselines}."
+    text = f"{text}: {', '.join(methods)}."
+    if baselines:
+        text += f" Baselines, for comparison only: {baselines}."
     return Annotated[kind, typer.Option(metavar=name.upper(), help=text)]
 
 

@@ -12,7 +12,7 @@ import edgewise as ew
 from edgewise import command
 from edgewise.command import help_text, run
 
-PROBLEMS = ["components", "paths", "cycles"]
+PROBLEMS = ["components", "paths", "cycles", "forest"]
 FAMILIES = [name.replace("_", "-") for name in ew.generate.__all__ if callable(getattr(ew.generate, name))]
 #: All pages of help, by the words before ``--help``.
 PAGES = [

@@ -1,0 +1,252 @@
+"""Every method on every engine finds Kruskal's edges, for every type of weights."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import edgewise as ew
+from edgewise.device.target import INTERPRETED, SIMULATED
+from edgewise.errors import GraphError, OptionError, VerificationError
+from edgewise.forest import METHODS, minimum_spanning_forest
+from tests.zoo import ZOO
+
+DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
+HERE = [name for name, method in METHODS.items() if DEVICE.partition(":")[0] in method.devices]
+TYPES = ["int32", "int64", "float32", "float64"]
+pytestmark = [pytest.mark.interpreter]
+simulator = pytest.mark.simulator
+SHAPES = ("repeated edges", "two cliques", "self-loops", "grid") if SIMULATED else tuple(ZOO)
+
+
+def oracle(graph, maximum=False):
+    """Positions of Kruskal's edges, by plain Python."""
+    label = list(range(graph.n_vertices))
+
+    def root(vertex):
+        while label[vertex] != vertex:
+            vertex = label[vertex]
+        return vertex
+
+    weights = graph.weights.tolist()
+    order = sorted(range(len(weights)), key=lambda edge: (-weights[edge] if maximum else weights[edge], edge))
+    taken = []
+    for edge in order:
+        one, other = root(int(graph.sources[edge])), root(int(graph.targets[edge]))
+        if one != other:
+            label[max(one, other)] = min(one, other)
+            taken.append(edge)
+    return sorted(taken), [root(vertex) for vertex in range(graph.n_vertices)]
+
+
+def weighted(shape, dtype="int32", seed=0, low=-4, high=4):
+    n, sources, targets = shape
+    weights = np.random.default_rng(seed).integers(low, high + 1, len(sources)).astype(dtype)
+    if weights.dtype.kind == "f":
+        weights *= weights.dtype.type(0.1)
+    return ew.Graph.from_edges(sources, targets, weights=weights, n_vertices=n)
+
+
+def as_rows(graph):
+    """The same graph, made of rows only."""
+    return ew.Graph(graph.n_vertices, rows=(graph.offsets, graph.neighbours, graph.csr_weights))
+
+
+def check(graph, maximum=False):
+    expected = {}
+    for form in (graph, as_rows(graph)):
+        edges, labels = oracle(form, maximum)
+        for method in ("auto", *HERE):
+            found = minimum_spanning_forest(form.to(DEVICE), maximum=maximum, method=method).on_host()
+            assert found.edges.tolist() == edges, method
+            assert found.labels.tolist() == labels, method
+            assert found.weights.tolist() == form.weights[edges].tolist(), method
+            assert found.sources.tolist() == form.sources[edges].tolist(), method
+            assert found.targets.tolist() == form.targets[edges].tolist(), method
+            assert found.count == len(set(labels)) and found.n_edges == len(edges)
+            found.verify()
+        expected[len(expected)] = sorted(form.weights[edges].tolist())
+    assert expected[0] == expected[1]
+
+
+@simulator
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("maximum", [False, True])
+def test_zoo(shape, maximum):
+    check(weighted(ZOO[shape]), maximum)
+
+
+@simulator
+@pytest.mark.parametrize("dtype", TYPES)
+def test_types(dtype):
+    check(weighted(ZOO["dense"], dtype), maximum=False)
+    check(weighted(ZOO["clique"], dtype, low=0, high=0), maximum=True)
+
+
+@pytest.mark.skipif(SIMULATED, reason="one size is enough where threads play the GPU's")
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_filter_step(dtype, monkeypatch):
+    """Most edges are heavy, and the sample is smaller than the graph."""
+    import sys
+
+    monkeypatch.setattr(sys.modules["edgewise.forest.boruvka"], "SAMPLE", 64)
+    draw = np.random.default_rng(3)
+    n, m = 40, 1500
+    graph = ew.Graph.from_edges(
+        draw.integers(0, n, m),
+        draw.integers(0, n, m),
+        weights=draw.integers(0, 300, m).astype(dtype),
+        n_vertices=n,
+    )
+    check(graph)
+    check(graph, maximum=True)
+
+
+@pytest.mark.skipif(SIMULATED, reason="nothing new")
+@given(st.data())
+def test_any_graph(data):
+    n = data.draw(st.integers(1, 9))
+    m = data.draw(st.integers(0, 20))
+    ends = st.lists(st.integers(0, n - 1), min_size=m, max_size=m)
+    dtype = data.draw(st.sampled_from(TYPES))
+    numbers = st.integers(-3, 3)
+    if dtype.startswith("f"):
+        numbers = st.sampled_from([0.0, -0.0, 1.5, -1.5, float("inf"), float("-inf"), 1e-40, -1e-40])
+    weights = np.array(data.draw(st.lists(numbers, min_size=m, max_size=m)), dtype)
+    graph = ew.Graph.from_edges(data.draw(ends), data.draw(ends), weights=weights, n_vertices=n)
+    edges, labels = oracle(graph, maximum := data.draw(st.booleans()))
+    for method in HERE:
+        found = minimum_spanning_forest(graph, maximum=maximum, method=method)
+        assert found.edges.tolist() == edges and found.labels.tolist() == labels
+        found.verify()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [2**63 - 1, -(2**63), 0, 2**63 - 2],
+        [2**63 - 1, 2**63 - 2, 2**63 - 3, 2**63 - 1],
+        [-(2**63), 1 - 2**63, 2 - 2**63, -(2**63)],
+        [-(2**31), 2**31, 0, 1],
+        [5, 5 + 2**32 - 1, 6, 7],
+    ],
+)
+@pytest.mark.parametrize("maximum", [False, True])
+def test_extreme_integers(values, maximum):
+    graph = ew.Graph.from_edges([0, 1, 2, 0], [1, 2, 0, 2], weights=np.array(values), n_vertices=3)
+    check(graph, maximum)
+
+
+def test_zeros_of_both_signs_are_equal():
+    graph = ew.Graph.from_edges([0, 0, 1], [1, 1, 2], weights=[0.0, -0.0, 1.0], n_vertices=3)
+    for maximum in (False, True):
+        assert minimum_spanning_forest(graph, maximum=maximum).edges.tolist() == [0, 2]
+
+
+def test_sum_is_exact():
+    graph = ew.Graph.from_edges([0, 1], [1, 2], weights=[2**63 - 1, 2**63 - 1], n_vertices=3)
+    assert minimum_spanning_forest(graph).weight == 2 * (2**63 - 1)
+    graph = ew.Graph.from_edges([0, 1], [1, 2], weights=[-(2**63), -(2**63)], n_vertices=3)
+    assert minimum_spanning_forest(graph).weight == -(2**64)
+
+
+def test_nan_is_refused():
+    graph = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[1.0, float("nan")])
+    with pytest.raises(GraphError, match="edge 1 between 'b' and 'c' weighs NaN"):
+        minimum_spanning_forest(graph)
+    with pytest.raises(GraphError, match="the edge between 1 and 2 weighs NaN"):
+        minimum_spanning_forest(as_rows(graph), method="boruvka")
+
+
+def test_what_has_no_forest():
+    directed = ew.Graph.from_edges([0], [1], weights=[1], n_vertices=2, directed=True)
+    with pytest.raises(GraphError, match="undirected"):
+        minimum_spanning_forest(directed)
+    with pytest.raises(GraphError, match="no weights"):
+        minimum_spanning_forest(ew.Graph.from_edges([0], [1], n_vertices=2))
+    with pytest.raises(OptionError, match="kruskal"):
+        minimum_spanning_forest(weighted(ZOO["path"]), method="kruskl")
+
+
+def test_components_of_thresholds():
+    graph = weighted(ZOO["dense"], "float64")
+    for maximum in (False, True):
+        forest = minimum_spanning_forest(graph, maximum=maximum)
+        for threshold in (-1, -0.25, 0, 0.1, 0.35, 1, float("inf"), float("-inf")):
+            kept = graph.weights >= threshold if maximum else graph.weights <= threshold
+            part = ew.Graph.from_edges(graph.sources[kept], graph.targets[kept], n_vertices=graph.n_vertices)
+            expected = ew.connected_components(part).labels.tolist()
+            assert forest.components(threshold).labels.tolist() == expected
+    for wrong in (None, "0.9", float("nan"), True):
+        with pytest.raises(OptionError, match="must be a number"):
+            forest.components(wrong)
+
+
+def test_single_linkage_equals_scipy():
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import pdist, squareform
+
+    points = np.random.default_rng(2).random((30, 2))
+    distances = pdist(points)
+    n, square = len(points), squareform(distances)
+    sources, targets = np.triu_indices(n, 1)
+    forest = minimum_spanning_forest(
+        ew.Graph.from_edges(sources, targets, weights=square[sources, targets], n_vertices=n)
+    )
+    ours, theirs = forest.single_linkage(), linkage(distances, "single")
+    assert np.array_equal(ours[:, 2], theirs[:, 2])
+    assert np.array_equal(ours[:, 3], theirs[:, 3])
+    for height in np.quantile(distances, [0.01, 0.05, 0.2]):
+        clusters, labels = fcluster(ours, height, "distance"), forest.components(height).labels
+        assert len({*zip(clusters, labels)}) == len(set(labels)) == len(set(clusters))
+
+
+def test_single_linkage_of_several_trees():
+    graph = ew.Graph.from_edges([0, 3], [1, 4], weights=[2, 1], n_vertices=5)
+    rows = minimum_spanning_forest(graph).single_linkage()
+    assert rows[:, 2].tolist() == [1, 2, np.inf, np.inf]
+    assert rows[-1, 3] == 5
+    with pytest.raises(GraphError, match="nearest first"):
+        minimum_spanning_forest(graph, maximum=True).single_linkage()
+
+
+def test_path():
+    graph = ew.Graph.from_edges(
+        ["ann", "bob", "ann", "carl", "x"],
+        ["bob", "carl", "carl", "dora", "y"],
+        weights=[0.9, 0.4, 0.8, 0.7, 1.0],
+    )
+    forest = minimum_spanning_forest(graph, maximum=True)
+    assert forest.path("bob", "dora").to_pydict() == {
+        "source": ["bob", "ann", "carl"],
+        "target": ["ann", "carl", "dora"],
+        "weight": [0.9, 0.8, 0.7],
+    }
+    assert forest.path("bob", "bob").num_rows == 0
+    with pytest.raises(GraphError, match="no path joins 'ann' and 'x'"):
+        forest.path("ann", "x")
+    with pytest.raises(GraphError):
+        forest.path("ann", "nobody")
+
+
+@pytest.mark.skipif(INTERPRETED or SIMULATED, reason="the verifier is the same everywhere")
+def test_verifier_finds_what_is_wrong():
+    from dataclasses import replace
+
+    graph = ew.Graph.from_edges([0, 1, 0, 3], [1, 2, 2, 4], weights=[1, 3, 2, 5], n_vertices=5)
+    forest = minimum_spanning_forest(graph)
+    assert forest.edges.tolist() == [0, 2, 3]
+    for edges, labels, message in (
+        ([0, 1, 3], [0, 0, 0, 3, 3], "edge 2 should be in the forest instead of edge 1"),
+        ([0, 1, 2, 3], [0, 0, 0, 3, 3], "cycle"),
+        ([0, 2], [0, 0, 0, 3, 4], "edge 3 joins two trees"),
+        ([0, 2, 3], [0, 0, 0, 3, 4], "different labels"),
+        ([0, 2, 3], [0, 0, 0, 4, 4], "smallest"),
+    ):
+        hooked = np.full(5, -1)
+        hooked[: len(edges)] = edges
+        wrong = replace(forest, _hooked_by=hooked, _labels=np.array(labels, np.uint32))
+        with pytest.raises(VerificationError, match=message):
+            wrong.verify()
