@@ -1,0 +1,94 @@
+"""Counting sort, scan and gather on all CPU threads, without a serial part over all items.
+
+Every block of items has a counter for each key.  The prefix sums of these, by key and then by block, are the
+positions at which the blocks place their items, so that items with equal keys keep their order, and the
+result is the same for any number of blocks.  Keys are few, so that a block's counters stay in the cache.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from edgewise.device import each, threads
+
+#: Fewest items of a block.
+LEAST_BLOCK = 1 << 12
+
+
+def n_blocks_of(count):
+    """Number of blocks into which so many items are divided."""
+    return max(1, min(threads.count(), count // LEAST_BLOCK))
+
+
+def bounds_of(count, blocks):
+    """Bounds of equal blocks: (blocks + 1,) int64 array."""
+    return np.arange(blocks + 1, dtype=np.int64) * count // blocks
+
+
+@partial(each, least_chunk=1)
+def _count_keys(block, bounds, keys, n_keys, starts):
+    for item in range(bounds[block], bounds[block + 1]):
+        starts[block * n_keys + np.int64(keys[item])] += 1
+
+
+@partial(each, least_chunk=1)
+def _place_items(block, bounds, keys, n_keys, starts, order):
+    for item in range(bounds[block], bounds[block + 1]):
+        place = block * n_keys + np.int64(keys[item])
+        order[starts[place]] = item
+        starts[place] += 1
+
+
+def counting_order(keys, n_keys, kind=np.int64):
+    """Items in ascending order of their keys, equal ones by number: (n,) array of ``kind`` on the host.
+
+    ``keys``, (n,) integers, are below ``n_keys``.
+    """
+    blocks = n_blocks_of(len(keys))
+    bounds, starts = bounds_of(len(keys), blocks), np.zeros(blocks * n_keys, np.int64)
+    _count_keys(blocks, bounds, keys, n_keys, starts)
+    by_key = starts.reshape(blocks, n_keys).T
+    ends = np.cumsum(by_key).reshape(n_keys, blocks)
+    starts = np.ascontiguousarray((ends - by_key).T).reshape(-1)
+    order = np.empty(len(keys), kind)
+    _place_items(blocks, bounds, keys, n_keys, starts, order)
+    return order
+
+
+@partial(each, least_chunk=1)
+def _sum_gathered(block, bounds, sizes, order, sums):
+    total = np.int64(0)
+    for item in range(bounds[block], bounds[block + 1]):
+        total += np.int64(sizes[order[item]])
+    sums[block] = total
+
+
+@partial(each, least_chunk=1)
+def _scan_gathered(block, bounds, sizes, order, sums, offsets):
+    end = sums[block]
+    for item in range(bounds[block], bounds[block + 1]):
+        end += np.int64(sizes[order[item]])
+        offsets[item + 1] = end
+
+
+def offsets_in_order(sizes, order):
+    """Offsets, (n + 1,) int64, of consecutive groups: the sizes of the items in their order."""
+    blocks = n_blocks_of(len(order))
+    bounds, sums, offsets = bounds_of(len(order), blocks), np.empty(blocks, np.int64), None
+    _sum_gathered(blocks, bounds, sizes, order, sums)
+    offsets = np.empty(len(order) + 1, np.int64)
+    offsets[0] = 0
+    _scan_gathered(blocks, bounds, sizes, order, np.cumsum(sums) - sums, offsets)
+    return offsets
+
+
+@each
+def _gather(item, values, places, target):
+    target[item] = values[places[item]]
+
+
+def gather(values, places):
+    """``values[places]`` on the host, with all threads."""
+    target = np.empty(len(places), values.dtype)
+    _gather(len(places), values, places, target)
+    return target
