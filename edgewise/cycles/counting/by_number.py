@@ -1,4 +1,4 @@
-"""Triangles in rows as they are, where no vertex needs a rank: one pass over the graph, without a serial part.
+"""Triangles in rows as they are, where no vertex needs a rank: one pass over the graph, on all threads.
 
 A triangle is found at its highest vertex ``u`` by number: its others are the lower neighbours of ``u``, which
 come first in a sorted row, so that nothing has to be prepared.  The steps are ``sum lower(y) higher(y)`` over
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, device, each, fetch_add, parallel_region
+from edgewise.device import device, each, fetch_add, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
 
@@ -94,8 +94,10 @@ class Table(NamedTuple):
 
 
 class Credits(NamedTuple):
-    """Where triangles are credited: ``near``, (WINDOW,) int64, of the thread, from vertex ``base`` on; and
-    ``counts``, (n,) int64, of all threads.
+    """Where triangles are credited.
+
+    ``near``, (WINDOW,) int64, is for vertices from ``base`` on, and belongs to the thread; ``counts``, (n,)
+    int64, to all threads.
     """
 
     near: Any
@@ -323,18 +325,23 @@ def prefetch_rows(vertex, end, csr):
 
 
 @device
+def count_falls(first, end, csr):
+    """Entries of a stretch of rows that are not above the one before, also where that ends another row."""
+    neighbours, falls = csr.neighbours, np.int64(0)
+    for entry in range(np.uint64(csr.offsets[first] + 1), np.uint64(max(csr.offsets[end], 1))):
+        falls += neighbours[entry] <= neighbours[entry - ONE]
+    return falls
+
+
+@device
 def check_rows(first, end, csr):
     """Entries of a stretch of rows that are lower than the one before in their row, and that are equal."""
     offsets, neighbours = csr
-    start, lower, equal = offsets[first], np.int64(0), np.int64(0)
-    for entry in range(start + 1, offsets[end]):
-        lower += neighbours[entry] < neighbours[entry - 1]
-        equal += neighbours[entry] == neighbours[entry - 1]
+    lower, equal = np.int64(0), np.int64(0)
     for vertex in range(first, end):
-        entry = offsets[vertex]
-        if start < entry < offsets[vertex + 1]:
-            lower -= neighbours[entry] < neighbours[entry - 1]
-            equal -= neighbours[entry] == neighbours[entry - 1]
+        for entry in range(offsets[vertex] + 1, offsets[vertex + 1]):
+            lower += neighbours[entry] < neighbours[entry - 1]
+            equal += neighbours[entry] == neighbours[entry - 1]
     return lower, equal
 
 
@@ -351,31 +358,37 @@ def count_self_loops(vertex, csr):
 def count_stretch(first, end, csr, table, credits):
     """Count the triangles whose highest vertices are ``first`` to ``end - 1``.
 
-    Returns the number of self-loops, and of those beyond the first of a vertex.
+    Returns the number of self-loops, of those beyond the first of a vertex, and of rows whose first entry is
+    not above the last one of the stretch before it.
     """
     offsets, neighbours = csr
-    self_loops, repeated, far = np.int64(0), np.int64(0), are_far(first, end, csr)
+    self_loops, repeated, turns = np.int64(0), np.int64(0), np.int64(0)
+    begin, far = offsets[first], are_far(first, end, csr)
     for vertex in range(first, end):
         if far:
             prefetch_rows(vertex, end, csr)
-        start, stop = offsets[vertex], offsets[vertex + 1]
+        start, stop = np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])
+        if start == stop:
+            continue
+        if start > begin:
+            turns += neighbours[start] <= neighbours[start - ONE]
         entry = start
         while entry < stop and np.int64(neighbours[entry]) < vertex:
-            entry += 1
+            entry += ONE
         if entry < stop and np.int64(neighbours[entry]) == vertex:
             loops = count_self_loops(vertex, csr)
             self_loops += loops
             repeated += loops - 1
-        n_lower = entry - start
+        n_lower = np.int64(entry - start)
         if n_lower <= 1:
             continue
         if n_lower <= MAX_MERGED:
-            merge_rows(vertex, entry, csr, credits)
+            merge_rows(vertex, np.int64(entry), csr, credits)
         elif vertex - np.int64(neighbours[start]) < NEAR and n_lower < MAX_MARKED:
-            mark_rows(vertex, entry, csr, table.marks, credits)
+            mark_rows(vertex, np.int64(entry), csr, table.marks, credits)
         else:
-            look_up_rows(vertex, entry, csr, table, credits)
-    return self_loops, repeated
+            look_up_rows(vertex, np.int64(entry), csr, table, credits)
+    return self_loops, repeated, turns
 
 
 @device
@@ -403,9 +416,11 @@ def count_rows(worker, size, next_stretch, csr, scratch, counts, found):
         end = min(first + size, n)
         base = max(end - WINDOW, 0)
         credits = Credits(near, base, counts)
-        loops, repeated = count_stretch(first, end, csr, table, credits)
+        loops, repeated, turns = count_stretch(first, end, csr, table, credits)
         add_near(credits, end - base)
-        lower, equal = check_rows(first, end, csr)
+        lower, equal = np.int64(0), np.int64(0)
+        if count_falls(first, end, csr) != turns:
+            lower, equal = check_rows(first, end, csr)
         self_loops, duplicates, descents = self_loops + loops, duplicates + equal - repeated, descents + lower
         first = np.int64(fetch_add(next_stretch, 0, 1)) * size
     fetch_add(found.self_loops, 0, self_loops)

@@ -40,6 +40,7 @@ before the middles are credited, and ``p d`` is kept as a negative loss to make 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +57,7 @@ from edgewise.cycles.counting.apex import (
     wedge_shares,
     wedge_work,
 )
-from edgewise.cycles.counting.ranked import Ranked, Rows
+from edgewise.cycles.counting.ranked import Ranked, Rows, even_pieces
 from edgewise.cycles.counting.vertex_queue import VertexCounter, prefetch_lower, vertex_of
 from edgewise.device import arrays, compiled, device, each_row, fetch_add
 from edgewise.device.prefetch import prefetch
@@ -240,23 +241,22 @@ class ThreadPentagons(VertexCounter):
         narrow = np.dtype(np.uint16 if most <= MAX_NARROW + 2 else np.uint32)
         self.prefix = TrianglePrefix(np.zeros(len(ranked.neighbours), np.uint32), np.zeros(n, np.int64))
 
-        def make_scratch():
+        def make_scratch(counts):
             rows, sums, credits = np.empty(most, np.int64), np.zeros(most, np.int64), np.empty(most, np.int64)
             by_number = np.empty(most, kind), np.zeros(most, np.uint32), rows, sums, credits
-            return Scratch(np.zeros(n, narrow), *by_number, np.zeros(n, np.int64))
+            return Scratch(np.zeros(n, narrow), *by_number, counts)
 
         size = n * (8 + narrow.itemsize) + most * (28 + kind.itemsize)
         arguments = order, ranked.csr, self.prefix
-        super().__init__(count_pentagons, arguments, len(order), make_scratch, size)
+        super().__init__(count_pentagons, arguments, len(order), make_scratch, (n, size))
 
     @property
     def counts(self):
         """Counts so far, by rank: (n,) int64 array."""
         _, graph, prefix = self.arguments
-        bounds = self.pool.ranges(len(prefix.at_apex))
-        self.pool.starmap(
-            subtract_prefix, [(graph, prefix, *one, own.counts) for one, own in zip(bounds, self.scratch)]
-        )
+        bounds = even_pieces(graph.offsets, self.pool.n_workers)
+        runs = zip(pairwise(bounds.tolist()), self.scratch)
+        self.pool.starmap(subtract_prefix, [(graph, prefix, *run, own.counts) for run, own in runs])
         return super().counts
 
 

@@ -107,6 +107,19 @@ def first_from(vertex, first, end, neighbours):
     return first
 
 
+def even_pieces(offsets, count=None):
+    """Bounds of ``count`` pieces of rows with about as many entries each; by default many for each thread."""
+    count = PIECES * threads.count() if count is None else count
+    pieces = np.searchsorted(offsets, bounds_of(int(offsets[-1]), count))
+    pieces[0], pieces[-1] = 0, len(offsets) - 1
+    return pieces
+
+
+def by_vertex(counts, ranked: Ranked):
+    """Counts by vertex of the graph, from those by rank, on their device."""
+    return gather(counts, ranked.rank) if ranked.device == "cpu" else counts[ranked.rank]
+
+
 def check_undirected(graph: Any) -> None:
     """Refuse what is no graph, and directed graphs."""
     check_graph(graph)
@@ -258,10 +271,11 @@ def _rank_by_degree(degrees, kind):
 def _sorted_rows(offsets, entries, n_blocks):
     """Rows of ranks, sorted, as a :class:`RankedCSR`, and the number of entries that repeat another."""
     n, kind = len(offsets) - 1, entries.dtype
-    stretches = np.searchsorted(offsets, bounds_of(len(entries), n_blocks))
-    stretches[0], stretches[-1] = 0, n
+    stretches = even_pieces(offsets, n_blocks)
     cursors = np.zeros(n_blocks * n, np.uint32 if len(entries) < 2**32 else np.int64)
-    neighbours = np.zeros(len(entries), kind)  # no row of a later block equals an entry that is not yet written
+    neighbours = np.zeros(
+        len(entries), kind
+    )  # no row of a later block equals an entry that is not yet written
     ranked = RankedCSR(offsets, neighbours, np.empty(n, np.int64))
     _count_values(n_blocks, n, Blocks(offsets[stretches], cursors), entries)
     blocks, n_repeated = Blocks(stretches, cursors), np.zeros(n_blocks, np.int64)
@@ -360,8 +374,7 @@ def by_rows(offsets, neighbours) -> Ranked | None:
     vertices, rank = _rank_by_degree(degrees, kind)
     new_offsets = offsets_in_order(degrees, vertices)
     n_entries = int(new_offsets[-1])
-    pieces = np.searchsorted(new_offsets, bounds_of(n_entries, PIECES * threads.count()))
-    pieces[0], pieces[-1] = 0, n
+    pieces = even_pieces(new_offsets)
     copy = Copy(vertices, rank, new_offsets, np.empty(n_entries, kind))
     _copy_rows(len(pieces) - 1, pieces, offsets, neighbours, copy)
     ranked, _ = _sorted_rows(new_offsets, copy.entries, _blocks_for(n, n_entries // 2))

@@ -141,12 +141,12 @@ def on_threads(ranked: Ranked, order) -> VertexCounter:
     longest = int(ranked.offsets[-1] - ranked.offsets[-2]) if n else 0
     narrow = np.dtype(np.uint16 if longest < 2**16 else np.uint32)
 
-    def make_scratch():
+    def make_scratch(counts):
         lists = np.empty(n + 1, kind), np.empty(n + 1, narrow)
-        return Scratch(np.zeros(n, narrow), *lists, np.zeros(n, np.int64))
+        return Scratch(np.zeros(n, narrow), *lists, counts)
 
     size = n * (8 + kind.itemsize + 2 * narrow.itemsize)
-    return VertexCounter(count_squares, (order, ranked.csr), len(order), make_scratch, size)
+    return VertexCounter(count_squares, (order, ranked.csr), len(order), make_scratch, (n, size))
 
 
 class Arrays(NamedTuple):

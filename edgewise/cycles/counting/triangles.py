@@ -1,10 +1,10 @@
 """Triangles through every vertex, by intersecting rows of higher neighbours.
 
 A triangle is found once, at its lowest vertex ``x`` and the edge to its middle ``y``: its highest vertices
-``z`` are those in both the row of higher neighbours of ``x`` and that of ``y``.  Higher is by rank, that is by
-degree, so that a vertex has at most ``sqrt(2 m)`` higher neighbours, and the whole count takes ``O(m**1.5)``
-steps on any graph (Chiba and Nishizeki 1985; Latapy 2008).  Graphs without hubs are counted in their rows as
-they are (:mod:`~edgewise.cycles.counting.by_number`).
+``z`` are those in both the row of higher neighbours of ``x`` and that of ``y``.  Higher is by rank, that is
+by degree, so that a vertex has at most ``sqrt(2 m)`` higher neighbours, and the whole count takes
+``O(m**1.5)`` steps on any graph (Chiba and Nishizeki 1985; Latapy 2008).  Graphs without hubs are counted in
+their rows as they are (:mod:`~edgewise.cycles.counting.by_number`).
 
 On the CPU, rows of up to three higher neighbours are merged with those of their neighbours.  For longer ones
 the higher neighbours of ``x`` are *marked* by one more than the triangles found so far.  The rows of the
@@ -18,17 +18,19 @@ Grimshaw 2012).  A hit is credited to ``z`` at once, and to ``x`` and ``y`` by t
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.cycles.counting.by_number import count_by_number, measure
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles, row_merger
-from edgewise.cycles.counting.ranked import Ranked, RankedCSR, Rows, first_from, ranked_of
+from edgewise.cycles.counting.ranked import Ranked, Rows, by_vertex, even_pieces, first_from, ranked_of
 from edgewise.cycles.counting.vertex_queue import VertexCounter, task_prefetcher, vertex_of
 from edgewise.device import arrays, compiled, device, each, each_row, fetch_add, parallel_region
 from edgewise.device.warps import ballot, find_segment, inclusive_scan, popcount, shuffle, warp_size
 from edgewise.primitives import exclusive_scan
+from edgewise.primitives.counting_sort import bounds_of, n_blocks_of
 from edgewise.primitives.thread_pool import next_chunk
 
 #: Higher neighbours up to which rows are merged.
@@ -114,23 +116,42 @@ def on_threads(rows: Rows, order=NO_ORDER) -> VertexCounter:
     """Prepare a count on the threads of the CPU; without an order, tasks are all vertices."""
     n = len(rows.starts)
 
-    def make_scratch():
-        return Scratch(np.zeros(n, np.uint32), np.zeros(n, np.int64))
+    def make_scratch(counts):
+        return Scratch(np.zeros(n, np.uint32), counts)
 
     arguments = order, rows
-    return VertexCounter(count_triangles, arguments, len(order) or n, make_scratch, 12 * n)
+    return VertexCounter(count_triangles, arguments, len(order) or n, make_scratch, (n, 12 * n))
 
 
-@each
-def count_steps(vertex, csr, steps):
-    """Sum up the lengths of the rows that a lowest vertex reads."""
+@partial(each, least_chunk=1)
+def count_steps(piece, pieces, csr, work):
+    """Sum up the lengths of the rows that the lowest vertices of a piece read."""
     offsets, neighbours, split = csr
+    for vertex in range(pieces[piece], pieces[piece + 1]):
+        total = np.int64(0)
+        if offsets[vertex + 1] - split[vertex] > 1:
+            for entry in range(split[vertex], offsets[vertex + 1]):
+                middle = np.int64(neighbours[entry])
+                total += offsets[middle + 1] - split[middle]
+        work[vertex] = total * COST
+
+
+@partial(each, least_chunk=1)
+def add_steps(block, bounds, csr, steps):
+    """Sum up the products of lower and higher neighbours over a block of vertices."""
+    offsets, _, split = csr
     total = np.int64(0)
-    if offsets[vertex + 1] - split[vertex] > 1:
-        for entry in range(split[vertex], offsets[vertex + 1]):
-            middle = np.int64(neighbours[entry])
-            total += offsets[middle + 1] - split[middle]
-    steps[vertex] = total
+    for vertex in range(bounds[block], bounds[block + 1]):
+        total += (split[vertex] - offsets[vertex]) * (offsets[vertex + 1] - split[vertex])
+    steps[block] = total
+
+
+def steps_by_rank(ranked: Ranked) -> int:
+    """Entries that a count reads, on the host."""
+    blocks = n_blocks_of(ranked.n_vertices)
+    steps = np.empty(blocks, np.int64)
+    add_steps(blocks, bounds_of(ranked.n_vertices, blocks), ranked.csr, steps)
+    return int(steps.sum())
 
 
 def triangle_counts(ranked: Ranked):
@@ -155,10 +176,9 @@ def count_whole(graph):
         if triangles is not None:
             return triangles
     ranked = ranked_of(graph)
-    n_lower, n_higher = ranked.split - ranked.offsets[:-1], ranked.offsets[1:] - ranked.split
     counts = None
-    if int(n_lower @ n_higher) <= MIN_SHARED_STEPS:
-        counts = triangle_counts(ranked)[ranked.rank]
+    if steps_by_rank(ranked) <= MIN_SHARED_STEPS:
+        counts = by_vertex(triangle_counts(ranked), ranked)
     return counts, ranked.n_self_loops, ranked.n_duplicates
 
 
@@ -262,8 +282,8 @@ def start(ranked: Ranked, order, length: int):
 def work(ranked: Ranked, length: int):
     """Operations of each lowest vertex: (n,) float64 array on the device of ``ranked``."""
     if ranked.device == "cpu":
-        steps = arrays.empty(ranked.n_vertices, np.int64, ranked.device)
-        count_steps(ranked.n_vertices, ranked.csr, steps)
-        return steps * COST
+        work, pieces = np.empty(ranked.n_vertices, np.float64), even_pieces(ranked.offsets)
+        count_steps(len(pieces) - 1, pieces, ranked.csr, work)
+        return work
     n_higher = ranked.offsets[1:] - ranked.split
     return (n_higher * (n_higher - 1)).astype(np.float64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.device import device
+from edgewise.device import device, each
 from edgewise.device.prefetch import prefetch
 from edgewise.primitives.thread_pool import ThreadPool
 
@@ -61,22 +61,38 @@ def task_prefetcher(shortest, *, offsets, row, bounds, near_rows, near):
 prefetch_lower = task_prefetcher(1, offsets=8, row=5, bounds=3, near_rows=1, near=1)
 
 
+@each
+def add_counts(vertex, n, n_workers, counts):
+    """Add the counts of all workers, each (n,), to those of the first, and reset the others."""
+    total = np.int64(0)
+    for worker in range(1, n_workers):
+        count = counts[worker * n + vertex]
+        if count != 0:
+            total += count
+            counts[worker * n + vertex] = 0
+    counts[vertex] += total
+
+
 class VertexCounter:
     """A solver on CPU threads; see :class:`edgewise.cycles.methods.CycleMethod`.
 
-    ``kernel(queue, *arguments, scratch)`` is a compiled function, and ``make_scratch()`` returns the record
-    of one thread, with a field ``counts``: (n,) int64 array, zeros.
+    ``kernel(queue, *arguments, scratch)`` is a compiled function, and ``make_scratch(counts)`` returns the
+    record of one thread with a field ``counts``: (n,) int64 array, zeros.
     """
 
-    def __init__(self, kernel, arguments, n_tasks, make_scratch, bytes_per_worker):
+    def __init__(self, kernel, arguments, n_tasks, make_scratch, sizes):
         self.kernel, self.arguments = kernel, arguments
+        self.n, bytes_per_worker = sizes
         self.pool = ThreadPool(max(1, n_tasks), bytes_per_worker)
-        self.scratch = [make_scratch() for _ in range(self.pool.n_workers)]
+        self.parts = np.zeros(self.pool.n_workers * self.n, np.int64)
+        self.scratch = [make_scratch(part) for part in self.parts.reshape(self.pool.n_workers, self.n)]
 
     @property
     def counts(self):
         """Counts so far: (n,) int64 array."""
-        return self.pool.sum([scratch.counts for scratch in self.scratch])
+        if self.pool.n_workers > 1:
+            add_counts(self.n, self.n, self.pool.n_workers, self.parts)
+        return self.parts[: self.n]
 
     def count(self, first: int, end: int) -> None:
         """Do the tasks ``first`` to ``end - 1``."""
