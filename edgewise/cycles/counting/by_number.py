@@ -173,7 +173,7 @@ def credit(vertex, triangles, credits):
 
 @device
 def merge_rows(high, end, csr, credits):
-    """Credit the triangles of a vertex with few lower neighbours, which are the entries up to ``end``."""
+    """Credit the triangles of a vertex with few lower neighbours, entries up to ``end``; return how many."""
     offsets, neighbours = csr
     first, triangles, previous = offsets[high], np.int64(0), np.int64(neighbours[offsets[high]])
     for entry in range(first + 1, end):
@@ -195,11 +195,12 @@ def merge_rows(high, end, csr, credits):
             triangles += of_edge
     if triangles > 0:
         credit(high, triangles, credits)
+    return triangles
 
 
 @device
 def mark_rows(high, end, csr, marks, credits):
-    """Credit the triangles of a vertex whose lower neighbours, the entries up to ``end``, are near it.
+    """Credit the triangles of a vertex whose lower neighbours, entries up to ``end``, are near; return them.
 
     These are marked by one more than the triangles found so far, at their numbers modulo the size of
     ``marks``.
@@ -234,6 +235,7 @@ def mark_rows(high, end, csr, marks, credits):
             credit(vertex, of_vertex, credits)
     if triangles > 0:
         credit(high, triangles, credits)
+    return triangles
 
 
 @device
@@ -247,7 +249,7 @@ def slot_of(vertex, mask, shift, words):
 
 @device
 def look_up_rows(high, end, csr, table, credits):
-    """Credit the triangles of a vertex with many lower neighbours, which are the entries up to ``end``."""
+    """Credit the triangles of a vertex with many lower neighbours, entries up to ``end``; return how many."""
     offsets, neighbours = csr
     words, slots, _ = table
     first, n_slots, shift = offsets[high], LEAST_SLOTS, 32 - LEAST_BITS
@@ -289,6 +291,7 @@ def look_up_rows(high, end, csr, table, credits):
             credit(np.int64(neighbours[entry]), of_vertex, credits)
     if triangles > 0:
         credit(high, triangles, credits)
+    return triangles
 
 
 @device
@@ -358,11 +361,11 @@ def count_self_loops(vertex, csr):
 def count_stretch(first, end, csr, table, credits):
     """Count the triangles whose highest vertices are ``first`` to ``end - 1``.
 
-    Returns the number of self-loops, of those beyond the first of a vertex, and of rows whose first entry is
-    not above the last one of the stretch before it.
+    Returns the number of triangles, of self-loops, of those beyond the first of a vertex, and of rows whose
+    first entry is not above the last one of the stretch before it.
     """
     offsets, neighbours = csr
-    self_loops, repeated, turns = np.int64(0), np.int64(0), np.int64(0)
+    triangles, self_loops, repeated, turns = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     begin, far = offsets[first], are_far(first, end, csr)
     for vertex in range(first, end):
         if far:
@@ -383,12 +386,12 @@ def count_stretch(first, end, csr, table, credits):
         if n_lower <= 1:
             continue
         if n_lower <= MAX_MERGED:
-            merge_rows(vertex, np.int64(entry), csr, credits)
+            triangles += merge_rows(vertex, np.int64(entry), csr, credits)
         elif vertex - np.int64(neighbours[start]) < NEAR and n_lower < MAX_MARKED:
-            mark_rows(vertex, np.int64(entry), csr, table.marks, credits)
+            triangles += mark_rows(vertex, np.int64(entry), csr, table.marks, credits)
         else:
-            look_up_rows(vertex, np.int64(entry), csr, table, credits)
-    return self_loops, repeated, turns
+            triangles += look_up_rows(vertex, np.int64(entry), csr, table, credits)
+    return triangles, self_loops, repeated, turns
 
 
 @device
@@ -416,8 +419,9 @@ def count_rows(worker, size, next_stretch, csr, scratch, counts, found):
         end = min(first + size, n)
         base = max(end - WINDOW, 0)
         credits = Credits(near, base, counts)
-        loops, repeated, turns = count_stretch(first, end, csr, table, credits)
-        add_near(credits, end - base)
+        triangles, loops, repeated, turns = count_stretch(first, end, csr, table, credits)
+        if triangles > 0:
+            add_near(credits, end - base)
         lower, equal = np.int64(0), np.int64(0)
         if count_falls(first, end, csr) != turns:
             lower, equal = check_rows(first, end, csr)
