@@ -28,6 +28,7 @@ import numpy as np
 from edgewise.device import device, each, fetch_add, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
+from edgewise.primitives.counting_sort import zeros
 
 #: Lower neighbours up to which rows are merged.
 MAX_MERGED = 3
@@ -106,7 +107,10 @@ class Credits(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Arrays that all workers divide evenly: those of their tables, and their near credits."""
+    """Arrays that all workers divide evenly: those of their tables, and near credits.
+
+    Only the ``words`` are cleared already.
+    """
 
     words: Any
     slots: Any
@@ -404,6 +408,13 @@ def add_near(credits, size):
             credits.near[offset] = 0
 
 
+@device
+def clear(array):
+    """Set all elements to zero."""
+    for index in range(len(array)):
+        array[index] = 0
+
+
 @parallel_region
 def count_rows(worker, size, next_stretch, csr, scratch, counts, found):
     """Count the triangles of all stretches of ``size`` vertices, with all workers."""
@@ -413,6 +424,8 @@ def count_rows(worker, size, next_stretch, csr, scratch, counts, found):
     slots = scratch.slots[worker.id * n_slots : (worker.id + 1) * n_slots]
     table = Table(words, slots, scratch.marks[worker.id * NEAR : (worker.id + 1) * NEAR])
     near = scratch.near[worker.id * WINDOW : (worker.id + 1) * WINDOW]
+    clear(table.marks)
+    clear(near)
     self_loops, duplicates, descents = np.int64(0), np.int64(0), np.int64(0)
     first = np.int64(fetch_add(next_stretch, 0, 1)) * size
     while first < n:
@@ -437,10 +450,10 @@ def count_by_number(offsets, neighbours, longest: int) -> Triangles | None:
     n, count, n_slots = len(offsets) - 1, workers(), LEAST_SLOTS
     while n_slots < min(SPACE * longest, max(MAX_SPACIOUS, 2 * longest)):
         n_slots *= 2
-    sizes = (n_slots, np.int64), (longest + 1, np.int64), (NEAR, np.uint32), (WINDOW, np.int64)
-    scratch = Scratch(*(np.zeros(count * one, kind) for one, kind in sizes))
+    sizes = (longest + 1, np.int64), (NEAR, np.uint32), (WINDOW, np.int64)
+    scratch = Scratch(zeros(count * n_slots, np.int64), *(np.empty(count * one, kind) for one, kind in sizes))
     size = min(STRETCH, max(1, n // (count * STRETCHES_PER_WORKER)))
-    counts, found = np.zeros(n, np.int64), Found(*np.zeros((3, 1), np.int64))
+    counts, found = zeros(n, np.int64), Found(*np.zeros((3, 1), np.int64))
     count_rows(size, np.zeros(1, np.int64), CSR(offsets, neighbours), scratch, counts, found)
     if found.descents[0]:
         return None
