@@ -21,7 +21,7 @@ def counts_on(seed, **replaced):
     scheduler = jitter.Scheduler(seed)
     next_stretch, counts = (jitter.Jittery(np.zeros(size, np.int64), scheduler) for size in (1, 8))
     found = by_number.Found(*(jitter.Jittery(np.zeros(1, np.int64), scheduler) for _ in range(3)))
-    kinds = (64, np.int64), (8, np.int64), (by_number.NEAR, np.uint32), (2, np.int64)
+    kinds = (by_number.LEAST_SLOTS, np.int64), (8, np.int64), (by_number.NEAR, np.uint32), (2, np.int64)
     scratch = by_number.Scratch(*(np.zeros(3 * size, kind) for size, kind in kinds))
     csr = by_number.CSR(graph.offsets, graph.neighbours)
     region = jitter.jittery(by_number.count_rows.body, WINDOW=2, **replaced)

@@ -39,7 +39,7 @@ STRETCH, STRETCHES_PER_WORKER = 2048, 16
 #: Vertices, up to the last of a stretch, whose credits a thread keeps apart.
 WINDOW = 4096
 #: Slots of the smallest table, their binary logarithm, and slots for each vertex in a table.
-LEAST_SLOTS, LEAST_BITS, SPACE = 64, 6, 16
+LEAST_SLOTS, LEAST_BITS, SPACE = 256, 8, 16
 #: Slots up to which a table has so many for each vertex; a larger one has two.
 MAX_SPACIOUS = 1 << 16
 #: Marks of a thread for lower neighbours that are near, a power of two, and up to how many there may be.
@@ -53,8 +53,9 @@ ONE = np.uint64(1)
 #: Vertices at the start of a stretch that tell whether neighbours are far apart in memory, and from which
 #: distance on they are.
 SAMPLE, FAR = 32, 8192
-#: How many vertices ahead the offsets of neighbours are prefetched, and their rows.
-AHEAD_OFFSETS, AHEAD_ROWS = 8, 4
+#: How many vertices ahead the offsets of neighbours are prefetched, and their rows; and an entry of a row that
+#: is in the second cache line if the first ones are in two.
+AHEAD_OFFSETS, AHEAD_ROWS, SECOND = 8, 4, 12
 
 
 class CSR(NamedTuple):
@@ -329,6 +330,7 @@ def prefetch_rows(vertex, end, csr):
             if neighbour >= later:
                 break
             prefetch(neighbours, offsets[neighbour])
+            prefetch(neighbours, offsets[neighbour] + SECOND)
 
 
 @device
