@@ -53,8 +53,8 @@ ONE = np.uint64(1)
 #: Vertices at the start of a stretch that tell whether neighbours are far apart in memory, and from which
 #: distance on they are.
 SAMPLE, FAR = 32, 8192
-#: How many vertices ahead the offsets of neighbours are prefetched, and their rows; and an entry of a row that
-#: is in the second cache line if the first ones are in two.
+#: How many vertices ahead the offsets of neighbours are prefetched, and their rows; and an entry that is in
+#: the second cache line of a row, if what is read of the row is in two.
 AHEAD_OFFSETS, AHEAD_ROWS, SECOND = 8, 4, 12
 
 
