@@ -218,7 +218,7 @@ def heaviest_first(work) -> np.ndarray:
     """
     device = arrays.device_of(work)
     if device == "cpu":
-        levels = np.empty(len(work), np.uint16)
+        levels = np.empty(len(work), np.int64)
         _level(len(work), work.view(np.int64), levels)
         return counting_order(levels, N_LEVELS + 1)[: np.count_nonzero(levels < N_LEVELS)]
     order = arrays.namespace(work).argsort(-work, kind="stable")[: int((work > 0).sum())]

@@ -32,21 +32,21 @@ def bounds_of(count, blocks):
 @partial(each, least_chunk=1)
 def _count_keys(block, bounds, keys, n_keys, starts):
     for item in range(bounds[block], bounds[block + 1]):
-        starts[block * n_keys + np.int64(keys[item])] += 1
+        starts[block * n_keys + min(keys[item], n_keys - 1)] += 1
 
 
 @partial(each, least_chunk=1)
 def _place_items(block, bounds, keys, n_keys, starts, order):
     for item in range(bounds[block], bounds[block + 1]):
-        place = block * n_keys + np.int64(keys[item])
+        place = block * n_keys + min(keys[item], n_keys - 1)
         order[starts[place]] = item
         starts[place] += 1
 
 
-def counting_order(keys, n_keys, kind=np.int64):
-    """Items in ascending order of their keys, equal ones by number: (n,) array of ``kind`` on the host.
+def counting_order(keys, n_keys):
+    """Items in ascending order of their keys, equal ones by number: (n,) int64 array on the host.
 
-    ``keys``, (n,) integers, are below ``n_keys``.
+    ``keys`` are (n,) int64; those from ``n_keys - 1`` on count as equal.
     """
     blocks = n_blocks_of(len(keys))
     bounds, starts = bounds_of(len(keys), blocks), np.zeros(blocks * n_keys, np.int64)
@@ -54,7 +54,7 @@ def counting_order(keys, n_keys, kind=np.int64):
     by_key = starts.reshape(blocks, n_keys).T
     ends = np.cumsum(by_key).reshape(n_keys, blocks)
     starts = np.ascontiguousarray((ends - by_key).T).reshape(-1)
-    order = np.empty(len(keys), kind)
+    order = np.empty(len(keys), np.int64)
     _place_items(blocks, bounds, keys, n_keys, starts, order)
     return order
 
@@ -68,22 +68,27 @@ def _sum_gathered(block, bounds, sizes, order, sums):
 
 
 @partial(each, least_chunk=1)
-def _scan_gathered(block, bounds, sizes, order, sums, offsets):
+def _scan_gathered(block, bounds, sizes, order, sums, target):
+    offsets, rank = target
     end = sums[block]
     for item in range(bounds[block], bounds[block + 1]):
         end += np.int64(sizes[order[item]])
         offsets[item + 1] = end
+        rank[order[item]] = item
 
 
-def offsets_in_order(sizes, order):
-    """Offsets, (n + 1,) int64, of consecutive groups: the sizes of the items in their order."""
-    blocks = n_blocks_of(len(order))
-    bounds, sums, offsets = bounds_of(len(order), blocks), np.empty(blocks, np.int64), None
+def offsets_in_order(sizes, order, kind):
+    """Offsets of consecutive groups, the sizes of items in their order, and the position of each item.
+
+    These are (n + 1,) int64, and (n,) of ``kind``.
+    """
+    n, blocks = len(order), n_blocks_of(len(order))
+    bounds, sums = bounds_of(n, blocks), np.empty(blocks, np.int64)
     _sum_gathered(blocks, bounds, sizes, order, sums)
-    offsets = np.empty(len(order) + 1, np.int64)
+    offsets, rank = np.empty(n + 1, np.int64), np.empty(n, kind)
     offsets[0] = 0
-    _scan_gathered(blocks, bounds, sizes, order, np.cumsum(sums) - sums, offsets)
-    return offsets
+    _scan_gathered(blocks, bounds, sizes, order, np.cumsum(sums) - sums, (offsets, rank))
+    return offsets, rank
 
 
 @each

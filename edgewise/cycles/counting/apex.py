@@ -40,7 +40,6 @@ from edgewise.device.warps import (
     warp_size,
 )
 from edgewise.errors import OptionError
-from edgewise.primitives.counting_sort import bounds_of, n_blocks_of
 
 #: Kinds of thread groups.
 WARP, BLOCK, GRID = 0, 1, 2
@@ -429,25 +428,11 @@ def wedge_bounds(ranked, factor=1, kind=np.int64):
     return bounds
 
 
-@partial(each, least_chunk=1)
-def max_of_block(block, bounds, csr, largest):
-    """Bound the wedges below any vertex of a block by the number and the length of rows.
-
-    Ranks are ordered by degree: no lower neighbour's row is longer than the vertex's own.
-    """
-    offsets, _, split = csr
-    most = np.int64(0)
-    for vertex in range(bounds[block], bounds[block + 1]):
-        most = max(most, (split[vertex] - offsets[vertex]) * (offsets[vertex + 1] - offsets[vertex]))
-    largest[block] = most
-
-
 def max_wedge_bound(ranked, enough):
     """Upper bound of the wedges below any vertex on the CPU; a closer one where it is above ``enough``."""
-    n, blocks = ranked.n_vertices, n_blocks_of(ranked.n_vertices)
-    most = np.empty(blocks, np.int64)
-    max_of_block(blocks, bounds_of(n, blocks), ranked.csr, most)
-    largest = int(most.max())
+    # Ranks are ordered by degree: no lower neighbour's row is longer than the vertex's own.
+    bounds = (ranked.split - ranked.offsets[:-1]) * (ranked.offsets[1:] - ranked.offsets[:-1])
+    largest = int(bounds.max(initial=0))
     return largest if largest <= enough else int(wedge_bounds(ranked).max())
 
 

@@ -178,7 +178,10 @@ def credit(vertex, triangles, credits):
 
 @device
 def merge_rows(high, end, csr, credits):
-    """Credit the triangles of a vertex with few lower neighbours, entries up to ``end``; return how many."""
+    """Credit the triangles of a vertex with few lower neighbours to those, entries up to ``end``.
+
+    Returns the number of triangles, as the next two functions do.
+    """
     offsets, neighbours = csr
     first, triangles, previous = offsets[high], np.int64(0), np.int64(neighbours[offsets[high]])
     for entry in range(first + 1, end):
@@ -198,16 +201,14 @@ def merge_rows(high, end, csr, credits):
         if of_edge > 0:
             credit(middle, of_edge, credits)
             triangles += of_edge
-    if triangles > 0:
-        credit(high, triangles, credits)
     return triangles
 
 
 @device
 def mark_rows(high, end, csr, marks, credits):
-    """Credit the triangles of a vertex whose lower neighbours, entries up to ``end``, are near; return them.
+    """Credit the triangles of a vertex with near lower neighbours to those, entries up to ``end``.
 
-    These are marked by one more than the triangles found so far, at their numbers modulo the size of
+    The neighbours are marked by one more than the triangles found so far, at their numbers modulo the size of
     ``marks``.
     """
     offsets, neighbours = csr
@@ -238,8 +239,6 @@ def mark_rows(high, end, csr, marks, credits):
         marks[vertex & (NEAR - 1)] = 0
         if of_vertex > 0:
             credit(vertex, of_vertex, credits)
-    if triangles > 0:
-        credit(high, triangles, credits)
     return triangles
 
 
@@ -254,7 +253,7 @@ def slot_of(vertex, mask, shift, words):
 
 @device
 def look_up_rows(high, end, csr, table, credits):
-    """Credit the triangles of a vertex with many lower neighbours, entries up to ``end``; return how many."""
+    """Credit the triangles of a vertex with many lower neighbours to those, entries up to ``end``."""
     offsets, neighbours = csr
     words, slots, _ = table
     first, n_slots, shift = offsets[high], LEAST_SLOTS, 32 - LEAST_BITS
@@ -294,8 +293,6 @@ def look_up_rows(high, end, csr, table, credits):
         words[slot] = 0
         if of_vertex > 0:
             credit(np.int64(neighbours[entry]), of_vertex, credits)
-    if triangles > 0:
-        credit(high, triangles, credits)
     return triangles
 
 
@@ -337,7 +334,8 @@ def prefetch_rows(vertex, end, csr):
 def count_falls(first, end, csr):
     """Entries of a stretch of rows that are not above the one before, also where that ends another row."""
     neighbours, falls = csr.neighbours, np.int64(0)
-    for entry in range(np.uint64(csr.offsets[first] + 1), np.uint64(max(csr.offsets[end], 1))):
+    start = csr.offsets[first] + 1
+    for entry in range(np.uint64(start), np.uint64(max(csr.offsets[end], start))):
         falls += neighbours[entry] <= neighbours[entry - ONE]
     return falls
 
@@ -392,11 +390,14 @@ def count_stretch(first, end, csr, table, credits):
         if n_lower <= 1:
             continue
         if n_lower <= MAX_MERGED:
-            triangles += merge_rows(vertex, np.int64(entry), csr, credits)
+            own = merge_rows(vertex, np.int64(entry), csr, credits)
         elif vertex - np.int64(neighbours[start]) < NEAR and n_lower < MAX_MARKED:
-            triangles += mark_rows(vertex, np.int64(entry), csr, table.marks, credits)
+            own = mark_rows(vertex, np.int64(entry), csr, table.marks, credits)
         else:
-            triangles += look_up_rows(vertex, np.int64(entry), csr, table, credits)
+            own = look_up_rows(vertex, np.int64(entry), csr, table, credits)
+        if own > 0:
+            credit(vertex, own, credits)
+            triangles += own
     return triangles, self_loops, repeated, turns
 
 

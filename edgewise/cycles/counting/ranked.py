@@ -163,21 +163,21 @@ def _count_values(block, n, blocks, values):
 
 
 @each
-def _scan_blocks(row, n, blocks, totals):
-    """Turn the counts of all blocks into positions within a row, and sum them up."""
-    position = np.int64(0)
+def _scan_blocks(row, n, blocks, starts, totals):
+    """Turn the counts of all blocks into positions from the start of a row on, and sum them up."""
+    position = starts[row]
     for block in range(len(blocks.bounds) - 1):
         count = np.int64(blocks.cursors[block * n + row])
         blocks.cursors[block * n + row] = position
         position += count
-    totals[row] = position
+    totals[row] = position - starts[row]
 
 
 @each
-def _move_cursors(row, n, blocks, starts):
-    """Add the start of a row to the positions of all blocks."""
+def _move_cursors(row, n, blocks, offsets, rank):
+    """Add the start of the row of a vertex to the positions of all blocks."""
     for block in range(len(blocks.bounds) - 1):
-        blocks.cursors[block * n + row] += starts[row]
+        blocks.cursors[block * n + row] += offsets[rank[row]]
 
 
 @device
@@ -246,26 +246,16 @@ def _list_distinct_edges(offsets, split, neighbours, vertices, sources, targets)
                 n_edges += 1
 
 
-@each
-def _invert(position, vertices, rank):
-    rank[vertices[position]] = position
-
-
-@each
-def _key_of_degree(vertex, degrees, keys):
-    keys[vertex] = min(degrees[vertex], LARGE)
-
-
-def _rank_by_degree(degrees, kind):
-    """Vertices in ascending order of (degree, number), (n,), and the rank of each, (n,)."""
-    n = len(degrees)
-    keys, rank = np.empty(n, np.uint16), np.empty(n, kind)
-    _key_of_degree(n, degrees, keys)
-    vertices = counting_order(keys, LARGE + 1, kind)
-    large = vertices[n - int((keys == LARGE).sum()) :]
+def _order_by_degree(degrees):
+    """Vertices in ascending order of (degree, number): (n,) int64."""
+    vertices = counting_order(degrees, LARGE + 1)
+    large = (
+        vertices[np.searchsorted(degrees[vertices], LARGE) :]
+        if degrees.max(initial=0) > LARGE
+        else vertices[:0]
+    )
     large[:] = large[np.argsort(degrees[large], kind="stable")]
-    _invert(n, vertices, rank)
-    return vertices, rank
+    return vertices
 
 
 def _sorted_rows(offsets, entries, n_blocks):
@@ -279,8 +269,7 @@ def _sorted_rows(offsets, entries, n_blocks):
     ranked = RankedCSR(offsets, neighbours, np.empty(n, np.int64))
     _count_values(n_blocks, n, Blocks(offsets[stretches], cursors), entries)
     blocks, n_repeated = Blocks(stretches, cursors), np.zeros(n_blocks, np.int64)
-    _scan_blocks(n, n, blocks, ranked.split)
-    _move_cursors(n, n, blocks, offsets)
+    _scan_blocks(n, n, blocks, offsets, ranked.split)
     _append_rows(n_blocks, n, blocks, entries, ranked, n_repeated)
     return ranked, int(n_repeated.sum())
 
@@ -300,10 +289,10 @@ def by_counting(n, sources, targets):
     blocks = Blocks(bounds_of(m, n_blocks), cursors)
     _count_values(n_blocks, n, blocks, sources)
     _count_values(n_blocks, n, blocks, targets)
-    _scan_blocks(n, n, blocks, degrees)
-    vertices, rank = _rank_by_degree(degrees, kind)
-    offsets, entries = offsets_in_order(degrees, vertices), np.empty(2 * m, kind)
-    _move_cursors(n, n, blocks, gather(offsets, rank))
+    _scan_blocks(n, n, blocks, np.zeros(n, np.int64), degrees)
+    vertices = _order_by_degree(degrees)
+    (offsets, rank), entries = offsets_in_order(degrees, vertices, kind), np.empty(2 * m, kind)
+    _move_cursors(n, n, blocks, offsets, rank)
     _append_edges(n_blocks, n, blocks, Edges(sources, targets, rank), entries)
     ranked, n_repeated = _sorted_rows(offsets, entries, n_blocks)
     n_duplicates = n_repeated // 2
@@ -371,8 +360,8 @@ def by_rows(offsets, neighbours) -> Ranked | None:
     _measure_stretch(stretches, offsets, neighbours, degrees, sums)
     if sums.descents.any():
         return None
-    vertices, rank = _rank_by_degree(degrees, kind)
-    new_offsets = offsets_in_order(degrees, vertices)
+    vertices = _order_by_degree(degrees)
+    new_offsets, rank = offsets_in_order(degrees, vertices, kind)
     n_entries = int(new_offsets[-1])
     pieces = even_pieces(new_offsets)
     copy = Copy(vertices, rank, new_offsets, np.empty(n_entries, kind))

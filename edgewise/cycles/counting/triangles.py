@@ -26,11 +26,10 @@ import numpy as np
 from edgewise.cycles.counting.by_number import count_by_number, measure
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles, row_merger
 from edgewise.cycles.counting.ranked import Ranked, Rows, by_vertex, even_pieces, first_from, ranked_of
-from edgewise.cycles.counting.vertex_queue import VertexCounter, task_prefetcher, vertex_of
+from edgewise.cycles.counting.vertex_queue import Field, VertexCounter, task_prefetcher, vertex_of
 from edgewise.device import arrays, compiled, device, each, each_row, fetch_add, parallel_region
 from edgewise.device.warps import ballot, find_segment, inclusive_scan, popcount, shuffle, warp_size
 from edgewise.primitives import exclusive_scan
-from edgewise.primitives.counting_sort import bounds_of, n_blocks_of
 from edgewise.primitives.thread_pool import next_chunk
 
 #: Higher neighbours up to which rows are merged.
@@ -115,12 +114,8 @@ def count_triangles(queue, order, rows, scratch):
 def on_threads(rows: Rows, order=NO_ORDER) -> VertexCounter:
     """Prepare a count on the threads of the CPU; without an order, tasks are all vertices."""
     n = len(rows.starts)
-
-    def make_scratch(counts):
-        return Scratch(np.zeros(n, np.uint32), counts)
-
-    arguments = order, rows
-    return VertexCounter(count_triangles, arguments, len(order) or n, make_scratch, (n, 12 * n))
+    marks = Field(n, np.uint32, clear=True)
+    return VertexCounter(count_triangles, (order, rows), len(order) or n, n, Scratch, [marks])
 
 
 @partial(each, least_chunk=1)
@@ -134,24 +129,6 @@ def count_steps(piece, pieces, csr, work):
                 middle = np.int64(neighbours[entry])
                 total += offsets[middle + 1] - split[middle]
         work[vertex] = total * COST
-
-
-@partial(each, least_chunk=1)
-def add_steps(block, bounds, csr, steps):
-    """Sum up the products of lower and higher neighbours over a block of vertices."""
-    offsets, _, split = csr
-    total = np.int64(0)
-    for vertex in range(bounds[block], bounds[block + 1]):
-        total += (split[vertex] - offsets[vertex]) * (offsets[vertex + 1] - split[vertex])
-    steps[block] = total
-
-
-def steps_by_rank(ranked: Ranked) -> int:
-    """Entries that a count reads, on the host."""
-    blocks = n_blocks_of(ranked.n_vertices)
-    steps = np.empty(blocks, np.int64)
-    add_steps(blocks, bounds_of(ranked.n_vertices, blocks), ranked.csr, steps)
-    return int(steps.sum())
 
 
 def triangle_counts(ranked: Ranked):
@@ -176,8 +153,9 @@ def count_whole(graph):
         if triangles is not None:
             return triangles
     ranked = ranked_of(graph)
+    n_lower, n_higher = ranked.split - ranked.offsets[:-1], ranked.offsets[1:] - ranked.split
     counts = None
-    if steps_by_rank(ranked) <= MIN_SHARED_STEPS:
+    if int(n_lower @ n_higher) <= MIN_SHARED_STEPS:
         counts = by_vertex(triangle_counts(ranked), ranked)
     return counts, ranked.n_self_loops, ranked.n_duplicates
 

@@ -7,10 +7,13 @@ This halves the time on graphs that are larger than the caches.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from edgewise.device import device, each
 from edgewise.device.prefetch import prefetch
+from edgewise.primitives.counting_sort import zeros
 from edgewise.primitives.thread_pool import ThreadPool
 
 
@@ -73,19 +76,34 @@ def add_counts(vertex, n, n_workers, counts):
     counts[vertex] += total
 
 
+class Field(NamedTuple):
+    """One array of a thread's scratch memory: ``size`` elements of ``kind``, which are zeros if ``clear``."""
+
+    size: int
+    kind: Any
+    clear: bool = False
+
+
 class VertexCounter:
     """A solver on CPU threads; see :class:`edgewise.cycles.methods.CycleMethod`.
 
-    ``kernel(queue, *arguments, scratch)`` is a compiled function, and ``make_scratch(counts)`` returns the
-    record of one thread with a field ``counts``: (n,) int64 array, zeros.
+    ``kernel(queue, *arguments, scratch)`` is a compiled function; ``scratch`` is a record of one thread, made
+    by ``make_scratch`` of an array for each of the ``fields``, and of ``counts``: (n,) int64 array, zeros.
     """
 
-    def __init__(self, kernel, arguments, n_tasks, make_scratch, sizes):
-        self.kernel, self.arguments = kernel, arguments
-        self.n, bytes_per_worker = sizes
-        self.pool = ThreadPool(max(1, n_tasks), bytes_per_worker)
-        self.parts = np.zeros(self.pool.n_workers * self.n, np.int64)
-        self.scratch = [make_scratch(part) for part in self.parts.reshape(self.pool.n_workers, self.n)]
+    def __init__(self, kernel, arguments, n_tasks, n, make_scratch, fields):
+        self.kernel, self.arguments, self.n = kernel, arguments, n
+        fields = (*fields, Field(n, np.int64, True))
+        size = sum(field.size * np.dtype(field.kind).itemsize for field in fields)
+        self.pool = ThreadPool(max(1, n_tasks), size)
+        parts = [self._allocate(field) for field in fields]
+        self.parts = parts[-1].reshape(-1)
+        self.scratch = [make_scratch(*arrays) for arrays in zip(*parts)]
+
+    def _allocate(self, field):
+        workers = self.pool.n_workers
+        allocate = zeros if field.clear else np.empty
+        return allocate(workers * field.size, field.kind).reshape(workers, field.size)
 
     @property
     def counts(self):
