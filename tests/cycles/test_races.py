@@ -19,7 +19,7 @@ def counts_on(seed, **replaced):
     """Counts by three threads of which each keeps the credits of two vertices apart."""
     graph = ew.Graph.from_edges(*np.unique(EDGES, axis=0).T, n_vertices=8)
     scheduler = jitter.Scheduler(seed)
-    next_stretch, counts = (jitter.Jittery(np.zeros(size, np.int64), scheduler) for size in (1, 8))
+    next_stretch, counts = (jitter.Jittery(one, scheduler) for one in (np.zeros(1, np.int64), np.full(8, 99)))
     found = by_number.Found(*(jitter.Jittery(np.zeros(1, np.int64), scheduler) for _ in range(3)))
     kinds = (by_number.LEAST_SLOTS, np.int64), (8, np.int64), (by_number.NEAR, np.uint32), (2, np.int64)
     scratch = by_number.Scratch(*(np.zeros(3 * size, kind) for size, kind in kinds))
@@ -27,7 +27,7 @@ def counts_on(seed, **replaced):
     region = jitter.jittery(by_number.count_rows.body, WINDOW=2, **replaced)
 
     def start(number, barrier):
-        region(Worker(number, 3, barrier), 2, next_stretch, csr, scratch, counts, found)
+        region(Worker(number, 3, barrier), by_number.Plan(2, True), next_stretch, csr, scratch, counts, found)
 
     assert jitter.run_region(scheduler, 3, start)
     return counts.values.tolist(), [int(one.values[0]) for one in found]

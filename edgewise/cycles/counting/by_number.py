@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import device, each, fetch_add, parallel_region
+from edgewise.device import barrier_wait, device, each, fetch_add, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
-from edgewise.primitives.counting_sort import zeros
+from edgewise.primitives.counting_sort import NEW
 
 #: Lower neighbours up to which rows are merged.
 MAX_MERGED = 3
@@ -110,13 +110,20 @@ class Credits(NamedTuple):
 class Scratch(NamedTuple):
     """Arrays that all workers divide evenly: those of their tables, and near credits.
 
-    Only the ``words`` are cleared already.
+    They are not cleared, except that the ``words`` may be.
     """
 
     words: Any
     slots: Any
     marks: Any
     near: Any
+
+
+class Plan(NamedTuple):
+    """Vertices of a stretch, and whether ``counts`` and the words of tables have to be cleared."""
+
+    size: int
+    dirty: bool
 
 
 class Triangles(NamedTuple):
@@ -412,23 +419,28 @@ def add_near(credits, size):
 
 
 @device
-def clear(array):
-    """Set all elements to zero."""
-    for index in range(len(array)):
+def clear(first, end, array):
+    """Set a range of elements to zero."""
+    for index in range(first, end):
         array[index] = 0
 
 
 @parallel_region
-def count_rows(worker, size, next_stretch, csr, scratch, counts, found):
-    """Count the triangles of all stretches of ``size`` vertices, with all workers."""
+def count_rows(worker, plan, next_stretch, csr, scratch, counts, found):
+    """Count the triangles of all stretches, with all workers."""
+    size, dirty = plan
     n = len(csr.offsets) - 1
     n_words, n_slots = len(scratch.words) // worker.count, len(scratch.slots) // worker.count
     words = scratch.words[worker.id * n_words : (worker.id + 1) * n_words]
     slots = scratch.slots[worker.id * n_slots : (worker.id + 1) * n_slots]
     table = Table(words, slots, scratch.marks[worker.id * NEAR : (worker.id + 1) * NEAR])
     near = scratch.near[worker.id * WINDOW : (worker.id + 1) * WINDOW]
-    clear(table.marks)
-    clear(near)
+    clear(0, len(table.marks), table.marks)
+    clear(0, len(near), near)
+    if dirty:
+        clear(0, len(words), words)
+        clear(worker.id * n // worker.count, (worker.id + 1) * n // worker.count, counts)
+        barrier_wait(worker)
     self_loops, duplicates, descents = np.int64(0), np.int64(0), np.int64(0)
     first = np.int64(fetch_add(next_stretch, 0, 1)) * size
     while first < n:
@@ -453,11 +465,14 @@ def count_by_number(offsets, neighbours, longest: int) -> Triangles | None:
     n, count, n_slots = len(offsets) - 1, workers(), LEAST_SLOTS
     while n_slots < min(SPACE * longest, max(MAX_SPACIOUS, 2 * longest)):
         n_slots *= 2
+    dirty = 8 * max(n, count * n_slots) < NEW
+    allocate = np.empty if dirty else np.zeros
     sizes = (longest + 1, np.int64), (NEAR, np.uint32), (WINDOW, np.int64)
-    scratch = Scratch(zeros(count * n_slots, np.int64), *(np.empty(count * one, kind) for one, kind in sizes))
-    size = min(STRETCH, max(1, n // (count * STRETCHES_PER_WORKER)))
-    counts, found = zeros(n, np.int64), Found(*np.zeros((3, 1), np.int64))
-    count_rows(size, np.zeros(1, np.int64), CSR(offsets, neighbours), scratch, counts, found)
+    words, counts = (allocate(length, np.int64) for length in (count * n_slots, n))
+    scratch = Scratch(words, *(np.empty(count * one, kind) for one, kind in sizes))
+    plan = Plan(min(STRETCH, max(1, n // (count * STRETCHES_PER_WORKER))), dirty)
+    found = Found(*np.zeros((3, 1), np.int64))
+    count_rows(plan, np.zeros(1, np.int64), CSR(offsets, neighbours), scratch, counts, found)
     if found.descents[0]:
         return None
     return Triangles(counts, int(found.self_loops[0]), int(found.duplicates[0]) // 2)

@@ -366,8 +366,9 @@ def by_rows(offsets, neighbours) -> Ranked | None:
     pieces = even_pieces(new_offsets)
     copy = Copy(vertices, rank, new_offsets, np.empty(n_entries, kind))
     _copy_rows(len(pieces) - 1, pieces, offsets, neighbours, copy)
-    ranked, _ = _sorted_rows(new_offsets, copy.entries, _blocks_for(n, n_entries // 2))
-    return Ranked(*ranked, rank, int(sums.self_loops.sum()), int(sums.repeated.sum()) // 2)
+    csr, _ = _sorted_rows(new_offsets, copy.entries, _blocks_for(n, n_entries // 2))
+    n_ignored = int(sums.self_loops.sum()), int(sums.repeated.sum()) // 2
+    return Ranked(new_offsets, csr.neighbours, csr.split, rank, *n_ignored)
 
 
 def by_sorting(n, sources, targets):
