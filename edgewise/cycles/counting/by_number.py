@@ -317,8 +317,8 @@ def are_far(first, end, csr):
 
 
 @device
-def prefetch_rows(vertex, end, csr):
-    """Prefetch what the next vertices of a stretch need of the rows of their lower neighbours."""
+def prefetch_rows(vertex, end, csr, counts):
+    """Prefetch the rows and the counts of the lower neighbours of the next vertices of a stretch."""
     offsets, neighbours = csr
     if vertex + AHEAD_OFFSETS < end:
         later = vertex + AHEAD_OFFSETS
@@ -335,6 +335,7 @@ def prefetch_rows(vertex, end, csr):
                 break
             prefetch(neighbours, offsets[neighbour])
             prefetch(neighbours, offsets[neighbour] + SECOND)
+            prefetch(counts, neighbour)
 
 
 @device
@@ -380,7 +381,7 @@ def count_stretch(first, end, csr, table, credits):
     begin, far = offsets[first], are_far(first, end, csr)
     for vertex in range(first, end):
         if far:
-            prefetch_rows(vertex, end, csr)
+            prefetch_rows(vertex, end, csr, credits.counts)
         start, stop = np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])
         if start == stop:
             continue
@@ -446,9 +447,9 @@ def count_rows(worker, plan, next_stretch, csr, scratch, counts, found):
     while first < n:
         end = min(first + size, n)
         base = max(end - WINDOW, 0)
-        credits = Credits(near, base, counts)
+        credits = Credits(near, base, counts) if worker.count > 1 else Credits(counts, 0, counts)
         triangles, loops, repeated, turns = count_stretch(first, end, csr, table, credits)
-        if triangles > 0:
+        if triangles > 0 and worker.count > 1:
             add_near(credits, end - base)
         lower, equal = np.int64(0), np.int64(0)
         if count_falls(first, end, csr) != turns:
