@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from edgewise.cycles import planning
-from edgewise.cycles.counting.ranked import check_undirected, ranked_of
+from edgewise.cycles.counting.ranked import by_vertex, check_undirected, ranked_of
 from edgewise.cycles.methods import METHODS, CycleMethod
 from edgewise.cycles.planning import SCHEDULES
 from edgewise.cycles.result import Cycles
@@ -188,7 +188,7 @@ def _count_by_tasks(graph, request):
     with timer("count"):
         start = perf_counter()
         job = planning.Job(_starter(METHODS[name], request), ranked, tasks, dealer, seconds, request.progress)
-        counts = arrays.move(planning.count_tasks(job, team.devices), graph.device)[ranked.rank]
+        counts = by_vertex(arrays.move(planning.count_tasks(job, team.devices), graph.device), ranked)
         arrays.synchronize(graph.device)
         seconds = perf_counter() - start
     return _Counted(name, seconds, counts, ranked.n_self_loops, ranked.n_duplicates, team.names)

@@ -50,9 +50,10 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.cycles.counting.ranked import Ranked, ranked_of
 from edgewise.cycles.search.two_core import add_step, count_walks, peeled
-from edgewise.device import arrays, streams, threads
+from edgewise.device import arrays, each, streams, threads
 from edgewise.errors import GraphError, OptionError, argument, one_of
 from edgewise.method import kind_of
+from edgewise.primitives.counting_sort import counting_order
 from edgewise.workers.queue import LoadQueue, WorkQueue
 
 #: Operations a second of one CPU thread, and of a GPU: what methods' estimates count, mostly reads that miss
@@ -67,6 +68,9 @@ UNITS = (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes"
 MAX_WORK = 1e290
 #: Upper limit of a count: twice of it is an int64.
 MAX_COUNT = 2.0**62
+#: Work is sorted by the upper bits of a float64, which have 16 levels for each power of two, from 2**60 down
+#: to 2**-4.
+LEVEL_SHIFT, HEAVIEST_LEVEL, N_LEVELS = 48, (1023 + 60) << 4, 1024
 #: Factor that allows for the rounding errors of sums of positive floats, however long.
 ROUNDING = 1 + 1e-6
 #: Seconds a run of ``auto`` should take at least: long enough to hide the launch of a kernel.
@@ -200,10 +204,25 @@ class Tasks:
         return arrays.move(self.work[self.order], "cpu")
 
 
+@each
+def _level(task, bits, levels):
+    """Key of the work of a task, given as the bits of a float64: smaller keys for more work."""
+    level = HEAVIEST_LEVEL - (bits[task] >> LEVEL_SHIFT)
+    levels[task] = min(max(level, 0), N_LEVELS - 1) if bits[task] > 0 else N_LEVELS
+
+
 def heaviest_first(work) -> np.ndarray:
-    """Tasks with any work, most first: (tasks,) int64 array on the device of ``work``."""
+    """Tasks with any work, most first: (tasks,) int64 array on the device of ``work``.
+
+    On the host, tasks whose work differs by a sixteenth at most may be in the order of their numbers.
+    """
+    device = arrays.device_of(work)
+    if device == "cpu":
+        levels = np.empty(len(work), np.int64)
+        _level(len(work), work.view(np.int64), levels)
+        return counting_order(levels, N_LEVELS + 1)[: np.count_nonzero(levels < N_LEVELS)]
     order = arrays.namespace(work).argsort(-work, kind="stable")[: int((work > 0).sum())]
-    return arrays.move(order.astype(np.int64), arrays.device_of(work))
+    return arrays.move(order.astype(np.int64), device)
 
 
 def tasks_of(graph, name, method, length, by_work) -> Tasks:
@@ -216,7 +235,9 @@ def tasks_of(graph, name, method, length, by_work) -> Tasks:
     if key not in last:
         work = arrays.zeros(ranked.n_vertices, np.float64, ranked.device)
         if length <= ranked.n_vertices:
-            work = arrays.namespace(work).fmin(method.work(ranked, length) * method.cost, MAX_WORK)
+            work = method.work(ranked, length)
+            work *= method.cost
+            arrays.namespace(work).fmin(work, MAX_WORK, out=work)
         order = heaviest_first(work) if by_work else ranked.rank.astype(np.int64)
         last.clear()
         last[key] = Tasks(order, work, float(work.sum()) if len(work) else 0.0)

@@ -9,12 +9,11 @@ memory of their own, or that return values, use this pool; loops over indices us
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, compiled, device, fetch_add, load, threads
+from edgewise.device import arrays, device, fetch_add, load, threads
 from edgewise.device.target import INTERPRETED
 
 #: Most tasks of a chunk, and chunks that each worker takes on the average before chunks grow by one task.
@@ -42,14 +41,6 @@ def next_chunk(queue):
     size = min(MAX_CHUNK, 1 + taken // (CHUNKS_PER_SIZE * queue.n_workers))
     start = np.int64(fetch_add(queue.counter, 0, size))
     return start, min(start + size, queue.end)
-
-
-@compiled
-def _move_sum(first, end, target, source):
-    """Add a range of ``source`` to ``target`` and set it to zero."""
-    for index in range(first, end):
-        target[index] += source[index]
-        source[index] = 0
 
 
 class ThreadPool:
@@ -96,13 +87,3 @@ class ThreadPool:
         self.starmap(
             function, [(queue, *arguments, *own) for own in per_worker], cancel=partial(counter.fill, end)
         )
-
-    def ranges(self, count: int) -> list:
-        """Divide ``count`` indices evenly: a list with one ``(first, end)`` per worker."""
-        return list(pairwise(count * worker // self.n_workers for worker in range(self.n_workers + 1)))
-
-    def sum(self, parts):
-        """Add all arrays of ``parts`` to the first, which is returned, and set the others to zero."""
-        for other in parts[1:]:
-            self.starmap(_move_sum, [(*bounds, parts[0], other) for bounds in self.ranges(len(other))])
-        return parts[0]

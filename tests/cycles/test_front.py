@@ -326,7 +326,8 @@ def test_the_order_of_auto_is_by_work_and_kept():
     last = graph.cached("cycle-tasks", dict)
     ((key, tasks),) = last.items()
     assert key == ("dfs", 4, True)
-    assert (np.diff(tasks.loads) <= 0).all() and tasks.total == pytest.approx(tasks.loads.sum())
+    assert (tasks.loads[1:] <= tasks.loads[:-1] * 17 / 16).all()  # sorted by the upper bits
+    assert tasks.total == pytest.approx(tasks.loads.sum())
     cycles.cycle_counts(graph, 4, method="dfs")
     assert last[key] is tasks
     cycles.cycle_counts(graph, 4, method="dfs", schedule="static")

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.counting import triangles
+from edgewise.cycles.counting import by_number, triangles
+from edgewise.cycles.counting.by_number import count_by_number, measure
 from edgewise.cycles.counting.on_edges import edge_triangles
 from edgewise.cycles.counting.ranked import ranked_of
-from edgewise.cycles.counting.triangles import count_whole, survey, triangle_counts
+from edgewise.cycles.counting.triangles import count_whole, triangle_counts
 from edgewise.cycles.planning import heaviest_first
 from edgewise.device import Worker, arrays
-from edgewise.device.target import SIMULATED
+from edgewise.device.target import INTERPRETED, SIMULATED
 from tests import jitter
 from tests.zoo import ZOO
 
@@ -113,15 +114,32 @@ def test_a_careless_credit_is_lost():
     assert any(counts != [3, 0, 0, 12, 15, 36] for counts, _ in found)
 
 
-@pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize("shape", ZOO)
-def test_rows_are_counted_as_they_are(shape, apart, monkeypatch):
-    monkeypatch.setattr(triangles, "FAR", -1 if apart else 10**6)
-    monkeypatch.setattr(triangles, "MAX_STEPS", 10**6)
+def test_rows_are_counted_as_they_are(shape, monkeypatch):
+    monkeypatch.setattr(by_number, "MAX_STEPS", 10**6)
+    check_by_number(shape)
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="constants are compiled")
+@pytest.mark.parametrize("way", ["merged", "marked", "looked up", "in a full table"])
+@pytest.mark.parametrize("window", [1, 3, 4096])
+@pytest.mark.parametrize("shape", ZOO)
+def test_rows_are_counted_in_every_way(shape, window, way, monkeypatch):
+    monkeypatch.setattr(by_number, "MAX_STEPS", 10**6)
+    monkeypatch.setattr(by_number, "WINDOW", window)
+    monkeypatch.setattr(by_number, "FAR", 1 if window == 3 else 8192)
+    monkeypatch.setattr(by_number, "MAX_MERGED", 10**6 if way == "merged" else 1)
+    monkeypatch.setattr(by_number, "NEAR", 1 << 15 if way == "marked" else 0)
+    if way == "in a full table":
+        monkeypatch.setattr(by_number, "SPACE", 1)
+        monkeypatch.setattr(by_number, "SPREAD", 1 << 26)  # many numbers have the slot of another
+    check_by_number(shape)
+
+
+def check_by_number(shape):
     vertices, sources, targets = ZOO[shape]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
     graph.offsets  # noqa: B018
-    assert survey(graph.offsets, graph.neighbours).far_apart == (apart and len(graph.neighbours) > 0)
     for _ in range(2):
         check_whole(count_whole(graph), graph, shape)
     assert not graph.has_cached("ranked")
@@ -147,7 +165,8 @@ def test_edge_lists_and_directed_graphs_are_ranked(shape):
 
 
 def test_rows_that_are_not_sorted_are_ranked():
-    assert survey(np.array([0, 2, 4, 6]), np.array([2, 1, 2, 0, 1, 0], np.uint32)) is None
+    rows = np.array([0, 2, 4, 6]), np.array([2, 1, 2, 0, 1, 0], np.uint32)
+    assert count_by_number(*rows, measure(*rows)) is None
     graph = ew.Graph.from_csr([0, 2, 4, 6], [2, 1, 2, 0, 1, 0])
     assert count_whole(graph)[0].tolist() == [1, 1, 1]
 
@@ -155,7 +174,7 @@ def test_rows_that_are_not_sorted_are_ranked():
 def test_hubs_are_ranked(monkeypatch):
     low, middle = np.repeat(np.arange(40), 40), np.tile(np.arange(40, 80), 40)
     graph = ew.Graph.from_edges(np.r_[low, low + 80], np.r_[middle, middle], n_vertices=120)
-    assert survey(graph.offsets, graph.neighbours) is None
+    assert measure(graph.offsets, graph.neighbours) is None
     assert not count_whole(graph)[0].any()
     monkeypatch.setattr(triangles, "MIN_SHARED_STEPS", -1)
     assert count_whole(graph)[0] is None

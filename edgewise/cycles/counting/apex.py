@@ -11,11 +11,12 @@ blocks with tables in the memory of the GPU, by blocks with tables in shared mem
 is one launch, in which the thread groups take vertices from an atomic counter.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.ranked import RankedCSR, first_from
+from edgewise.cycles.counting.ranked import RankedCSR, even_pieces, first_from
 from edgewise.device import (
     arrays,
     barrier_wait,
@@ -409,20 +410,21 @@ def wedges_of(ranked):
     return lengths, wedges
 
 
-@each
-def bound_wedges(apex, csr, bounds):
-    """Sum up the lengths of the rows of a vertex's lower neighbours."""
-    total = np.int64(0)
-    for entry in range(csr.offsets[apex], csr.split[apex]):
-        middle = np.int64(csr.neighbours[entry])
-        total += csr.offsets[middle + 1] - csr.offsets[middle]
-    bounds[apex] = total
+@partial(each, least_chunk=1)
+def bound_wedges(piece, pieces, csr, factor, bounds):
+    """Sum up the lengths of the rows of each vertex's lower neighbours, times a factor."""
+    for apex in range(pieces[piece], pieces[piece + 1]):
+        total = np.int64(0)
+        for entry in range(csr.offsets[apex], csr.split[apex]):
+            middle = np.int64(csr.neighbours[entry])
+            total += csr.offsets[middle + 1] - csr.offsets[middle]
+        bounds[apex] = total * factor
 
 
-def wedge_bounds(ranked):
-    """Upper bounds of the wedges below each vertex, on the CPU: (n,) int64 array."""
-    bounds = np.empty(ranked.n_vertices, np.int64)
-    bound_wedges(len(bounds), ranked.csr, bounds)
+def wedge_bounds(ranked, factor=1, kind=np.int64):
+    """Upper bounds of the wedges below each vertex, on the CPU, times a factor: (n,) array of ``kind``."""
+    bounds, pieces = np.empty(ranked.n_vertices, kind), even_pieces(ranked.offsets)
+    bound_wedges(len(pieces) - 1, pieces, ranked.csr, kind(factor), bounds)
     return bounds
 
 
@@ -437,7 +439,7 @@ def max_wedge_bound(ranked, enough):
 def wedge_work(ranked, cost):
     """Operations of each apex, about: (n,) float64 array; ``cost`` is that of a wedge on the CPU."""
     if ranked.device == "cpu":
-        return wedge_bounds(ranked) * cost
+        return wedge_bounds(ranked, cost, np.float64)
     return wedges_of(ranked)[1].astype(np.float64)
 
 

@@ -40,6 +40,7 @@ before the middles are credited, and ``p d`` is kept as a negative loss to make 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,11 +57,12 @@ from edgewise.cycles.counting.apex import (
     wedge_shares,
     wedge_work,
 )
-from edgewise.cycles.counting.ranked import Ranked, Rows
-from edgewise.cycles.counting.vertex_queue import VertexCounter, prefetch_lower, vertex_of
+from edgewise.cycles.counting.ranked import Ranked, Rows, even_pieces
+from edgewise.cycles.counting.vertex_queue import Field, VertexCounter, prefetch_lower, vertex_of
 from edgewise.device import arrays, compiled, device, each_row, fetch_add
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
+from edgewise.primitives.counting_sort import zeros
 from edgewise.primitives.thread_pool import next_chunk
 
 #: Operations of a wedge, in the unit of :mod:`~edgewise.cycles.planning`.
@@ -238,25 +240,21 @@ class ThreadPentagons(VertexCounter):
         longest = int(ranked.offsets[-1] - ranked.offsets[-2]) if n else 0
         most = min(n, longest + max_wedge_bound(ranked, MAX_NARROW - longest)) + 2
         narrow = np.dtype(np.uint16 if most <= MAX_NARROW + 2 else np.uint32)
-        self.prefix = TrianglePrefix(np.zeros(len(ranked.neighbours), np.uint32), np.zeros(n, np.int64))
+        self.prefix = TrianglePrefix(zeros(len(ranked.neighbours), np.uint32), zeros(n, np.int64))
 
-        def make_scratch():
-            rows, sums, credits = np.empty(most, np.int64), np.zeros(most, np.int64), np.empty(most, np.int64)
-            by_number = np.empty(most, kind), np.zeros(most, np.uint32), rows, sums, credits
-            return Scratch(np.zeros(n, narrow), *by_number, np.zeros(n, np.int64))
-
-        size = n * (8 + narrow.itemsize) + most * (28 + kind.itemsize)
+        number, endpoints, wedges = Field(n, narrow, True), Field(most, kind), Field(most, np.uint32, True)
+        row, sums, credits = Field(most, np.int64), Field(most, np.int64, True), Field(most, np.int64)
+        fields = number, endpoints, wedges, row, sums, credits
         arguments = order, ranked.csr, self.prefix
-        super().__init__(count_pentagons, arguments, len(order), make_scratch, size)
+        super().__init__(count_pentagons, arguments, len(order), n, Scratch, fields)
 
     @property
     def counts(self):
         """Counts so far, by rank: (n,) int64 array."""
         _, graph, prefix = self.arguments
-        bounds = self.pool.ranges(len(prefix.at_apex))
-        self.pool.starmap(
-            subtract_prefix, [(graph, prefix, *one, own.counts) for one, own in zip(bounds, self.scratch)]
-        )
+        bounds = even_pieces(graph.offsets, self.pool.n_workers)
+        runs = zip(pairwise(bounds.tolist()), self.scratch)
+        self.pool.starmap(subtract_prefix, [(graph, prefix, *run, own.counts) for run, own in runs])
         return super().counts
 
 

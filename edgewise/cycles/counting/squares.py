@@ -33,7 +33,7 @@ from edgewise.cycles.counting.apex import (
     wedge_work,
 )
 from edgewise.cycles.counting.ranked import Ranked, Rows
-from edgewise.cycles.counting.vertex_queue import VertexCounter, prefetch_lower, vertex_of
+from edgewise.cycles.counting.vertex_queue import Field, VertexCounter, prefetch_lower, vertex_of
 from edgewise.device import compiled, device, fetch_add
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
@@ -140,13 +140,8 @@ def on_threads(ranked: Ranked, order) -> VertexCounter:
     n, kind = ranked.n_vertices, ranked.neighbours.dtype
     longest = int(ranked.offsets[-1] - ranked.offsets[-2]) if n else 0
     narrow = np.dtype(np.uint16 if longest < 2**16 else np.uint32)
-
-    def make_scratch():
-        lists = np.empty(n + 1, kind), np.empty(n + 1, narrow)
-        return Scratch(np.zeros(n, narrow), *lists, np.zeros(n, np.int64))
-
-    size = n * (8 + kind.itemsize + 2 * narrow.itemsize)
-    return VertexCounter(count_squares, (order, ranked.csr), len(order), make_scratch, size)
+    fields = Field(n, narrow, clear=True), Field(n + 1, kind), Field(n + 1, narrow)
+    return VertexCounter(count_squares, (order, ranked.csr), len(order), n, Scratch, fields)
 
 
 class Arrays(NamedTuple):

@@ -1,14 +1,10 @@
 """Triangles through every vertex, by intersecting rows of higher neighbours.
 
 A triangle is found once, at its lowest vertex ``x`` and the edge to its middle ``y``: its highest vertices
-``z`` are those in both the row of higher neighbours of ``x`` and that of ``y``.  *Higher* may be any order of
-the vertices.
-
-* By rank, that is by degree, a vertex has at most ``sqrt(2 m)`` higher neighbours, so that the whole count
-  takes ``O(m**1.5)`` steps on any graph (Chiba and Nishizeki 1985; Latapy 2008).
-* By number the steps are ``sum lower(y) higher(y)``, which is known after one pass over the rows.  Where that
-  is small, as on meshes, roads and all graphs without hubs, the rows are used as they are
-  (:func:`survey`): ranking would take longer than counting, and would move neighbours apart in memory.
+``z`` are those in both the row of higher neighbours of ``x`` and that of ``y``.  Higher is by rank, that is
+by degree, so that a vertex has at most ``sqrt(2 m)`` higher neighbours, and the whole count takes
+``O(m**1.5)`` steps on any graph (Chiba and Nishizeki 1985; Latapy 2008).  Graphs without hubs are counted in
+their rows as they are (:mod:`~edgewise.cycles.counting.by_number`).
 
 On the CPU, rows of up to three higher neighbours are merged with those of their neighbours.  For longer ones
 the higher neighbours of ``x`` are *marked* by one more than the triangles found so far.  The rows of the
@@ -29,9 +25,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from edgewise.cycles.counting.by_number import count_by_number, measure
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles, row_merger
-from edgewise.cycles.counting.ranked import Ranked, RankedCSR, Rows, first_from, ranked_of
-from edgewise.cycles.counting.vertex_queue import VertexCounter, task_prefetcher, vertex_of
+from edgewise.cycles.counting.ranked import (
+    Ranked,
+    Rows,
+    by_vertex,
+    even_pieces,
+    first_from,
+    ranked_of,
+)
+from edgewise.cycles.counting.vertex_queue import Field, VertexCounter, task_prefetcher, vertex_of
 from edgewise.device import (
     arrays,
     barrier_wait,
@@ -48,14 +52,8 @@ from edgewise.primitives.thread_pool import next_chunk
 
 #: Higher neighbours up to which rows are merged.
 MAX_MERGED = 3
-#: Steps by number for each entry up to which ranking takes longer than it saves.
-MAX_STEPS = 8
 #: Steps by rank, seconds of work, from which on the tasks are rather distributed in pieces.
 MIN_SHARED_STEPS = 1 << 30
-#: Entries of a sample that tells whether neighbours are close in memory, and the least distance that is not.
-SAMPLE, FAR = 4096, 8192
-#: Rows that a thread surveys at a time.
-STRETCH = 4096
 #: Operations of a step, in the unit of :mod:`~edgewise.cycles.planning`.
 COST = 0.2
 NO_ORDER = np.empty(0, np.int64)
@@ -120,13 +118,12 @@ def mark_row(low, rows, marks, counts):
 
 
 @compiled
-def count_triangles(queue, order, far_apart, rows, scratch):
+def count_triangles(queue, order, rows, scratch):
     """Count the triangles above the lowest vertices that one thread takes from the queue."""
     start, stop = next_chunk(queue)
     while start < stop:
         for task in range(start, stop):
-            if far_apart:
-                prefetch_higher(task, stop, order, rows, rows.ends)
+            prefetch_higher(task, stop, order, rows, rows.ends)
             low = vertex_of(task, order)
             n_higher = rows.ends[low] - rows.starts[low]
             if n_higher > MAX_MERGED:
@@ -136,27 +133,24 @@ def count_triangles(queue, order, far_apart, rows, scratch):
         start, stop = next_chunk(queue)
 
 
-def on_threads(rows: Rows, order=NO_ORDER, far_apart=True) -> VertexCounter:
+def on_threads(rows: Rows, order=NO_ORDER) -> VertexCounter:
     """Prepare a count on the threads of the CPU; without an order, tasks are all vertices."""
     n = len(rows.starts)
-
-    def make_scratch():
-        return Scratch(np.zeros(n, np.uint32), np.zeros(n, np.int64))
-
-    arguments = order, far_apart, rows
-    return VertexCounter(count_triangles, arguments, len(order) or n, make_scratch, 12 * n)
+    marks = Field(n, np.uint32, clear=True)
+    return VertexCounter(count_triangles, (order, rows), len(order) or n, n, Scratch, [marks])
 
 
-@each
-def count_steps(vertex, csr, steps):
-    """Sum up the lengths of the rows that a lowest vertex reads."""
+@partial(each, least_chunk=1)
+def count_steps(piece, pieces, csr, work):
+    """Sum up the lengths of the rows that the lowest vertices of a piece read."""
     offsets, neighbours, split = csr
-    total = np.int64(0)
-    if offsets[vertex + 1] - split[vertex] > 1:
-        for entry in range(split[vertex], offsets[vertex + 1]):
-            middle = np.int64(neighbours[entry])
-            total += offsets[middle + 1] - split[middle]
-    steps[vertex] = total
+    for vertex in range(pieces[piece], pieces[piece + 1]):
+        total = np.int64(0)
+        if offsets[vertex + 1] - split[vertex] > 1:
+            for entry in range(split[vertex], offsets[vertex + 1]):
+                middle = np.int64(neighbours[entry])
+                total += offsets[middle + 1] - split[middle]
+        work[vertex] = total * COST
 
 
 def triangle_counts(ranked: Ranked):
@@ -175,92 +169,17 @@ def count_whole(graph):
     the numbers of self-loops and repeated edges, which were ignored.
     """
     if graph.has_rows and not graph.directed:
-        surveyed = graph.cached("triangles by number", lambda: survey(graph.offsets, graph.neighbours))
-        if surveyed is not None:
-            solver = on_threads(surveyed.rows, far_apart=surveyed.far_apart)
-            solver.count(0, graph.n_vertices)
-            return solver.counts, surveyed.n_self_loops, surveyed.n_duplicates
+        rows = graph.offsets, graph.neighbours
+        longest = graph.cached("triangles by number", lambda: measure(*rows))
+        triangles = None if longest is None else count_by_number(*rows, longest)
+        if triangles is not None:
+            return triangles
     ranked = ranked_of(graph)
     n_lower, n_higher = ranked.split - ranked.offsets[:-1], ranked.offsets[1:] - ranked.split
     counts = None
     if int(n_lower @ n_higher) <= MIN_SHARED_STEPS:
-        counts = triangle_counts(ranked)[ranked.rank]
+        counts = by_vertex(triangle_counts(ranked), ranked)
     return counts, ranked.n_self_loops, ranked.n_duplicates
-
-
-class Surveyed(NamedTuple):
-    """A graph whose triangles are counted without ranking, by rows of distinct higher neighbours."""
-
-    rows: Rows
-    far_apart: bool
-    n_self_loops: int
-    n_duplicates: int
-
-
-class Survey(NamedTuple):
-    """Of each stretch: entries below the one before, repeated edges, steps by number, and self-loops."""
-
-    descents: Any
-    duplicates: Any
-    steps: Any
-    self_loops: Any
-
-
-def survey(offsets, neighbours) -> Surveyed | None:
-    """Prepare a count in symmetric rows as they are; ``None`` if they are not sorted or should be ranked."""
-    n = len(offsets) - 1
-    split, stretches = np.empty(n, np.int64), -(-n // STRETCH)
-    csr, sums = RankedCSR(offsets, neighbours, split), Survey(*np.zeros((4, stretches), np.int64))
-    survey_rows(stretches, csr, sums)
-    n_descents, n_duplicates, steps, n_self_loops = (int(one.sum()) for one in sums)
-    if n_descents or steps > MAX_STEPS * len(neighbours):
-        return None
-    rows = Rows(split, offsets[1:], neighbours)
-    if n_duplicates:
-        rows = Rows(split, rows.ends.copy(), np.empty_like(neighbours))
-        copy_distinct(n, neighbours, rows)
-    return Surveyed(rows, _are_far_apart(offsets, neighbours), n_self_loops, n_duplicates)
-
-
-@partial(each, least_chunk=1)
-def survey_rows(stretch, csr, sums):
-    """Find the higher neighbours of a stretch of rows, and how many steps they take."""
-    offsets, neighbours, split = csr
-    descents, duplicates, steps, self_loops = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    for vertex in range(stretch * STRETCH, min((stretch + 1) * STRETCH, len(split))):
-        first, end, n_higher, before = offsets[vertex], offsets[vertex + 1], np.int64(0), np.int64(-1)
-        for entry in range(first, end):
-            neighbour = np.int64(neighbours[entry])
-            descents += neighbour < before
-            duplicates += (neighbour == before) & (neighbour > vertex)
-            self_loops += neighbour == vertex
-            n_higher += neighbour > vertex
-            before = neighbour
-        split[vertex] = end - n_higher
-        steps += n_higher * (end - n_higher - first)
-    sums.descents[stretch], sums.duplicates[stretch] = descents, duplicates
-    sums.steps[stretch], sums.self_loops[stretch] = steps, self_loops
-
-
-@each
-def copy_distinct(vertex, neighbours, rows):
-    """Copy the higher neighbours of a row, each once, and move the row's end."""
-    end, before = rows.starts[vertex], np.int64(-1)
-    for entry in range(rows.starts[vertex], rows.ends[vertex]):
-        neighbour = np.int64(neighbours[entry])
-        rows.neighbours[end] = neighbour
-        end += neighbour != before
-        before = neighbour
-    rows.ends[vertex] = end
-
-
-def _are_far_apart(offsets, neighbours):
-    """Whether most vertices are far from their neighbours in memory, by a sample."""
-    if len(neighbours) == 0:
-        return False
-    entries = np.linspace(0, len(neighbours) - 1, SAMPLE).astype(np.int64)
-    vertices = np.searchsorted(offsets, entries, side="right") - 1
-    return bool((np.abs(neighbours[entries].astype(np.int64) - vertices) > FAR).mean() > 0.5)
 
 
 class Edges(NamedTuple):
@@ -398,8 +317,8 @@ def start(ranked: Ranked, order, length: int):
 def work(ranked: Ranked, length: int):
     """Operations of each lowest vertex: (n,) float64 array on the device of ``ranked``."""
     if ranked.device == "cpu":
-        steps = arrays.empty(ranked.n_vertices, np.int64, ranked.device)
-        count_steps(ranked.n_vertices, ranked.csr, steps)
-        return steps * COST
+        work, pieces = np.empty(ranked.n_vertices, np.float64), even_pieces(ranked.offsets)
+        count_steps(len(pieces) - 1, pieces, ranked.csr, work)
+        return work
     n_higher = ranked.offsets[1:] - ranked.split
     return (n_higher * (n_higher - 1)).astype(np.float64)

@@ -7,10 +7,13 @@ This halves the time on graphs that are larger than the caches.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from edgewise.device import device
+from edgewise.device import device, each
 from edgewise.device.prefetch import prefetch
+from edgewise.primitives.counting_sort import zeros
 from edgewise.primitives.thread_pool import ThreadPool
 
 
@@ -61,22 +64,53 @@ def task_prefetcher(shortest, *, offsets, row, bounds, near_rows, near):
 prefetch_lower = task_prefetcher(1, offsets=8, row=5, bounds=3, near_rows=1, near=1)
 
 
+@each
+def add_counts(vertex, n, n_workers, counts):
+    """Add the counts of all workers, each (n,), to those of the first, and reset the others."""
+    total = np.int64(0)
+    for worker in range(1, n_workers):
+        count = counts[worker * n + vertex]
+        if count != 0:
+            total += count
+            counts[worker * n + vertex] = 0
+    counts[vertex] += total
+
+
+class Field(NamedTuple):
+    """One array of a thread's scratch memory: ``size`` elements of ``kind``, which are zeros if ``clear``."""
+
+    size: int
+    kind: Any
+    clear: bool = False
+
+
 class VertexCounter:
     """A solver on CPU threads; see :class:`edgewise.cycles.methods.CycleMethod`.
 
-    ``kernel(queue, *arguments, scratch)`` is a compiled function, and ``make_scratch()`` returns the record
-    of one thread, with a field ``counts``: (n,) int64 array, zeros.
+    ``kernel(queue, *arguments, scratch)`` is a compiled function; ``scratch`` is a record of one thread, made
+    by ``make_scratch`` of an array for each of the ``fields``, and of ``counts``: (n,) int64 array, zeros.
     """
 
-    def __init__(self, kernel, arguments, n_tasks, make_scratch, bytes_per_worker):
-        self.kernel, self.arguments = kernel, arguments
-        self.pool = ThreadPool(max(1, n_tasks), bytes_per_worker)
-        self.scratch = [make_scratch() for _ in range(self.pool.n_workers)]
+    def __init__(self, kernel, arguments, n_tasks, n, make_scratch, fields):
+        self.kernel, self.arguments, self.n = kernel, arguments, n
+        fields = (*fields, Field(n, np.int64, True))
+        size = sum(field.size * np.dtype(field.kind).itemsize for field in fields)
+        self.pool = ThreadPool(max(1, n_tasks), size)
+        parts = [self._allocate(field) for field in fields]
+        self.parts = parts[-1].reshape(-1)
+        self.scratch = [make_scratch(*arrays) for arrays in zip(*parts)]
+
+    def _allocate(self, field):
+        workers = self.pool.n_workers
+        allocate = zeros if field.clear else np.empty
+        return allocate(workers * field.size, field.kind).reshape(workers, field.size)
 
     @property
     def counts(self):
         """Counts so far: (n,) int64 array."""
-        return self.pool.sum([scratch.counts for scratch in self.scratch])
+        if self.pool.n_workers > 1:
+            add_counts(self.n, self.n, self.pool.n_workers, self.parts)
+        return self.parts[: self.n]
 
     def count(self, first: int, end: int) -> None:
         """Do the tasks ``first`` to ``end - 1``."""

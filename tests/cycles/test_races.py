@@ -1,0 +1,49 @@
+"""Triangles by number under a jittery interpreter: threads lose no credit, and a planted race is caught."""
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.cycles.counting import by_number
+from edgewise.device.regions import Worker
+from tests import jitter
+
+pytestmark = pytest.mark.interpreter
+SEEDS = range(30)
+#: Two cliques that share an edge, in stretches of two vertices, which the threads credit at the same time.
+EDGES = [(u, v) for clique in (range(5), range(3, 8)) for u in clique for v in clique if u < v]
+COUNTS = [6, 6, 6, 12, 12, 6, 6, 6]
+
+
+def counts_on(seed, **replaced):
+    """Counts by three threads of which each keeps the credits of two vertices apart."""
+    graph = ew.Graph.from_edges(*np.unique(EDGES, axis=0).T, n_vertices=8)
+    scheduler = jitter.Scheduler(seed)
+    next_stretch, counts = (jitter.Jittery(one, scheduler) for one in (np.zeros(1, np.int64), np.full(8, 99)))
+    found = by_number.Found(*(jitter.Jittery(np.zeros(1, np.int64), scheduler) for _ in range(3)))
+    kinds = (by_number.LEAST_SLOTS, np.int64), (8, np.int64), (by_number.NEAR, np.uint32), (2, np.int64)
+    scratch = by_number.Scratch(*(np.zeros(3 * size, kind) for size, kind in kinds))
+    csr = by_number.CSR(graph.offsets, graph.neighbours)
+    region = jitter.jittery(by_number.count_rows.body, WINDOW=2, **replaced)
+
+    def start(number, barrier):
+        region(Worker(number, 3, barrier), by_number.Plan(2, True), next_stretch, csr, scratch, counts, found)
+
+    assert jitter.run_region(scheduler, 3, start)
+    return counts.values.tolist(), [int(one.values[0]) for one in found]
+
+
+def test_no_credit_is_lost():
+    for seed in SEEDS:
+        assert counts_on(seed) == (COUNTS, [0, 0, 0]), f"seed {seed}"
+
+
+def careless_add(array, index, value):
+    """An addition that is taken apart: the planted race."""
+    held = array[index]
+    array[index] = held + value
+    return held
+
+
+def test_a_careless_addition_is_found():
+    assert any(counts_on(seed, fetch_add=careless_add)[0] != COUNTS for seed in SEEDS)

@@ -1,0 +1,42 @@
+"""Counting sort, scan, gather and zeros by blocks, against NumPy."""
+
+import numpy as np
+import pytest
+
+from edgewise.primitives import counting_sort
+
+pytestmark = pytest.mark.interpreter
+COUNTS = [0, 1, 7, 300]
+
+
+@pytest.fixture(autouse=True)
+def several_blocks(monkeypatch):
+    monkeypatch.setattr(counting_sort, "n_blocks_of", lambda count: 3)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_equal_keys_keep_their_order(count):
+    keys = np.random.default_rng(count).integers(0, 9, count)
+    order = counting_sort.counting_order(keys, 6)
+    assert order.dtype == np.int64
+    assert (order == np.argsort(np.minimum(keys, 5), kind="stable")).all()
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_offsets_are_sums_in_an_order(count):
+    draw = np.random.default_rng(count)
+    sizes, order = draw.integers(0, 9, count), draw.permutation(count)
+    expected = np.concatenate([[0], np.cumsum(sizes[order])])
+    offsets, rank = counting_sort.offsets_in_order(sizes, order, np.uint32)
+    assert (offsets == expected).all() and rank.dtype == np.uint32
+    assert (rank[order] == np.arange(count)).all()
+    assert (counting_sort.gather(sizes, order) == sizes[order]).all()
+
+
+@pytest.mark.parametrize("count", [0, 3, 20_000])
+def test_zeros_are_zero(count, monkeypatch):
+    for _ in range(3):  # memory comes back with what was there before
+        values = counting_sort.zeros(count, np.int64)
+        assert values.shape == (count,) and not values.any()
+        values.fill(1)
+        del values
