@@ -1,6 +1,6 @@
 """The result of connected components.
 
-A component's vertices are counted at its root.  For many vertices on the host a single core counts, into
+A component's vertices are counted at its root, on a GPU by :mod:`~edgewise.components.sizes`.  For many vertices on the host a single core counts, into
 numbers no wider than labels: most labels are the same, and several cores would contend for one counter.
 """
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.cached_property import cached_property
+from edgewise.components.sizes import list_components, root_starts
 from edgewise.device import arrays, each
 from edgewise.primitives import histogram
 from edgewise.result import Result
@@ -52,14 +53,26 @@ class Components(Result):
         return self._labels.astype(np.int64, copy=False)
 
     @cached_property
-    def _roots_and_sizes(self):
+    def _root_starts(self):
+        """Where the roots of each stretch of vertices begin, on a GPU, and how many there are."""
         with arrays.guard(arrays.device_of(self._labels)):
-            return component_sizes(self.labels)
+            starts = root_starts(self._labels)
+            return starts, int(starts[-1])
 
-    @property
+    @cached_property
+    def _roots_and_sizes(self):
+        device = arrays.device_of(self._labels)
+        with arrays.guard(device):
+            if device == "cpu":
+                return component_sizes(self.labels)
+            roots, sizes = list_components(self._labels, *self._root_starts)
+            return roots.view(np.int32) if self.labels.dtype == np.int32 else roots.astype(np.int64), sizes
+
+    @cached_property
     def count(self) -> int:
         """Number of components."""
-        return len(self._roots_and_sizes[0])
+        on_gpu = arrays.device_of(self._labels) != "cpu"
+        return self._root_starts[1] if on_gpu else len(self._roots_and_sizes[0])
 
     @property
     def roots(self):
@@ -246,11 +259,10 @@ def count_all(_, vertices, labels, sizes):
 
 
 def component_sizes(labels):
-    """Roots of the components, ascending, and the int64 number of vertices of each."""
-    if len(labels) >= MANY and arrays.device_of(labels) == "cpu":
+    """Roots of the components on the host, ascending, and the int64 number of vertices of each."""
+    if len(labels) >= MANY:
         return component_sizes_on_host(labels)
-    xp = arrays.namespace(labels)
-    roots = xp.flatnonzero(labels == xp.arange(len(labels), dtype=labels.dtype))
+    roots = np.flatnonzero(labels == np.arange(len(labels), dtype=labels.dtype))
     sizes = histogram(labels, len(labels))[roots]
     return roots.astype(labels.dtype), sizes.astype(np.int64, copy=False)
 

@@ -7,18 +7,29 @@ A parent that is nearer to the source than its child cannot close a cycle, so th
 Without one, the tight edges come from vertices at the same distance (weights of zero, or lost in rounding);
 such vertices are settled level by level: first those with a tight edge from a settled vertex, then those with
 one from these.  With negative weights all vertices are settled by levels, from the sources on.
+
+On a GPU the warps take equal stretches of the entries rather than rows, since the longest row would take
+longer than all others.  A warp reads the offsets of as many rows as it has lanes at a time, and keeps the
+least parent of each in shared memory.  Entries that are no less are skipped before their distance is read:
+rows mostly ascend, so that few distances are read after a row's first parent.  Rows that several warps share
+are joined by an atomic minimum.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, device, each
+from edgewise.device import arrays, device, each, fetch_min, parallel_region
+from edgewise.device.warps import ballot, block_size, find_segment, shuffle, warp_barrier, warp_size
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.result import unreached
 
 #: Level of a vertex that has no parent yet.
 OPEN = -1
+#: Entries of a stretch, threads of a block, and its blocks on a multiprocessor.
+STRETCH, THREADS, BLOCKS = 4096, 256, 8
+#: More than any vertex number.
+NO_VERTEX = 2**63 - 1
 
 
 @device
@@ -71,6 +82,79 @@ def _nearer_parent(vertex, incoming, tree, sources):
         tree.changed[0] = 1
 
 
+@device
+def row_of(entry, offsets):
+    """Row that contains an entry."""
+    first, end = 0, len(offsets) - 1
+    while first < end:
+        middle = (first + end) // 2
+        if offsets[middle + 1] <= entry:
+            first = middle + 1
+        else:
+            end = middle
+    return first
+
+
+@device
+def _least_parents(worker, row, first, end, incoming, distances, none):
+    """Find the least parents of the rows of a warp among the entries ``first`` to ``end - 1``.
+
+    They are rows ``row`` on, one for each lane, whose words of shared memory get the parents.
+    """
+    offsets, neighbours, weights = incoming
+    lanes = warp_size()
+    lane, own = worker.id % lanes, row + worker.id % lanes
+    words, base = worker.shared, worker.id % block_size() - lane
+    n = len(distances)
+    begin, stop = offsets[min(own, n)], offsets[min(own + 1, n)]
+    words[base + lane] = NO_VERTEX
+    warp_barrier()
+    for chunk in range(first, end, lanes):
+        entry, is_parent = chunk + lane, False
+        owner = find_segment(entry, stop, lanes)
+        leader, other = max(shuffle(begin, owner) - chunk, 0), np.int64(0)
+        if entry < end:
+            other, vertex = np.int64(neighbours[entry]), row + owner
+            if other < words[base + owner] and distances[vertex] != none:
+                nearer = distances[other] < distances[vertex]
+                is_parent = nearer and is_tight(distances, other, vertex, weights, entry)
+        found = ballot(is_parent) >> leader
+        if is_parent and found & ((np.int64(1) << (lane - leader)) - 1) == 0:
+            words[base + owner] = other  # the first lane of its row, alone
+        warp_barrier()
+        if is_parent and other < words[base + owner]:
+            fetch_min(words, base + owner, other)
+        warp_barrier()
+
+
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=BLOCKS, shared_words=THREADS)
+def find_nearer_parents(worker, incoming, distances, none, parents):
+    """Find the smallest parents that are nearer to the sources; ``parents`` are all ones, (n,) uint64."""
+    offsets, lanes, n = incoming.offsets, warp_size(), len(distances)
+    n_entries, lane = offsets[n], worker.id % lanes
+    for stretch in range(worker.id // lanes, -(-n_entries // STRETCH), worker.count // lanes):
+        first, stop = stretch * STRETCH, min((stretch + 1) * STRETCH, n_entries)
+        row = row_of(first, offsets)
+        while first < stop:
+            end = min(offsets[min(row + lanes, n)], stop)
+            if first < end:
+                _least_parents(worker, row, first, end, incoming, distances, none)
+                least = worker.shared[worker.id % block_size()]
+                if least < NO_VERTEX:
+                    fetch_min(parents, row + lane, np.uint64(least))
+            first, row = end, row + lanes
+
+
+@each
+def _open_without_parent(vertex, tree, sources):
+    """Leave a vertex open if it is reached, has no parent and is no source."""
+    reached = tree.distances[vertex] != tree.none
+    tree.levels[vertex] = 0
+    if reached and tree.parents[vertex] < 0 and not is_among(vertex, sources):
+        tree.levels[vertex] = OPEN
+        tree.changed[0] = 1
+
+
 @each
 def _parent_at_level(vertex, incoming, tree, level):
     """Settle an open vertex behind the smallest tight neighbour of the level before."""
@@ -88,22 +172,29 @@ def _parent_at_level(vertex, incoming, tree, level):
         tree.changed[0] = 1
 
 
-def parents_of(incoming, distances, sources, negative):
+def parents_of(incoming, distances, sources, least_weight):
     """Smallest vertex from which a shortest path comes in, (n,) int64; -1 for sources and unvisited vertices.
 
-    ``sources`` ascend, on the host; ``negative`` says that a weight may be negative.
+    ``sources`` ascend, on the host; no weight is less than ``least_weight``.
     """
     device = arrays.device_of(distances)
     with arrays.guard(device):
         n, none = len(distances), distances.dtype.type(unreached(distances.dtype))
-        parents, levels = arrays.full(n, -1, np.int64, device), arrays.full(n, OPEN, np.int32, device)
-        starts, changed = arrays.move(np.asarray(sources), device), arrays.full(1, 1, np.int32, device)
+        parents = arrays.full(n, -1, np.int64, device)
+        if device != "cpu" and least_weight >= 0:
+            find_nearer_parents(incoming, distances, none, parents.view(np.uint64))
+            if not len(incoming.weights) or (least_weight > 0 and distances.dtype.kind in "iu"):
+                return parents  # every vertex has a parent that is nearer
+        levels = arrays.full(n, OPEN, np.int32, device)
+        starts, changed = arrays.move(np.asarray(sources), device), arrays.zeros(1, np.int32, device)
         tree = Tree(distances, none, parents, levels, changed)
-        if negative:
+        if least_weight < 0:
             levels[starts] = 0
-        else:
-            changed.fill(0)
+            changed.fill(1)
+        elif device == "cpu":
             _nearer_parent(n, incoming, tree, starts)
+        else:
+            _open_without_parent(n, tree, starts)
         level = 0
         while int(changed[0]):
             changed.fill(0)
