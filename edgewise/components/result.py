@@ -1,7 +1,8 @@
 """The result of connected components.
 
-A component's vertices are counted at its root, on a GPU by :mod:`~edgewise.components.sizes`.  For many vertices on the host a single core counts, into
-numbers no wider than labels: most labels are the same, and several cores would contend for one counter.
+A component's vertices are counted at its root, on a GPU by :mod:`~edgewise.components.sizes`.  For many
+vertices on the host a single core counts, into numbers no wider than labels: most labels are the same, and
+several cores would contend for one counter.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def list_roots(worker, labels, sizes, starts, roots, members):
 
 
 def root_starts(labels):
-    """Offset of the roots of each stretch among all roots: (stretches + 1,) int64; the last is their number."""
+    """Where the roots of each stretch begin among all: (stretches + 1,) int64; the last is their number."""
     n_roots = arrays.empty(-(-len(labels) // STRETCH), np.int64, arrays.device_of(labels))
     if len(labels):
         count_roots(labels, n_roots)
@@ -82,7 +82,7 @@ def root_starts(labels):
 
 
 def list_components(labels, starts, count):
-    """Roots, in the type of ``labels``, and int64 sizes of the ``count`` components, by :func:`root_starts`."""
+    """Roots, in the type of ``labels``, and int64 sizes of ``count`` components, by :func:`root_starts`."""
     device = arrays.device_of(labels)
     roots, members = (arrays.empty(count, kind, device) for kind in (labels.dtype, np.int64))
     if count:

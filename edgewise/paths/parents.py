@@ -23,6 +23,7 @@ from edgewise.device import arrays, device, each, fetch_min, parallel_region
 from edgewise.device.warps import ballot, block_size, find_segment, shuffle, warp_barrier, warp_size
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.result import unreached
+from edgewise.primitives.rows import row_of
 
 #: Level of a vertex that has no parent yet.
 OPEN = -1
@@ -80,19 +81,6 @@ def _nearer_parent(vertex, incoming, tree, sources):
     if least < 0 and not is_among(vertex, sources):
         tree.levels[vertex] = OPEN
         tree.changed[0] = 1
-
-
-@device
-def row_of(entry, offsets):
-    """Row that contains an entry."""
-    first, end = 0, len(offsets) - 1
-    while first < end:
-        middle = (first + end) // 2
-        if offsets[middle + 1] <= entry:
-            first = middle + 1
-        else:
-            end = middle
-    return first
 
 
 @device

@@ -314,24 +314,34 @@ class ApexCounter:
     """A solver on a GPU; subclasses set ``counts`` and ``state``, the record for ``count_at_apex``.
 
     Up to ``small`` wedges a warp counts a vertex, up to ``large`` a block with its table in shared memory,
-    and from ``all_from`` on the whole grid does.
+    and from ``all_from`` on the whole grid does.  Without an order the tasks are all vertices with wedges, of
+    which there are ``total``; :meth:`begin` is then left to the caller.
     """
 
     state: Any
 
-    def __init__(self, regions, ranked, order, small=None, large=None, all_from=None):
+    def __init__(self, regions, ranked, order=None, small=None, large=None, all_from=None):
         if ranked.n_vertices > MAX_VERTICES:
             raise OptionError(
                 f"{ranked.n_vertices:,} vertices are too many for tables; at most {MAX_VERTICES:,}"
             )
-        self.regions, self.device, self.order = regions, ranked.device, order
-        self.credits = arrays.zeros(ranked.n_vertices, np.int64, self.device)
+        self.regions, self.device, self.n_vertices = regions, ranked.device, ranked.n_vertices
         lengths, self.wedges = wedges_of(ranked)
         self.graph = ApexGraph(ranked.csr, lengths)
         #: Wedges up to which a warp, a block, and a block with a table outside count a vertex, ascending.
         self.limits = self._limits(small, large, all_from)
-        self.tables = self._tables(int(self.wedges.max()) if len(self.wedges) else 0, ranked.n_vertices)
-        self.parts = self._cut(order)
+        if order is None:
+            self._order_all()
+        else:
+            most = int(self.wedges.max()) if len(self.wedges) else 0
+            self.order, self.parts = order, self._cut(order)
+            self.sizes = self._table_sizes(most)
+            self.begin()
+
+    def begin(self) -> None:
+        """Begin with no cycles, in memory of its own."""
+        self.credits = arrays.zeros(self.n_vertices, np.int64, self.device)
+        self.tables = Tables(arrays.empty(self.sizes[0], np.int64, self.device), self.sizes[1])
 
     def _limits(self, small, large, all_from):
         words, fields = self.regions.words, self.regions.fields
@@ -345,12 +355,16 @@ class ApexCounter:
         block = min(fit_block, outside, fit_block if large is None else large)
         return min(fit_warp, block, fit_warp if small is None else small), block, outside
 
-    def _tables(self, most, n):
-        """Tables outside shared memory, one per block or one for the grid, in the same array."""
+    def _table_sizes(self, most):
+        """Words of the tables outside shared memory, and of one of them if each block has its own.
+
+        One of the grid and those of the blocks are in the same array; ``most`` are the wedges of an apex.
+        """
         if most <= self.limits[1]:
-            return Tables(arrays.empty(0, np.int64, self.device), 1)
-        of_grid = int(slots_for(min(most, n))) * self.regions.fields
-        stride = int(slots_for(min(most, n, self.limits[2]))) * self.regions.fields
+            return 0, 1
+        most = min(most, self.n_vertices)
+        of_grid = int(slots_for(most)) * self.regions.fields
+        stride = int(slots_for(min(most, self.limits[2]))) * self.regions.fields
         if self.device == "cpu":
             n_blocks = workers()
         else:
@@ -359,7 +373,18 @@ class ApexCounter:
         if of_grid > free:
             raise arrays.out_of_memory(8 * of_grid, self.device)
         n_blocks = max(1, min(n_blocks, free // (PART * stride)))
-        return Tables(arrays.empty(max(of_grid, n_blocks * stride), np.int64, self.device), stride)
+        return max(of_grid, n_blocks * stride), stride
+
+    def _order_all(self):
+        """Sort the vertices that have wedges by these, most first; the host waits once."""
+        xp, total = arrays.namespace(self.device), self.wedges.sum().reshape(1)
+        order = xp.argsort(-self.wedges)
+        wedges = self.wedges[order]
+        bounds = xp.searchsorted(-wedges, arrays.move(-np.array([*self.limits[::-1], 0]), self.device))
+        found = arrays.move(xp.concatenate([bounds, wedges[:1], total]), "cpu").tolist()
+        self.total, self.parts = found[-1], [0, *found[: len(self.limits) + 1]]
+        self.order = arrays.move(order[: self.parts[-1]].astype(np.int64), self.device)
+        self.sizes = self._table_sizes(found[-2] if self.total else 0)
 
     def _cut(self, order):
         """Bounds of the four parts of an order; ``None`` if it is not sorted by wedges, most first."""
@@ -369,6 +394,11 @@ class ApexCounter:
         limits = arrays.move(-np.array(self.limits[::-1], np.int64), self.device)
         bounds = arrays.move(arrays.namespace(self.device).searchsorted(-wedges, limits), "cpu")
         return [0, *bounds.tolist(), len(order)]
+
+    def count_all(self):
+        """Count at all vertices: counts by rank, (n,) int64 array."""
+        self.count(0, len(self.order))
+        return self.counts
 
     def count(self, first: int, end: int) -> None:
         """Count at the vertices ``order[first:end]``."""
@@ -439,6 +469,11 @@ def wedge_work(ranked, cost):
     if ranked.device == "cpu":
         return wedge_bounds(ranked) * cost
     return wedges_of(ranked)[1].astype(np.float64)
+
+
+def within(solver, most):
+    """A solver for all vertices, or ``None`` if they have more than the ``most`` wedges."""
+    return solver if solver.total <= most else None
 
 
 def _power_of_two(number):

@@ -55,6 +55,7 @@ from edgewise.cycles.counting.apex import (
     max_wedge_bound,
     wedge_shares,
     wedge_work,
+    within,
 )
 from edgewise.cycles.counting.ranked import Ranked, Rows
 from edgewise.cycles.counting.vertex_queue import VertexCounter, prefetch_lower, vertex_of
@@ -392,16 +393,21 @@ def count_at_apex(apex, group, table, state):
 
 
 @each_row
-def subtract_scanned_prefix(vertex, lane, n_lanes, graph, prefix, counts):
-    """Subtract the triangles below a vertex at its lower neighbours; ``at_corner`` holds prefix sums here."""
-    offsets, neighbours, split = graph.csr
-    lost = np.int64(0)
+def sum_up(vertex, lane, n_lanes, state, scanned, counts):
+    """Add what a vertex got, less the triangles below it at its lower neighbours; ``counts`` are zeros.
+
+    ``scanned`` are the prefix sums of the triangles at each corner.
+    """
+    offsets, neighbours, split = state.graph.csr
+    credit = np.int64(0)
+    if lane == 0:
+        credit = state.counts[vertex] + state.doubled[vertex] // 2
     for entry in range(offsets[vertex] + lane, split[vertex], n_lanes):
         corner = np.int64(neighbours[entry])
-        below = offsets[corner] + graph.lengths[entry]
-        lost += prefix.at_apex[corner] // 2 + prefix.at_corner[below] - prefix.at_corner[split[corner]]
-    if lost > 0:
-        fetch_add(counts, vertex, -lost)
+        below = offsets[corner] + state.graph.lengths[entry]
+        credit -= state.prefix.at_apex[corner] // 2 + scanned[below] - scanned[split[corner]]
+    if credit != 0:
+        fetch_add(counts, vertex, credit)
 
 
 REGIONS = apex_regions(count_at_apex, __name__, words=3 * 1024, fields=3)
@@ -410,9 +416,13 @@ REGIONS = apex_regions(count_at_apex, __name__, words=3 * 1024, fields=3)
 class TablePentagons(ApexCounter):
     """A solver on a GPU; see :class:`edgewise.cycles.methods.CycleMethod`."""
 
-    def __init__(self, ranked, order, **sizes):
+    def __init__(self, ranked, order=None, **sizes):
         super().__init__(REGIONS, ranked, order, **sizes)
-        n, corners = ranked.n_vertices, len(ranked.neighbours) + 1
+
+    def begin(self) -> None:
+        """Begin with no pentagons."""
+        super().begin()
+        n, corners = self.n_vertices, len(self.graph.csr.neighbours) + 1
         at_corner, at_apex, doubled = (arrays.zeros(size, np.int64, self.device) for size in (corners, n, n))
         self.state = Arrays(self.graph, self.credits, doubled, TrianglePrefix(at_corner, at_apex))
 
@@ -420,11 +430,17 @@ class TablePentagons(ApexCounter):
     def counts(self):
         """Counts so far, by rank: (n,) int64 array."""
         with arrays.on(self.device):
-            counts = self.credits + self.state.doubled // 2
-            scanned = arrays.namespace(self.device).cumsum(self.state.prefix.at_corner)
-            prefix = TrianglePrefix(arrays.move(scanned, self.device), self.state.prefix.at_apex)
-            subtract_scanned_prefix(len(counts), self.graph, prefix, counts, width="warp")
+            counts = arrays.zeros(self.n_vertices, np.int64, self.device)
+            scanned = arrays.move(
+                arrays.namespace(self.device).cumsum(self.state.prefix.at_corner), self.device
+            )
+            sum_up(len(counts), self.state, scanned, counts, width="warp")
         return counts
+
+
+def start_all(ranked: Ranked, most: float):
+    """A solver for all pentagons on a GPU, unless there is more than the ``most`` work."""
+    return within(TablePentagons(ranked), most)
 
 
 def start(ranked: Ranked, order, length: int, **sizes):

@@ -115,6 +115,12 @@ def ranked_of(graph) -> Ranked:
 
     def rank():
         with arrays.guard(graph.device):
+            if graph.device != "cpu" and graph.has_rows and not graph.directed:
+                from edgewise.cycles.counting.ranked_rows import rank_rows
+
+                ranked = rank_rows(graph.n_vertices, graph.offsets, graph.neighbours)
+                if ranked is not None:
+                    return ranked
             by = by_counting if graph.device == "cpu" else by_sorting
             return by(graph.n_vertices, graph.sources, graph.targets)
 

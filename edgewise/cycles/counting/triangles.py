@@ -321,17 +321,30 @@ def list_upward(task, lane, n_lanes, order, starts, csr, edges):
 
 
 class WarpTriangles:
-    """A solver on a GPU; see :class:`edgewise.cycles.methods.CycleMethod`."""
+    """A solver on a GPU; see :class:`edgewise.cycles.methods.CycleMethod`.
 
-    def __init__(self, ranked: Ranked, order):
-        device = ranked.device
-        self.counts = arrays.zeros(ranked.n_vertices, np.int64, device)
-        starts = arrays.move(exclusive_scan((ranked.offsets[1:] - ranked.split)[order]), device)
-        self.starts, self.csr = arrays.move(starts, "cpu"), ranked.csr
-        n_edges = int(self.starts[-1])
-        lows = arrays.empty(n_edges, ranked.neighbours.dtype, device)
-        self.edges = Edges(lows, arrays.empty(n_edges, np.int64, device))
+    Without an order, tasks are all vertices, which are counted at once; :meth:`begin` is then left to the
+    caller.
+    """
+
+    def __init__(self, ranked: Ranked, order=None):
+        device, n_higher, m = ranked.device, ranked.offsets[1:] - ranked.split, len(ranked.neighbours) // 2
+        self.n_vertices, self.csr = ranked.n_vertices, ranked.csr
+        if order is None:
+            order = arrays.namespace(n_higher).arange(self.n_vertices, dtype=np.int64)
+            order, starts = arrays.move(order, device), exclusive_scan(n_higher)
+        else:
+            starts = exclusive_scan(arrays.move(n_higher[order], device))
+            self.starts = arrays.move(starts, "cpu")
+            m = int(self.starts[-1])
+            self.begin()
+        lows = arrays.empty(m, ranked.neighbours.dtype, device)
+        self.edges = Edges(lows, arrays.empty(m, np.int64, device))
         list_upward(len(order), order, starts, self.csr, self.edges, width="warp")
+
+    def begin(self) -> None:
+        """Begin with no triangles."""
+        self.counts = arrays.zeros(self.n_vertices, np.int64, arrays.device_of(self.csr.offsets))
 
     def count(self, first: int, end: int) -> None:
         """Count the triangles whose lowest vertices are ``order[first:end]``."""
@@ -339,10 +352,21 @@ class WarpTriangles:
         if low < high:
             find_triangles(low, high, self.edges, self.csr, self.counts)
 
+    def count_all(self):
+        """Count all triangles: (n,) int64 array by rank."""
+        if len(self.edges.lows):
+            find_triangles(0, len(self.edges.lows), self.edges, self.csr, self.counts)
+        return self.counts
+
 
 def start(ranked: Ranked, order, length: int):
     """Prepare a count of the triangles above the vertices of ``order``, on the device of ``ranked``."""
     return on_threads(ranked.higher, order) if ranked.device == "cpu" else WarpTriangles(ranked, order)
+
+
+def start_all(ranked: Ranked, most: float):
+    """A solver for all triangles on a GPU, unless there is more than the ``most`` work."""
+    return WarpTriangles(ranked) if float(work(ranked, 3).sum()) <= most else None
 
 
 def work(ranked: Ranked, length: int):
