@@ -1,5 +1,6 @@
 """Counting on GPUs: every kind of thread group, tables in and outside shared memory, orders of all sorts."""
 
+from copy import copy
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import edgewise as ew
 from edgewise.cycles.counting import apex, pentagons, squares, triangles
 from edgewise.cycles.counting.ranked import RankedCSR, ranked_of
+from edgewise.cycles.methods import METHODS
 from edgewise.cycles.planning import heaviest_first
 from edgewise.cycles.verification import count_by_hand
 from edgewise.device import arrays, launch
@@ -74,6 +76,23 @@ def test_tasks_in_any_order(name):
     graph = random_graph(2)
     counts = counted(name, graph, SIZES["four launches"], by_work=False, cuts=(0.2, 0.9))
     assert (counts == expected(name, graph)).all()
+
+
+@for_gpus
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", SOLVERS)
+def test_all_vertices_at_once(name):
+    """A solver without an order is copied for every count, and refuses more work than it is allowed."""
+    graph, at_once = random_graph(4), METHODS[name].at_once
+    ranked = ranked_of(ew.Graph.from_edges(*graph[1:], n_vertices=graph[0]).to(PLACE))
+    kept = at_once(ranked, 1e9)
+    for _ in range(2):
+        running = copy(kept)
+        running.begin()
+        counts = arrays.move(running.count_all(), "cpu")[arrays.move(ranked.rank, "cpu")]
+        assert (counts == expected(name, graph)).all()
+    assert at_once(ranked, 1) is None
 
 
 @for_gpus
