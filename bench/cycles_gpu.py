@@ -75,12 +75,14 @@ def timed(name, graph, ranked, ranking, wedges, length):
         "graph": name, "vertices": graph.n_vertices, "edges": len(ranked.neighbours) // 2, "wedges": wedges,
         "length": length, "method": method, "total": result.total, "right": right, "ms": ms,
         "ranking_ms": 1e3 * ranking, "ready_ms": 1e3 * making_ready, "first_s": first,
-        "call_ms": 1e3 * whole, "warm_call_ms": warm, "fresh_call_ms": fresh, "floor_ms": floor, "bar_ms": BARS[length] if published else None,
+        "call_ms": 1e3 * whole, "warm_call_ms": warm, "fresh_call_ms": fresh, "floor_ms": floor,
+        "bar_ms": BARS[length] if published else None,
         "g2miner_ms": G2MINER[length] if published else None,
     }  # fmt: skip
     print(
         f"  k = {length} {method:17s} {ms['median']:9.3f} ms ({ms['least']:.3f} to {ms['largest']:.3f}), "
-        f"{ms['median'] / floor:.0f} x floor, ready in {1e3 * making_ready:.2f}, call {warm:.2f}, fresh {fresh:.2f}, "
+        f"{ms['median'] / floor:.0f} x floor, ready in {1e3 * making_ready:.2f}, call {warm:.2f}, "
+        f"fresh {fresh:.2f}, "
         f"total {result.total:,} {'right' if right else 'WRONG'}",
         flush=True,
     )
