@@ -110,7 +110,7 @@ def cycle_counts(
     graph = graph.to(team[0].device)
     with arrays.guard(graph.device):
         counted = (
-            _count_whole(graph, request) or _count_at_once(graph, request) or _count_by_tasks(graph, request)
+            _count_whole(graph, request) or _count_prepared(graph, request) or _count_by_tasks(graph, request)
         )
         if count_directions:
             counted = counted._replace(counts=2 * counted.counts)
@@ -176,7 +176,7 @@ def _take(vertex, values, index, taken):
     taken[vertex] = values[index[vertex]]
 
 
-def _count_at_once(graph, request):
+def _count_prepared(graph, request):
     """Count on one GPU by the solver that is kept with the graph, unless work is divided into pieces."""
     team, name, length = request.team, request.method, request.length
     in_pieces = request.schedule[0] != "auto" or request.options or request.progress is not None
@@ -184,14 +184,14 @@ def _count_at_once(graph, request):
         return None
     if name == "auto":
         name = planning.choose(METHODS, length, team.devices)
-    if METHODS[name].at_once is None:
+    if METHODS[name].prepare is None:
         return None
     with timer("rank"):
         ranked = ranked_of(graph)
     with timer("plan"):
         graph.cached(("fits", length), lambda: planning.check_fits(ranked, length))
         most = planning.LONG * planning.speed_of(graph.device)
-        kept = graph.cached(("at once", name), lambda: METHODS[name].at_once(ranked, most))
+        kept = graph.cached(("prepared", name), lambda: METHODS[name].prepare(ranked, most))
     if kept is None:
         return None
     with timer("count"):

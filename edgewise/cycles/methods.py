@@ -39,8 +39,8 @@ class CycleMethod(Method):
     whole : callable or None
         ``whole(graph)`` returns counts by vertex, self-loops and repeated edges.  It counts on the host in
         one call, perhaps without ranking the graph; the counts are ``None`` where tasks are faster.
-    at_once : callable or None
-        ``at_once(ranked, most)`` returns a solver for all tasks on a GPU, which is kept with the graph:
+    prepare : callable or None
+        ``prepare(ranked, most)`` returns a solver for all tasks on a GPU, which is kept with the graph:
         ``copy(solver).begin()`` allocates scratch, and ``count_all()`` returns counts by rank.  It is
         ``None`` if there are more than the ``most`` operations.
     cost : float
@@ -52,7 +52,7 @@ class CycleMethod(Method):
     work: Callable[..., Any] = field(kw_only=True)
     lengths: tuple[int, ...] | None = field(default=None, kw_only=True)
     whole: Callable[..., Any] | None = field(default=None, kw_only=True)
-    at_once: Callable[..., Any] | None = field(default=None, kw_only=True)
+    prepare: Callable[..., Any] | None = field(default=None, kw_only=True)
     cost: float = field(default=1.0, kw_only=True)
     enumerates: bool = field(default=False, kw_only=True)
 
@@ -67,7 +67,7 @@ METHODS = {
         "rows of higher neighbours, intersected",
         "Chiba and Nishizeki 1985; Merrill et al. 2012",
         work=triangles.work,
-        at_once=triangles.start_all,
+        prepare=triangles.start_all,
         lengths=(3,),
         whole=triangles.count_whole,
     ),
@@ -76,7 +76,7 @@ METHODS = {
         "wedges below each vertex, by their endpoints",
         "Burkhardt and Harris 2023",
         work=squares.work,
-        at_once=squares.start_all,
+        prepare=squares.start_all,
         lengths=(4,),
         options=LIMITS,
     ),
@@ -85,7 +85,7 @@ METHODS = {
         "wedges below each vertex whose endpoints are joined",
         "after Kowalik 2003",
         work=pentagons.work,
-        at_once=pentagons.start_all,
+        prepare=pentagons.start_all,
         lengths=(5,),
         options=LIMITS,
     ),

@@ -84,15 +84,15 @@ def test_tasks_in_any_order(name):
 @pytest.mark.parametrize("name", SOLVERS)
 def test_all_vertices_at_once(name):
     """A solver without an order is copied for every count, and refuses more work than it is allowed."""
-    graph, at_once = random_graph(4), METHODS[name].at_once
+    graph, prepare = random_graph(4), METHODS[name].prepare
     ranked = ranked_of(ew.Graph.from_edges(*graph[1:], n_vertices=graph[0]).to(PLACE))
-    kept = at_once(ranked, 1e9)
+    kept = prepare(ranked, 1e9)
     for _ in range(2):
         running = copy(kept)
         running.begin()
         counts = arrays.move(running.count_all(), "cpu")[arrays.move(ranked.rank, "cpu")]
         assert (counts == expected(name, graph)).all()
-    assert at_once(ranked, 1) is None
+    assert prepare(ranked, 1) is None
 
 
 @for_gpus
