@@ -107,11 +107,11 @@ def cycle_counts(
     for worker in team:
         check_device(method, worker.device, METHODS)
     request = _Request(int(length), method, options, team, planning.parse(schedule), bool(force), progress)
-    graph = graph.to(team[0].device)
-    with arrays.guard(graph.device):
-        counted = (
-            _count_whole(graph, request) or _count_prepared(graph, request) or _count_by_tasks(graph, request)
-        )
+    device = team[0].device
+    graph = graph.to(device)
+    with arrays.guard(device):
+        counted = _count_prepared(graph, request, device) or _count_whole(graph, request)
+        counted = counted or _count_by_tasks(graph, request)
         if count_directions:
             counted = counted._replace(counts=2 * counted.counts)
     name, seconds, counts, n_self_loops, n_duplicates, names = counted
@@ -176,11 +176,11 @@ def _take(vertex, values, index, taken):
     taken[vertex] = values[index[vertex]]
 
 
-def _count_prepared(graph, request):
+def _count_prepared(graph, request, device):
     """Count on one GPU by the solver that is kept with the graph, unless work is divided into pieces."""
     team, name, length = request.team, request.method, request.length
     in_pieces = request.schedule[0] != "auto" or request.options or request.progress is not None
-    if len(team) > 1 or graph.device == "cpu" or in_pieces:
+    if len(team) > 1 or device == "cpu" or in_pieces:
         return None
     if name == "auto":
         name = planning.choose(METHODS, length, team.devices)
@@ -190,17 +190,16 @@ def _count_prepared(graph, request):
         ranked = ranked_of(graph)
     with timer("plan"):
         graph.cached(("fits", length), lambda: planning.check_fits(ranked, length))
-        most = planning.LONG * planning.speed_of(graph.device)
+        most = planning.LONG * planning.GPU_SPEED
         kept = graph.cached(("prepared", name), lambda: METHODS[name].prepare(ranked, most))
     if kept is None:
         return None
     with timer("count"):
-        arrays.synchronize(graph.device)
         start, solver = perf_counter(), copy(kept)
         solver.begin()
-        counts = arrays.empty(graph.n_vertices, np.int64, graph.device)
+        counts = arrays.empty(graph.n_vertices, np.int64, device)
         _take(graph.n_vertices, solver.count_all(), ranked.rank, counts)
-        arrays.synchronize(graph.device)
+        arrays.synchronize(device)
         seconds = perf_counter() - start
     return _Counted(name, seconds, counts, ranked.n_self_loops, ranked.n_duplicates, team.names)
 

@@ -9,10 +9,11 @@ such vertices are settled level by level: first those with a tight edge from a s
 one from these.  With negative weights all vertices are settled by levels, from the sources on.
 
 On a GPU the warps take equal stretches of the entries rather than rows, since the longest row would take
-longer than all others.  A warp reads the offsets of as many rows as it has lanes at a time, and keeps the
-least parent of each in shared memory.  Entries that are no less are skipped before their distance is read:
-rows mostly ascend, so that few distances are read after a row's first parent.  Rows that several warps share
-are joined by an atomic minimum.
+longer than all others.  A warp reads the offsets of as many rows as it has lanes at a time.  It reads the
+long ones among them one after the other, and then shares the entries of all short ones evenly, with the least
+parent of each in shared memory.  Entries that are no less are skipped before their distance is read: rows
+mostly ascend, so that few distances are read after a row's first parent.  Rows that several warps share are
+joined by an atomic minimum.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +21,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_min, parallel_region
-from edgewise.device.warps import ballot, block_size, find_segment, shuffle, warp_barrier, warp_size
+from edgewise.device.lanes import warp_min
+from edgewise.device.warps import (
+    ballot,
+    block_size,
+    find_segment,
+    inclusive_scan,
+    popcount,
+    shuffle,
+    warp_barrier,
+    warp_size,
+)
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.result import unreached
 from edgewise.primitives.rows import row_of
@@ -29,6 +40,8 @@ from edgewise.primitives.rows import row_of
 OPEN = -1
 #: Entries of a stretch, threads of a block, and its blocks on a multiprocessor.
 STRETCH, THREADS, BLOCKS = 4096, 256, 8
+#: Entries from which on a row is read by a whole warp; shorter ones share it.
+LONG = 48
 #: More than any vertex number.
 NO_VERTEX = 2**63 - 1
 
@@ -84,28 +97,37 @@ def _nearer_parent(vertex, incoming, tree, sources):
 
 
 @device
-def _least_parents(worker, row, first, end, incoming, distances, none):
-    """Find the least parents of the rows of a warp among the entries ``first`` to ``end - 1``.
+def _least_of_row(vertex, first, end, lane, incoming, distances):
+    """Least parent of a vertex among the entries of this lane: all from ``first`` on, in steps of a warp."""
+    _, neighbours, weights = incoming
+    distance, least = distances[vertex], np.int64(NO_VERTEX)
+    for entry in range(first + lane, end, warp_size()):
+        other = np.int64(neighbours[entry])
+        nearer = other < least and distances[other] < distance
+        if nearer and is_tight(distances, other, vertex, weights, entry):
+            least = other
+    return least
 
-    They are rows ``row`` on, one for each lane, whose words of shared memory get the parents.
+
+@device
+def _least_of_short_rows(worker, row, span, incoming, distances):
+    """Find the least parents of a warp's short rows; lane ``l`` has row ``row + l``, of a :class:`Span`.
+
+    They are in the lanes' words of shared memory, which are no vertices before.
     """
-    offsets, neighbours, weights = incoming
-    lanes = warp_size()
-    lane, own = worker.id % lanes, row + worker.id % lanes
-    words, base = worker.shared, worker.id % block_size() - lane
-    n = len(distances)
-    begin, stop = offsets[min(own, n)], offsets[min(own + 1, n)]
-    words[base + lane] = NO_VERTEX
-    warp_barrier()
-    for chunk in range(first, end, lanes):
-        entry, is_parent = chunk + lane, False
-        owner = find_segment(entry, stop, lanes)
-        leader, other = max(shuffle(begin, owner) - chunk, 0), np.int64(0)
-        if entry < end:
-            other, vertex = np.int64(neighbours[entry]), row + owner
-            if other < words[base + owner] and distances[vertex] != none:
-                nearer = distances[other] < distances[vertex]
-                is_parent = nearer and is_tight(distances, other, vertex, weights, entry)
+    lanes, words = warp_size(), worker.shared
+    lane = worker.id % lanes
+    base = worker.id % block_size() - lane
+    total, shift = shuffle(span.last, lanes - 1), span.first + span.length - span.last
+    begin = span.last - span.length
+    for chunk in range(0, total, lanes):
+        share, is_parent, other = chunk + lane, False, np.int64(0)
+        owner = find_segment(share, span.last, lanes)
+        entry, leader = share + shuffle(shift, owner), max(shuffle(begin, owner) - chunk, 0)
+        if share < total:
+            other, vertex = np.int64(incoming.neighbours[entry]), row + owner
+            if other < words[base + owner] and distances[other] < distances[vertex]:
+                is_parent = is_tight(distances, other, vertex, incoming.weights, entry)
         found = ballot(is_parent) >> leader
         if is_parent and found & ((np.int64(1) << (lane - leader)) - 1) == 0:
             words[base + owner] = other  # the first lane of its row, alone
@@ -115,22 +137,48 @@ def _least_parents(worker, row, first, end, incoming, distances, none):
         warp_barrier()
 
 
+class Span(NamedTuple):
+    """Entries of a lane's row: the first, their number, and the sum of the numbers up to this lane."""
+
+    first: int
+    length: int
+    last: int
+
+
 @parallel_region.by(threads=THREADS, max_blocks_per_sm=BLOCKS, shared_words=THREADS)
 def find_nearer_parents(worker, incoming, distances, none, parents):
     """Find the smallest parents that are nearer to the sources; ``parents`` are all ones, (n,) uint64."""
     offsets, lanes, n = incoming.offsets, warp_size(), len(distances)
     n_entries, lane = offsets[n], worker.id % lanes
+    word = worker.id % block_size()
     for stretch in range(worker.id // lanes, -(-n_entries // STRETCH), worker.count // lanes):
-        first, stop = stretch * STRETCH, min((stretch + 1) * STRETCH, n_entries)
-        row = row_of(first, offsets)
-        while first < stop:
-            end = min(offsets[min(row + lanes, n)], stop)
-            if first < end:
-                _least_parents(worker, row, first, end, incoming, distances, none)
-                least = worker.shared[worker.id % block_size()]
-                if least < NO_VERTEX:
-                    fetch_min(parents, row + lane, np.uint64(least))
-            first, row = end, row + lanes
+        begin, stop = stretch * STRETCH, min((stretch + 1) * STRETCH, n_entries)
+        row = row_of(begin, offsets)
+        while begin < stop:
+            own = min(row + lane, n - 1)
+            first, end = max(offsets[own], begin), min(offsets[own + 1], stop)
+            if row + lane >= n or distances[own] == none:
+                end = first
+            worker.shared[word] = NO_VERTEX
+            long_rows = ballot(end - first >= LONG) & ((np.int64(1) << lanes) - 1)
+            while long_rows != 0:
+                other = popcount((long_rows & -long_rows) - 1)
+                long_rows &= long_rows - 1
+                bounds = shuffle(first, other), shuffle(end, other)
+                least = _least_of_row(row + other, bounds[0], bounds[1], lane, incoming, distances)
+                least = warp_min(least, lanes, lane, np.int64(NO_VERTEX))
+                if lane == 0 and least < NO_VERTEX:
+                    fetch_min(parents, row + other, np.uint64(least))
+            length = max(end - first, 0)
+            if length >= LONG:
+                length = np.int64(0)
+            warp_barrier()
+            span = Span(first, length, inclusive_scan(length, lane))
+            _least_of_short_rows(worker, row, span, incoming, distances)
+            if worker.shared[word] < NO_VERTEX:
+                fetch_min(parents, own, np.uint64(worker.shared[word]))
+            row += lanes
+            begin = offsets[min(row, n)]
 
 
 @each

@@ -68,6 +68,7 @@ def expected(rows, distances, none):
 def test_the_smallest_nearer_parent_is_found(monkeypatch, kind, seed):
     if engine() != "jit":  # compiled kernels are kept, with their constants
         monkeypatch.setattr(parents, "STRETCH", 7)
+        monkeypatch.setattr(parents, "LONG", 4)
     rows = random_rows(seed, kind)
     distances, none = distances_of(rows)
     found = arrays.full(N, -1, np.int64, PLACE)
@@ -95,7 +96,7 @@ def parents_by_threads(seed, **replaced):
     rows = random_rows(5)
     distances, none = distances_of(rows)
     found = jitter.Jittery(np.full(N, 2**64 - 1, np.uint64), scheduler)
-    region = jitter.jittery(parents.find_nearer_parents.body, STRETCH=6, **replaced)
+    region = jitter.jittery(parents.find_nearer_parents.body, STRETCH=6, LONG=4, **replaced)
 
     def start(number, barrier):
         worker = BlockWorker(number, workers, barrier, np.zeros(1, np.int64))

@@ -22,7 +22,6 @@ from edgewise.device import (
     cas,
     device,
     each,
-    each_row,
     fetch_add,
     launch,
     parallel_region,
@@ -53,6 +52,8 @@ MIN_WORDS_OF_GRID = 1 << 20
 MIN_SLOTS = 32
 KEY_SHIFT = 32
 COUNT_MASK = (1 << KEY_SHIFT) - 1
+#: Wedges from which on the order of the vertices no longer matters.
+MAX_WEDGES = 2**31 - 1
 #: The largest rank that fits into a slot of a table.
 MAX_VERTICES = 2**31 - 2
 
@@ -326,7 +327,9 @@ class ApexCounter:
                 f"{ranked.n_vertices:,} vertices are too many for tables; at most {MAX_VERTICES:,}"
             )
         self.regions, self.device, self.n_vertices = regions, ranked.device, ranked.n_vertices
-        lengths, self.wedges = wedges_of(ranked)
+        #: All wedges, the most below an apex, and the vertices that have more than each of the limits.
+        self.facts = arrays.zeros(2 + len(Limits(0, 0, 0)), np.int64, self.device)
+        lengths, self.wedges = wedges_of(ranked, self.facts)
         self.graph = ApexGraph(ranked.csr, lengths)
         #: Wedges up to which a warp, a block, and a block with a table outside count a vertex, ascending.
         self.limits = self._limits(small, large, all_from)
@@ -377,14 +380,14 @@ class ApexCounter:
 
     def _order_all(self):
         """Sort the vertices that have wedges by these, most first; the host waits once."""
-        xp, total = arrays.namespace(self.device), self.wedges.sum().reshape(1)
-        order = xp.argsort(-self.wedges)
-        wedges = self.wedges[order]
-        bounds = xp.searchsorted(-wedges, arrays.move(-np.array([*self.limits[::-1], 0]), self.device))
-        found = arrays.move(xp.concatenate([bounds, wedges[:1], total]), "cpu").tolist()
-        self.total, self.parts = found[-1], [0, *found[: len(self.limits) + 1]]
-        self.order = arrays.move(order[: self.parts[-1]].astype(np.int64), self.device)
-        self.sizes = self._table_sizes(found[-2] if self.total else 0)
+        keys = arrays.empty(self.n_vertices, np.int64, self.device)
+        key_of_wedges(self.n_vertices, self.wedges, keys)
+        keys.sort()
+        order = arrays.empty(self.n_vertices, np.int64, self.device)
+        place_apex(self.n_vertices, keys, order, Limits(*self.limits[::-1]), self.facts)
+        total, most, *self.parts = arrays.move(self.facts, "cpu").tolist()
+        self.total, self.parts = total, [0, *self.parts]
+        self.order, self.sizes = order[: self.parts[-1]], self._table_sizes(most)
 
     def _cut(self, order):
         """Bounds of the four parts of an order; ``None`` if it is not sorted by wedges, most first."""
@@ -416,26 +419,82 @@ class ApexCounter:
                     region(self.tables, ApexTasks(counter, low, high, order, self.wedges), self.state)
 
 
-@each_row
-def measure_wedges(apex, lane, n_lanes, csr, lengths, wedges):
-    """Count the wedges of an apex: of each lower neighbour's row, the entries below the apex."""
-    total = np.int64(0)
-    for entry in range(csr.offsets[apex] + lane, csr.split[apex], n_lanes):
-        middle = np.int64(csr.neighbours[entry])
-        start = csr.offsets[middle]
-        length = first_from(apex, csr.split[middle], csr.offsets[middle + 1], csr.neighbours) - start
-        lengths[entry] = length
-        total += length
-    if total > 0:
-        fetch_add(wedges, apex, total)
+class Limits(NamedTuple):
+    """Wedges above which the grid counts a vertex, a block outside shared memory, a block, and a warp."""
+
+    grid: int
+    outside: int
+    block: int
+    none: int = 0
 
 
-def wedges_of(ranked):
-    """Wedges of each middle, (2 m,) uint32 by entry in the apex' row; of each apex, (n,) int64."""
+@each
+def key_of_wedges(apex, wedges, keys):
+    """Join what an apex lacks of the most wedges and its number."""
+    keys[apex] = (MAX_WEDGES - min(wedges[apex], MAX_WEDGES)) << KEY_SHIFT | apex
+
+
+@each
+def place_apex(position, keys, order, limits, facts):
+    """Read the apex from a sorted key; count those above each limit by the last one that is."""
+    wedges, following = MAX_WEDGES - (keys[position] >> KEY_SHIFT), np.int64(-1)
+    order[position] = keys[position] & COUNT_MASK
+    if position + 1 < len(keys):
+        following = MAX_WEDGES - (keys[position + 1] >> KEY_SHIFT)
+    if position == 0:
+        facts[1] = wedges
+    if wedges > limits.grid >= following:
+        facts[2] = position + 1
+    if wedges > limits.outside >= following:
+        facts[3] = position + 1
+    if wedges > limits.block >= following:
+        facts[4] = position + 1
+    if wedges > limits.none >= following:
+        facts[5] = position + 1
+
+
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM)
+def measure_wedges(worker, rows, csr, lengths, wedges, total):
+    """Count the wedges of every middle, of every apex, and all: ``rows`` are those of the entries.
+
+    Of each lower neighbour's row these are the entries below the apex.  The lanes of a warp whose entries are
+    in the same row add up; the last one adds the sum, and the first takes back what was before it.
+    """
+    lanes, entries, sums = warp_size(), len(lengths), np.int64(0)
+    lane = worker.id % lanes
+    for base in range(worker.id - lane, entries, worker.count):
+        entry, apex, length = base + lane, np.int64(-1), np.int64(0)
+        if entry < entries:
+            apex, middle = np.int64(rows[entry]), np.int64(csr.neighbours[entry])
+            if middle < apex:
+                start, end = csr.offsets[middle], csr.offsets[middle + 1]
+                length = first_from(apex, csr.split[middle], end, csr.neighbours) - start
+                lengths[entry] = length
+        last = inclusive_scan(length, lane)
+        before, after = shuffle(apex, max(lane - 1, 0)), shuffle(apex, min(lane + 1, lanes - 1))
+        credit = np.int64(0)
+        if lane == lanes - 1 or after != apex:
+            credit += last
+        if lane > 0 and before != apex:
+            credit -= last - length
+        if apex >= 0 and credit != 0:
+            fetch_add(wedges, apex, credit)
+        sums += length
+    sums = inclusive_scan(sums, lane)
+    if lane == lanes - 1 and sums > 0:
+        fetch_add(total, 0, sums)
+
+
+def wedges_of(ranked, total=None):
+    """Wedges of each middle, (2 m,) uint32 by entry in the apex' row; of each apex, (n,) int64.
+
+    ``total``, an int64 array if it is given, gets all wedges, added to its first element.
+    """
     device = ranked.device
     lengths = arrays.empty(len(ranked.neighbours), np.uint32, device)
     wedges = arrays.zeros(ranked.n_vertices, np.int64, device)
-    measure_wedges(ranked.n_vertices, ranked.csr, lengths, wedges, width="warp")
+    total = arrays.zeros(1, np.int64, device) if total is None else total
+    measure_wedges(ranked.row_of_entries(), ranked.csr, lengths, wedges, total)
     return lengths, wedges
 
 

@@ -21,6 +21,7 @@ from edgewise.device import arrays, compiled, device
 from edgewise.device.prefetch import prefetch
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.index_type import MAX_UINT32, index_type
+from edgewise.ingest.edges import row_numbers
 from edgewise.method import check_graph
 from edgewise.primitives.thread_pool import ThreadPool
 
@@ -58,6 +59,7 @@ class Ranked(NamedTuple):
 
     ``rank``, (n,) uint32 or int64, is the rank of each vertex of the graph: counts by rank ``c`` are
     ``c[rank]`` by vertex.  Edges that were left out are self-loops and duplicates of an earlier edge.
+    A GPU that ranks rows also knows the row of every entry, (2 m,) uint32, and the largest degree.
     """
 
     offsets: Any
@@ -66,6 +68,8 @@ class Ranked(NamedTuple):
     rank: Any
     n_self_loops: int
     n_duplicates: int
+    rows: Any = None
+    max_degree: int | None = None
 
     @property
     def csr(self) -> RankedCSR:
@@ -76,6 +80,12 @@ class Ranked(NamedTuple):
     def higher(self) -> Rows:
         """The higher neighbours of every vertex."""
         return Rows(self.split, self.offsets[1:], self.neighbours)
+
+    def row_of_entries(self):
+        """The row of every entry: (2 m,) index array on the device of the rows."""
+        if self.rows is not None:
+            return self.rows
+        return arrays.move(row_numbers(self.offsets, self.neighbours.dtype), self.device)
 
     @property
     def n_vertices(self) -> int:

@@ -7,6 +7,8 @@ edges, whose degrees are others without them, and graphs that are too large for 
 :func:`edgewise.cycles.counting.ranked.by_sorting`.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from edgewise.cycles.counting.ranked import Ranked, RankedCSR
@@ -26,11 +28,20 @@ def key_of_degree(vertex, offsets, keys):
     keys[vertex] = (offsets[vertex + 1] - offsets[vertex]) << HALF | vertex
 
 
+class Facts(NamedTuple):
+    """What the host reads, in an int64 array: whether rows are not simple, and the largest degree."""
+
+    improper: int = 0
+    max_degree: int = 0
+
+
 @each
-def place_vertex(position, keys, rank, degrees):
+def place_vertex(position, keys, rank, degrees, facts):
     """Read the vertex and its degree from a sorted key."""
     rank[keys[position] & LOWER] = position
     degrees[position] = keys[position] >> HALF
+    if position == len(keys) - 1:
+        facts[1] = keys[position] >> HALF
 
 
 @each
@@ -41,17 +52,17 @@ def key_of_entry(entry, offsets, neighbours, rank, keys):
 
 
 @each
-def place_entry(entry, keys, csr, improper):
+def place_entry(entry, keys, csr, rows, facts):
     """Read an entry from a sorted key, and where its row splits; ``split`` begins as the rows' first entries.
 
-    ``improper`` is set if an entry is its own row, or equals the one before.
+    The first of the :class:`Facts` is set if an entry is its own row, or equals the one before.
     """
     offsets, neighbours, split = csr
     key, row, neighbour = keys[entry], keys[entry] >> HALF, keys[entry] & LOWER
-    neighbours[entry] = neighbour
+    neighbours[entry], rows[entry] = neighbour, row
     before = keys[entry - 1] if entry > offsets[row] else np.int64(-1)
     if neighbour == row or key == before:
-        store(improper, 0, 1)
+        store(facts, 0, 1)
     if neighbour < row and entry + 1 == offsets[row + 1]:
         split[row] = entry + 1
     elif neighbour > row and before >= 0 and before & LOWER < row:
@@ -64,13 +75,15 @@ def rank_rows(n, offsets, neighbours):
         return None
     device, entries = arrays.device_of(offsets), len(neighbours)
     keys, rank = arrays.empty(n, np.int64, device), arrays.empty(n, np.uint32, device)
-    degrees, improper = arrays.empty(n, np.int64, device), arrays.zeros(1, np.int32, device)
+    degrees, facts = arrays.empty(n, np.int64, device), arrays.zeros(len(Facts()), np.int64, device)
     key_of_degree(n, offsets, keys)
     keys.sort()
-    place_vertex(n, keys, rank, degrees)
+    place_vertex(n, keys, rank, degrees, facts)
     starts, keys = exclusive_scan(degrees), arrays.empty(entries, np.int64, device)
     key_of_entry(entries, offsets, neighbours, rank, keys)
     keys.sort()
     csr = RankedCSR(starts, arrays.empty(entries, np.uint32, device), starts[:-1].copy())
-    place_entry(entries, keys, csr, improper)
-    return None if int(improper[0]) else Ranked(*csr, rank, 0, 0)
+    rows = arrays.empty(entries, np.uint32, device)
+    place_entry(entries, keys, csr, rows, facts)
+    found = Facts(*arrays.move(facts, "cpu").tolist())
+    return None if found.improper else Ranked(*csr, rank, 0, 0, rows, found.max_degree)

@@ -22,6 +22,7 @@ Grimshaw 2012).  A hit is credited to ``z`` at once, and to ``x`` and ``y`` by t
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -249,7 +250,11 @@ def _are_far_apart(offsets, neighbours):
 
 
 class Edges(NamedTuple):
-    """Edges in an order of tasks: the lower vertex of each, and the entry of the higher one in its row."""
+    """Edges in an order of tasks: the lower vertex of each, and the entry of the higher one in its row.
+
+    Without ``entries``, edges are all entries in their order, also those that lead down, and ``lows`` are
+    their rows.
+    """
 
     lows: Any
     entries: Any
@@ -284,8 +289,12 @@ def find_triangles(worker, first, end, edges, csr, counts):
         low = middle = np.int64(0)
         edge = Lookup(low, low, low, low)
         if base + lane < end:
-            low, entry = np.int64(edges.lows[base + lane]), np.int64(edges.entries[base + lane])
-            middle, edge = np.int64(csr.neighbours[entry]), lookup_of(low, entry, csr)
+            low, entry = np.int64(edges.lows[base + lane]), np.int64(base + lane)
+            if len(edges.entries) > 0:
+                entry = np.int64(edges.entries[entry])
+            middle = np.int64(csr.neighbours[entry])
+            if low < middle:
+                edge = lookup_of(low, entry, csr)
         last = inclusive_scan(edge.length, lane)
         total, shift, triangles = shuffle(last, lanes - 1), edge.start + edge.length - last, 0
         share = np.int64(lane)
@@ -328,19 +337,18 @@ class WarpTriangles:
     """
 
     def __init__(self, ranked: Ranked, order=None):
-        device, n_higher, m = ranked.device, ranked.offsets[1:] - ranked.split, len(ranked.neighbours) // 2
+        device = ranked.device
         self.n_vertices, self.csr = ranked.n_vertices, ranked.csr
         if order is None:
-            order = arrays.namespace(n_higher).arange(self.n_vertices, dtype=np.int64)
-            order, starts = arrays.move(order, device), exclusive_scan(n_higher)
-        else:
-            starts = exclusive_scan(arrays.move(n_higher[order], device))
-            self.starts = arrays.move(starts, "cpu")
-            m = int(self.starts[-1])
-            self.begin()
+            self.edges = Edges(ranked.row_of_entries(), arrays.empty(0, np.int64, device))
+            return
+        starts = exclusive_scan(arrays.move((ranked.offsets[1:] - ranked.split)[order], device))
+        self.starts = arrays.move(starts, "cpu")
+        m = int(self.starts[-1])
         lows = arrays.empty(m, ranked.neighbours.dtype, device)
         self.edges = Edges(lows, arrays.empty(m, np.int64, device))
         list_upward(len(order), order, starts, self.csr, self.edges, width="warp")
+        self.begin()
 
     def begin(self) -> None:
         """Begin with no triangles."""
@@ -366,7 +374,8 @@ def start(ranked: Ranked, order, length: int):
 
 def start_all(ranked: Ranked, most: float):
     """A solver for all triangles on a GPU, unless there is more than the ``most`` work."""
-    return WarpTriangles(ranked) if float(work(ranked, 3).sum()) <= most else None
+    bound = len(ranked.neighbours) // 2 * (math.inf if ranked.max_degree is None else ranked.max_degree)
+    return WarpTriangles(ranked) if bound <= most or float(work(ranked, 3).sum()) <= most else None
 
 
 def work(ranked: Ranked, length: int):
