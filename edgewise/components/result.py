@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.components.sizes import list_components, root_starts
+from edgewise.components.sizes import Census
 from edgewise.device import arrays, each
 from edgewise.primitives import histogram
 from edgewise.result import Result
@@ -54,26 +54,25 @@ class Components(Result):
         return self._labels.astype(np.int64, copy=False)
 
     @cached_property
-    def _root_starts(self):
-        """Where the roots of each stretch of vertices begin, on a GPU, and how many there are."""
-        with arrays.guard(arrays.device_of(self._labels)):
-            starts = root_starts(self._labels)
-            return starts, int(starts[-1])
+    def _census(self):
+        """Roots and sizes on a GPU; ``None`` on the host."""
+        return None if arrays.device_of(self._labels) == "cpu" else Census(self._labels)
 
     @cached_property
     def _roots_and_sizes(self):
-        device = arrays.device_of(self._labels)
-        with arrays.guard(device):
-            if device == "cpu":
+        with arrays.guard(arrays.device_of(self._labels)):
+            if self._census is None:
                 return component_sizes(self.labels)
-            roots, sizes = list_components(self._labels, *self._root_starts)
+            roots, sizes = self._census.members
             return roots.view(np.int32) if self.labels.dtype == np.int32 else roots.astype(np.int64), sizes
 
     @cached_property
     def count(self) -> int:
         """Number of components."""
-        on_gpu = arrays.device_of(self._labels) != "cpu"
-        return self._root_starts[1] if on_gpu else len(self._roots_and_sizes[0])
+        if self._census is None:
+            return len(self._roots_and_sizes[0])
+        with arrays.guard(arrays.device_of(self._labels)):
+            return self._census.count
 
     @property
     def roots(self):
@@ -87,7 +86,10 @@ class Components(Result):
     @property
     def largest(self) -> int:
         """Size of the largest component; 0 for the empty graph."""
-        return int(self.sizes().max()) if self.count else 0
+        if self._census is None:
+            return int(self.sizes().max()) if self.count else 0
+        with arrays.guard(arrays.device_of(self._labels)):
+            return self._census.largest
 
     def to_frame(self, name: str | None = None, *, min_size: int = 1) -> pyarrow.Table:
         """Return a table with one row per vertex.

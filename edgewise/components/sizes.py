@@ -9,10 +9,13 @@ members of the most frequent label of a sample are counted in a register, and of
 of a warp have in common, one lane adds all.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.components.sampling import LABEL, VOTERS, vote
-from edgewise.device import arrays, fetch_add, parallel_region
+from edgewise.device import arrays, fetch_add, fetch_max, parallel_region
 from edgewise.device.warps import ballot, inclusive_scan, match, popcount, warp_size
 from edgewise.primitives import exclusive_scan
 
@@ -55,39 +58,72 @@ def count_members(worker, labels, winner, sizes):
         fetch_add(sizes, giant, of_giant)
 
 
+class Members(NamedTuple):
+    """Roots, in the type of the labels, and int64 sizes of components: (components,) arrays."""
+
+    roots: Any
+    sizes: Any
+
+
 @parallel_region.by(max_blocks_per_sm=BLOCKS)
-def list_roots(worker, labels, sizes, starts, roots, members):
-    """Write the roots of every stretch, and the sizes of their components."""
-    lanes, n = warp_size(), len(labels)
+def list_roots(worker, labels, sizes, starts, members, largest):
+    """Write the roots of every stretch and the sizes of their components; find the largest."""
+    lanes, n, most = warp_size(), len(labels), np.int64(0)
     lane = worker.id % lanes
     for stretch in range(worker.id // lanes, len(starts) - 1, worker.count // lanes):
         first, slot = stretch * STRETCH, starts[stretch]
-        for base in range(first, min(first + STRETCH, n), lanes):
-            vertex = base + lane
-            is_root = vertex < n and np.int64(labels[vertex]) == vertex
-            marked = ballot(is_root)
-            if is_root:
-                at = slot + popcount(marked & ((np.int64(1) << lane) - 1))
-                roots[at] = vertex
-                members[at] = np.int64(sizes[vertex])
-            slot += popcount(marked)
+        if starts[stretch + 1] > slot:
+            for base in range(first, min(first + STRETCH, n), lanes):
+                vertex = base + lane
+                is_root = vertex < n and np.int64(labels[vertex]) == vertex
+                marked = ballot(is_root)
+                if is_root:
+                    at = slot + popcount(marked & ((np.int64(1) << lane) - 1))
+                    members.roots[at], members.sizes[at] = vertex, np.int64(sizes[vertex])
+                    most = max(most, np.int64(sizes[vertex]))
+                slot += popcount(marked)
+    if most > largest[0]:
+        fetch_max(largest, 0, most)
 
 
-def root_starts(labels):
-    """Where the roots of each stretch begin among all: (stretches + 1,) int64; the last is their number."""
-    n_roots = arrays.empty(-(-len(labels) // STRETCH), np.int64, arrays.device_of(labels))
-    if len(labels):
-        count_roots(labels, n_roots)
-    return exclusive_scan(n_roots)
+class Census:
+    """What is known of the components of ``labels`` on a GPU; each part is found when it is first read."""
 
+    def __init__(self, labels):
+        self.labels, self.device = labels, arrays.device_of(labels)
 
-def list_components(labels, starts, count):
-    """Roots, in the type of ``labels``, and int64 sizes of ``count`` components, by :func:`root_starts`."""
-    device = arrays.device_of(labels)
-    roots, members = (arrays.empty(count, kind, device) for kind in (labels.dtype, np.int64))
-    if count:
-        winner, sizes = arrays.zeros(1, np.int64, device), arrays.zeros(len(labels), labels.dtype, device)
-        vote(VOTERS, labels, len(labels), winner)
-        count_members(labels, winner, sizes)
-        list_roots(labels, sizes, starts, roots, members)
-    return roots, members
+    @cached_property
+    def starts(self):
+        """Where the roots of each stretch begin: (stretches + 1,) int64; the last is the number of roots."""
+        n_roots = arrays.empty(-(-len(self.labels) // STRETCH), np.int64, self.device)
+        if len(self.labels):
+            count_roots(self.labels, n_roots)
+        return exclusive_scan(n_roots)
+
+    @cached_property
+    def count(self) -> int:
+        """Number of components."""
+        return int(self.starts[-1])
+
+    @cached_property
+    def members(self) -> Members:
+        """Roots and sizes of all components."""
+        return self._listed[0]
+
+    @cached_property
+    def largest(self) -> int:
+        """Size of the largest component, 0 without vertices."""
+        return int(self._listed[1][0])
+
+    @cached_property
+    def _listed(self):
+        labels, device, n = self.labels, self.device, len(self.labels)
+        winner, largest = arrays.zeros(1, np.int64, device), arrays.zeros(1, np.int64, device)
+        sizes, starts = arrays.zeros(n, labels.dtype, device), self.starts
+        if n:
+            vote(VOTERS, labels, n, winner)
+            count_members(labels, winner, sizes)
+        members = Members(*(arrays.empty(self.count, kind, device) for kind in (labels.dtype, np.int64)))
+        if n:
+            list_roots(labels, sizes, starts, members, largest)
+        return members, largest

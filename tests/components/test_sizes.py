@@ -32,11 +32,12 @@ def test_roots_and_sizes(monkeypatch, n, n_components, kind):
         monkeypatch.setattr(sizes, "STRETCH", 32)
     labels = random_labels(n, n_components, n, kind)
     there = arrays.move(labels, PLACE)
-    starts = sizes.root_starts(there)
-    roots, members = sizes.list_components(there, starts, int(starts[-1]))
+    census = sizes.Census(there)
+    roots, members = census.members
     assert (roots.dtype, members.dtype) == (kind, np.int64)
     values, counts = np.unique(labels, return_counts=True)
     assert (roots.tolist(), members.tolist()) == (values.tolist(), counts.tolist())
+    assert (census.count, census.largest) == (len(values), counts.max(initial=0))
 
 
 @pytest.mark.interpreter
@@ -83,7 +84,7 @@ def test_compiles_for_gpus(kind):
     for region, kinds in (
         (sizes.count_roots, (labels, words)),
         (sizes.count_members, (labels, words, labels)),
-        (sizes.list_roots, (labels, labels, words, labels, words)),
+        (sizes.list_roots, (labels, labels, words, (sizes.Members, (labels, words)), words)),
     ):
         text = region.cuda.ptx((barrier, *kinds), (9, 0))
         assert launch.entry_name(text)
