@@ -22,9 +22,9 @@ from edgewise.cycles.result import Cycles
 from edgewise.device import arrays, each
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
-from edgewise.method import check_device, check_method, check_one_or_several, is_number
+from edgewise.method import check_device, check_method, check_one_or_several, is_number, worker_names
 from edgewise.timer import timer
-from edgewise.workers import DeviceTeam, device_team
+from edgewise.workers import DeviceTeam, Worker, device_team
 
 __all__ = ["METHODS", "SCHEDULES", "CycleMethod", "Cycles", "check_length", "cycle_counts"]
 
@@ -101,9 +101,11 @@ def cycle_counts(
     check_length(length, method)
     check_method(method, METHODS, options)
     check_one_or_several(device, devices)
-    if devices is None:
-        devices = graph.device if device is None else arrays.resolve(device)
-    team = device_team(devices)
+    if devices is None and device is None:
+        here = graph.device
+        team = DeviceTeam([Worker(*worker_names(here), here)])
+    else:
+        team = device_team(arrays.resolve(device) if devices is None else devices)
     for worker in team:
         check_device(method, worker.device, METHODS)
     request = _Request(int(length), method, options, team, planning.parse(schedule), bool(force), progress)

@@ -12,7 +12,7 @@ from edgewise.cycles.counting.ranked import RankedCSR, ranked_of
 from edgewise.cycles.methods import METHODS
 from edgewise.cycles.planning import heaviest_first
 from edgewise.cycles.verification import count_by_hand
-from edgewise.device import arrays, launch
+from edgewise.device import Worker, arrays, launch
 from tests import jitter
 from tests.conftest import engine
 from tests.zoo import ZOO
@@ -187,6 +187,36 @@ def test_races_of_insertion(monkeypatch):
         assert list(insert_by_threads(seed, endpoints, apex.insert)) == truth
         caught += list(insert_by_threads(seed, endpoints, insert_without_cas)) != truth
     assert caught > 10
+
+
+def wedges_by_threads(seed, **replaced):
+    """Wedges of every apex and all wedges, measured by three threads, whose rows are shared."""
+    scheduler, graph = jitter.Scheduler(seed), random_graph(3, 12, 40)
+    ranked = ranked_of(ew.Graph.from_edges(*graph[1:], n_vertices=graph[0]))
+    wedges, total = (jitter.Jittery(np.zeros(size, np.int64), scheduler) for size in (12, 1))
+    region = jitter.jittery(apex.measure_wedges.body, **replaced)
+    lengths = np.zeros(len(ranked.neighbours), np.uint32)
+    given = ranked.row_of_entries(), ranked.csr, lengths, wedges, total
+    jitter.run_region(scheduler, 3, lambda number, barrier: region(Worker(number, 3, barrier), *given))
+    expected = np.zeros(12, np.int64)
+    for v in range(12):
+        for a in ranked.neighbours[ranked.offsets[v] : ranked.split[v]]:
+            expected[v] += (ranked.neighbours[ranked.offsets[a] : ranked.offsets[a + 1]] < v).sum()
+    return (wedges.values == expected).all() and total.values[0] == expected.sum()
+
+
+def careless_add(array, index, value):
+    """A planted race: read, then write."""
+    held = array[index]
+    array[index] = held + value
+    return held
+
+
+@for_gpus
+@pytest.mark.interpreter
+def test_races_of_measured_wedges():
+    assert all(wedges_by_threads(seed) for seed in range(30))
+    assert not all(wedges_by_threads(seed, fetch_add=careless_add) for seed in range(30))
 
 
 def kinds_of(name):
