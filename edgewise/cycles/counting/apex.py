@@ -329,7 +329,8 @@ class ApexCounter:
         self.regions, self.device, self.n_vertices = regions, ranked.device, ranked.n_vertices
         #: All wedges, the most below an apex, and the vertices that have more than each of the limits.
         self.facts = arrays.zeros(2 + len(Limits(0, 0, 0)), np.int64, self.device)
-        lengths, self.wedges = wedges_of(ranked, self.facts)
+        self.rows = ranked.row_of_entries()
+        lengths, self.wedges = wedges_of(ranked._replace(rows=self.rows), self.facts)
         self.graph = ApexGraph(ranked.csr, lengths)
         #: Wedges up to which a warp, a block, and a block with a table outside count a vertex, ascending.
         self.limits = self._limits(small, large, all_from)
@@ -453,12 +454,27 @@ def place_apex(position, keys, order, limits, facts):
         facts[5] = position + 1
 
 
+@device
+def add_to_rows(row, value, lane, sums):
+    """Add the values of a warp's lanes, whose rows ascend, to the sums of their rows; none for row -1.
+
+    The last lane of a row adds the scan over the warp, and the first one takes back what was before it.
+    """
+    lanes, last, credit = warp_size(), inclusive_scan(value, lane), np.int64(0)
+    before, after = shuffle(row, max(lane - 1, 0)), shuffle(row, min(lane + 1, lanes - 1))
+    if lane == lanes - 1 or after != row:
+        credit += last
+    if lane > 0 and before != row:
+        credit -= last - value
+    if row >= 0 and credit != 0:
+        fetch_add(sums, row, credit)
+
+
 @parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM)
 def measure_wedges(worker, rows, csr, lengths, wedges, total):
     """Count the wedges of every middle, of every apex, and all: ``rows`` are those of the entries.
 
-    Of each lower neighbour's row these are the entries below the apex.  The lanes of a warp whose entries are
-    in the same row add up; the last one adds the sum, and the first takes back what was before it.
+    Of each lower neighbour's row these are the entries below the apex.
     """
     lanes, entries, sums = warp_size(), len(lengths), np.int64(0)
     lane = worker.id % lanes
@@ -470,15 +486,7 @@ def measure_wedges(worker, rows, csr, lengths, wedges, total):
                 start, end = csr.offsets[middle], csr.offsets[middle + 1]
                 length = first_from(apex, csr.split[middle], end, csr.neighbours) - start
                 lengths[entry] = length
-        last = inclusive_scan(length, lane)
-        before, after = shuffle(apex, max(lane - 1, 0)), shuffle(apex, min(lane + 1, lanes - 1))
-        credit = np.int64(0)
-        if lane == lanes - 1 or after != apex:
-            credit += last
-        if lane > 0 and before != apex:
-            credit -= last - length
-        if apex >= 0 and credit != 0:
-            fetch_add(wedges, apex, credit)
+        add_to_rows(apex, length, lane, wedges)
         sums += length
     sums = inclusive_scan(sums, lane)
     if lane == lanes - 1 and sums > 0:

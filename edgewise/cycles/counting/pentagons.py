@@ -47,8 +47,10 @@ import numpy as np
 from edgewise.cycles.counting.apex import (
     COUNT_MASK,
     KEY_SHIFT,
+    MAX_BLOCKS_PER_SM,
     ApexCounter,
     ApexGraph,
+    add_to_rows,
     apex_regions,
     find,
     group_barrier,
@@ -59,9 +61,9 @@ from edgewise.cycles.counting.apex import (
 )
 from edgewise.cycles.counting.ranked import Ranked, Rows
 from edgewise.cycles.counting.vertex_queue import VertexCounter, prefetch_lower, vertex_of
-from edgewise.device import arrays, compiled, device, each_row, fetch_add
+from edgewise.device import arrays, compiled, device, fetch_add, parallel_region
 from edgewise.device.prefetch import prefetch
-from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
+from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle, warp_size
 from edgewise.primitives.thread_pool import next_chunk
 
 #: Operations of a wedge, in the unit of :mod:`~edgewise.cycles.planning`.
@@ -392,22 +394,24 @@ def count_at_apex(apex, group, table, state):
         fetch_add(state.prefix.at_apex, apex, triangles)
 
 
-@each_row
-def sum_up(vertex, lane, n_lanes, state, scanned, counts):
-    """Add what a vertex got, less the triangles below it at its lower neighbours; ``counts`` are zeros.
+@parallel_region.by(max_blocks_per_sm=MAX_BLOCKS_PER_SM)
+def sum_up(worker, state, rows, scanned, counts):
+    """Add what the vertices got, less the triangles below each at its lower neighbours; ``counts`` are zeros.
 
-    ``scanned`` are the prefix sums of the triangles at each corner.
+    ``rows`` are those of the entries, ``scanned`` the prefix sums of the triangles at each corner.
     """
     offsets, neighbours, split = state.graph.csr
-    credit = np.int64(0)
-    if lane == 0:
-        credit = state.counts[vertex] + state.doubled[vertex] // 2
-    for entry in range(offsets[vertex] + lane, split[vertex], n_lanes):
-        corner = np.int64(neighbours[entry])
-        below = offsets[corner] + state.graph.lengths[entry]
-        credit -= state.prefix.at_apex[corner] // 2 + scanned[below] - scanned[split[corner]]
-    if credit != 0:
-        fetch_add(counts, vertex, credit)
+    lane, n_entries = worker.id % warp_size(), len(rows)
+    for vertex in range(worker.id, len(counts), worker.count):
+        fetch_add(counts, vertex, state.counts[vertex] + state.doubled[vertex] // 2)
+    for base in range(worker.id - lane, n_entries, worker.count):
+        entry, vertex, lost = base + lane, np.int64(-1), np.int64(0)
+        if entry < n_entries:
+            vertex, corner = np.int64(rows[entry]), np.int64(neighbours[entry])
+            if corner < vertex:
+                below = offsets[corner] + state.graph.lengths[entry]
+                lost = state.prefix.at_apex[corner] // 2 + scanned[below] - scanned[split[corner]]
+        add_to_rows(vertex, -lost, lane, counts)
 
 
 REGIONS = apex_regions(count_at_apex, __name__, words=3 * 1024, fields=3)
@@ -434,7 +438,7 @@ class TablePentagons(ApexCounter):
             scanned = arrays.move(
                 arrays.namespace(self.device).cumsum(self.state.prefix.at_corner), self.device
             )
-            sum_up(len(counts), self.state, scanned, counts, width="warp")
+            sum_up(self.state, self.rows, scanned, counts)
         return counts
 
 

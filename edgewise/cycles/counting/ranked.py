@@ -21,7 +21,6 @@ from edgewise.device import arrays, compiled, device
 from edgewise.device.prefetch import prefetch
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.index_type import MAX_UINT32, index_type
-from edgewise.ingest.edges import row_numbers
 from edgewise.method import check_graph
 from edgewise.primitives.thread_pool import ThreadPool
 
@@ -85,7 +84,9 @@ class Ranked(NamedTuple):
         """The row of every entry: (2 m,) index array on the device of the rows."""
         if self.rows is not None:
             return self.rows
-        return arrays.move(row_numbers(self.offsets, self.neighbours.dtype), self.device)
+        xp, kind = arrays.namespace(self.device), self.neighbours.dtype
+        rows = xp.searchsorted(self.offsets[1:], xp.arange(len(self.neighbours)), side="right")
+        return arrays.move(rows.astype(kind), self.device)
 
     @property
     def n_vertices(self) -> int:
