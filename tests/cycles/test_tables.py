@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.counting import apex, pentagons, squares, triangles
+from edgewise.cycles.counting import apex, pentagons, ranked_rows, squares, triangles
 from edgewise.cycles.counting.ranked import RankedCSR, ranked_of
 from edgewise.cycles.methods import METHODS
 from edgewise.cycles.planning import heaviest_first
@@ -249,3 +249,24 @@ def test_triangles_compile_for_gpus():
     given = np.zeros(1, np.int32), 0, 1, triangles.Edges(many, words), RankedCSR(words, many, words), words
     text = triangles.find_triangles.cuda.ptx(tuple(map(launch.kind_of, given)), (9, 0))
     assert "ld.local" not in text
+
+
+@pytest.mark.ptx
+def test_preparing_and_summing_up_compile_for_gpus():
+    words, many, barrier = np.zeros(1, np.int64), np.zeros(1, np.uint32), np.zeros(1, np.int32)
+    csr = RankedCSR(words, many, words)
+    prefix = pentagons.TrianglePrefix(words, words)
+    state = pentagons.Arrays(apex.ApexGraph(csr, many), words, words, prefix)
+    for kernel, given in (
+        (apex.measure_wedges, (barrier, many, csr, many, words, words)),
+        (apex.key_of_wedges, (words, words)),
+        (apex.place_apex, (words, words, apex.Limits(1, 1, 1), words)),
+        (pentagons.sum_up, (barrier, state, many, words, words)),
+        (ranked_rows.key_of_degree, (words, words)),
+        (ranked_rows.place_vertex, (words, many, words, words)),
+        (ranked_rows.key_of_entry, (words, many, many, words)),
+        (ranked_rows.place_entry, (words, csr, many, words)),
+    ):
+        text = kernel.cuda.ptx(tuple(map(launch.kind_of, given)), (9, 0))
+        assert launch.entry_name(text)
+        assert "ld.local" not in text
