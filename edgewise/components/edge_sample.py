@@ -123,7 +123,7 @@ def bit_of(number, words):
 
 
 class Giant(NamedTuple):
-    """``inside``, a bit for each vertex, ``sieve`` (SIEVE_WORDS,), and the ``winner`` of the vote, all int64."""
+    """``inside``, a bit for each vertex, ``sieve`` (SIEVE_WORDS,), and the ``winner`` of a vote: int64 arrays."""
 
     inside: Any
     sieve: Any
