@@ -123,7 +123,7 @@ def bit_of(number, words):
 
 
 class Giant(NamedTuple):
-    """``inside``, a bit for each vertex, ``sieve`` (SIEVE_WORDS,), and the ``winner`` of a vote: int64 arrays."""
+    """A bit for each vertex ``inside``, the ``sieve`` (SIEVE_WORDS,), the ``winner`` of a vote; all int64."""
 
     inside: Any
     sieve: Any
@@ -155,11 +155,8 @@ def join_outside_giant(worker, giant, parent, sources, targets):
         words[word] = giant.sieve[word] if sieved else np.int64(-1)
     block_barrier()
     for first in range(worker.id, edges, 4 * step):
-        second, third, fourth = (
-            min(first + step, last),
-            min(first + 2 * step, last),
-            min(first + 3 * step, last),
-        )
+        second, third = min(first + step, last), min(first + 2 * step, last)
+        fourth = min(first + 3 * step, last)
         one, two = passes(first, words, sources, targets), passes(second, words, sources, targets)
         three, four = passes(third, words, sources, targets), passes(fourth, words, sources, targets)
         if one:
