@@ -20,8 +20,8 @@ from components import event_times, wall
 
 import edgewise as ew
 from edgewise.cycles import METHODS
-from edgewise.cycles.counting.apex import wedges_of
 from edgewise.cycles.counting.ranked import ranked_of
+from edgewise.cycles.counting.wedges import wedges_of
 from edgewise.cycles.planning import choose, heaviest_first
 
 GRAPHS = ("rmat20", "uniform22", "rgg21")

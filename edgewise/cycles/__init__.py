@@ -101,11 +101,11 @@ def cycle_counts(
     check_length(length, method)
     check_method(method, METHODS, options)
     check_one_or_several(device, devices)
-    if devices is None and device is None:
-        here = graph.device
-        team = DeviceTeam([Worker(*worker_names(here), here)])
+    if devices is not None:
+        team = device_team(devices)
     else:
-        team = device_team(arrays.resolve(device) if devices is None else devices)
+        where = graph.device if device is None else arrays.resolve(device)
+        team = DeviceTeam([Worker(worker_names(where)[0], where)])
     for worker in team:
         check_device(method, worker.device, METHODS)
     request = _Request(int(length), method, options, team, planning.parse(schedule), bool(force), progress)

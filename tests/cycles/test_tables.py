@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.counting import apex, pentagons, ranked_rows, squares, triangles
+from edgewise.cycles.counting import apex, pentagons, ranked_rows, squares, triangles, wedges
 from edgewise.cycles.counting.ranked import RankedCSR, ranked_of
 from edgewise.cycles.methods import METHODS
 from edgewise.cycles.planning import heaviest_first
@@ -193,16 +193,16 @@ def wedges_by_threads(seed, **replaced):
     """Wedges of every apex and all wedges, measured by three threads, whose rows are shared."""
     scheduler, graph = jitter.Scheduler(seed), random_graph(3, 12, 40)
     ranked = ranked_of(ew.Graph.from_edges(*graph[1:], n_vertices=graph[0]))
-    wedges, total = (jitter.Jittery(np.zeros(size, np.int64), scheduler) for size in (12, 1))
-    region = jitter.jittery(apex.measure_wedges.body, **replaced)
+    measured, total = (jitter.Jittery(np.zeros(size, np.int64), scheduler) for size in (12, 1))
+    region = jitter.jittery(wedges.measure_wedges.body, **replaced)
     lengths = np.zeros(len(ranked.neighbours), np.uint32)
-    given = ranked.row_of_entries(), ranked.csr, lengths, wedges, total
+    given = ranked.row_of_entries(), ranked.csr, lengths, measured, total
     jitter.run_region(scheduler, 3, lambda number, barrier: region(Worker(number, 3, barrier), *given))
     expected = np.zeros(12, np.int64)
     for v in range(12):
         for a in ranked.neighbours[ranked.offsets[v] : ranked.split[v]]:
             expected[v] += (ranked.neighbours[ranked.offsets[a] : ranked.offsets[a + 1]] < v).sum()
-    return (wedges.values == expected).all() and total.values[0] == expected.sum()
+    return (measured.values == expected).all() and total.values[0] == expected.sum()
 
 
 def careless_add(array, index, value):
@@ -258,9 +258,9 @@ def test_preparing_and_summing_up_compile_for_gpus():
     prefix = pentagons.TrianglePrefix(words, words)
     state = pentagons.Arrays(apex.ApexGraph(csr, many), words, words, prefix)
     for kernel, given in (
-        (apex.measure_wedges, (barrier, many, csr, many, words, words)),
-        (apex.key_of_wedges, (words, words)),
-        (apex.place_apex, (words, words, apex.Limits(1, 1, 1), words)),
+        (wedges.measure_wedges, (barrier, many, csr, many, words, words)),
+        (wedges.key_of_wedges, (words, words)),
+        (wedges.place_apex, (words, words, wedges.Limits(1, 1, 1), words)),
         (pentagons.sum_up, (barrier, state, many, words, words)),
         (ranked_rows.key_of_degree, (words, words)),
         (ranked_rows.place_vertex, (words, many, words, words)),

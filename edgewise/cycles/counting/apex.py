@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.ranked import RankedCSR, first_from
+from edgewise.cycles.counting.ranked import RankedCSR
+from edgewise.cycles.counting.wedges import Limits, key_of_wedges, place_apex, wedges_of
 from edgewise.device import (
     arrays,
     barrier_wait,
@@ -52,8 +53,6 @@ MIN_WORDS_OF_GRID = 1 << 20
 MIN_SLOTS = 32
 KEY_SHIFT = 32
 COUNT_MASK = (1 << KEY_SHIFT) - 1
-#: Wedges from which on the order of the vertices no longer matters.
-MAX_WEDGES = 2**31 - 1
 #: The largest rank that fits into a slot of a table.
 MAX_VERTICES = 2**31 - 2
 
@@ -418,92 +417,6 @@ class ApexCounter:
                 if low < high:
                     counter = arrays.zeros(1, np.int64, self.device)
                     region(self.tables, ApexTasks(counter, low, high, order, self.wedges), self.state)
-
-
-class Limits(NamedTuple):
-    """Wedges above which the grid counts a vertex, a block outside shared memory, a block, and a warp."""
-
-    grid: int
-    outside: int
-    block: int
-    none: int = 0
-
-
-@each
-def key_of_wedges(apex, wedges, keys):
-    """Join what an apex lacks of the most wedges and its number."""
-    keys[apex] = (MAX_WEDGES - min(wedges[apex], MAX_WEDGES)) << KEY_SHIFT | apex
-
-
-@each
-def place_apex(position, keys, order, limits, facts):
-    """Read the apex from a sorted key; count those above each limit by the last one that is."""
-    wedges, following = MAX_WEDGES - (keys[position] >> KEY_SHIFT), np.int64(-1)
-    order[position] = keys[position] & COUNT_MASK
-    if position + 1 < len(keys):
-        following = MAX_WEDGES - (keys[position + 1] >> KEY_SHIFT)
-    if position == 0:
-        facts[1] = wedges
-    if wedges > limits.grid >= following:
-        facts[2] = position + 1
-    if wedges > limits.outside >= following:
-        facts[3] = position + 1
-    if wedges > limits.block >= following:
-        facts[4] = position + 1
-    if wedges > limits.none >= following:
-        facts[5] = position + 1
-
-
-@device
-def add_to_rows(row, value, lane, sums):
-    """Add the values of a warp's lanes, whose rows ascend, to the sums of their rows; none for row -1.
-
-    The last lane of a row adds the scan over the warp, and the first one takes back what was before it.
-    """
-    lanes, last, credit = warp_size(), inclusive_scan(value, lane), np.int64(0)
-    before, after = shuffle(row, max(lane - 1, 0)), shuffle(row, min(lane + 1, lanes - 1))
-    if lane == lanes - 1 or after != row:
-        credit += last
-    if lane > 0 and before != row:
-        credit -= last - value
-    if row >= 0 and credit != 0:
-        fetch_add(sums, row, credit)
-
-
-@parallel_region.by(threads=THREADS, max_blocks_per_sm=MAX_BLOCKS_PER_SM)
-def measure_wedges(worker, rows, csr, lengths, wedges, total):
-    """Count the wedges of every middle, of every apex, and all: ``rows`` are those of the entries.
-
-    Of each lower neighbour's row these are the entries below the apex.
-    """
-    lanes, entries, sums = warp_size(), len(lengths), np.int64(0)
-    lane = worker.id % lanes
-    for base in range(worker.id - lane, entries, worker.count):
-        entry, apex, length = base + lane, np.int64(-1), np.int64(0)
-        if entry < entries:
-            apex, middle = np.int64(rows[entry]), np.int64(csr.neighbours[entry])
-            if middle < apex:
-                start, end = csr.offsets[middle], csr.offsets[middle + 1]
-                length = first_from(apex, csr.split[middle], end, csr.neighbours) - start
-                lengths[entry] = length
-        add_to_rows(apex, length, lane, wedges)
-        sums += length
-    sums = inclusive_scan(sums, lane)
-    if lane == lanes - 1 and sums > 0:
-        fetch_add(total, 0, sums)
-
-
-def wedges_of(ranked, total=None):
-    """Wedges of each middle, (2 m,) uint32 by entry in the apex' row; of each apex, (n,) int64.
-
-    ``total``, an int64 array if it is given, gets all wedges, added to its first element.
-    """
-    device = ranked.device
-    lengths = arrays.empty(len(ranked.neighbours), np.uint32, device)
-    wedges = arrays.zeros(ranked.n_vertices, np.int64, device)
-    total = arrays.zeros(1, np.int64, device) if total is None else total
-    measure_wedges(ranked.row_of_entries(), ranked.csr, lengths, wedges, total)
-    return lengths, wedges
 
 
 @each

@@ -50,7 +50,6 @@ from edgewise.cycles.counting.apex import (
     MAX_BLOCKS_PER_SM,
     ApexCounter,
     ApexGraph,
-    add_to_rows,
     apex_regions,
     find,
     group_barrier,
@@ -61,6 +60,7 @@ from edgewise.cycles.counting.apex import (
 )
 from edgewise.cycles.counting.ranked import Ranked, Rows
 from edgewise.cycles.counting.vertex_queue import VertexCounter, prefetch_lower, vertex_of
+from edgewise.cycles.counting.wedges import add_to_rows
 from edgewise.device import arrays, compiled, device, fetch_add, parallel_region
 from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle, warp_size
