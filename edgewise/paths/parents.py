@@ -98,14 +98,26 @@ def _nearer_parent(vertex, incoming, tree, sources):
 
 @device
 def _least_of_row(vertex, first, end, lane, incoming, distances):
-    """Least parent of a vertex among the entries of this lane: all from ``first`` on, in steps of a warp."""
+    """Least parent of a vertex among the entries ``first`` to ``end - 1``, which the lanes of a warp share.
+
+    Each lane reads its next entry early.  A parent that one lane finds is told to all, so that the greater
+    entries, whose distances need not be read, are known to all.
+    """
     _, neighbours, weights = incoming
-    distance, least = distances[vertex], np.int64(NO_VERTEX)
-    for entry in range(first + lane, end, warp_size()):
-        other = np.int64(neighbours[entry])
-        nearer = other < least and distances[other] < distance
-        if nearer and is_tight(distances, other, vertex, weights, entry):
-            least = other
+    lanes, distance, least = warp_size(), distances[vertex], np.int64(NO_VERTEX)
+    following = np.int64(NO_VERTEX)
+    if first + lane < end:
+        following = np.int64(neighbours[first + lane])
+    for chunk in range(first, end, lanes):
+        entry, other, is_parent = chunk + lane, following, False
+        following = np.int64(NO_VERTEX)
+        if entry + lanes < end:
+            following = np.int64(neighbours[entry + lanes])
+        if other < least and distances[other] < distance:
+            is_parent = is_tight(distances, other, vertex, weights, entry)
+        if ballot(is_parent) != 0:
+            found = other if is_parent else least
+            least = shuffle(warp_min(found, lanes, lane, np.int64(NO_VERTEX)), 0)
     return least
 
 
@@ -166,7 +178,6 @@ def find_nearer_parents(worker, incoming, distances, none, parents):
                 long_rows &= long_rows - 1
                 bounds = shuffle(first, other), shuffle(end, other)
                 least = _least_of_row(row + other, bounds[0], bounds[1], lane, incoming, distances)
-                least = warp_min(least, lanes, lane, np.int64(NO_VERTEX))
                 if lane == 0 and least < NO_VERTEX:
                     fetch_min(parents, row + other, np.uint64(least))
             length = max(end - first, 0)

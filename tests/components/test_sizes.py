@@ -6,7 +6,7 @@ import pytest
 import edgewise as ew
 from edgewise.components import sizes
 from edgewise.device import Worker, arrays, launch
-from tests import jitter
+from tests import jitter, lockstep
 from tests.conftest import engine
 
 PLACE = "cuda:0" if engine() == "simulator" else "cpu"
@@ -75,6 +75,25 @@ def careless_add(array, index, value):
 def test_no_member_is_lost():
     assert all(sizes_by_threads(seed) for seed in SEEDS)
     assert not all(sizes_by_threads(seed, fetch_add=careless_add) for seed in SEEDS)
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("seed", range(4))
+def test_lanes_of_a_warp_count_together(seed):
+    n, stretch = 90, 16
+    labels = random_labels(n, 12, seed)
+    n_roots = np.zeros(-(-n // stretch), np.int64)
+    lockstep.run(sizes.count_roots, labels, n_roots, STRETCH=stretch)
+    roots, expected = np.unique(labels, return_counts=True)
+    starts = np.concatenate([[0], np.cumsum(n_roots)])
+    assert starts.tolist() == np.searchsorted(roots, stretch * np.arange(len(starts))).tolist()
+    winner, counted = np.full(1, roots[expected.argmax()], np.int64), np.zeros(n, np.uint32)
+    lockstep.run(sizes.count_members, labels, winner, counted)
+    assert counted[roots].tolist() == expected.tolist() and counted.sum() == n
+    members, largest = sizes.Members(np.zeros_like(roots), np.zeros_like(expected)), np.zeros(1, np.int64)
+    lockstep.run(sizes.list_roots, labels, counted, starts, members, largest, STRETCH=stretch)
+    assert (members.roots.tolist(), members.sizes.tolist()) == (roots.tolist(), expected.tolist())
+    assert largest[0] == expected.max()
 
 
 @pytest.mark.ptx

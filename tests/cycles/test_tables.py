@@ -13,7 +13,7 @@ from edgewise.cycles.methods import METHODS
 from edgewise.cycles.planning import heaviest_first
 from edgewise.cycles.verification import count_by_hand
 from edgewise.device import Worker, arrays, launch
-from tests import jitter
+from tests import jitter, lockstep
 from tests.conftest import engine
 from tests.zoo import ZOO
 
@@ -217,6 +217,30 @@ def careless_add(array, index, value):
 def test_races_of_measured_wedges():
     assert all(wedges_by_threads(seed) for seed in range(30))
     assert not all(wedges_by_threads(seed, fetch_add=careless_add) for seed in range(30))
+
+
+@for_gpus
+@pytest.mark.interpreter
+@pytest.mark.parametrize("seed", range(3))
+def test_lanes_of_a_warp_share_rows(seed):
+    """Wedges, triangles of all entries in their order, and the last sums of pentagons."""
+    graph = random_graph(seed, 20, 80)
+    ranked = ranked_of(ew.Graph.from_edges(*graph[1:], n_vertices=graph[0]))
+    n, rows = ranked.n_vertices, ranked.row_of_entries()
+    alone, measured = wedges.wedges_of(ranked), wedges.wedges_of(ranked)
+    measured[1][:], total = 0, np.zeros(1, np.int64)
+    lockstep.run(wedges.measure_wedges, rows, ranked.csr, *measured, total)
+    assert measured[1].tolist() == alone[1].tolist() and total[0] == alone[1].sum()
+    assert (measured[0] == alone[0])[ranked.neighbours < rows].all()
+    counts, edges = np.zeros(n, np.int64), triangles.Edges(rows, np.empty(0, np.int64))
+    lockstep.run(triangles.find_triangles, 0, len(rows), edges, ranked.csr, counts)
+    assert (counts[ranked.rank] == expected("triangles", graph)).all()
+    solver = pentagons.TablePentagons(ranked)
+    solver.begin()
+    solver.count(0, len(solver.order))
+    counts, scanned = np.zeros(n, np.int64), np.cumsum(solver.state.prefix.at_corner)
+    lockstep.run(pentagons.sum_up, solver.state, rows, scanned, counts)
+    assert (counts[ranked.rank] == expected("pentagons", graph)).all()
 
 
 def kinds_of(name):

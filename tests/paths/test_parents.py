@@ -8,7 +8,7 @@ from edgewise.device import BlockWorker, arrays, launch
 from edgewise.paths import parents
 from edgewise.paths.csr import CSR
 from edgewise.paths.result import unreached
-from tests import jitter
+from tests import jitter, lockstep
 from tests.conftest import engine
 
 PLACE = "cuda:0" if engine() == "simulator" else "cpu"
@@ -116,6 +116,18 @@ def careless_min(array, index, value):
 def test_rows_that_workers_share():
     assert all(parents_by_threads(seed) for seed in SEEDS)
     assert not all(parents_by_threads(seed, fetch_min=careless_min) for seed in SEEDS)
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("kind", [None, np.int32, np.float64])
+@pytest.mark.parametrize("seed", range(4))
+def test_lanes_of_a_warp_share_rows(kind, seed):
+    rows = random_rows(seed, kind)
+    distances, none = distances_of(rows)
+    found = np.full(N, 2**64 - 1, np.uint64)
+    limits = {"STRETCH": 29, "LONG": 4}
+    lockstep.run(parents.find_nearer_parents, rows, distances, none, found, **limits)
+    assert found.view(np.int64).tolist() == expected(rows, distances, none)
 
 
 @pytest.mark.ptx
