@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from edgewise.components.ecl_cc import ecl_cc
+from edgewise.components.hang_rem import hang_rem
 from edgewise.components.hook import hook
 from edgewise.components.propagate import ROWS, propagate
 from edgewise.components.rem import hook_rem, rem, rem_sequential
@@ -71,6 +72,7 @@ METHODS = {
         options={"iterations": COUNT},
         baseline=True,
     ),
+    "hang-rem": read_edges(hang_rem, "hang below a smaller neighbour, then Rem", "after Groute, 2017"),
     "hook-rem": read_edges(hook_rem, "one round of plain hooks, then Rem", "Hellås 2018, 6.3.1"),
     "afforest": read_rows(
         afforest, "join a few neighbours, then skip the giant", "Sutton et al. 2018", options=SAMPLE

@@ -141,7 +141,7 @@ def test_the_method_does_not_depend_on_what_was_read():
 
 @pytest.mark.parametrize(
     ("local", "edges", "expected"),
-    [(True, 5, "hook-rem"), (False, 5, "rem"), (True, 30, "rem")],
+    [(True, 3, "hook-rem"), (True, 5, "hang-rem"), (False, 5, "rem"), (True, 30, "rem")],
 )
 def test_edge_lists_on_a_gpu_get_a_round_of_hooks_where_it_pays(monkeypatch, local, edges, expected):
     monkeypatch.setattr(selection, "MIN_EDGES", 10)

@@ -5,6 +5,7 @@ from types import FunctionType
 import numpy as np
 import pytest
 
+from edgewise.components.hang_rem import hang
 from edgewise.components.hook import hook_up
 from edgewise.components.rem import union as rem_union
 from edgewise.components.verification import oracle
@@ -66,3 +67,29 @@ def test_hook_atomic_loses_no_edge():
 
 def test_a_planted_race_is_caught():
     assert any(components_on(seed, careless_union) != EXPECTED for seed in SEEDS)
+
+
+def hung_and_joined(seed, join_early):
+    """Components by three threads that hang all edges; one joins them by Rem, perhaps without waiting."""
+    scheduler = jitter.Scheduler(seed)
+    parent = jitter.Jittery(np.arange(7), scheduler)
+    union = with_jittery_cas(rem_union)
+
+    def hang_some(number):
+        for edge in range(number, len(SOURCES), 2):
+            hang.body(edge, (SOURCES[edge], TARGETS[edge]), parent, SOURCES, TARGETS)
+
+    def join_all():
+        for source, target in zip(SOURCES, TARGETS):
+            union(parent, source, target)
+
+    scheduler.run(*(lambda number=number: hang_some(number) for number in range(2)), *[join_all][:join_early])
+    if not join_early:
+        assert all(parent.values <= np.arange(7))
+        scheduler.run(join_all)
+    return [root(parent.values, vertex) for vertex in range(7)]
+
+
+def test_writes_that_hanging_loses_are_joined_later():
+    assert all(hung_and_joined(seed, 0) == EXPECTED for seed in SEEDS)
+    assert not all(hung_and_joined(seed, 1) == EXPECTED for seed in SEEDS)  # the planted race

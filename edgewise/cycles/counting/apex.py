@@ -412,10 +412,11 @@ class ApexCounter:
                 by_wedges = arrays.namespace(self.device).argsort(-self.wedges[order])
                 order, start, end = order[by_wedges], 0, end - first
                 parts = self._cut(order)
-            for region, low, high in zip(self.regions, parts, parts[1:]):
+            counters = arrays.zeros(len(parts) - 1, np.int64, self.device)
+            for number, (region, low, high) in enumerate(zip(self.regions, parts, parts[1:])):
                 low, high = max(low, start), min(high, end)
                 if low < high:
-                    counter = arrays.zeros(1, np.int64, self.device)
+                    counter = counters[number : number + 1]
                     region(self.tables, ApexTasks(counter, low, high, order, self.wedges), self.state)
 
 
