@@ -85,6 +85,8 @@ class Ranked(NamedTuple):
         if self.rows is not None:
             return self.rows
         xp, kind = arrays.namespace(self.device), self.neighbours.dtype
+        if self.device == "cpu":
+            return np.repeat(np.arange(self.n_vertices, dtype=kind), np.diff(self.offsets))
         rows = xp.searchsorted(self.offsets[1:], xp.arange(len(self.neighbours)), side="right")
         return arrays.move(rows.astype(kind), self.device)
 
