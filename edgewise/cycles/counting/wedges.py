@@ -95,6 +95,19 @@ def measure_wedges(worker, rows, csr, lengths, wedges, total):
         fetch_add(total, 0, sums)
 
 
+@each
+def measure_row(apex, csr, lengths, wedges):
+    """Count the wedges of an apex on the host, which divides rows."""
+    total = np.int64(0)
+    for entry in range(csr.offsets[apex], csr.split[apex]):
+        middle = np.int64(csr.neighbours[entry])
+        start = csr.offsets[middle]
+        length = first_from(apex, csr.split[middle], csr.offsets[middle + 1], csr.neighbours) - start
+        lengths[entry] = length
+        total += length
+    wedges[apex] = total
+
+
 def wedges_of(ranked, total=None):
     """Wedges of each middle, (2 m,) uint32 by entry in the apex' row; of each apex, (n,) int64.
 
@@ -104,5 +117,9 @@ def wedges_of(ranked, total=None):
     lengths = arrays.empty(len(ranked.neighbours), np.uint32, device)
     wedges = arrays.zeros(ranked.n_vertices, np.int64, device)
     total = arrays.zeros(1, np.int64, device) if total is None else total
+    if device == "cpu":
+        measure_row(ranked.n_vertices, ranked.csr, lengths, wedges)
+        total[0] += wedges.sum()
+        return lengths, wedges
     measure_wedges(ranked.row_of_entries(), ranked.csr, lengths, wedges, total)
     return lengths, wedges
