@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.components.sizes import Census
+from edgewise.components.sizes import ComponentSizes
 from edgewise.device import arrays, each
 from edgewise.primitives import histogram
 from edgewise.result import Result
@@ -54,25 +54,25 @@ class Components(Result):
         return self._labels.astype(np.int64, copy=False)
 
     @cached_property
-    def _census(self):
+    def _gpu_sizes(self):
         """Roots and sizes on a GPU; ``None`` on the host."""
-        return None if arrays.device_of(self._labels) == "cpu" else Census(self._labels)
+        return None if arrays.device_of(self._labels) == "cpu" else ComponentSizes(self._labels)
 
     @cached_property
     def _roots_and_sizes(self):
         with arrays.guard(arrays.device_of(self._labels)):
-            if self._census is None:
+            if self._gpu_sizes is None:
                 return component_sizes(self.labels)
-            roots, sizes = self._census.members
+            roots, sizes = self._gpu_sizes.members
             return roots.view(np.int32) if self.labels.dtype == np.int32 else roots.astype(np.int64), sizes
 
     @cached_property
     def count(self) -> int:
         """Number of components."""
-        if self._census is None:
+        if self._gpu_sizes is None:
             return len(self._roots_and_sizes[0])
         with arrays.guard(arrays.device_of(self._labels)):
-            return self._census.count
+            return self._gpu_sizes.count
 
     @property
     def roots(self):
@@ -86,10 +86,10 @@ class Components(Result):
     @property
     def largest(self) -> int:
         """Size of the largest component; 0 for the empty graph."""
-        if self._census is None:
+        if self._gpu_sizes is None:
             return int(self.sizes().max()) if self.count else 0
         with arrays.guard(arrays.device_of(self._labels)):
-            return self._census.largest
+            return self._gpu_sizes.largest
 
     def to_frame(self, name: str | None = None, *, min_size: int = 1) -> pyarrow.Table:
         """Return a table with one row per vertex.

@@ -86,7 +86,7 @@ def list_roots(worker, labels, sizes, starts, members, largest):
         fetch_max(largest, 0, most)
 
 
-class Census:
+class ComponentSizes:
     """What is known of the components of ``labels`` on a GPU; each part is found when it is first read."""
 
     def __init__(self, labels):

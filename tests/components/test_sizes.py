@@ -32,12 +32,12 @@ def test_roots_and_sizes(monkeypatch, n, n_components, kind):
         monkeypatch.setattr(sizes, "STRETCH", 32)
     labels = random_labels(n, n_components, n, kind)
     there = arrays.move(labels, PLACE)
-    census = sizes.Census(there)
-    roots, members = census.members
+    found = sizes.ComponentSizes(there)
+    roots, members = found.members
     assert (roots.dtype, members.dtype) == (kind, np.int64)
     values, counts = np.unique(labels, return_counts=True)
     assert (roots.tolist(), members.tolist()) == (values.tolist(), counts.tolist())
-    assert (census.count, census.largest) == (len(values), counts.max(initial=0))
+    assert (found.count, found.largest) == (len(values), counts.max(initial=0))
 
 
 @pytest.mark.interpreter
