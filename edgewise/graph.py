@@ -364,8 +364,7 @@ class Graph:
         """
         from edgewise.device import arrays
 
-        device = arrays.resolve(device)
-        if device == self.device:
+        if device == self.device or (device := arrays.resolve(device)) == self.device:
             return self
 
         def moved(form):

@@ -86,6 +86,7 @@ def _run_all_methods(graph):
     for method in METHODS:
         result = connected_components(graph, method=method)
         result.to_frame()
+        result.sizes()
     if graph.device == "cpu":
         component_sizes_on_host(result.labels)  # which small results do without
         sizes_on_cores(result.labels)

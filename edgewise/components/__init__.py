@@ -15,6 +15,7 @@ from typing import Any
 
 from edgewise.components.ecl_cc import ecl_cc
 from edgewise.components.edge_lists import rem_edge_sample
+from edgewise.components.hang_rem import hang_rem
 from edgewise.components.hook import hook
 from edgewise.components.pairs_of_rows import ecl_pairs
 from edgewise.components.propagate import ROWS, propagate
@@ -76,6 +77,7 @@ METHODS = {
         options={"iterations": COUNT},
         baseline=True,
     ),
+    "hang-rem": read_edges(hang_rem, "hang below a smaller neighbour, then Rem", "after Groute, 2017"),
     "hook-rem": read_edges(hook_rem, "one round of plain hooks, then Rem", "Hellås 2018, 6.3.1"),
     "afforest": read_rows(
         afforest, "join a few neighbours, then skip the giant", "Sutton et al. 2018", options=SAMPLE

@@ -1,7 +1,8 @@
 """The result of connected components.
 
-A component's vertices are counted at its root.  For many vertices on the host all cores count
-(:mod:`~edgewise.components.sizes_on_cores`), into numbers no wider than labels.
+A component's vertices are counted at its root, on a GPU by :mod:`~edgewise.components.sizes`.  For many
+vertices on the host all cores count (:mod:`~edgewise.components.sizes_on_cores`), into numbers no wider than
+labels.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.cached_property import cached_property
+from edgewise.components.sizes import ComponentSizes
 from edgewise.components.sizes_on_cores import sizes_on_cores
 from edgewise.device import arrays, each, threads
 from edgewise.primitives import histogram
@@ -55,14 +57,25 @@ class Components(Result):
         return self._labels.astype(np.int64, copy=False)
 
     @cached_property
+    def _gpu_sizes(self):
+        """Roots and sizes on a GPU; ``None`` on the host."""
+        return None if arrays.device_of(self._labels) == "cpu" else ComponentSizes(self._labels)
+
+    @cached_property
     def _roots_and_sizes(self):
         with arrays.guard(arrays.device_of(self._labels)):
-            return component_sizes(self.labels)
+            if self._gpu_sizes is None:
+                return component_sizes(self.labels)
+            roots, sizes = self._gpu_sizes.members
+            return roots.view(np.int32) if self.labels.dtype == np.int32 else roots.astype(np.int64), sizes
 
-    @property
+    @cached_property
     def count(self) -> int:
         """Number of components."""
-        return len(self._roots_and_sizes[0])
+        if self._gpu_sizes is None:
+            return len(self._roots_and_sizes[0])
+        with arrays.guard(arrays.device_of(self._labels)):
+            return self._gpu_sizes.count
 
     @property
     def roots(self):
@@ -76,7 +89,10 @@ class Components(Result):
     @property
     def largest(self) -> int:
         """Size of the largest component; 0 for the empty graph."""
-        return int(self.sizes().max()) if self.count else 0
+        if self._gpu_sizes is None:
+            return int(self.sizes().max()) if self.count else 0
+        with arrays.guard(arrays.device_of(self._labels)):
+            return self._gpu_sizes.largest
 
     def to_frame(self, name: str | None = None, *, min_size: int = 1) -> pyarrow.Table:
         """Return a table with one row per vertex.
@@ -249,14 +265,12 @@ def count_all(_, vertices, labels, sizes):
 
 
 def component_sizes(labels):
-    """Roots of the components, ascending, and the int64 number of vertices of each."""
-    on_host = arrays.device_of(labels) == "cpu"
-    if on_host and len(labels) >= MANY_FOR_CORES and threads.count() > 1:
+    """Roots of the components on the host, ascending, and the int64 number of vertices of each."""
+    if len(labels) >= MANY_FOR_CORES and threads.count() > 1:
         return sizes_on_cores(labels)
-    if on_host and len(labels) >= MANY:
+    if len(labels) >= MANY:
         return component_sizes_on_host(labels)
-    xp = arrays.namespace(labels)
-    roots = xp.flatnonzero(labels == xp.arange(len(labels), dtype=labels.dtype))
+    roots = np.flatnonzero(labels == np.arange(len(labels), dtype=labels.dtype))
     sizes = histogram(labels, len(labels))[roots]
     return roots.astype(labels.dtype), sizes.astype(np.int64, copy=False)
 

@@ -17,6 +17,8 @@ DENSE_ON_CPU, DENSE_ON_GPU = 5, 5
 FEW_ENTRIES, DENSE_EDGES, MANY_EDGES = 2.5, 4, 1 << 20
 #: Edges per vertex up to which two passes over the edges pay on a GPU, and the fewest for which they do.
 SPARSE, MIN_EDGES = 10, 1 << 22
+#: Edges per vertex from which on the first of these passes rather writes without reading.
+MANY_EDGES = 4
 
 
 def select_method(graph):
@@ -46,4 +48,6 @@ def _select_for_edges(graph):
         return "rem" if threads.count() > 1 else "rem-sequential"
     if "edges" not in graph.made_of or not MIN_EDGES <= graph.n_edges <= SPARSE * graph.n_vertices:
         return "rem"
-    return "hook-rem" if has_local_ids(graph) else "rem"
+    if not has_local_ids(graph):
+        return "rem"
+    return "hook-rem" if graph.n_edges < MANY_EDGES * graph.n_vertices else "hang-rem"

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.cached_property import cached_property
-from edgewise.device import arrays
+from edgewise.device import arrays, each, fetch_add
+from edgewise.primitives.rows import row_of
 
 #: A GPU gives a row longer than this to a block instead of a thread.
 MAX_ROW = 64
@@ -97,11 +98,31 @@ def has_local_ids(graph):
     return graph.cached("has_local_ids", lambda: _judge_locality(graph))
 
 
+@each
+def count_close(number, sample, sources, offsets, targets, close):
+    """Count a sampled entry if its ends are close; rows are those of ``offsets`` if there are no sources."""
+    entry = number * len(targets) // sample.size
+    source = np.int64(sources[entry]) if len(sources) > 0 else np.int64(row_of(entry, offsets))
+    if abs(source - np.int64(targets[entry])) <= sample.limit:
+        fetch_add(close, 0, 1)
+
+
+class _Sample(NamedTuple):
+    size: int
+    limit: int
+
+
 def _judge_locality(graph):
     with arrays.on(graph.device):
         from_edges = "edges" in graph.made_of
         targets = graph.targets if from_edges else symmetric_csr(graph).neighbours
         size, xp = min(SAMPLE_SIZE, len(targets)), arrays.namespace(targets)
+        where = arrays.device_of(targets)
+        if where != "cpu" and size:
+            close, none = arrays.zeros(1, np.int64, where), arrays.empty(0, np.int64, where)
+            ends = (graph.sources, none) if from_edges else (targets[:0], symmetric_csr(graph).offsets)
+            count_close(size, _Sample(size, int(graph.n_vertices * CLOSE)), *ends, targets, close)
+            return 2 * int(close[0]) > size
         sample = xp.arange(size, dtype=np.int64) * len(targets) // max(size, 1)
         if from_edges:
             starts = graph.sources[sample]

@@ -8,20 +8,23 @@ devices and schedules give the same counts bit for bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from time import perf_counter
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from edgewise.cycles import planning
 from edgewise.cycles.counting.ranked import by_vertex, check_undirected, ranked_of
 from edgewise.cycles.methods import METHODS, CycleMethod
 from edgewise.cycles.planning import SCHEDULES
 from edgewise.cycles.result import Cycles
-from edgewise.device import arrays
+from edgewise.device import arrays, each
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
-from edgewise.method import check_device, check_method, check_one_or_several, is_number
+from edgewise.method import check_device, check_method, check_one_or_several, is_number, worker_names
 from edgewise.timer import timer
-from edgewise.workers import DeviceTeam, device_team
+from edgewise.workers import DeviceTeam, Worker, device_team
 
 __all__ = ["METHODS", "SCHEDULES", "CycleMethod", "Cycles", "check_length", "cycle_counts"]
 
@@ -98,15 +101,19 @@ def cycle_counts(
     check_length(length, method)
     check_method(method, METHODS, options)
     check_one_or_several(device, devices)
-    if devices is None:
-        devices = graph.device if device is None else arrays.resolve(device)
-    team = device_team(devices)
+    if devices is not None:
+        team = device_team(devices)
+    else:
+        where = graph.device if device is None else arrays.resolve(device)
+        team = DeviceTeam([Worker(worker_names(where)[0], where)])
     for worker in team:
         check_device(method, worker.device, METHODS)
     request = _Request(int(length), method, options, team, planning.parse(schedule), bool(force), progress)
-    graph = graph.to(team[0].device)
-    with arrays.guard(graph.device):
-        counted = _count_whole(graph, request) or _count_by_tasks(graph, request)
+    device = team[0].device
+    graph = graph.to(device)
+    with arrays.guard(device):
+        counted = _count_prepared(graph, request, device) or _count_whole(graph, request)
+        counted = counted or _count_by_tasks(graph, request)
         if count_directions:
             counted = counted._replace(counts=2 * counted.counts)
     name, seconds, counts, n_self_loops, n_duplicates, names = counted
@@ -164,6 +171,39 @@ def _count_whole(graph, request):
         counts, n_self_loops, n_duplicates = whole(graph)
         seconds = perf_counter() - start
     return None if counts is None else _Counted(name, seconds, counts, n_self_loops, n_duplicates, team.names)
+
+
+@each
+def _take(vertex, values, index, taken):
+    taken[vertex] = values[index[vertex]]
+
+
+def _count_prepared(graph, request, device):
+    """Count on one GPU by the solver that is kept with the graph, unless work is divided into pieces."""
+    team, name, length = request.team, request.method, request.length
+    in_pieces = request.schedule[0] != "auto" or request.options or request.progress is not None
+    if len(team) > 1 or device == "cpu" or in_pieces:
+        return None
+    if name == "auto":
+        name = planning.choose(METHODS, length, team.devices)
+    if METHODS[name].prepare is None:
+        return None
+    with timer("rank"):
+        ranked = ranked_of(graph)
+    with timer("plan"):
+        graph.cached(("fits", length), lambda: planning.check_fits(ranked, length))
+        most = planning.LONG * planning.GPU_SPEED
+        kept = graph.cached(("prepared", name), lambda: METHODS[name].prepare(ranked, most))
+    if kept is None:
+        return None
+    with timer("count"):
+        start, solver = perf_counter(), copy(kept)
+        solver.begin()
+        counts = arrays.empty(graph.n_vertices, np.int64, device)
+        _take(graph.n_vertices, solver.count_all(), ranked.rank, counts)
+        arrays.synchronize(device)
+        seconds = perf_counter() - start
+    return _Counted(name, seconds, counts, ranked.n_self_loops, ranked.n_duplicates, team.names)
 
 
 def _count_by_tasks(graph, request):

@@ -39,6 +39,10 @@ class CycleMethod(Method):
     whole : callable or None
         ``whole(graph)`` returns counts by vertex, self-loops and repeated edges.  It counts on the host in
         one call, perhaps without ranking the graph; the counts are ``None`` where tasks are faster.
+    prepare : callable or None
+        ``prepare(ranked, most)`` returns a solver for all tasks on a GPU, which is kept with the graph:
+        ``copy(solver).begin()`` allocates scratch, and ``count_all()`` returns counts by rank.  It is
+        ``None`` if there are more than the ``most`` operations.
     cost : float
         Operations, in the unit of :mod:`~edgewise.cycles.planning`, of a unit of its work.
     enumerates : bool
@@ -48,6 +52,7 @@ class CycleMethod(Method):
     work: Callable[..., Any] = field(kw_only=True)
     lengths: tuple[int, ...] | None = field(default=None, kw_only=True)
     whole: Callable[..., Any] | None = field(default=None, kw_only=True)
+    prepare: Callable[..., Any] | None = field(default=None, kw_only=True)
     cost: float = field(default=1.0, kw_only=True)
     enumerates: bool = field(default=False, kw_only=True)
 
@@ -62,6 +67,7 @@ METHODS = {
         "rows of higher neighbours, intersected",
         "Chiba and Nishizeki 1985; Merrill et al. 2012",
         work=triangles.work,
+        prepare=triangles.start_all,
         lengths=(3,),
         whole=triangles.count_whole,
     ),
@@ -70,6 +76,7 @@ METHODS = {
         "wedges below each vertex, by their endpoints",
         "Burkhardt and Harris 2023",
         work=squares.work,
+        prepare=squares.start_all,
         lengths=(4,),
         options=LIMITS,
     ),
@@ -78,6 +85,7 @@ METHODS = {
         "wedges below each vertex whose endpoints are joined",
         "after Kowalik 2003",
         work=pentagons.work,
+        prepare=pentagons.start_all,
         lengths=(5,),
         options=LIMITS,
     ),

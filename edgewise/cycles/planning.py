@@ -149,7 +149,9 @@ def bound_of(ranked: Ranked, length: int) -> float:
     n, entries = ranked.n_vertices, len(ranked.neighbours)
     if n < length or entries < 2 * length:
         return 0.0
-    largest = int(ranked.offsets[n] - ranked.offsets[n - 1])
+    largest = ranked.max_degree
+    if largest is None:
+        largest = int(ranked.offsets[n] - ranked.offsets[n - 1])
     if largest < 2:
         return 0.0
     logarithms = (
@@ -454,4 +456,4 @@ class _Count:
 def _moved(ranked, device):
     if device == ranked.device:
         return ranked
-    return Ranked(*(arrays.move(array, device) for array in ranked[:4]), *ranked[4:])
+    return Ranked(*(arrays.move(array, device) for array in ranked[:4]), *ranked[4:6])

@@ -38,6 +38,12 @@ def ballot(flag):
     return 1 if flag else 0
 
 
+@on_cpu
+def match(value):
+    """A word (int64) whose bits are the lanes with the same ``value``, an integer."""
+    return 1
+
+
 def popcount(lanes):
     """Number of lanes in a selection of a warp's :func:`ballot`."""
     return int(lanes).bit_count()
@@ -150,6 +156,11 @@ def _register_warps():
     @overload_on_cuda(ballot)
     def ballot_on_cuda(flag):
         return lambda flag: types.int64(cuda.ballot_sync(all_lanes, flag))
+
+    @overload_on_cuda(match)
+    def match_on_cuda(value):
+        kind = types.int32 if value.bitwidth <= 32 else types.int64  # compares bits
+        return lambda value: types.int64(types.uint32(cuda.match_any_sync(all_lanes, kind(value))))
 
     @overload_on_cuda(popcount)
     def popcount_on_cuda(lanes):

@@ -129,8 +129,8 @@ class Distances(Result):
         """
         from edgewise.paths.parents import parents_of
 
-        negative = self._adjacency.spread.least < 0
-        return parents_of(self._adjacency.incoming, self.distances, self.sources, negative)
+        least = self._adjacency.spread.least
+        return parents_of(self._adjacency.incoming, self.distances, self.sources, least)
 
     def distance_to(self, target: Any):
         """Distance from the nearest source to ``target``, an id; :attr:`unreached` where no path leads."""

@@ -14,8 +14,7 @@ AT_ONCE = 2**24
 
 def exclusive_scan(counts):
     """Offsets (n + 1,) int64 of consecutive groups from their (n,) sizes; the last one is the total."""
-    offsets = arrays.empty(len(counts) + 1, np.int64, arrays.device_of(counts))
-    offsets[:1] = 0
+    offsets = arrays.zeros(len(counts) + 1, np.int64, arrays.device_of(counts))
     arrays.namespace(counts).cumsum(counts, dtype=np.int64, out=offsets[1:])
     return offsets
 

@@ -178,7 +178,7 @@ def test_memory_that_is_fetched_ahead_changes_nothing(monkeypatch, name, scatter
 
 @pytest.mark.parametrize(
     ("local", "edges", "expected"),
-    [(True, 5, "hook-rem"), (False, 5, "rem"), (True, 30, "rem")],
+    [(True, 3, "hook-rem"), (True, 5, "hang-rem"), (False, 5, "rem"), (True, 30, "rem")],
 )
 def test_edge_lists_on_a_gpu_get_a_round_of_hooks_where_it_pays(monkeypatch, local, edges, expected):
     monkeypatch.setattr(selection, "MIN_EDGES", 10)

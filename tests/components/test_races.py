@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from edgewise.components import edge_lists, pairs_of_rows, sizes_on_cores
+from edgewise.components.hang_rem import hang
 from edgewise.components.hook import hook_up
 from edgewise.components.long_rows import list_row
 from edgewise.components.rem import union as rem_union
@@ -172,12 +173,33 @@ def members(seed, **replaced):
     return sizes.values.tolist(), n_roots.values[:3].tolist()
 
 
-def careless_add(array, index, value):
-    """An addition that lets other threads go on between the read and the write."""
-    array[index] = array[index] + value
-
-
 def test_no_member_is_lost():
     for seed in SEEDS:
         assert members(seed) == ([2, 4, 0, 0, 0, 1, 0, 0, 0], [2, 1, 0]), f"seed {seed}"
     assert any(members(seed, fetch_add=careless_add) != members(seed) for seed in SEEDS)
+
+
+def hung_and_joined(seed, join_early):
+    """Components by three threads that hang all edges; one joins them by Rem, perhaps without waiting."""
+    scheduler = jitter.Scheduler(seed)
+    parent = jitter.Jittery(np.arange(7), scheduler)
+    union = with_jittery_cas(rem_union)
+
+    def hang_some(number):
+        for edge in range(number, len(SOURCES), 2):
+            hang.body(edge, (SOURCES[edge], TARGETS[edge]), parent, SOURCES, TARGETS)
+
+    def join_all():
+        for source, target in zip(SOURCES, TARGETS):
+            union(parent, source, target)
+
+    scheduler.run(*(lambda number=number: hang_some(number) for number in range(2)), *[join_all][:join_early])
+    if not join_early:
+        assert all(parent.values <= np.arange(7))
+        scheduler.run(join_all)
+    return [root(parent.values, vertex) for vertex in range(7)]
+
+
+def test_writes_that_hanging_loses_are_joined_later():
+    assert all(hung_and_joined(seed, 0) == EXPECTED for seed in SEEDS)
+    assert not all(hung_and_joined(seed, 1) == EXPECTED for seed in SEEDS)  # the planted race

@@ -7,6 +7,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.cycles.counting.ranked import by_counting, by_sorting, ranked_of
+from edgewise.cycles.counting.ranked_rows import rank_rows
 from edgewise.device.target import SIMULATED
 from tests.zoo import ZOO
 
@@ -55,6 +56,26 @@ def test_counting_and_sorting_agree(edges):
         one, other = by_counting(2_000, *ends), by_sorting(2_000, *ends)
         for here, there in zip(one, other):
             assert np.array_equal(here, there)
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("shape", ZOO)
+def test_rows_are_ranked_as_edges_are(shape):
+    n, sources, targets = ZOO[shape]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=n)
+    for one in (graph.simplified(), graph):
+        one = one.to(PLACE)
+        found = rank_rows(n, one.offsets, one.neighbours)
+        expected = by_sorting(n, one.sources, one.targets)
+        if expected.n_self_loops or expected.n_duplicates:
+            assert found is None
+            continue
+        for here, there in zip(found[:6], expected):
+            assert np.array_equal(here, there)
+            assert getattr(here, "dtype", None) == getattr(there, "dtype", None)
+        assert found.max_degree == np.diff(expected.offsets).max(initial=0)
+        assert np.array_equal(found.rows, expected.row_of_entries())
 
 
 def test_nothing_is_read_that_was_not_written():

@@ -1,17 +1,19 @@
 """Counting on GPUs: every kind of thread group, tables in and outside shared memory, orders of all sorts."""
 
+from copy import copy
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles.counting import apex, pentagons, squares, triangles
+from edgewise.cycles.counting import apex, pentagons, ranked_rows, squares, triangles, wedges
 from edgewise.cycles.counting.ranked import RankedCSR, ranked_of
+from edgewise.cycles.methods import METHODS
 from edgewise.cycles.planning import heaviest_first
 from edgewise.cycles.verification import count_by_hand
-from edgewise.device import arrays, launch
-from tests import jitter
+from edgewise.device import Worker, arrays, launch
+from tests import jitter, lockstep
 from tests.conftest import engine
 from tests.zoo import ZOO
 
@@ -74,6 +76,23 @@ def test_tasks_in_any_order(name):
     graph = random_graph(2)
     counts = counted(name, graph, SIZES["four launches"], by_work=False, cuts=(0.2, 0.9))
     assert (counts == expected(name, graph)).all()
+
+
+@for_gpus
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", SOLVERS)
+def test_all_vertices_at_once(name):
+    """A solver without an order is copied for every count, and refuses more work than it is allowed."""
+    graph, prepare = random_graph(4), METHODS[name].prepare
+    ranked = ranked_of(ew.Graph.from_edges(*graph[1:], n_vertices=graph[0]).to(PLACE))
+    kept = prepare(ranked, 1e9)
+    for _ in range(2):
+        running = copy(kept)
+        running.begin()
+        counts = arrays.move(running.count_all(), "cpu")[arrays.move(ranked.rank, "cpu")]
+        assert (counts == expected(name, graph)).all()
+    assert prepare(ranked, 1) is None
 
 
 @for_gpus
@@ -170,6 +189,60 @@ def test_races_of_insertion(monkeypatch):
     assert caught > 10
 
 
+def wedges_by_threads(seed, **replaced):
+    """Wedges of every apex and all wedges, measured by three threads, whose rows are shared."""
+    scheduler, graph = jitter.Scheduler(seed), random_graph(3, 12, 40)
+    ranked = ranked_of(ew.Graph.from_edges(*graph[1:], n_vertices=graph[0]))
+    measured, total = (jitter.Jittery(np.zeros(size, np.int64), scheduler) for size in (12, 1))
+    region = jitter.jittery(wedges.measure_wedges.body, **replaced)
+    lengths = np.zeros(len(ranked.neighbours), np.uint32)
+    given = ranked.row_of_entries(), ranked.csr, lengths, measured, total
+    jitter.run_region(scheduler, 3, lambda number, barrier: region(Worker(number, 3, barrier), *given))
+    expected = np.zeros(12, np.int64)
+    for v in range(12):
+        for a in ranked.neighbours[ranked.offsets[v] : ranked.split[v]]:
+            expected[v] += (ranked.neighbours[ranked.offsets[a] : ranked.offsets[a + 1]] < v).sum()
+    return (measured.values == expected).all() and total.values[0] == expected.sum()
+
+
+def careless_add(array, index, value):
+    """A planted race: read, then write."""
+    held = array[index]
+    array[index] = held + value
+    return held
+
+
+@for_gpus
+@pytest.mark.interpreter
+def test_races_of_measured_wedges():
+    assert all(wedges_by_threads(seed) for seed in range(30))
+    assert not all(wedges_by_threads(seed, fetch_add=careless_add) for seed in range(30))
+
+
+@for_gpus
+@pytest.mark.interpreter
+@pytest.mark.parametrize("seed", range(3))
+def test_lanes_of_a_warp_share_rows(seed):
+    """Wedges, triangles of all entries in their order, and the last sums of pentagons."""
+    graph = random_graph(seed, 20, 80)
+    ranked = ranked_of(ew.Graph.from_edges(*graph[1:], n_vertices=graph[0]))
+    n, rows = ranked.n_vertices, ranked.row_of_entries()
+    alone, measured = wedges.wedges_of(ranked), wedges.wedges_of(ranked)
+    measured[1][:], total = 0, np.zeros(1, np.int64)
+    lockstep.run(wedges.measure_wedges, rows, ranked.csr, *measured, total)
+    assert measured[1].tolist() == alone[1].tolist() and total[0] == alone[1].sum()
+    assert (measured[0] == alone[0])[ranked.neighbours < rows].all()
+    counts, edges = np.zeros(n, np.int64), triangles.Edges(rows, np.empty(0, np.int64))
+    lockstep.run(triangles.find_triangles, 0, len(rows), edges, ranked.csr, counts)
+    assert (counts[ranked.rank] == expected("triangles", graph)).all()
+    solver = pentagons.TablePentagons(ranked)
+    solver.begin()
+    solver.count(0, len(solver.order))
+    counts, scanned = np.zeros(n, np.int64), np.cumsum(solver.state.prefix.at_corner)
+    lockstep.run(pentagons.sum_up, solver.state, rows, scanned, counts)
+    assert (counts[ranked.rank] == expected("pentagons", graph)).all()
+
+
 def kinds_of(name):
     """Types of a region's arguments for a graph with 32-bit vertices."""
     words, many = np.zeros(1, np.int64), np.zeros(1, np.uint32)
@@ -201,3 +274,24 @@ def test_triangles_compile_for_gpus():
     given = np.zeros(1, np.int32), 0, 1, edges, csr, words, words
     text = triangles.find_triangles.cuda.ptx(tuple(map(launch.kind_of, given)), (9, 0))
     assert "ld.local" not in text
+
+
+@pytest.mark.ptx
+def test_preparing_and_summing_up_compile_for_gpus():
+    words, many, barrier = np.zeros(1, np.int64), np.zeros(1, np.uint32), np.zeros(1, np.int32)
+    csr = RankedCSR(words, many, words)
+    prefix = pentagons.TrianglePrefix(words, words)
+    state = pentagons.Arrays(apex.ApexGraph(csr, many), words, words, prefix)
+    for kernel, given in (
+        (wedges.measure_wedges, (barrier, many, csr, many, words, words)),
+        (wedges.key_of_wedges, (words, words)),
+        (wedges.place_apex, (words, words, wedges.Limits(1, 1, 1), words)),
+        (pentagons.sum_up, (barrier, state, many, words, words)),
+        (ranked_rows.key_of_degree, (words, words)),
+        (ranked_rows.place_vertex, (words, many, words, words)),
+        (ranked_rows.key_of_entry, (words, many, many, words)),
+        (ranked_rows.place_entry, (words, csr, many, words)),
+    ):
+        text = kernel.cuda.ptx(tuple(map(launch.kind_of, given)), (9, 0))
+        assert launch.entry_name(text)
+        assert "ld.local" not in text

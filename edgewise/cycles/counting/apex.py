@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.ranked import RankedCSR, even_pieces, first_from
+from edgewise.cycles.counting.ranked import RankedCSR, even_pieces
+from edgewise.cycles.counting.wedges import Limits, key_of_wedges, place_apex, wedges_of
 from edgewise.device import (
     arrays,
     barrier_wait,
     cas,
     device,
     each,
-    each_row,
     fetch_add,
     launch,
     parallel_region,
@@ -315,24 +315,37 @@ class ApexCounter:
     """A solver on a GPU; subclasses set ``counts`` and ``state``, the record for ``count_at_apex``.
 
     Up to ``small`` wedges a warp counts a vertex, up to ``large`` a block with its table in shared memory,
-    and from ``all_from`` on the whole grid does.
+    and from ``all_from`` on the whole grid does.  Without an order the tasks are all vertices with wedges, of
+    which there are ``total``; :meth:`begin` is then left to the caller.
     """
 
     state: Any
 
-    def __init__(self, regions, ranked, order, small=None, large=None, all_from=None):
+    def __init__(self, regions, ranked, order=None, small=None, large=None, all_from=None):
         if ranked.n_vertices > MAX_VERTICES:
             raise OptionError(
                 f"{ranked.n_vertices:,} vertices are too many for tables; at most {MAX_VERTICES:,}"
             )
-        self.regions, self.device, self.order = regions, ranked.device, order
-        self.credits = arrays.zeros(ranked.n_vertices, np.int64, self.device)
-        lengths, self.wedges = wedges_of(ranked)
+        self.regions, self.device, self.n_vertices = regions, ranked.device, ranked.n_vertices
+        #: All wedges, the most below an apex, and the vertices that have more than each of the limits.
+        self.facts = arrays.zeros(2 + len(Limits(0, 0, 0)), np.int64, self.device)
+        self.rows = ranked.row_of_entries()
+        lengths, self.wedges = wedges_of(ranked._replace(rows=self.rows), self.facts)
         self.graph = ApexGraph(ranked.csr, lengths)
         #: Wedges up to which a warp, a block, and a block with a table outside count a vertex, ascending.
         self.limits = self._limits(small, large, all_from)
-        self.tables = self._tables(int(self.wedges.max()) if len(self.wedges) else 0, ranked.n_vertices)
-        self.parts = self._cut(order)
+        if order is None:
+            self._order_all()
+        else:
+            most = int(self.wedges.max()) if len(self.wedges) else 0
+            self.order, self.parts = order, self._cut(order)
+            self.sizes = self._table_sizes(most)
+            self.begin()
+
+    def begin(self) -> None:
+        """Begin with no cycles, in memory of its own."""
+        self.credits = arrays.zeros(self.n_vertices, np.int64, self.device)
+        self.tables = Tables(arrays.empty(self.sizes[0], np.int64, self.device), self.sizes[1])
 
     def _limits(self, small, large, all_from):
         words, fields = self.regions.words, self.regions.fields
@@ -346,12 +359,16 @@ class ApexCounter:
         block = min(fit_block, outside, fit_block if large is None else large)
         return min(fit_warp, block, fit_warp if small is None else small), block, outside
 
-    def _tables(self, most, n):
-        """Tables outside shared memory, one per block or one for the grid, in the same array."""
+    def _table_sizes(self, most):
+        """Words of the tables outside shared memory, and of one of them if each block has its own.
+
+        One of the grid and those of the blocks are in the same array; ``most`` are the wedges of an apex.
+        """
         if most <= self.limits[1]:
-            return Tables(arrays.empty(0, np.int64, self.device), 1)
-        of_grid = int(slots_for(min(most, n))) * self.regions.fields
-        stride = int(slots_for(min(most, n, self.limits[2]))) * self.regions.fields
+            return 0, 1
+        most = min(most, self.n_vertices)
+        of_grid = int(slots_for(most)) * self.regions.fields
+        stride = int(slots_for(min(most, self.limits[2]))) * self.regions.fields
         if self.device == "cpu":
             n_blocks = workers()
         else:
@@ -360,7 +377,18 @@ class ApexCounter:
         if of_grid > free:
             raise arrays.out_of_memory(8 * of_grid, self.device)
         n_blocks = max(1, min(n_blocks, free // (PART * stride)))
-        return Tables(arrays.empty(max(of_grid, n_blocks * stride), np.int64, self.device), stride)
+        return max(of_grid, n_blocks * stride), stride
+
+    def _order_all(self):
+        """Sort the vertices that have wedges by these, most first; the host waits once."""
+        keys = arrays.empty(self.n_vertices, np.int64, self.device)
+        key_of_wedges(self.n_vertices, self.wedges, keys)
+        keys.sort()
+        order = arrays.empty(self.n_vertices, np.int64, self.device)
+        place_apex(self.n_vertices, keys, order, Limits(*self.limits[::-1]), self.facts)
+        total, most, *self.parts = arrays.move(self.facts, "cpu").tolist()
+        self.total, self.parts = total, [0, *self.parts]
+        self.order, self.sizes = order[: self.parts[-1]], self._table_sizes(most)
 
     def _cut(self, order):
         """Bounds of the four parts of an order; ``None`` if it is not sorted by wedges, most first."""
@@ -371,6 +399,11 @@ class ApexCounter:
         bounds = arrays.move(arrays.namespace(self.device).searchsorted(-wedges, limits), "cpu")
         return [0, *bounds.tolist(), len(order)]
 
+    def count_all(self):
+        """Count at all vertices: counts by rank, (n,) int64 array."""
+        self.count(0, len(self.order))
+        return self.counts
+
     def count(self, first: int, end: int) -> None:
         """Count at the vertices ``order[first:end]``."""
         with arrays.on(self.device):
@@ -380,34 +413,12 @@ class ApexCounter:
                 by_wedges = arrays.namespace(self.device).argsort(-self.wedges[order])
                 order, start, end = order[by_wedges], 0, end - first
                 parts = self._cut(order)
-            for region, low, high in zip(self.regions, parts, parts[1:]):
+            counters = arrays.zeros(len(parts) - 1, np.int64, self.device)
+            for number, (region, low, high) in enumerate(zip(self.regions, parts, parts[1:])):
                 low, high = max(low, start), min(high, end)
                 if low < high:
-                    counter = arrays.zeros(1, np.int64, self.device)
+                    counter = counters[number : number + 1]
                     region(self.tables, ApexTasks(counter, low, high, order, self.wedges), self.state)
-
-
-@each_row
-def measure_wedges(apex, lane, n_lanes, csr, lengths, wedges):
-    """Count the wedges of an apex: of each lower neighbour's row, the entries below the apex."""
-    total = np.int64(0)
-    for entry in range(csr.offsets[apex] + lane, csr.split[apex], n_lanes):
-        middle = np.int64(csr.neighbours[entry])
-        start = csr.offsets[middle]
-        length = first_from(apex, csr.split[middle], csr.offsets[middle + 1], csr.neighbours) - start
-        lengths[entry] = length
-        total += length
-    if total > 0:
-        fetch_add(wedges, apex, total)
-
-
-def wedges_of(ranked):
-    """Wedges of each middle, (2 m,) uint32 by entry in the apex' row; of each apex, (n,) int64."""
-    device = ranked.device
-    lengths = arrays.empty(len(ranked.neighbours), np.uint32, device)
-    wedges = arrays.zeros(ranked.n_vertices, np.int64, device)
-    measure_wedges(ranked.n_vertices, ranked.csr, lengths, wedges, width="warp")
-    return lengths, wedges
 
 
 @partial(each, least_chunk=1)
@@ -441,6 +452,11 @@ def wedge_work(ranked, cost):
     if ranked.device == "cpu":
         return wedge_bounds(ranked, cost, np.float64)
     return wedges_of(ranked)[1].astype(np.float64)
+
+
+def within(solver, most):
+    """A solver for all vertices, or ``None`` if they have more than the ``most`` wedges."""
+    return solver if solver.total <= most else None
 
 
 def _power_of_two(number):

@@ -48,6 +48,7 @@ import numpy as np
 from edgewise.cycles.counting.apex import (
     COUNT_MASK,
     KEY_SHIFT,
+    MAX_BLOCKS_PER_SM,
     ApexCounter,
     ApexGraph,
     apex_regions,
@@ -56,12 +57,14 @@ from edgewise.cycles.counting.apex import (
     max_wedge_bound,
     wedge_shares,
     wedge_work,
+    within,
 )
 from edgewise.cycles.counting.ranked import Ranked, Rows, even_pieces
 from edgewise.cycles.counting.vertex_queue import Field, VertexCounter, prefetch_lower, vertex_of
-from edgewise.device import arrays, compiled, device, each_row, fetch_add
+from edgewise.cycles.counting.wedges import add_to_rows
+from edgewise.device import arrays, compiled, device, fetch_add, parallel_region
 from edgewise.device.prefetch import prefetch
-from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle
+from edgewise.device.warps import find_segment, inclusive_scan, segment_sum, shuffle, warp_size
 from edgewise.primitives.counting_sort import zeros
 from edgewise.primitives.thread_pool import next_chunk
 
@@ -389,17 +392,24 @@ def count_at_apex(apex, group, table, state):
         fetch_add(state.prefix.at_apex, apex, triangles)
 
 
-@each_row
-def subtract_scanned_prefix(vertex, lane, n_lanes, graph, prefix, counts):
-    """Subtract the triangles below a vertex at its lower neighbours; ``at_corner`` holds prefix sums here."""
-    offsets, neighbours, split = graph.csr
-    lost = np.int64(0)
-    for entry in range(offsets[vertex] + lane, split[vertex], n_lanes):
-        corner = np.int64(neighbours[entry])
-        below = offsets[corner] + graph.lengths[entry]
-        lost += prefix.at_apex[corner] // 2 + prefix.at_corner[below] - prefix.at_corner[split[corner]]
-    if lost > 0:
-        fetch_add(counts, vertex, -lost)
+@parallel_region.by(max_blocks_per_sm=MAX_BLOCKS_PER_SM)
+def sum_up(worker, state, rows, scanned, counts):
+    """Add what the vertices got, less the triangles below each at its lower neighbours; ``counts`` are zeros.
+
+    ``rows`` are those of the entries, ``scanned`` the prefix sums of the triangles at each corner.
+    """
+    offsets, neighbours, split = state.graph.csr
+    lane, n_entries = worker.id % warp_size(), len(rows)
+    for vertex in range(worker.id, len(counts), worker.count):
+        fetch_add(counts, vertex, state.counts[vertex] + state.doubled[vertex] // 2)
+    for base in range(worker.id - lane, n_entries, worker.count):
+        entry, vertex, lost = base + lane, np.int64(-1), np.int64(0)
+        if entry < n_entries:
+            vertex, corner = np.int64(rows[entry]), np.int64(neighbours[entry])
+            if corner < vertex:
+                below = offsets[corner] + state.graph.lengths[entry]
+                lost = state.prefix.at_apex[corner] // 2 + scanned[below] - scanned[split[corner]]
+        add_to_rows(vertex, -lost, lane, counts)
 
 
 REGIONS = apex_regions(count_at_apex, __name__, words=3 * 1024, fields=3)
@@ -408,9 +418,13 @@ REGIONS = apex_regions(count_at_apex, __name__, words=3 * 1024, fields=3)
 class TablePentagons(ApexCounter):
     """A solver on a GPU; see :class:`edgewise.cycles.methods.CycleMethod`."""
 
-    def __init__(self, ranked, order, **sizes):
+    def __init__(self, ranked, order=None, **sizes):
         super().__init__(REGIONS, ranked, order, **sizes)
-        n, corners = ranked.n_vertices, len(ranked.neighbours) + 1
+
+    def begin(self) -> None:
+        """Begin with no pentagons."""
+        super().begin()
+        n, corners = self.n_vertices, len(self.graph.csr.neighbours) + 1
         at_corner, at_apex, doubled = (arrays.zeros(size, np.int64, self.device) for size in (corners, n, n))
         self.state = Arrays(self.graph, self.credits, doubled, TrianglePrefix(at_corner, at_apex))
 
@@ -418,11 +432,17 @@ class TablePentagons(ApexCounter):
     def counts(self):
         """Counts so far, by rank: (n,) int64 array."""
         with arrays.on(self.device):
-            counts = self.credits + self.state.doubled // 2
-            scanned = arrays.namespace(self.device).cumsum(self.state.prefix.at_corner)
-            prefix = TrianglePrefix(arrays.move(scanned, self.device), self.state.prefix.at_apex)
-            subtract_scanned_prefix(len(counts), self.graph, prefix, counts, width="warp")
+            counts = arrays.zeros(self.n_vertices, np.int64, self.device)
+            scanned = arrays.move(
+                arrays.namespace(self.device).cumsum(self.state.prefix.at_corner), self.device
+            )
+            sum_up(self.state, self.rows, scanned, counts)
         return counts
+
+
+def start_all(ranked: Ranked, most: float):
+    """A solver for all pentagons on a GPU, unless there is more than the ``most`` work."""
+    return within(TablePentagons(ranked), most)
 
 
 def start(ranked: Ranked, order, length: int, **sizes):

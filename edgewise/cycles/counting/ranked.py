@@ -65,6 +65,7 @@ class Ranked(NamedTuple):
 
     ``rank``, (n,) uint32 or int64, is the rank of each vertex of the graph: counts by rank ``c`` are
     ``c[rank]`` by vertex.  Edges that were left out are self-loops and duplicates of an earlier edge.
+    A GPU that ranks rows also knows the row of every entry, (2 m,) uint32, and the largest degree.
     """
 
     offsets: Any
@@ -73,6 +74,8 @@ class Ranked(NamedTuple):
     rank: Any
     n_self_loops: int
     n_duplicates: int
+    rows: Any = None
+    max_degree: int | None = None
 
     @property
     def csr(self) -> RankedCSR:
@@ -83,6 +86,16 @@ class Ranked(NamedTuple):
     def higher(self) -> Rows:
         """The higher neighbours of every vertex."""
         return Rows(self.split, self.offsets[1:], self.neighbours)
+
+    def row_of_entries(self):
+        """The row of every entry: (2 m,) index array on the device of the rows."""
+        if self.rows is not None:
+            return self.rows
+        xp, kind = arrays.namespace(self.device), self.neighbours.dtype
+        if self.device == "cpu":
+            return np.repeat(np.arange(self.n_vertices, dtype=kind), np.diff(self.offsets))
+        rows = xp.searchsorted(self.offsets[1:], xp.arange(len(self.neighbours)), side="right")
+        return arrays.move(rows.astype(kind), self.device)
 
     @property
     def n_vertices(self) -> int:
@@ -135,6 +148,12 @@ def ranked_of(graph) -> Ranked:
 
     def rank():
         with arrays.guard(graph.device):
+            if graph.device != "cpu" and graph.has_rows and not graph.directed:
+                from edgewise.cycles.counting.ranked_rows import rank_rows
+
+                ranked = rank_rows(graph.n_vertices, graph.offsets, graph.neighbours)
+                if ranked is not None:
+                    return ranked
             if graph.device != "cpu":
                 return by_sorting(graph.n_vertices, graph.sources, graph.targets)
             if "rows" in graph.made_of and not graph.directed:

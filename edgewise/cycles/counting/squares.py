@@ -31,6 +31,7 @@ from edgewise.cycles.counting.apex import (
     find,
     wedge_shares,
     wedge_work,
+    within,
 )
 from edgewise.cycles.counting.ranked import Ranked, Rows
 from edgewise.cycles.counting.vertex_queue import Field, VertexCounter, prefetch_lower, vertex_of
@@ -196,8 +197,12 @@ REGIONS = apex_regions(count_at_apex, __name__, words=4096, fields=1)
 class TableSquares(ApexCounter):
     """A solver on a GPU; see :class:`edgewise.cycles.methods.CycleMethod`."""
 
-    def __init__(self, ranked, order, **sizes):
+    def __init__(self, ranked, order=None, **sizes):
         super().__init__(REGIONS, ranked, order, **sizes)
+
+    def begin(self) -> None:
+        """Begin with no squares."""
+        super().begin()
         self.counts = self.credits
         self.state = Arrays(self.graph, self.counts)
 
@@ -205,6 +210,11 @@ class TableSquares(ApexCounter):
 def start(ranked: Ranked, order, length: int, **sizes):
     """Prepare a count of the squares below the vertices of ``order``, on the device of ``ranked``."""
     return on_threads(ranked, order) if ranked.device == "cpu" else TableSquares(ranked, order, **sizes)
+
+
+def start_all(ranked: Ranked, most: float):
+    """A solver for all squares on a GPU, unless there is more than the ``most`` work."""
+    return within(TableSquares(ranked), most)
 
 
 def work(ranked: Ranked, length: int):

@@ -20,6 +20,7 @@ atomic additions; these vertices then have several counts, each for some of the 
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -183,7 +184,11 @@ def count_whole(graph):
 
 
 class Edges(NamedTuple):
-    """Edges in an order of tasks: the lower vertex of each, and the entry of the higher one in its row."""
+    """Edges in an order of tasks: the lower vertex of each, and the entry of the higher one in its row.
+
+    Without ``entries``, edges are all entries in their order, also those that lead down, and ``lows`` are
+    their rows.
+    """
 
     lows: Any
     entries: Any
@@ -240,8 +245,12 @@ def find_triangles(worker, first, end, edges, csr, counts, copies):
         low = middle = np.int64(0)
         edge = Lookup(low, low, low, low)
         if base + lane < end:
-            low, entry = np.int64(edges.lows[base + lane]), np.int64(edges.entries[base + lane])
-            middle, edge = np.int64(csr.neighbours[entry]), lookup_of(low, entry, csr)
+            low, entry = np.int64(edges.lows[base + lane]), np.int64(base + lane)
+            if len(edges.entries) > 0:
+                entry = np.int64(edges.entries[entry])
+            middle = np.int64(csr.neighbours[entry])
+            if low < middle:
+                edge = lookup_of(low, entry, csr)
         last = inclusive_scan(edge.length, lane)
         total, shift, triangles = shuffle(last, lanes - 1), edge.start + edge.length - last, 0
         share = np.int64(lane)
@@ -280,24 +289,41 @@ def list_upward(task, lane, n_lanes, order, starts, csr, edges):
 
 
 class WarpTriangles:
-    """A solver on a GPU; see :class:`edgewise.cycles.methods.CycleMethod`."""
+    """A solver on a GPU; see :class:`edgewise.cycles.methods.CycleMethod`.
 
-    def __init__(self, ranked: Ranked, order):
+    Without an order, tasks are all vertices, which are counted at once; :meth:`begin` is then left to the
+    caller.
+    """
+
+    def __init__(self, ranked: Ranked, order=None):
         device = ranked.device
-        self.counts = arrays.zeros(ranked.n_vertices, np.int64, device)
-        starts = arrays.move(exclusive_scan((ranked.offsets[1:] - ranked.split)[order]), device)
-        self.starts, self.csr = arrays.move(starts, "cpu"), ranked.csr
+        self.n_vertices, self.csr, self.copies = ranked.n_vertices, ranked.csr, copies_for(ranked)
+        if order is None:
+            self.edges = Edges(ranked.row_of_entries(), arrays.empty(0, np.int64, device))
+            return
+        starts = exclusive_scan(arrays.move((ranked.offsets[1:] - ranked.split)[order], device))
+        self.starts = arrays.move(starts, "cpu")
         n_edges = int(self.starts[-1])
         lows = arrays.empty(n_edges, ranked.neighbours.dtype, device)
         self.edges = Edges(lows, arrays.empty(n_edges, np.int64, device))
-        self.copies = copies_for(ranked)
         list_upward(len(order), order, starts, self.csr, self.edges, width="warp")
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with no triangles."""
+        self.counts = arrays.zeros(self.n_vertices, np.int64, arrays.device_of(self.csr.offsets))
 
     def count(self, first: int, end: int) -> None:
         """Count the triangles whose lowest vertices are ``order[first:end]``."""
         low, high = int(self.starts[first]), int(self.starts[end])
         if low < high:
             find_triangles(low, high, self.edges, self.csr, self.counts, self.copies)
+
+    def count_all(self):
+        """Count all triangles: (n,) int64 array by rank."""
+        if len(self.edges.lows):
+            find_triangles(0, len(self.edges.lows), self.edges, self.csr, self.counts, self.copies)
+        return self.counts
 
 
 def copies_for(ranked: Ranked):
@@ -312,6 +338,12 @@ def copies_for(ranked: Ranked):
 def start(ranked: Ranked, order, length: int):
     """Prepare a count of the triangles above the vertices of ``order``, on the device of ``ranked``."""
     return on_threads(ranked.higher, order) if ranked.device == "cpu" else WarpTriangles(ranked, order)
+
+
+def start_all(ranked: Ranked, most: float):
+    """A solver for all triangles on a GPU, unless there is more than the ``most`` work."""
+    bound = len(ranked.neighbours) // 2 * (math.inf if ranked.max_degree is None else ranked.max_degree)
+    return WarpTriangles(ranked) if bound <= most or float(work(ranked, 3).sum()) <= most else None
 
 
 def work(ranked: Ranked, length: int):

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgewise.cycles.counting.apex import wedges_of
 from edgewise.cycles.counting.ranked import Ranked
+from edgewise.cycles.counting.wedges import wedges_of
 from edgewise.cycles.planning import MAX_WORK
 from edgewise.cycles.search.two_core import Rows, without_trees
 from edgewise.device import arrays, compiled, device
