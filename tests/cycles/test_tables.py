@@ -233,7 +233,7 @@ def test_lanes_of_a_warp_share_rows(seed):
     assert measured[1].tolist() == alone[1].tolist() and total[0] == alone[1].sum()
     assert (measured[0] == alone[0])[ranked.neighbours < rows].all()
     counts, edges = np.zeros(n, np.int64), triangles.Edges(rows, np.empty(0, np.int64))
-    lockstep.run(triangles.find_triangles, 0, len(rows), edges, ranked.csr, counts)
+    lockstep.run(triangles.find_triangles, 0, len(rows), edges, ranked.csr, counts, np.zeros(0, np.int64))
     assert (counts[ranked.rank] == expected("triangles", graph)).all()
     solver = pentagons.TablePentagons(ranked)
     solver.begin()
