@@ -18,13 +18,6 @@ The rows of a chunk are prefetched before its edges are relaxed.  A distance is 
 after a plain comparison that most edges fail; unreached vertices hold the least distance that does not count,
 so that this comparison includes the cutoff.
 
-Bin ``b`` of a worker holds vertices with distances from ``b * delta`` to below ``(b + 1) * delta``.  The
-current bin and those after it are a ring of :data:`RING` bins; an overflow bin takes all later ones, and is
-distributed to the ring when its nearest vertices become current.  It stays empty if no weight is longer than
-the ring.  A bin is a linked list of chunks of :data:`CHUNK` vertices, of which only the first may be partly
-filled; used chunks return to a free list of their worker.  A vertex whose distance is lowered again is put
-into a nearer bin as well, and its old entry is skipped later.
-
 ``delta`` comes from the mean weight over the mean degree: then the edges of a vertex lead out of its bin
 about as often as they stay in it.  Around hubs bins are narrower, since a hub that is processed too early is
 processed again.  ``delta`` changes the speed, never the result.
@@ -43,6 +36,24 @@ from edgewise.device.regions import workers
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import CSR
 from edgewise.paths.result import SparseDistances, unreached
+from edgewise.paths.sssp.bins import (
+    CHUNK,
+    EXHAUSTED,
+    NO_BIN,
+    NO_CHUNK,
+    OVERFLOW_MIN,
+    RING,
+    WORDS,
+    Bins,
+    bin_of,
+    bins_of,
+    distribute_overflow,
+    first_bin,
+    is_short,
+    pop_all,
+    push_to_bin,
+    release,
+)
 from edgewise.paths.sssp.weights import just_beyond, past_the_end
 
 #: ``delta`` is so many times the mean weight over the mean degree: in graphs with hubs, whose ends of entries
@@ -55,44 +66,16 @@ LITTLE = 1 << 14
 OWN_CHUNKS = 16
 #: Words of the status: the last bin, and whether there were too few chunks.
 LAST, TOO_FEW = range(2)
-#: Vertices per chunk; workers take work from each other by chunks.
-CHUNK = 64
-#: Bins of the ring (a power of two); the overflow bin comes after them.
-RING = 256
-OVERFLOW = RING
-#: Larger than the number of any bin, and the largest number of one.
-NO_BIN, LAST_BIN = 2**62, 2.0**61
-#: Words of a worker's state: first chunk of the free list, first chunk that was never used, end of the
-#: worker's chunks, smallest bin number in the overflow bin, and whether there were too few chunks.
-FREE, UNUSED, END, OVERFLOW_MIN, EXHAUSTED = range(5)
 #: Words of an offer: the bin, its number of chunks, the vertices in the first one, the worker's next bin, the
 #: vertices that it processed in the round before, and in another cache line, which all workers write, the
 #: chunks taken.
 BIN, N_CHUNKS, COUNT, NEXT, PROCESSED, TAKEN = 0, 1, 2, 3, 4, 8
-#: Words between the data of two workers, so that they do not share a cache line.
-WORDS = 16
 #: Chunks of the current bin, of all workers, up to which one of them goes on alone while the others wait.
 FEW_CHUNKS = 2
 #: Entries (and vertices) that a worker should process in a round at least, and bins of a round at most.
 LEAST_WORK, MAX_SPAN = 3200, 64
-NO_CHUNK = -1
 #: Bin of an offer whose worker had too few chunks.
 OUT_OF_CHUNKS = -1
-
-
-class Bins(NamedTuple):
-    """The bins of one worker, or of all: worker ``w`` of ``k`` has the ``w``-th of ``k`` parts of each array.
-
-    ``pool`` (chunks * CHUNK,) holds the vertices of all chunks and ``next_chunk`` (chunks,) int64 the chunk
-    after each in its list.  Workers share these arrays whole, but each chunk belongs to one worker, and the
-    first one of each is not used, so that no bin ends at 0.  ``heads`` (RING + WORDS,) int64 is the end of
-    each bin's first chunk in ``pool``, 0 if the bin is empty; ``state`` (WORDS,) int64 is described above.
-    """
-
-    pool: Any
-    next_chunk: Any
-    heads: Any
-    state: Any
 
 
 class Offers(NamedTuple):
@@ -104,110 +87,6 @@ class Offers(NamedTuple):
 
     headers: Any
     chunks: Any
-
-
-@device
-def bins_of(worker, bins):
-    """The bins of a worker among those of all, cleared."""
-    stride, share = RING + WORDS, len(bins.next_chunk) // worker.count
-    first, heads = worker.id * share, bins.heads[worker.id * stride : (worker.id + 1) * stride]
-    state = bins.state[worker.id * WORDS : (worker.id + 1) * WORDS]
-    own = Bins(bins.pool, bins.next_chunk, heads, state)
-    for position in range(RING + 1):
-        own.heads[position] = 0
-    own.state[FREE], own.state[UNUSED], own.state[END] = NO_CHUNK, first + 1, first + share
-    own.state[OVERFLOW_MIN], own.state[EXHAUSTED] = NO_BIN, 0
-    return own
-
-
-@device
-def bin_of(distance, scale):
-    """Number of the bin of a distance; ``scale`` is one over delta.  Never falls while distances rise."""
-    return np.int64(min(np.float64(distance) * scale, LAST_BIN))
-
-
-@device
-def push(bins, position, vertex):
-    """Add a vertex to a bin of the ring, or to the overflow bin."""
-    at = bins.heads[position]
-    if at & (CHUNK - 1) == 0:
-        chunk = bins.state[FREE]
-        if chunk != NO_CHUNK:
-            bins.state[FREE] = bins.next_chunk[chunk]
-        else:
-            chunk = bins.state[UNUSED]
-            if chunk == bins.state[END]:
-                bins.state[EXHAUSTED] = 1
-                return
-            bins.state[UNUSED] = chunk + 1
-        bins.next_chunk[chunk] = at // CHUNK - 1
-        at = chunk * CHUNK
-    bins.pool[np.uint64(at)] = vertex
-    bins.heads[position] = at + 1
-
-
-@device
-def push_to_bin(bins, current, number, vertex):
-    """Add a vertex to bin ``number``, which is the current one or a later one."""
-    if number - current < RING:
-        push(bins, number & (RING - 1), vertex)
-    else:
-        push(bins, OVERFLOW, vertex)
-        bins.state[OVERFLOW_MIN] = min(bins.state[OVERFLOW_MIN], number)
-
-
-@device
-def first_bin(bins, current):
-    """Number of the first bin that is not empty."""
-    for number in range(current, current + RING):
-        if bins.heads[number & (RING - 1)]:
-            return min(np.int64(number), bins.state[OVERFLOW_MIN])
-    return bins.state[OVERFLOW_MIN]
-
-
-@device
-def pop_all(bins, position):
-    """Empty a bin; return its first chunk and the number of vertices in that chunk."""
-    at = bins.heads[position]
-    bins.heads[position] = 0
-    chunk = (at - 1) // CHUNK
-    return chunk, at - chunk * CHUNK
-
-
-@device
-def release(bins, first, last):
-    """Return the chunks of a list, from ``first`` to ``last``, to the free list."""
-    bins.next_chunk[last] = bins.state[FREE]
-    bins.state[FREE] = first
-
-
-@device
-def is_short(bins, position, max_chunks):
-    """Whether a bin has at least one chunk and at most ``max_chunks``."""
-    chunk = (bins.heads[position] - 1) // CHUNK
-    count = 0
-    while chunk != NO_CHUNK and count <= max_chunks:
-        count += 1
-        chunk = bins.next_chunk[chunk]
-    return 0 < count <= max_chunks
-
-
-@device
-def distribute_overflow(bins, current, distances, scale):
-    """Move what the ring now covers from the overflow bin into the ring."""
-    if bins.heads[OVERFLOW] == 0:
-        return
-    bins.state[OVERFLOW_MIN] = NO_BIN
-    chunk, count = pop_all(bins, OVERFLOW)
-    while chunk != NO_CHUNK:
-        for at in range(chunk * CHUNK, chunk * CHUNK + count):
-            vertex = np.int64(bins.pool[at])
-            number = bin_of(distances[vertex], scale)
-            if number >= current:
-                push_to_bin(bins, current, number, vertex)
-        following = bins.next_chunk[chunk]
-        release(bins, chunk, chunk)
-        chunk, count = following, CHUNK
 
 
 @device
