@@ -140,7 +140,7 @@ def shown(row):
 
 
 def bars(rows):
-    """Lines about the bars of issue 14: against GAP and Wasp by number of threads, and fewer threads."""
+    """Lines about the bars: against GAP and Wasp by number of threads, and fewer threads."""
     for threads in sorted({row["threads"] for row in rows}):
         found = [row for row in rows if row["threads"] == threads]
         yield from against("gapbs", found, EACH, MEAN, f"{threads} threads")

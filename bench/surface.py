@@ -7,7 +7,7 @@
 
 A size is a binary logarithm of the number of vertices.  Ours is the whole public call, on a warm graph and on
 a new one over the same arrays, on the device of the graph; times are medians.  GAP's programs get the best
-delta of several.  The bars of issue 14 are evaluated at the end: on the CPU against GAP, on a GPU along the
+delta of several.  The bars are evaluated at the end: on the CPU against GAP, on a GPU along the
 sizes and between the sources.  ``--limit`` ends the sweep after so many seconds, and what was done is kept.
 ``pictures.py`` draws the time per entry.
 """

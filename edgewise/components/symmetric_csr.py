@@ -14,6 +14,7 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays, each, fetch_add
+from edgewise.primitives import count
 from edgewise.primitives.rows import row_of
 
 #: A GPU gives a row longer than this to a block instead of a thread.
@@ -89,7 +90,7 @@ def _make_symmetric_csr(graph):
             offsets, neighbours = graph.offsets, graph.neighbours
         if arrays.device_of(offsets) == "cpu":
             return SymmetricCSR(offsets, neighbours, 2**62, 0)
-        n_long = int((offsets[1:] - offsets[:-1] > MAX_ROW).sum())
+        n_long = count(offsets[1:] - offsets[:-1] > MAX_ROW)
         return SymmetricCSR(offsets, neighbours, MAX_ROW, n_long)
 
 
