@@ -185,7 +185,7 @@ def _count_prepared(graph, request, device):
     if len(team) > 1 or device == "cpu" or in_pieces:
         return None
     if name == "auto":
-        name = planning.choose(METHODS, length, team.devices)
+        name = planning.choose(METHODS, length, (device,))
     if METHODS[name].prepare is None:
         return None
     with timer("rank"):
@@ -203,7 +203,7 @@ def _count_prepared(graph, request, device):
         _take(graph.n_vertices, solver.count_all(), ranked.rank, counts)
         arrays.synchronize(device)
         seconds = perf_counter() - start
-    return _Counted(name, seconds, counts, ranked.n_self_loops, ranked.n_duplicates, team.names)
+    return _Counted(name, seconds, counts, ranked.n_self_loops, ranked.n_duplicates, (team[0].name,))
 
 
 def _count_by_tasks(graph, request):
