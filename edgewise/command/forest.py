@@ -17,7 +17,7 @@ from edgewise.method import check_device
 EXAMPLES = (
     "edgewise forest roads.csv --weight km -o forest.csv",
     "edgewise forest pairs.parquet --weight score --maximum -o strongest.parquet",
-    "edgewise forest pairs.parquet --weight score --maximum --between ann dora",
+    "edgewise forest pairs.csv --weight score --maximum --between ann anna",
 )
 DOCUMENTATION = "forest.md"
 

@@ -12,7 +12,8 @@ import edgewise as ew
 from edgewise import command
 from edgewise.command import help_text, run
 
-PROBLEMS = ["components", "paths", "cycles", "forest"]
+#: Problems with published experiments.
+PROBLEMS = ["components", "paths", "cycles"]
 FAMILIES = [name.replace("_", "-") for name in ew.generate.__all__ if callable(getattr(ew.generate, name))]
 #: All pages of help, by the words before ``--help``.
 PAGES = [
@@ -76,6 +77,7 @@ def folder_of_examples(tmp_path, monkeypatch):
     Path("pairs.csv").write_text(f"left_id,right_id,score\n{rows}")
     Path("friends.csv").write_text("a,b\nann,anne\nanne,anna\nanna,ann\n")
     Path("edges.txt").write_text("1 2\n2 3\n")
+    Path("roads.csv").write_text("from,to,km\n1,2,5.5\n2,3,2.5\n1,3,9\n")
     Path("shards").mkdir()
     ew.write(ew.generate.pairs(50), "pairs.parquet")
     Path("people.csv").write_text("id,age\nann,1\nbob,2\nanna,3\nanne,4\n")
