@@ -258,7 +258,10 @@ def _pair(row):
 
 def public_calls():
     """Milliseconds (medians) of whole calls on one GPU, on a new graph and on a warm one."""
-    rows = [row for row in results("calls-cuda")["rows"] if row["source"] in ("", "hub")]
+    rows = results("surface-cuda")["rows"]
+    largest = max(row["size"] for row in rows)
+    rows = [row for row in rows if row["size"] == largest and row["order"] == "natural"]
+    rows = [row for row in rows if row["source"] in ("", "hub")]
     calls = list(dict.fromkeys(row["call"] for row in rows))
     body = []
     for graph in dict.fromkeys(row["family"] for row in rows):
