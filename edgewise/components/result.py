@@ -34,6 +34,13 @@ MANY, BLOCK = 1 << 22, 1 << 20
 MANY_FOR_CORES = 1 << 18
 
 
+def as_labels(vertices):
+    """Vertex numbers in the type of labels that users see: int32, which all tables know, or int64."""
+    if vertices.dtype == np.uint32 and len(vertices) <= MAX_INT32_VERTICES:
+        return vertices.view(np.int32)
+    return vertices.astype(np.int64, copy=False)
+
+
 @dataclass(frozen=True, eq=False)
 class Components(Result):
     """Connected components of a graph.
@@ -52,9 +59,7 @@ class Components(Result):
     @property
     def labels(self):
         """Smallest vertex number of each vertex's component: (n_vertices,) int32 or int64 array."""
-        if self._labels.dtype == np.uint32 and len(self._labels) <= MAX_INT32_VERTICES:
-            return self._labels.view(np.int32)
-        return self._labels.astype(np.int64, copy=False)
+        return as_labels(self._labels)
 
     @cached_property
     def _gpu_sizes(self):

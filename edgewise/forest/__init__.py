@@ -15,7 +15,7 @@ from edgewise.device import arrays
 from edgewise.errors import GraphError, argument
 from edgewise.forest.boruvka import Entries, boruvka
 from edgewise.forest.kruskal import kruskal
-from edgewise.forest.order import check_weights, order_of
+from edgewise.forest.order import check_weights, is_of_rows, order_of
 from edgewise.forest.result import SpanningForest
 from edgewise.graph import Graph
 from edgewise.method import Method, check_device, check_graph, check_method, on_device, worker_names
@@ -129,7 +129,7 @@ def _choose(graph):
 
 def _entries(graph, maximum):
     """The edge list of the graph, or else its rows, each edge of which is listed twice."""
-    from_rows = graph.made_of == ("rows",)
+    from_rows = is_of_rows(graph)
     if from_rows:
         targets, weights, offsets = graph.neighbours, graph.csr_weights, graph.offsets
         sources = arrays.empty(0, targets.dtype, graph.device)

@@ -28,7 +28,8 @@ import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, each_row, fetch_min, load, parallel_region, store
 from edgewise.forest.order import LARGEST, Order, word_of, words_of
-from edgewise.forest.trees import compress, find, hook, make_roots
+from edgewise.forest.trees import find, hook, make_roots
+from edgewise.primitives.rows import row_of
 
 #: Edges for each vertex up to the end of each stage; a share of the edges from which on there is no stage.
 STAGES, NO_FILTER = (0.5, 1.0, 1.5, 2.0, 3.0), 0.7
@@ -127,19 +128,6 @@ def entry_at(slot, lists):
 
 
 @device
-def row_of(offsets, entry):
-    """The row that an entry is in."""
-    low, high = np.int64(0), np.int64(len(offsets) - 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if offsets[middle] <= entry:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@device
 def list_edges(worker, entries, trees, lists, above, up_to):
     """List the worker's edges of words larger than ``above`` and at most ``up_to`` that leave a tree.
 
@@ -150,7 +138,7 @@ def list_edges(worker, entries, trees, lists, above, up_to):
     for first in range(worker.id * chunk, n_entries, worker.count * chunk):
         row = np.int64(0)
         if len(entries.offsets):
-            row = row_of(entries.offsets, first)
+            row = np.int64(row_of(first, entries.offsets))
         for entry in range(first, min(first + chunk, n_entries)):
             if len(entries.offsets):
                 while entries.offsets[row + 1] <= entry:
@@ -254,7 +242,10 @@ def shorten_paths(worker, parent):
 
 @parallel_region
 def grow_trees(worker, entries, trees, lists, above, limits):
-    """Let all trees take edges of words larger than ``above`` and up to each of the rising ``limits``."""
+    """Let all trees take edges of words larger than ``above`` and up to each of the rising ``limits``.
+
+    All paths to roots are of one step at the end.
+    """
     count = list_edges(worker, entries, trees, lists, above, limits[len(limits) - 1])
     barrier_wait(worker)
     side, stage = 0, 0
@@ -311,32 +302,27 @@ def boruvka(n_vertices, entries):
         arrays.empty(0 if order.packed else slots, np.int64, where),
         chunk_bits,
     )
-    limits = limits_of(n_vertices, entries)
+    limits = limits_of(n_vertices, entries, sample_words(entries))
     lightest = int(limits[-1])
     grow_trees(entries, trees, lists, -LARGEST - 1, arrays.move(limits, where))
-    compress(n_vertices, parent)
     if lightest < LARGEST:
         trees.alive[:] = 0
         grow_trees(entries, trees, lists, lightest, arrays.full(1, LARGEST, np.int64, where))
-        compress(n_vertices, parent)
     return hooked_by, parent
 
 
-def limits_of(n_vertices, entries):
-    """The largest words of the stages of the first phase, by a sample: int64, on the host."""
-    words, n_entries = sample_words(entries), len(entries.targets)
+def limits_of(n_vertices, entries, sample):
+    """The largest words of the stages of the first phase, by a sample of the words: int64, on the host.
+
+    The last one is ``LARGEST`` if there is nothing to filter.
+    """
     each_vertex = n_vertices * (1 + entries.both)
-    shares = [share * each_vertex / max(n_entries, 1) for share in STAGES]
-    limits = [int(words[int(len(words) * share)]) for share in shares if share < NO_FILTER and len(words)]
-    limits = sorted(set(limits))
-    if len(limits) < len(STAGES):
-        limits.append(LARGEST)
-    return np.array(limits, np.int64)
-
-
-def threshold(n_vertices, entries):
-    """The largest word of the light edges, by a sample; the largest of all if there is nothing to filter."""
-    return int(limits_of(n_vertices, entries)[-1])
+    shares = [share * each_vertex / max(len(entries.targets), 1) for share in STAGES]
+    kept = [share for share in shares if share < NO_FILTER and len(sample)]
+    limits = {int(sample[int(len(sample) * share)]) for share in kept}
+    if len(kept) < len(STAGES):
+        limits.add(LARGEST)
+    return np.array(sorted(limits), np.int64)
 
 
 def sample_words(entries):

@@ -11,28 +11,18 @@ Filter-Kruskal Minimum Spanning Tree Algorithm" (ALENEX 2009).
 
 import numpy as np
 
-from edgewise.device import compiled, device
+from edgewise.components.trees import compress
+from edgewise.device import compiled
 from edgewise.device.prefetch import prefetch
-from edgewise.forest.boruvka import sample_words, threshold, write_rows
+from edgewise.forest.boruvka import limits_of, sample_words, write_rows
 from edgewise.forest.buckets import Range, sorted_positions
 from edgewise.forest.order import LARGEST
-from edgewise.forest.trees import compress, make_roots
+from edgewise.forest.trees import halve, make_roots
 
 #: No word is smaller; a word of a key of 64 bits may be as small.
 LEAST = -LARGEST - 1
 #: Edges that are read ahead, and vertices whose parents are read ahead.
 FAR, NEAR = 16, 8
-
-
-@device
-def halve(parent, vertex):
-    """The root above ``vertex``, whose path is halved; for one worker only."""
-    above = parent[vertex]
-    while above != vertex:
-        grandparent = parent[above]
-        parent[vertex] = grandparent
-        vertex, above = grandparent, parent[grandparent]
-    return vertex
 
 
 @compiled
@@ -67,7 +57,8 @@ def kruskal(n_vertices, entries):
     ends = entries.sources, entries.targets
     parent, hooked_by = np.empty(n_vertices, kind), np.empty(n_vertices, np.int64)
     make_roots(n_vertices, parent, hooked_by)
-    sample, lightest, none = sample_words(entries), threshold(n_vertices, entries), np.empty(0, np.int64)
+    sample, none = sample_words(entries), np.empty(0, np.int64)
+    lightest = int(limits_of(n_vertices, entries, sample)[-1])
     light = Range(LEAST, lightest, np.empty(0, kind), none)
     join_in_order(sorted_positions(entries, light, sample), ends, parent, hooked_by)
     compress(n_vertices, parent)

@@ -6,17 +6,9 @@ to it (Gower and Ross, "Minimum spanning trees and single linkage cluster analys
 
 import numpy as np
 
-from edgewise.device import compiled, device
+from edgewise.device import compiled
+from edgewise.forest.trees import halve
 from edgewise.ingest.arrow import arrow_array
-
-
-@device
-def halve(parent, vertex):
-    """The root above ``vertex``, whose path is halved."""
-    while parent[vertex] != vertex:
-        parent[vertex] = parent[parent[vertex]]
-        vertex = parent[vertex]
-    return vertex
 
 
 @compiled

@@ -103,21 +103,26 @@ def words_of(order, positions=None):
     return keys
 
 
+def is_of_rows(graph):
+    """Whether a forest is found in the rows of a graph, not in its edge list, whatever has been derived."""
+    return graph.made_of == ("rows",)
+
+
 def check_weights(graph, weights):
-    """Raise :class:`~edgewise.errors.GraphError` if a weight of the graph's rows or edges is NaN."""
+    """Raise :class:`~edgewise.errors.GraphError` if a weight that a method will read is NaN."""
     if weights.dtype.kind != "f" or not len(weights):
         return
     bad = arrays.namespace(weights).isnan(weights)
     if not bool(bad.any()):
         return
     entry = int(bad.argmax())
-    if graph.has_edges:
-        ends = [int(graph.sources[entry]), int(graph.targets[entry])]
-        where = f"edge {entry}"
-    else:
+    if is_of_rows(graph):
         rows = row_numbers(graph.offsets, graph.neighbours.dtype)
         ends = [int(rows[entry]), int(graph.neighbours[entry])]
         where = "the edge"
+    else:
+        ends = [int(graph.sources[entry]), int(graph.targets[entry])]
+        where = f"edge {entry}"
     one, other = graph.ids_of(np.array(ends)).tolist()
     raise GraphError(
         f"{where} between {one!r} and {other!r} weighs NaN, which has no order; fill or drop such edges first"

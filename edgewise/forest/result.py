@@ -9,6 +9,7 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.components import Components, connected_components
+from edgewise.components.result import as_labels
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.forest.order import order_of, words_of
@@ -19,9 +20,6 @@ from edgewise.result import Result
 
 if TYPE_CHECKING:
     import pyarrow
-
-#: Largest number of vertices whose labels are returned as int32.
-MAX_INT32_VERTICES = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +99,7 @@ class SpanningForest(Result):
     @property
     def labels(self):
         """Smallest vertex number of each vertex's tree: (n_vertices,) int32 or int64 array."""
-        if self._labels.dtype == np.uint32 and len(self._labels) <= MAX_INT32_VERTICES:
-            return self._labels.view(np.int32)
-        return self._labels.astype(np.int64, copy=False)
+        return as_labels(self._labels)
 
     def to_frame(self) -> pyarrow.Table:
         """Return a table with one row per edge of the forest, in the order of the graph's edge list.

@@ -38,18 +38,19 @@ def hook(parent, hooked_by, one, other, edge):
         one, other = find(parent, one), find(parent, held)
 
 
+@device
+def halve(parent, vertex):
+    """The root above ``vertex``, whose path is halved; for one worker only."""
+    above = parent[vertex]
+    while above != vertex:
+        grandparent = parent[above]
+        parent[vertex] = grandparent
+        vertex, above = grandparent, parent[grandparent]
+    return vertex
+
+
 @each
 def make_roots(vertex, parent, hooked_by):
     """Make every vertex a tree of its own."""
     parent[vertex] = vertex
     hooked_by[vertex] = NO_EDGE
-
-
-@each.prefetch(lambda vertex, parent: (parent[vertex], parent[parent[vertex]]))
-def compress(vertex, seen, parent):
-    """Point ``vertex`` at its root."""
-    above, grandparent = seen
-    while above != grandparent:
-        parent[vertex] = grandparent
-        above = grandparent
-        grandparent = parent[above]

@@ -158,6 +158,10 @@ def test_nan_is_refused():
         minimum_spanning_forest(graph)
     with pytest.raises(GraphError, match="the edge between 1 and 2 weighs NaN"):
         minimum_spanning_forest(as_rows(graph), method="boruvka")
+    rows = as_rows(graph)
+    rows.sources  # noqa: B018  the derived edge list has other positions
+    with pytest.raises(GraphError, match="the edge between 1 and 2 weighs NaN"):
+        minimum_spanning_forest(rows)
 
 
 def test_what_has_no_forest():
