@@ -1,10 +1,12 @@
-"""Pictures of results: the time per entry over the surface, and the speed-up by number of threads.
+"""Pictures of results: time per entry over the surface, speed-up by number of threads, transfers a second.
 
     python bench/pictures.py surface [RESULT.json] [-o PICTURE.png]
     python bench/pictures.py scaling [RESULT.json] [-o PICTURE.png]
+    python bench/pictures.py transactions [RESULT.json] [-o PICTURE.png]
 
-A result is that of ``surface.py`` or ``scaling.py``, by default the one in ``bench/results``, and a picture
-goes to ``docs/pictures``.  The state before is drawn in grey where the result has it.
+A result is that of ``surface.py``, ``scaling.py`` or ``transactions.py``, by default the one in
+``bench/results``, and a picture goes to ``docs/pictures``.  The state before is drawn in grey where the
+result has it.
 """
 
 import argparse
@@ -88,7 +90,7 @@ def _save(figure, panels, path, note):
     for panel in panels:
         panel.grid(alpha=0.3)
         handles, labels = panel.get_legend_handles_labels()
-        shown |= dict(zip(labels, handles))
+        shown = dict(zip(labels, handles)) | shown
         if not panel.has_data():
             panel.set_visible(False)
     figure.legend(shown.values(), shown, loc="outside lower center", ncols=6, fontsize="small", title=note)
@@ -97,7 +99,26 @@ def _save(figure, panels, path, note):
     print(path)
 
 
-KINDS = {"surface": surface, "scaling": scaling}
+def transactions(result, path):
+    """Draw two panels: transfers a second and abort rates by contention, a bar for each protocol."""
+    rows = next(table["rows"] for table in result["tables"] if table["name"] == "protocols")
+    cases = list(dict.fromkeys(row["case"] for row in rows))
+    protocols = list(dict.fromkeys(row["protocol"] for row in rows))
+    figure, panels = _panels(1, 2)
+    wanted = (("rate", "million transfers a second"), ("abort_rate", "abort rate"))
+    for panel, (key, words) in zip(panels, wanted):
+        for number, protocol in enumerate(protocols):
+            found = {row["case"]: row.get(key) for row in rows if row["protocol"] == protocol}
+            at = [place + number * 0.09 for place, case in enumerate(cases) if found.get(case) is not None]
+            heights = [found[case] for case in cases if found.get(case) is not None]
+            panel.bar(at, heights, 0.09, color=f"C{number}", label=protocol)
+        panel.set(title=words)
+        panel.set_xticks([place + 0.36 for place in range(len(cases))], cases)
+    panels[0].set_yscale("log")
+    _save(figure, panels, path, "")
+
+
+KINDS = {"surface": surface, "scaling": scaling, "transactions": transactions}
 
 
 def main():

@@ -15,7 +15,9 @@ from statistics import geometric_mean
 import components
 import record
 import tables_cycles
+import tables_forest
 import tables_paths
+import tables_transactions
 from record import origin, results, table
 
 from edgewise.experiments import PRESETS
@@ -81,6 +83,18 @@ def pairs():
     return table(
         header, [[row["program"], f"{row['seconds']['median']:.1f}", f"{row['mb']:.0f}"] for row in rows]
     )
+
+
+def thresholds():
+    """Ten thresholds in one run against one, from file to file."""
+    found = results("thresholds-cpu")
+    header = ["thresholds", "names", "seconds (median)", "over one threshold", "peak memory, MB"]
+    body = []
+    for row in found["rows"]:
+        ratio = found["ratios"][row["names"]] if row["thresholds"] > 1 else 1
+        seconds = f"{row['seconds']['median']:.1f}"
+        body.append([row["thresholds"], f"`{row['names']}`", seconds, f"{ratio:.2f}", f"{row['mb']:.0f}"])
+    return table(header, body)
 
 
 def propagate():
@@ -195,6 +209,30 @@ def streams_gpu():
     return table(header, body)
 
 
+def forest_large():
+    """Spanning forests of a billion edges and more."""
+    header = ["edges", "vertices", "edges are", "GPUs", "seconds (median)", "G edges/s", ""]
+    body = []
+    for case in ("resident", "host", "several"):
+        for row in results(f"forest-large-{case}")["rows"]:
+            seconds, remark = row["seconds"]["median"], ""
+            if case == "host":
+                remark = f"{row['share_of_link']:.0%} of the link"
+            elif "speedup" in row:
+                remark = f"{row['speedup']:.2f} times as fast as one"
+            elif "segments" in row["method"]:
+                remark = row["method"].partition(", ")[2]
+            cells = [
+                f"{row['edges']:,}",
+                f"{row['vertices']:,}",
+                "on the host" if row["place"] == "cpu" else "on a GPU",
+            ]
+            body.append(
+                [*cells, len(row["devices"]), f"{seconds:.3f}", f"{row['edges'] / seconds / 1e9:.1f}", remark]
+            )
+    return table(header, body)
+
+
 def large():
     """What several GPUs gain on graphs of a billion edges, and the rates of streams."""
     body = []
@@ -297,6 +335,7 @@ TABLES = {
     "gpu-peers": gpu_peers,
     "cpu": cpu,
     "pairs": pairs,
+    "thresholds": thresholds,
     "large": large,
     "beside-gapbs": beside_gapbs,
     "scaling": scaling,
@@ -309,8 +348,11 @@ TABLES = {
     "propagate": propagate,
     "streams-cpu": streams_cpu,
     "streams-gpu": streams_gpu,
+    "forest-large": forest_large,
     **tables_cycles.TABLES,
+    **tables_forest.TABLES,
     **tables_paths.TABLES,
+    **tables_transactions.TABLES,
     **{
         f"{preset}-{name}": partial(of_preset, preset, name)
         for preset, found in PRESETS.items()

@@ -138,7 +138,7 @@ def environment(state, cache, threads):
 def cpu_seconds(state, script, cache, threads, *arguments):
     """CPU seconds of a process that runs a script on one state."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-c", script, *arguments]
+    command = [sys.executable, "-P", "-c", script, *arguments]
     done = subprocess.run(command, env=environment(state, cache, threads), capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
@@ -149,7 +149,7 @@ def cpu_seconds(state, script, cache, threads, *arguments):
 def start(state, cache, threads, arguments):
     """Start a process that serves the calls of one state."""
     env = environment(state, cache, threads)
-    command = [sys.executable, "-c", CHILD, arguments]
+    command = [sys.executable, "-P", "-c", CHILD, arguments]
     return subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -192,7 +192,8 @@ def measure(processes, options, times):
 def compare(states, options, folder):
     """Rows of all calls on both states, for one number of threads."""
     times = {}
-    arguments = json.dumps([options.device, options.graphs, folder, sorted(SLOW), options.calls])
+    kept = options.folder or folder
+    arguments = json.dumps([options.device, options.graphs, kept, sorted(SLOW), options.calls])
     caches = [os.path.join(options.cache or folder, f"cache{side}") for side in (0, 1)]
     for _ in range(options.rounds):
         processes = [start(*pair, options.threads_now, arguments) for pair in zip(states, caches)]
@@ -242,6 +243,7 @@ def main():
     parser.add_argument("--graphs", default="")
     parser.add_argument("--calls", nargs="*", default=[], help="only these, such as bfs or cycles3")
     parser.add_argument("--cache", help="folder that keeps the kernels of both states")
+    parser.add_argument("--folder", help="folder that keeps the graphs")
     parser.add_argument("--first-use", action="store_true")
     options = parser.parse_args()
     states = [state.resolve() for state in options.states]

@@ -11,8 +11,11 @@ __version__ = "0.1.0"
 
 #: Where each public name lives; an empty attribute means the module itself.
 _HOMES = {
+    "ComponentsClustering": ("edgewise.estimators", "ComponentsClustering"),
     "ComponentsStream": ("edgewise.components.batch_stream", "ComponentsStream"),
+    "ForestStream": ("edgewise.forest.batch_stream", "ForestStream"),
     "Graph": ("edgewise.graph", "Graph"),
+    "SingleLinkage": ("edgewise.estimators", "SingleLinkage"),
     "all_pairs_shortest_paths": ("edgewise.paths.apsp", "all_pairs_shortest_paths"),
     "bfs": ("edgewise.paths.bfs", "bfs"),
     "clustering": ("edgewise.cycles.clustering", "clustering"),
@@ -21,19 +24,27 @@ _HOMES = {
     "distance_measures": ("edgewise.paths.measures", "distance_measures"),
     "errors": ("edgewise.errors", ""),
     "estimate_cycles": ("edgewise.cycles.search.estimate", "estimate_cycles"),
+    "evaluate_partition": ("edgewise.partitions.check", "evaluate_partition"),
     "generate": ("edgewise.generators", ""),
     "minimum_spanning_forest": ("edgewise.forest", "minimum_spanning_forest"),
+    "part_graph": ("edgewise.partitions.compatible", "part_graph"),
+    "partition": ("edgewise.partitions", "partition"),
     "read": ("edgewise.files", "read"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
+    "single_linkage": ("edgewise.forest.linkage", "single_linkage"),
     "stream_components": ("edgewise.components.file_stream", "stream_components"),
+    "stream_forest": ("edgewise.forest.file_stream", "stream_forest"),
     "update_components": ("edgewise.components.update", "update_components"),
     "warmup": ("edgewise.warm", "warmup"),
     "write": ("edgewise.files", "write"),
 }
 
 __all__ = [
+    "ComponentsClustering",
     "ComponentsStream",
+    "ForestStream",
     "Graph",
+    "SingleLinkage",
     "__version__",
     "all_pairs_shortest_paths",
     "bfs",
@@ -43,11 +54,16 @@ __all__ = [
     "distance_measures",
     "errors",
     "estimate_cycles",
+    "evaluate_partition",
     "generate",
     "minimum_spanning_forest",
+    "part_graph",
+    "partition",
     "read",
     "shortest_paths",
+    "single_linkage",
     "stream_components",
+    "stream_forest",
     "update_components",
     "warmup",
     "write",
@@ -63,10 +79,18 @@ if TYPE_CHECKING:
     from edgewise.cycles import cycle_counts as cycle_counts
     from edgewise.cycles.clustering import clustering as clustering
     from edgewise.cycles.search.estimate import estimate_cycles as estimate_cycles
+    from edgewise.estimators import ComponentsClustering as ComponentsClustering
+    from edgewise.estimators import SingleLinkage as SingleLinkage
     from edgewise.files import read as read
     from edgewise.files import write as write
     from edgewise.forest import minimum_spanning_forest as minimum_spanning_forest
+    from edgewise.forest.batch_stream import ForestStream as ForestStream
+    from edgewise.forest.file_stream import stream_forest as stream_forest
+    from edgewise.forest.linkage import single_linkage as single_linkage
     from edgewise.graph import Graph as Graph
+    from edgewise.partitions import partition as partition
+    from edgewise.partitions.check import evaluate_partition as evaluate_partition
+    from edgewise.partitions.compatible import part_graph as part_graph
     from edgewise.paths.apsp import all_pairs_shortest_paths as all_pairs_shortest_paths
     from edgewise.paths.bfs import bfs as bfs
     from edgewise.paths.measures import distance_measures as distance_measures

@@ -94,6 +94,10 @@ class EdgewiseWarning(UserWarning):
     """A call did what it was asked to, which is probably not what was meant."""
 
 
+class ImbalanceWarning(EdgewiseWarning):
+    """A partition cannot be, or is not, as balanced as was asked for."""
+
+
 class GraphError(EdgewiseError, ValueError):
     """The given arrays, table or matrix do not describe a graph."""
 

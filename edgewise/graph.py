@@ -209,8 +209,9 @@ class Graph:
         source, target : str, optional
             Columns with the ids of the endpoints.  By default as in :func:`edgewise.read`: columns with usual
             names, such as ``unique_id_l`` and ``unique_id_r``, or the first two of at most three.
-        weight : str or False, optional
-            Column with the weights; ``False`` for none.  By default a third column of numbers.
+        weight : str or bool, optional
+            Column with the weights; ``False`` for none, ``True`` for the column of the scores.  By default a
+            third column of numbers.
         where : str, optional
             Condition on the columns, such as ``"score >= 0.9"``; other rows are left out.
         directed : bool

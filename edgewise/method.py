@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError, argument, closest, one_of
+from edgewise.errors import GraphError, OptionError, argument, closest, one_of
 from edgewise.graph import Graph
 
 #: Whole numbers given as options are smaller than this.
@@ -158,3 +158,28 @@ def worker_names(device: str) -> tuple[str, ...]:
 def on_device(graph: Graph, device: str | None) -> Graph:
     """``graph`` on the requested device; itself if none is requested."""
     return graph if device is None else graph.to(arrays.resolve(device))
+
+
+def is_of_rows(graph: Graph) -> bool:
+    """Whether the edges are read from the rows of a graph, not from its edge list, whatever is derived."""
+    return graph.made_of == ("rows",)
+
+
+def check_weights(graph: Graph, ends: tuple[Any, Any], weights: Any) -> None:
+    """Raise :class:`~edgewise.errors.GraphError` if a weight is NaN, which has no order.
+
+    ``ends`` are the sources and targets beside the weights; the sources are empty where the targets are the
+    neighbours of all rows.
+    """
+    if weights.dtype.kind != "f" or not len(weights):
+        return
+    bad = arrays.namespace(weights).isnan(weights)
+    if not bool(bad.any()):
+        return
+    entry, (sources, targets) = int(bad.argmax()), ends
+    source = sources[entry] if len(sources) else int((graph.offsets > entry).argmax()) - 1
+    one, other = graph.ids_of(np.array([int(source), int(targets[entry])])).tolist()
+    where = "the edge" if is_of_rows(graph) else f"edge {entry}"
+    raise GraphError(
+        f"{where} between {one!r} and {other!r} weighs NaN, which has no order; fill or drop such edges first"
+    )

@@ -17,6 +17,12 @@ _COLOURS = ("#2f6db3", "#d1495b", "#3c8d5a", "#e0a030", "#7a5195", "#4fb0c6", "#
 _DASHES = ("-", "--", ":")
 #: Largest number of spans that double, more of which grow by a factor of 10, and of intervals of equal width.
 MAX_SPANS, MAX_BINS = 15, 60
+#: Range of the values of curves from which on their axis is logarithmic.
+WIDE = 20
+#: Largest number of vertices, or of clusters of a larger graph, that a dendrogram has at the bottom.
+MAX_LEAVES = 60
+#: Most points that are drawn as dots.
+MAX_DOTS = 20_000
 
 
 class Labels(NamedTuple):
@@ -64,6 +70,63 @@ def histogram(values: Any, path: str | Path, labels: Labels) -> None:
     _label_and_save(figure, axes, path, labels)
 
 
+def curves(across: Any, series: dict[str, Any], path: str | Path, labels: Labels) -> None:
+    """Draw several curves of positive numbers over the same places, on a logarithmic axis if they are wide.
+
+    ``across`` are the places, and ``series`` the values there by the names of the curves.  Errors are those
+    of :func:`spans`.
+    """
+    check(path)
+    figure = _figure()
+    axes = figure.add_subplot()
+    for colour, (name, values) in zip(_COLOURS, series.items()):
+        axes.plot(across, values, marker="o", markersize=3.5, color=colour, label=name)
+    every = np.concatenate([np.asarray(values) for values in series.values()])
+    if every.max() > WIDE * every.min():
+        axes.set_yscale("log")
+        axes.minorticks_off()
+    else:
+        axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    axes.legend(frameon=False, fontsize=8)
+    _dress_frame(axes)
+    _label_and_save(figure, axes, path, labels)
+
+
+def dendrogram(
+    rows: Any, names: list[str], path: str | Path, labels: Labels, falls_from: float = 0.0
+) -> None:
+    """Draw a hierarchy of clusters, (n - 1, 4) as of SciPy; of a large one the last clusters only.
+
+    ``names`` are those of the ``n`` vertices.  Clusters that are joined at an infinite height remain apart.
+    If ``falls_from`` is not 0, it is the weight at the height 0, and weights fall upwards.  Errors are those
+    of :func:`spans`.
+    """
+    from scipy.cluster.hierarchy import dendrogram as draw
+
+    check(path)
+    figure, n, finite = _figure(), len(rows) + 1, np.isfinite(rows[:, 2])
+    axes, drawn = figure.add_subplot(), rows.copy()
+    highest = float(rows[finite, 2].max(initial=0)) or 1.0
+    drawn[~finite, 2] = highest * 1.1
+    few = n <= MAX_LEAVES
+    draw(
+        drawn,
+        ax=axes,
+        p=MAX_LEAVES,
+        truncate_mode=None if few else "lastp",
+        labels=names if few else None,
+        leaf_rotation=90,
+        leaf_font_size=7,
+        link_color_func=lambda cluster: _BARS if finite[cluster - n] else "none",
+    )
+    axes.set_ylim(-0.03 * highest if falls_from else 0, highest * 1.05)
+    if falls_from:
+        axes.yaxis.set_major_formatter(lambda value, _: f"{falls_from - value:,g}")
+    _dress_frame(axes)
+    _label_and_save(figure, axes, path, labels)
+
+
 def _label_and_save(figure, axes, path, labels):
     axes.set_xlabel(labels.across, color=_INK)
     axes.set_ylabel(labels.up, color=_INK)
@@ -80,6 +143,34 @@ def _dress_frame(axes):
     axes.grid(axis="y", color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def coloured_points(points: Any, edges: Any, classes: Any, path: str | Path, title: str) -> None:
+    """Draw the edges of a graph, (m, 2) vertex numbers, between its points, (n, 2), coloured by class, (n,).
+
+    Edges inside a class have its colour, those between two classes are dark.  Errors are those of
+    :func:`spans`.
+    """
+    check(path)
+    from matplotlib import colormaps
+    from matplotlib.collections import LineCollection
+
+    figure = _figure()
+    figure.set_size_inches(7, 6)
+    axes = figure.add_subplot()
+    classes = np.asarray(classes)
+    palette = colormaps["tab20"](classes * 7 % 20)
+    inside = classes[edges[:, 0]] == classes[edges[:, 1]]
+    kept = edges[inside]
+    axes.add_collection(LineCollection(points[kept], colors=palette[kept[:, 0]], linewidths=0.5))
+    axes.add_collection(LineCollection(points[edges[~inside]], colors=_INK, linewidths=0.6))
+    if len(points) <= MAX_DOTS:
+        axes.scatter(points[:, 0], points[:, 1], s=4, c=palette, linewidths=0)
+    axes.autoscale()
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    axes.set_title(title, loc="left", fontsize=11, color=_INK)
+    _save(figure, path)
 
 
 def experiment(shown: "Figure", path: str | Path) -> None:

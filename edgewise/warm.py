@@ -21,7 +21,7 @@ TAKEN = {
 LONGEST = 7
 
 
-def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False) -> str:
+def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False, forests: bool = False) -> str:
     """Compile and keep the kernels of the main job, pairs in and clusters out.
 
     Runs every method of :func:`edgewise.connected_components` on tiny graphs of integer ids and of string
@@ -36,6 +36,9 @@ def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False) -
         them.
     cycles : bool
         Compile the counts of cycles, too: those that are taken for each length up to :data:`LONGEST`.
+    forests : bool
+        Compile spanning forests, too, and components at several thresholds, for weights of type int64 and
+        float64.
 
     Returns
     -------
@@ -60,6 +63,8 @@ def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False) -
         _search_all_kinds(where)
     if cycles:
         _count_cycles(where)
+    if forests:
+        _grow_forests(where)
     return where
 
 
@@ -81,7 +86,7 @@ def _tiny_graphs(folder):
 def _run_all_methods(graph):
     from edgewise.components import METHODS, connected_components
     from edgewise.components.result import component_sizes_on_host
-    from edgewise.components.sizes_on_cores import sizes_on_cores
+    from edgewise.components.sizes import ComponentSizes
 
     for method in METHODS:
         result = connected_components(graph, method=method)
@@ -89,7 +94,7 @@ def _run_all_methods(graph):
         result.sizes()
     if graph.device == "cpu":
         component_sizes_on_host(result.labels)  # which small results do without
-        sizes_on_cores(result.labels)
+        assert len(ComponentSizes(result.labels).members)
 
 
 def _number_strings():
@@ -166,3 +171,25 @@ def _count_cycles(device):
     graph = Graph.from_edges(*map(list, zip(*clique)), n_vertices=LONGEST).to(device)
     for length in range(3, LONGEST + 1):
         cycle_counts(graph, length)
+
+
+def _grow_forests(device):
+    """Find forests by the method that ``auto`` takes, what is made of them, and components at thresholds."""
+    import numpy as np
+
+    from edgewise.components import connected_components
+    from edgewise.forest import minimum_spanning_forest, single_linkage
+    from edgewise.graph import Graph
+
+    for kind in (np.int64, np.float64):
+        for ids in ([0, 1, 0, 3], ["a", "b", "a", "d"]):
+            ends = ids, [1, 2, 2, 4] if ids[0] == 0 else ["b", "c", "c", "e"]
+            graph = Graph.from_edges(*ends, weights=np.array([2, 1, 3, 1], kind)).to(device)
+            thresholds = connected_components(graph, thresholds=[1, 2])
+            thresholds.summary()
+            thresholds.to_frame("min")
+            for maximum in (False, True):
+                forest = minimum_spanning_forest(graph, maximum=maximum)
+                forest.split(max_size=2)
+                forest.explain(ids[0], ids[1])
+        single_linkage(minimum_spanning_forest(graph))

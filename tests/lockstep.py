@@ -62,14 +62,30 @@ WARPS = {
 }
 
 
+def run_rows(loop, rows, *arguments, warps=2, **replaced):
+    """Run the body of a loop over rows, each of which a warp takes."""
+    body = jitter.jittery(loop.body, **WARPS, **ATOMICS, **replaced)
+
+    def take_rows(worker):
+        for row in range(worker.id // LANES, rows, warps):
+            body(row, worker.id % LANES, LANES, *arguments)
+
+    _run(take_rows, warps, LANES)
+
+
 def run(region, *arguments, warps=2, words=LANES, **replaced):
     """Run the body of a region without grid barriers, in so many warps; ``words`` are of shared memory."""
-    body, errors = jitter.jittery(region.body, **WARPS, **ATOMICS, **replaced), []
+    body = jitter.jittery(region.body, **WARPS, **ATOMICS, **replaced)
+    _run(lambda worker: body(worker, *arguments), warps, words)
+
+
+def _run(body, warps, words):
+    errors = []
 
     def run_lane(number, warp, shared):
         _mine.warp, _mine.lane = warp, number % LANES
         try:
-            body(BlockWorker(number, warps * LANES, None, shared), *arguments)
+            body(BlockWorker(number, warps * LANES, None, shared))
         except BaseException as error:
             warp.barrier.abort()
             errors.append(error)

@@ -117,3 +117,13 @@ def test_first_use_and_the_second(tmp_path, bench):
     assert "second:" in out and ", 0 kernels in 0.0 s" in out.splitlines()[-1]
     (row,) = json.loads((tmp_path / "first-use-cpu.json").read_text())["rows"]
     assert row["second"]["kernels"] == []
+
+
+@pytest.mark.skipif(SIMULATED, reason="the simulator needs a device of its own")
+def test_transfers_and_their_picture(tmp_path, bench, monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")  # what is measured does not matter
+    chosen = ["--only", "protocols", "--without", "cold,warm"]
+    out = run("transactions", tmp_path, "tables", "cpu", "--size", "tiny", "--runs", "1", *chosen)
+    assert "sorted locks" in out
+    run("pictures", tmp_path, "transactions", tmp_path / "transactions-cpu.json", "-o", tmp_path / "p.png")
+    assert (tmp_path / "p.png").stat().st_size > 1000

@@ -24,6 +24,14 @@ def test_forest(folder):
     assert run_page((DOCS / "forest.md").read_text(), folder) > 5
 
 
+def test_thresholds(folder):
+    assert run_page((DOCS / "thresholds.md").read_text(), folder) > 15
+
+
+def test_partitions(folder):
+    assert run_page((DOCS / "partitions.md").read_text(), folder) > 5
+
+
 @pytest.mark.filterwarnings("default")
 def test_splink(folder):
     splink = pytest.importorskip("splink", minversion="5.0")

@@ -28,6 +28,7 @@ HEAVY = (
     "pyarrow",
     "rich",
     "scipy",
+    "sklearn",
 )
 #: Where packages may be imported that the rest of the house must not know.
 AT_HOME = {
@@ -39,6 +40,7 @@ AT_HOME = {
     "rich": ("command",),
     "matplotlib": ("plots.py",),
     "networkx": (),
+    "sklearn": ("estimators.py",),
 }
 MAX_LINES_PER_PAGE, MAX_LINES_PER_FUNCTION, MAX_PARAMETERS = 350, 60, 8
 MODULES = [m.name for m in pkgutil.walk_packages(edgewise.__path__, "edgewise.")]
@@ -249,13 +251,19 @@ def test_everything_after_the_data_is_keyword_only():
         "ids",
         "length",
         "clusters",
+        "parts",
         "pairs",
         "name",
         "count",
         "id",
+        "forest",
+        "X",
+        "y",
     }
     for name, thing in public_callables():
         if inspect.isclass(thing) or name.startswith("generate."):
+            continue
+        if name == "part_graph":  # as in pymetis
             continue
         for parameter in inspect.signature(thing).parameters.values():
             if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:

@@ -16,6 +16,7 @@ from edgewise.components import MERGES, METHODS
 from edgewise.cycles import METHODS as CYCLES
 from edgewise.device.arrays import why_no_gpu
 from edgewise.forest import METHODS as FOREST
+from edgewise.partitions import METHODS as PARTITIONS
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
@@ -69,10 +70,10 @@ FORESTS = ROOT / "docs" / "forest.md"
 FORESTS_BEFORE, FORESTS_AFTER = "<!-- methods of forest -->\n", "\n<!-- /methods of forest -->"
 
 
-def table_of_forests():
-    """The table of methods as the page on spanning forests must show it."""
+def table_of_devices(methods):
+    """The table of methods as the pages on spanning forests and on partitions must show it."""
     lines = ["| Method | What it does | Runs on | Source |", "| --- | --- | --- | --- |"]
-    for name, method in FOREST.items():
+    for name, method in methods.items():
         devices = ", ".join(KINDS[kind] for kind in method.devices)
         lines.append(f"| `{name}` | {summary_of(method)} | {devices} | {method.source} |")
     return "\n".join(lines)
@@ -80,7 +81,13 @@ def table_of_forests():
 
 def test_table_of_forests_is_the_code_s():
     shown = FORESTS.read_text().partition(FORESTS_BEFORE)[2].partition(FORESTS_AFTER)[0]
-    assert shown == table_of_forests(), "run python tests/test_readme.py"
+    assert shown == table_of_devices(FOREST), "run python tests/test_readme.py"
+
+
+def test_table_of_partitions_is_the_code_s():
+    text = (ROOT / "docs" / "partitions.md").read_text()
+    shown = text.partition("<!-- methods of partitions -->\n")[2].partition("\n<!-- /methods")[0]
+    assert shown == table_of_devices(PARTITIONS)
 
 
 PATHS = ROOT / "docs" / "paths.md"
@@ -234,7 +241,7 @@ if __name__ == "__main__":
     filled = head + MERGES_BEFORE + table_of_merges() + MERGES_AFTER + rest.partition("<!-- /merges -->")[2]
     COMPONENTS.write_text(filled)
     head, _, rest = FORESTS.read_text().partition(FORESTS_BEFORE)
-    filled = head + FORESTS_BEFORE + table_of_forests() + FORESTS_AFTER
+    filled = head + FORESTS_BEFORE + table_of_devices(FOREST) + FORESTS_AFTER
     FORESTS.write_text(filled + rest.partition("<!-- /methods of forest -->")[2])
     text = PATHS.read_text()
     for kind in SEARCHES:

@@ -37,6 +37,9 @@ PAGES = {
     "paths": "Find shortest paths from a vertex, or between all pairs.",
     "cycles": "Count the cycles of a given length through every vertex.",
     "forest": "Find the minimum or maximum spanning forest of a weighted graph.",
+    "why": "Show why two records are in one cluster, and when they part.",
+    "partition": "Divide the vertices of a graph into parts of equal weight with few edges between them.",
+    "partition-eval": "Measure the parts of a graph that any program has made.",
     "generate": "Generate a graph of a known family and write it.",
     "bench": "Run published experiments on this machine.",
     "convert": "Read a graph in one format and write it in another.",
@@ -134,12 +137,13 @@ def _command(arguments):
     requested = _page(_words_to_complete() or arguments)
     for name, summary in PAGES.items():
         if name == requested:
-            page = import_module(f"edgewise.command.{name}")
+            function = name.replace("-", "_")
+            page = import_module(f"edgewise.command.{function}")
             if hasattr(page, "add"):
                 page.add(app, name, summary)
             else:
                 how = {"help": summary, "epilog": help_text.ending(page.EXAMPLES, page.DOCUMENTATION)}
-                app.command(name, cls=help_text.Command, **how)(getattr(page, name))
+                app.command(name, cls=help_text.Command, **how)(getattr(page, function))
         else:
             app.command(name, help=summary)(lambda: None)
     return typer.main.get_command(app)

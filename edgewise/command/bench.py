@@ -24,6 +24,8 @@ ROOMS = {
     "components": "Published experiments on connected components.",
     "paths": "Published experiments on shortest paths.",
     "cycles": "Published experiments on cycles through vertices.",
+    "forest": "Published experiments on spanning forests.",
+    "transactions": "Published experiments on transactional memory.",
 }
 EXAMPLES = {
     "components": (
@@ -37,6 +39,14 @@ EXAMPLES = {
     "cycles": (
         "edgewise bench cycles --preset cs406 --size tiny",
         "edgewise bench cycles --preset cs406 --runs 3 -o results",
+    ),
+    "forest": (
+        "edgewise bench forest --preset ecl-mst --size tiny",
+        "edgewise bench forest --preset ecl-mst --runs 3 -o results",
+    ),
+    "transactions": (
+        "edgewise bench transactions --preset manoochehri-2017 --size tiny",
+        "edgewise bench transactions --preset manoochehri-2017 --only protocols -o results",
     ),
 }
 DOCUMENTATION = "experiments.md"

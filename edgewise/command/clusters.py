@@ -8,6 +8,7 @@ import typer
 
 import edgewise
 from edgewise.command import outputs, report
+from edgewise.command.scores import Scores
 from edgewise.components.naming import check_name
 from edgewise.errors import GraphError, OptionError
 from edgewise.files import destinations
@@ -63,6 +64,23 @@ Changes = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+Thresholds = Annotated[
+    str | None,
+    typer.Option(
+        metavar="T,T,...",
+        help="Clusters at several thresholds of the score, such as 0.8,0.9,0.95, in one table.",
+        rich_help_panel=_PANEL,
+    ),
+]
+MaxSize = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Cut larger clusters at their weakest pairs, by the score.",
+        rich_help_panel=_PANEL,
+    ),
+]
 
 #: What can become of a cluster, in the order of the closing line.
 CHANGES = ("merged", "grown", "new")
@@ -79,10 +97,14 @@ class Clusters:
     min_size: int
     update: str | None
     changes: str | None
+    scores: Scores
 
-    def check(self, stream):
+    def check(self, stream, view):
         """Refuse options that mean nothing together."""
         check_name(self.name)
+        if self.scores.thresholds is not None and (shown := view.kind()):
+            raise OptionError(f"--{shown} is of one threshold; give --threshold instead of --thresholds")
+        self.scores.check(stream, self.update)
         if self.changes is not None and self.update is None:
             raise OptionError(
                 "--changes are those of an update; add --update, the clusters of the run before"
@@ -109,7 +131,7 @@ class Clusters:
 
     def read(self, reading, progress):
         """The graph, and a function that makes the result of its components."""
-        reading = reading | {"progress": progress}
+        reading = self.scores.reading(reading, self.pairs) | {"progress": progress}
         pairs = self.pairs[0] if len(self.pairs) == 1 else self.pairs
         if self.update is None:
             if self.records is not None:
@@ -128,13 +150,15 @@ class Clusters:
                 _write_both(table, output, to, changed, self.changes)
 
     def facts(self, result) -> dict:
-        """What the JSON object says of an update."""
-        return {} if self.update is None else {"changes": _counted_changes(result), "changed": self.changes}
+        """What the JSON object says of thresholds, of clusters that were cut, or of an update."""
+        if self.update is None:
+            return self.scores.facts(result)
+        return {"changes": _counted_changes(result), "changed": self.changes}
 
     def in_words(self, result) -> str:
-        """What the closing line says of an update."""
+        """What the closing line says of an update, or of clusters that were cut."""
         if self.update is None:
-            return ""
+            return self.scores.in_words(result)
         counts = _counted_changes(result)
         return f" ({', '.join(f'{counts[change]:,} {change}' for change in CHANGES)})"
 
@@ -177,16 +201,7 @@ class View:
             return result.top(self.top, self.name or getattr(result, "naming", "first"))
         from edgewise.ingest.arrow import arrow_array
 
-        return pa.table({"id": arrow_array(result.members(self._id(result.graph)))})
-
-    def _id(self, graph) -> Any:
-        """The id in the type that those of the graph have."""
-        ids, word = graph.ids, str(self.members)
-        if ids is not None and not hasattr(ids, "dtype"):
-            return word
-        if not word.removeprefix("-").isdecimal():
-            raise GraphError(f"vertex {word!r} is not in the graph: its ids are integers")
-        return int(word)
+        return pa.table({"id": arrow_array(result.members(id_of(result.graph, str(self.members))))})
 
     def facts(self, shown) -> dict:
         """What the JSON object says of the view."""
@@ -198,6 +213,16 @@ class View:
             report.table(shown, shown.num_rows)
         else:
             edgewise.write(shown, "-", format=to)
+
+
+def id_of(graph, word) -> Any:
+    """An id that comes as text, in the type that those of the graph have."""
+    ids = graph.ids
+    if ids is not None and not hasattr(ids, "dtype"):
+        return word
+    if not word.removeprefix("-").isdecimal():
+        raise GraphError(f"vertex {word!r} is not in the graph: its ids are integers")
+    return int(word)
 
 
 def _write_both(table, output, to, changed, changes):

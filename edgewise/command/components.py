@@ -4,14 +4,10 @@ With ``--records`` every record gets a cluster, with ``--update`` the pairs are 
 found before, and with ``--stream`` many files are read once.
 """
 
-import sys
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import typer
-
-import edgewise
-from edgewise.command import clusters, options, outputs, report
+from edgewise.command import clusters, options, outputs, report, streaming
 from edgewise.command.clusters import Clusters, View
 from edgewise.command.outputs import (
     check_output,
@@ -20,9 +16,10 @@ from edgewise.command.outputs import (
     on_terminal,
     or_standard_output,
 )
+from edgewise.command.scores import Scores
 from edgewise.command.stages import finish, stages
 from edgewise.components import MERGES, METHODS
-from edgewise.components.streamed_graph import StreamedGraph
+from edgewise.components.threshold_result import ThresholdComponents
 from edgewise.device import threads
 from edgewise.errors import OptionError
 
@@ -30,6 +27,8 @@ EXAMPLES = (
     "edgewise components pairs.csv --source left_id --target right_id",
     "edgewise components pairs.parquet --where 'score >= 0.9' -o clusters.parquet",
     "edgewise components pairs.csv --records people.csv --name min -o clusters.csv",
+    "edgewise components pairs.parquet --thresholds 0.8,0.9 -o clusters.parquet",
+    "edgewise components pairs.csv --threshold 0.8 --max-size 20",
     "edgewise components --update clusters.csv new.csv -o clusters.csv",
     "edgewise components 'shards/*.parquet' --stream -o clusters.parquet",
 )
@@ -44,14 +43,6 @@ Output = options.output(
 To = options.format_of_output()
 Plot = options.plot("component sizes")
 Verify = options.verify("clusters", "pairs")
-Stream = Annotated[bool, typer.Option("--stream", help="Read tables once; keep no pairs in memory.")]
-Checkpoint = Annotated[
-    Path | None, typer.Option(help="With --stream: file from which an interrupted run continues.")
-]
-Vertices = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=0, help="With --stream: number of vertices; integer ids are smaller."),
-]
 
 
 @options.with_reading
@@ -69,11 +60,13 @@ def components(
     members: clusters.Members = None,
     update: clusters.Update = None,
     changes: clusters.Changes = None,
+    thresholds: clusters.Thresholds = None,
+    max_size: clusters.MaxSize = None,
     plot: Plot = None,
     verify: Verify = False,
-    stream: Stream = False,
-    checkpoint: Checkpoint = None,
-    vertices: Vertices = None,
+    stream: streaming.Stream = False,
+    checkpoint: streaming.Checkpoint = None,
+    vertices: streaming.Vertices = None,
     method: Method = "auto",
     device: options.Device = None,
     devices: options.Devices = None,
@@ -85,13 +78,12 @@ def components(
 ):
     """Read pairs, cluster them, and write or show the table."""
     view = View(top, sizes, members, name)
-    wanted = Clusters(list(pairs), records, vertex_id, name, min_size, update, changes)
-    wanted.check(stream)
-    asked = view.kind(output)
-    output = output if asked else or_standard_output(output, to, shown=not json)
-    _check_outputs(Outputs(output, plot, checkpoint, changes), wanted, to if output else None, json)
-    threads.use(thread_count)
-    team, where = _team(device, devices, str(merge))
+    given = records, vertex_id, name, min_size, update, changes, Scores.given(thresholds, max_size)
+    wanted = Clusters(list(pairs), *given)
+    wanted.check(stream, view)
+    goals = _checked_outputs(view, Outputs(output, plot, checkpoint, changes), wanted, to, json)
+    asked, output = view.kind(), goals.table
+    team, where = _team(device, devices, str(merge), thread_count)
     job = _stream_of(stream, wanted, reading, Streaming(method, verify, checkpoint, vertices, team, where))
     with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
         result = _streamed(job, stage, wanted) if stream else _solved(wanted, reading, stage, method, where)
@@ -103,13 +95,10 @@ def components(
     if json:
         facts = _facts(result, team) | wanted.facts(result) | view.facts(shown)
         report.as_json(report.facts(result, team, clock, facts, verify, output, plot))
-    elif asked:
-        view.show(shown, to if output is None else None)
-    elif output is None:
-        report.head(table.head(report.SHOWN_ROWS), table.rows())
+    elif asked or output is None:
+        _show(view, shown, table, to if output is None else None)
     if not (quiet or json):
-        taken = (asked and not outputs.is_terminal()) or wanted.changes == "-"
-        _close(result, team, clock, "-" if taken else output, wanted)
+        _close(result, team, clock, "-" if _takes_standard_output(asked, wanted) else output, wanted)
     if stream and output is not None:
         job.remove_checkpoint()
     if profile:
@@ -136,12 +125,27 @@ class Streaming(NamedTuple):
     where: dict
 
 
-def _team(device, devices, merge):
-    """The devices, and the same as arguments of the public function."""
+def _team(device, devices, merge, thread_count):
+    """The devices, and the same as arguments of the public function, once the number of threads is set."""
+    threads.use(thread_count)
     if devices is None and merge != "auto":
         raise OptionError("--merge is for several devices; add --devices")
     team = options.team(device, devices)
     return team, {"devices": devices, "merge": merge} if devices else {"device": team[0].device}
+
+
+def _checked_outputs(view, goals, wanted, to, json):
+    """The outputs, once checked; the table goes to standard output where that is needed for nothing else."""
+    asked = view.kind(goals.table)
+    table = goals.table if asked else or_standard_output(goals.table, to, shown=not json)
+    goals = goals._replace(table=table)
+    _check_outputs(goals, wanted, to if table else None, json)
+    return goals
+
+
+def _takes_standard_output(asked, wanted):
+    """Whether something other than the table of clusters is written to standard output."""
+    return (asked and not outputs.is_terminal()) or wanted.changes == "-"
 
 
 def _check_outputs(goals, wanted, to, json):
@@ -160,13 +164,13 @@ def _check_outputs(goals, wanted, to, json):
 def _stream_of(stream, wanted, reading, how):
     """The job of a stream, if one is wanted."""
     if not stream:
-        for option, given in (("checkpoint", how.checkpoint), ("vertices", how.vertices)):
-            if given is not None:
-                raise OptionError(f"--{option} goes with --stream; add that")
+        streaming.check_no_stream(how.checkpoint, how.vertices)
         return None
     from edgewise.components.file_stream import READING, FileStream, stream_team
 
-    _check_stream(reading, READING, how.method, how.verify)
+    streaming.check_stream(reading, READING, how.verify)
+    if how.method not in ("auto", "rem"):
+        raise OptionError(f"--method {how.method} needs all pairs in memory; leave out it or --stream")
     merge = how.where.get("merge", "auto")
     stream_team(None, how.where.get("devices"), merge)
     columns = dict.fromkeys(READING) | {"null": "error"} | reading
@@ -178,57 +182,44 @@ def _solved(wanted, reading, stage, method, where):
     with stage("read", f"reading {wanted.in_messages()}") as progress:
         graph, finished = wanted.read(reading, progress)
     with stage("compute", f"clustering on {where.get('devices') or where['device']}"):
-        result = finished(edgewise.connected_components(graph, method=str(method), **where))
-        result.count  # noqa: B018 -- counted in this step, not while writing
+        result = finished(wanted.scores.solve(graph, method=str(method), **where))
+        result.largest  # noqa: B018 -- counted in this step, not while writing
         return result
 
 
-def _check_stream(reading, known, method, verify):
-    for name in reading:
-        if name not in known:
-            option = "--" + name.replace("_", "-")
-            raise OptionError(f"{option} means nothing with --stream, which reads tables; leave it out")
-    if method not in ("auto", "rem"):
-        raise OptionError(f"--method {method} needs all pairs in memory; leave out it or --stream")
-    if verify:
-        raise OptionError("--verify needs all pairs in memory; leave out it or --stream")
-
-
 def _streamed(job, stage, wanted):
-    """Stream the files; at Ctrl-C say how to continue."""
-    try:
-        with stage("stream", f"streaming {wanted.in_messages()}") as progress:
-            result = job.run(progress)
-            result.count  # noqa: B018 -- counted in this step, not while writing
-            return result
-    except KeyboardInterrupt:
-        if job.saved is not None:
-            saved = f"{job.saved:,} rows are in {job.checkpoint.path}"
-            print(f"edgewise: {saved}; repeat the command to continue", file=sys.stderr)
-        raise
+    """Stream the pairs."""
+    return streaming.run_stream(job, stage, wanted.in_messages())
 
 
 def _facts(result, team):
-    graph = result.graph
-    streamed = {"files": graph.files, "resumed": graph.resumed} if isinstance(graph, StreamedGraph) else {}
+    found = {} if isinstance(result, ThresholdComponents) else _sizes(result)
     return {
-        "components": result.count,
-        "largest": result.largest,
+        **found,
         "method": result.method,
         **report.devices(result, team),
-        "merge": result.merge,
-        **streamed,
+        "merge": getattr(result, "merge", None),
+        **streaming.facts(result.graph),
     }
 
 
+def _show(view, shown, table, to):
+    """Print what the view has shown, or the first rows of the table."""
+    if shown is None:
+        report.head(table.head(report.SHOWN_ROWS), table.rows())
+    else:
+        view.show(shown, to)
+
+
+def _sizes(result):
+    return {"components": result.count, "largest": result.largest}
+
+
 def _close(result, team, clock, output, wanted):
-    """Print the closing line."""
-    graph, how, where = result.graph, result.method, report.device_in_words(team)
-    if isinstance(graph, StreamedGraph):
-        how += f" from {report.counted(graph.files, 'file')}"
-        how += f", resumed after {graph.resumed:,} rows" if graph.resumed else ""
+    """Print what was found at each threshold, and the closing line."""
+    wanted.scores.show(result, output)
+    how, where = result.method + streaming.in_words(result.graph), report.device_in_words(team)
     if len(result.devices) > 1:
         where = ", ".join(result.devices) + (f" merged by {result.merge}" if result.merge else "")
-    found = f"{report.counted(result.count, 'component')}, the largest of {result.largest:,}"
-    found += wanted.in_words(result)
+    found = wanted.scores.found(result) + wanted.in_words(result)
     report.closing_line(result, found, f"{how}, {where}", clock, output)

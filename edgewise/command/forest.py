@@ -1,12 +1,14 @@
 """``edgewise forest``: a weighted graph in, the edges of its minimum or maximum spanning forest out."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import typer
 
 import edgewise
-from edgewise.command import options, report
-from edgewise.command.outputs import check_outputs, on_terminal, or_standard_output
+from edgewise.command import options, report, streaming
+from edgewise.command.clusters import id_of
+from edgewise.command.outputs import check_outputs, check_writable, on_terminal, or_standard_output
 from edgewise.command.stages import finish, stages
 from edgewise.device import threads
 from edgewise.errors import GraphError, OptionError
@@ -18,6 +20,7 @@ EXAMPLES = (
     "edgewise forest roads.csv --weight km -o forest.csv",
     "edgewise forest pairs.parquet --weight score --maximum -o strongest.parquet",
     "edgewise forest pairs.csv --weight score --maximum --between ann anna",
+    "edgewise forest shards/ --stream --weight score --maximum -o best.parquet",
 )
 DOCUMENTATION = "forest.md"
 
@@ -28,6 +31,7 @@ Output = options.output(
 )
 To = options.format_of_output()
 Plot = options.plot("weights of the forest")
+Dendrogram = options.plot("hierarchy of single linkage")
 Verify = options.verify("forest", "graph")
 Maximum = Annotated[
     bool, typer.Option("--maximum/--minimum", help="Take the heaviest edges, as for scores, or the lightest.")
@@ -40,16 +44,21 @@ Between = Annotated[
 
 @options.with_reading
 def forest(
-    graph: options.Input,
+    graph: options.Inputs,
     reading,
     output: Output = None,
     to: To = None,
     maximum: Maximum = False,
     between: Between = None,
     plot: Plot = None,
+    dendrogram: Dendrogram = None,
     verify: Verify = False,
+    stream: streaming.Stream = False,
+    checkpoint: streaming.Checkpoint = None,
+    vertices: streaming.Vertices = None,
     method: Method = "auto",
     device: options.Device = None,
+    devices: options.Devices = None,
     thread_count: options.Threads = None,
     profile: options.Profile = False,
     json: options.Json = False,
@@ -57,54 +66,101 @@ def forest(
 ):
     """Read a weighted graph, find its spanning forest, and write or show its edges."""
     output = or_standard_output(output, to, shown=not json)
-    check_outputs(output, plot, [graph], to=to, json=json)
+    check_outputs(output, plot, graph, to=to, json=json)
+    check_outputs(None, dendrogram, graph)
+    if checkpoint is not None:
+        check_writable(checkpoint, graph)
     threads.use(thread_count)
-    team = options.team(device, None)
-    check_device(str(method), team[0].device, METHODS)
+    team = options.team(device, devices)
+    for one in team.devices:
+        check_device(str(method), one, METHODS)
+    how = {"maximum": maximum, "method": str(method), "devices": team}
+    job = _stream_of(graph, reading, Streaming(how, verify, checkpoint, vertices)) if stream else None
+    if job is None:
+        streaming.check_no_stream(checkpoint, vertices)
     with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
-        with stage("read", f"reading {name_of(graph)}") as progress:
-            read = edgewise.read(graph, progress=progress, **reading)
-            if read.directed:
-                raise GraphError(
-                    f"{name_of(graph)} is directed; --undirected takes its edges in both directions"
-                )
-        with stage("compute", f"growing the forest on {team[0].device}"):
-            how = {"maximum": maximum, "method": str(method), "device": team[0].device}
-            result = edgewise.minimum_spanning_forest(read, **how)
-            shown = result.to_frame() if between is None else _path(result, *between)
+        if job is not None:
+            result = streaming.run_stream(job, stage, _name_of(graph))
+        else:
+            result = _solved(graph, reading, stage, how)
+        shown = result.to_frame() if between is None else _path(result, *between)
         finish(stage, result, "checking every edge" if verify else "", plot=plot)
+        if dendrogram is not None:
+            with stage("plot", f"drawing {dendrogram}"):
+                result.plot_dendrogram(dendrogram)
         if output is not None:
             with stage("write", f"writing {output}"):
                 edgewise.files.formats.write(shown, output, to)
     if json:
-        own = {name: getattr(result, name) for name in ("n_edges", "weight", "count", "maximum", "method")}
-        own = {
-            "forest_edges": own.pop("n_edges"),
-            "trees": own.pop("count"),
-            **own,
-            **report.devices(result, team),
-        }
-        path = {} if between is None else {"path": shown.to_pydict()}
-        report.as_json(report.facts(result, team, clock, own | path, verify, output, plot))
+        own = _facts(result, team) | ({} if between is None else {"path": shown.to_pydict()})
+        report.as_json(report.facts(result, team, clock, own, verify, output, plot))
     elif output is None:
         report.table(shown)
     if not (quiet or json):
-        report.closing_line(
-            result, in_words(result), f"{result.method}, {report.device_in_words(team)}", clock, output
-        )
+        done = f"{result.method}{streaming.in_words(result.graph)}, {report.device_in_words(team)}"
+        report.closing_line(result, in_words(result), done, clock, output)
+    if job is not None and output is not None:
+        job.remove_checkpoint()
     if profile:
         report.profile(clock)
 
 
+class Streaming(NamedTuple):
+    """The options that matter to a stream."""
+
+    how: dict
+    verify: bool
+    checkpoint: Path | None
+    vertices: int | None
+
+
+def _stream_of(inputs, reading, options):
+    """The job of a stream."""
+    from edgewise.forest.file_stream import READING, ForestFileStream
+
+    streaming.check_stream(reading, (*READING, "weight"), options.verify)
+    method, team = options.how["method"], options.how["devices"]
+    if method != "auto":
+        raise OptionError(f"--method {method} means nothing with --stream, which has its own; leave it out")
+    if len(team) > 1:
+        raise OptionError("--devices means nothing with --stream, which uses one device; use --device")
+    columns = dict.fromkeys(READING) | {"null": "error"} | reading
+    weight = columns.pop("weight", None)
+    job = ForestFileStream(inputs, columns, options.vertices, team, checkpoint=options.checkpoint)
+    job.choose_weights(weight, options.how["maximum"])
+    return job
+
+
+def _solved(inputs, reading, stage, how):
+    """Read the graph and find its forest."""
+    name = _name_of(inputs)
+    with stage("read", f"reading {name}") as progress:
+        graph = edgewise.read(inputs[0] if len(inputs) == 1 else inputs, progress=progress, **reading)
+        if graph.directed:
+            raise GraphError(f"{name} is directed; --undirected takes its edges in both directions")
+    with stage("compute", f"growing the forest on {', '.join(how['devices'].names)}"):
+        return edgewise.minimum_spanning_forest(graph, **how)
+
+
+def _name_of(inputs):
+    """What messages call the inputs."""
+    return name_of(inputs[0]) if len(inputs) == 1 else f"{len(inputs)} files"
+
+
+def _facts(result, team):
+    own = {name: getattr(result, name) for name in ("n_edges", "weight", "count", "maximum", "method")}
+    return {
+        "forest_edges": own.pop("n_edges"),
+        "trees": own.pop("count"),
+        **own,
+        **report.devices(result, team),
+        **streaming.facts(result.graph),
+    }
+
+
 def _path(forest, source, target):
     """The path between two ids, which come as text."""
-    ids = forest.graph.ids
-    if ids is None or (getattr(ids, "dtype", None) is not None and ids.dtype.kind in "iu"):
-        try:
-            source, target = int(source), int(target)
-        except ValueError:
-            raise OptionError(f"--between {source} {target}: the ids of this graph are integers") from None
-    return forest.path(source, target)
+    return forest.path(id_of(forest.graph, source), id_of(forest.graph, target))
 
 
 def in_words(forest):

@@ -29,12 +29,12 @@ def as_json(facts: dict):
     print(json.dumps(facts))
 
 
-def table(frame, rows=SHOWN_ROWS):
+def table(frame, rows=SHOWN_ROWS, file=None):
     """Print the first rows of an Arrow table, numbers to the right."""
-    head(frame.slice(0, rows), frame.num_rows)
+    head(frame.slice(0, rows), frame.num_rows, file)
 
 
-def head(frame, count):
+def head(frame, count, file=None):
     """Print an Arrow table, the first rows of ``count`` rows, numbers to the right."""
     lists = frame.to_pydict().items()
     columns = [[name, *("-" if one is None else str(one) for one in values)] for name, values in lists]
@@ -44,9 +44,9 @@ def head(frame, count):
         cells = (
             c.ljust(w) if t else c.rjust(w) for c, w, t in zip(row, widths, text or [True] * len(widths))
         )
-        print("  ".join(cells).rstrip())
+        print("  ".join(cells).rstrip(), file=file)
     if count > frame.num_rows:
-        print(f"... {count - frame.num_rows:,} more rows")
+        print(f"... {count - frame.num_rows:,} more rows", file=file)
 
 
 def facts(result, team, clock, own, verified, *files) -> dict:

@@ -16,18 +16,23 @@ DOCUMENTATION = "install.md"
 
 Paths = Annotated[bool, typer.Option("--paths", help="Compile the shortest-path searches as well.")]
 Cycles = Annotated[bool, typer.Option("--cycles", help="Compile the cycle counts as well.")]
+Forests = Annotated[
+    bool, typer.Option("--forests", help="Compile spanning forests and several thresholds as well.")
+]
 
 
 def warmup(
     device: options.Device = None,
     paths: Paths = False,
     cycles: Cycles = False,
+    forests: Forests = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):
     """Compile and cache the kernels of the main job."""
     with stages(quiet or json) as (stage, clock), stage("compile", f"compiling for {device or 'auto'}"):
-        where = edgewise.warmup(device=device or "auto", paths=paths, cycles=cycles)
+        kinds = {"paths": paths, "cycles": cycles, "forests": forests}
+        where = edgewise.warmup(device=device or "auto", **kinds)
     if json:
         report.as_json({"device": where, "seconds": seconds(clock)})
     elif not quiet:

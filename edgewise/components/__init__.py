@@ -7,19 +7,21 @@ connected components).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from edgewise.components.ecl_cc import ecl_cc
+from edgewise.components.edge_filter import edge_filter
 from edgewise.components.edge_lists import rem_edge_sample
 from edgewise.components.hang_rem import hang_rem
 from edgewise.components.hook import hook
 from edgewise.components.pairs_of_rows import ecl_pairs
 from edgewise.components.propagate import ROWS, propagate
 from edgewise.components.rem import hook_rem, rem, rem_sequential
+from edgewise.components.rem_ranges import rem_ranges
 from edgewise.components.result import Components
 from edgewise.components.sampling import afforest, hook_sample, rem_sample
 from edgewise.components.selection import select_method
@@ -29,6 +31,9 @@ from edgewise.errors import OptionError, OutOfMemoryError, argument
 from edgewise.graph import Graph
 from edgewise.method import Method, Option, check_graph, check_method, check_one_or_several
 from edgewise.workers import SplitGraph, device_team
+
+if TYPE_CHECKING:
+    from edgewise.components.threshold_result import ThresholdComponents
 
 __all__ = ["MERGES", "METHODS", "Components", "Merge", "connected_components"]
 
@@ -67,8 +72,16 @@ METHODS = {
         options={"iterations": COUNT, "segments": COUNT, "compress_between": COUNT},
     ),
     "rem-sequential": read_edges(rem_sequential, "the same on one core", "Hellås 2018, Alg. 1"),
+    "rem-ranges": read_edges(
+        rem_ranges, "Rem by plain writes inside ranges of vertices, then across", "Manne & Patwary 2009"
+    ),
     "rem-edge-sample": read_edges(
         rem_edge_sample, "Rem by plain writes on a sample, then skip the giant", "after Sutton et al. 2018"
+    ),
+    "edge-filter": read_edges(
+        edge_filter,
+        "join a sample of the edges, then filter those inside the giant",
+        "after Sutton et al. 2018",
     ),
     "hook": read_edges(
         hook,
@@ -103,21 +116,53 @@ METHODS = {
 }
 
 
+@overload
 def connected_components(
     graph: Graph | SplitGraph,
     *,
+    thresholds: None = None,
+    weight: None = None,
     method: str = "auto",
     device: str | None = None,
     devices: str | Sequence[str] | None = None,
     merge: str = "auto",
     **options: int | str,
-) -> Components:
+) -> Components: ...
+
+
+@overload
+def connected_components(
+    graph: Graph,
+    *,
+    thresholds: Iterable[float],
+    weight: Any = None,
+    method: str = "auto",
+    device: str | None = None,
+) -> ThresholdComponents: ...
+
+
+def connected_components(
+    graph: Graph | SplitGraph,
+    *,
+    thresholds: Iterable[float] | None = None,
+    weight: Any = None,
+    method: str = "auto",
+    device: str | None = None,
+    devices: str | Sequence[str] | None = None,
+    merge: str = "auto",
+    **options: int | str,
+) -> Components | ThresholdComponents:
     """Find the (weakly) connected components of a graph.
 
     Parameters
     ----------
     graph : Graph or SplitGraph
         A split graph is solved by the devices that hold its parts.
+    thresholds : sequence of numbers, optional
+        Ascending.  The components are found for each of them in one pass: those of the edges of at least this
+        weight.  For distances, which count up to a threshold, see :meth:`SpanningForest.components`.
+    weight : (m,) array-like, optional
+        The weights that the thresholds apply to, one for each edge; by default those of the graph.
     method : str
         A name in ``METHODS``, or ``"auto"``: selected by the graph's density, the locality of its ids, the
         forms that it was made of (edge list, rows) and its device.
@@ -135,13 +180,16 @@ def connected_components(
 
     Returns
     -------
-    Components
-        Its ``labels`` are the smallest vertex number of each vertex's component.
+    Components or ThresholdComponents
+        Its ``labels`` are the smallest vertex number of each vertex's component; with ``thresholds`` they are
+        a (thresholds, n_vertices) array.
 
     Raises
     ------
     OptionError
-        An unknown method or option.
+        An unknown method or option; thresholds that do not ascend.
+    GraphError
+        Thresholds without weights, or a weight that is NaN.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -152,10 +200,20 @@ def connected_components(
     >>> result = ew.connected_components(graph)
     >>> result.count, result.labels.tolist()
     (2, [0, 0, 0, 3, 3])
+    >>> scored = ew.Graph.from_edges(["a", "b", "d"], ["b", "c", "e"], weights=[0.9, 0.8, 0.7])
+    >>> ew.connected_components(scored, thresholds=[0.75, 0.85]).counts.tolist()
+    [3, 4]
     """
     check_graph(graph, (Graph, SplitGraph))
     check_method(method, METHODS, options)
     _check_devices(graph, device, devices, merge)
+    if thresholds is not None:
+        _check_one_run(method, devices, options)
+        from edgewise.components.thresholds import components_at
+
+        return components_at(graph, thresholds, weight, device)
+    if weight is not None:
+        raise OptionError(f"{argument('weight')} is for {argument('thresholds')}; give them, or leave it out")
     if devices is None:
         if device is None:
             return _solve(graph, method, merge, options)
@@ -181,6 +239,16 @@ def _check_devices(graph, device, devices, merge):
         from edgewise.components.merge import check_merge
 
         check_merge(merge, graph.by if split else None)
+
+
+def _check_one_run(method, devices, options):
+    """Refuse what does not go with thresholds."""
+    if method not in ("auto", "rem") or options:
+        given = argument("method", method) if method not in ("auto", "rem") else argument(next(iter(options)))
+        raise OptionError(f"{given} is for a run without {argument('thresholds')}; leave out one of the two")
+    if devices is not None:
+        remedy = f"use {argument('device')}"
+        raise OptionError(f"{argument('thresholds')} are found on one device, not on several; {remedy}")
 
 
 def _spread(graph, team, merge):

@@ -3,10 +3,6 @@
 Every batch is one phase of splicing unions; queries and results are phases of their own, since a find that
 shortens paths concurrently with a splicing union would break it (ConnectIt, Dhulipala, Hong & Shun 2020,
 section 3.5: phase-concurrent).  Finds here only read.
-
-Numbers are checked before anything is joined.  Taken as unsigned, negative numbers are the largest, so one
-maximum per column suffices.  Strings are numbered on the host in order of first appearance, which does not
-depend on how the edges are split into batches.
 """
 
 from __future__ import annotations
@@ -19,11 +15,12 @@ import numpy as np
 
 from edgewise.components.batch_columns import batch_columns, is_single
 from edgewise.components.checkpoint import check_labels, damage_reported, load_state, save_state
+from edgewise.components.edge_stream import EdgeStream, column_numbers, unsigned
 from edgewise.components.parents import Parents
 from edgewise.components.result import Components
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, device, each
-from edgewise.errors import FileError, GraphError, OptionError, argument
+from edgewise.errors import FileError, GraphError
 from edgewise.ingest.strings import MISSING
 from edgewise.method import is_number
 from edgewise.workers import device_team
@@ -49,7 +46,7 @@ def query(index, parent, ones, others, answers):
     answers[index] = root(parent, number(ones[index])) == root(parent, number(others[index]))
 
 
-class ComponentsStream:
+class ComponentsStream(EdgeStream):
     """Connected components of edges that are added batch by batch and not kept.
 
     The first edges decide what the ids are: integers are vertex numbers; strings, or bytes, are numbered in
@@ -98,21 +95,13 @@ class ComponentsStream:
     """
 
     def __init__(self, n_vertices: int | None = None, *, device: str = "cpu"):
-        self._limit = None if n_vertices is None else as_count(n_vertices)
+        super().__init__(n_vertices)
         self._parents = Parents(arrays.resolve(device), self._limit)
-        self._edges, self._seconds = 0, 0.0
-        self._kind: str | None = None
-        self._numbers: Any = None
 
     @property
     def n_vertices(self) -> int:
         """Number of vertices: as given, one more than the largest number added, or of distinct strings."""
         return self._parents.count
-
-    @property
-    def edges(self) -> int:
-        """Number of edges added."""
-        return self._edges
 
     def add(self, sources: Any, targets: Any) -> None:
         """Join the endpoints of a batch of edges.
@@ -143,42 +132,15 @@ class ComponentsStream:
         Traceback (most recent call last):
         edgewise.errors.GraphError: sources are integers, and the ids so far are strings; convert them
         """
-        columns = batch_columns(sources, targets, ("sources", "targets"))
-        counts = len(columns.left), len(columns.right)
-        if counts[0] != counts[1]:
-            raise GraphError(f"{counts[0]} sources but {counts[1]} targets; give one of each for every edge")
+        columns = self._columns_of(sources, targets)
         if columns.kind is None:
             return
-        self._check_kind(columns, "sources")
         start = perf_counter()
-        if columns.kind == "integers":
-            pair = columns.left, columns.right
-            self._parents.add(pair, self._checked(*pair, ("sources", "targets")))
-        else:
-            self._add_strings(columns)
+        for pair, largest, _ in self._numbered(columns):
+            self._parents.add(pair, largest)
         self._kind = columns.kind
-        self._edges += counts[0]
+        self._edges += len(columns.left)
         self._seconds += perf_counter() - start
-
-    def _check_kind(self, columns, name):
-        """Raise if the ids are of another kind than those before, or do not go with ``n_vertices``."""
-        if self._kind not in (None, columns.kind):
-            raise GraphError(f"{name} are {columns.kind}, and the ids so far are {self._kind}; convert them")
-        if self._limit is not None and columns.kind != "integers":
-            problem = (
-                f"{argument('n_vertices', self._limit)} is for vertex numbers; {name} are {columns.kind}"
-            )
-            raise OptionError(f"{problem}, so leave it out")
-
-    def _add_strings(self, columns):
-        from edgewise.ingest.ids import aligned
-
-        if self._numbers is None:
-            self._kind, self._numbers = columns.kind, column_numbers(columns.kind)
-        for left, right in aligned(columns.left, columns.right):
-            pair = np.empty(len(left), np.uint32), np.empty(len(left), np.uint32)
-            self._numbers.add(left, right, *pair)
-            self._parents.add(pair, self._numbers.strings.count - 1)
 
     def connected(self, u: Any, v: Any) -> Any:
         """Return whether vertices are in the same component.
@@ -354,49 +316,3 @@ class ComponentsStream:
                 stream._numbers.restore(state, len(labels))
             stream._parents.restore(labels)
         return stream
-
-    def _checked(self, one, other, names):
-        """Largest number of two columns whose values are all valid; -1 if they are empty."""
-        maximum = -1
-        for column, name in zip((one, other), names):
-            limit = end_of_numbers(column, self._limit)
-            with arrays.on(arrays.device_of(column)):
-                maximum = max(maximum, largest := largest_of(column))
-                if largest >= limit:
-                    position = int((unsigned(column) >= limit).argmax())
-                    problem = f"{name}[{position}] is {int(column[position])}; vertex numbers run from 0"
-                    end = "on" if self._limit is None else f"to {self._limit - 1}"
-                    raise GraphError(f"{problem} {end}")
-        return maximum
-
-
-def column_numbers(kind):
-    """Numbers of strings, or of bytes."""
-    import pyarrow as pa
-
-    from edgewise.ingest.arrow import ColumnNumbers
-
-    return ColumnNumbers(*[pa.string() if kind == "strings" else pa.binary()] * 2)
-
-
-def as_count(n_vertices):
-    """A number of vertices as an int; booleans are refused."""
-    if not is_number(n_vertices, whole=True) or n_vertices < 0:
-        raise OptionError(f"{argument('n_vertices', n_vertices)} must be a whole number, 0 or more")
-    return int(n_vertices)
-
-
-def unsigned(column):
-    """The same bytes as unsigned numbers, among which negative ones are the largest."""
-    return column.view(f"u{column.itemsize}")
-
-
-def end_of_numbers(column, limit=None):
-    """The end of the vertex numbers below ``limit`` among unsigned numbers: negative ones begin there."""
-    negative = 1 << (8 * column.itemsize - (column.dtype.kind == "i"))
-    return negative if limit is None else min(limit, negative)
-
-
-def largest_of(column):
-    """Largest of the numbers taken as unsigned; -1 for an empty column."""
-    return int(unsigned(column).max()) if len(column) else -1

@@ -21,7 +21,7 @@ from edgewise.method import is_number
 
 #: Rows of a block.
 BLOCK = 1 << 20
-#: Columns that are added to those of records.
+#: Columns that are added to those of records, or to the ids.
 ADDED = ("cluster", "size")
 
 
@@ -32,6 +32,9 @@ class ClusterTable:
     the ids is called, unless records have one.
     """
 
+    added: tuple[str, ...] = ADDED
+    block = BLOCK
+
     def __init__(self, result, name=None, min_size=1, id_column="id"):
         check_name(name)
         if not is_number(min_size, whole=True) or min_size < 1:
@@ -41,7 +44,7 @@ class ClusterTable:
         self.records: Any = self.graph.records
         self.name = name or ("first" if self.records is not None else None)
         if self.records is not None:
-            for column in ADDED:
+            for column in self.added:
                 if column in self.records.schema.names:
                     problem = f"{self.records.name} has a column {column!r} already"
                     raise GraphError(f"{problem}, and the table of clusters adds one; rename it")
@@ -84,13 +87,24 @@ class ClusterTable:
         """Yield record batches, at least one."""
         for start, stop, columns in self._own_columns():
             part = slice(start, stop) if self.order is None else self.order[start:stop]
-            roots = self.labels[part]
-            if self.name is None:
-                columns |= {"component": arrow_array(roots)}
-            else:
-                columns |= {"cluster": self.names_of(roots), "size": arrow_array(self.sizes[roots])}
-            batch = _batch(columns)
-            yield batch if self.min_size == 1 else batch.filter(_mask(self.sizes[roots] >= self.min_size))
+            batch = self._batch(columns | self._clusters(part))
+            if self.min_size > 1:
+                batch = batch.filter(_mask(self.sizes[self.labels[part]] >= self.min_size))
+            yield batch
+
+    def _clusters(self, part):
+        """Columns of the clusters of some vertices."""
+        roots = self.labels[part]
+        if self.name is None:
+            return {"component": arrow_array(roots)}
+        return {"cluster": self.names_of(roots), "size": arrow_array(self.sizes[roots])}
+
+    def _batch(self, columns):
+        """Record batch of columns, among which the names and sizes of clusters are never null."""
+        import pyarrow as pa
+
+        fields = [pa.field(name, column.type, name not in self.added) for name, column in columns.items()]
+        return pa.RecordBatch.from_arrays(list(columns.values()), schema=pa.schema(fields))
 
     def prepare(self):
         """Compute what is the same for all blocks, on the cores that the calling thread may use."""
@@ -102,8 +116,8 @@ class ClusterTable:
             yield from self._columns_of_records()
             return
         count = len(self.labels)
-        for start in range(0, max(count, 1), BLOCK):
-            stop = min(start + BLOCK, count)
+        for start in range(0, max(count, 1), self.block):
+            stop = min(start + self.block, count)
             yield start, stop, {self.id_column: arrow_array(self._ids(start, stop))}
 
     def _ids(self, start, stop):
@@ -153,9 +167,8 @@ class ClusterTable:
     def _without_rows(self):
         import pyarrow as pa
 
-        none = self.labels[:0]
         own = {field.name: pa.array([], field.type) for field in self.records.schema}
-        return _batch(own | {"cluster": self.names_of(none), "size": arrow_array(self.sizes[none])})
+        return self._batch(own | self._clusters(slice(0, 0)))
 
     def rows(self) -> int:
         """Number of rows."""
@@ -202,14 +215,6 @@ def size_counts(result):
 def _chained(first, others):
     yield first
     yield from others
-
-
-def _batch(columns):
-    """Record batch of columns, among which the names and sizes of clusters are never null."""
-    import pyarrow as pa
-
-    fields = [pa.field(name, column.type, name not in ADDED) for name, column in columns.items()]
-    return pa.RecordBatch.from_arrays(list(columns.values()), schema=pa.schema(fields))
 
 
 def _mask(flags):

@@ -16,7 +16,7 @@ import numpy as np
 from edgewise.components.rem import PROBES, splice, union
 from edgewise.components.sampling import LABEL, VOTERS, vote
 from edgewise.components.trees import compress, singletons
-from edgewise.device import arrays, each
+from edgewise.device import arrays, each, fetch_add
 from edgewise.device.prefetch import prefetch
 
 #: Edges of a sample for each vertex, and consecutive edges that are taken together.
@@ -53,12 +53,28 @@ def unite_outside(edge, parent, sources, targets, inside):
             inside[source] = 1
 
 
+@each
+def count_shared(probe, sources, targets, counts):
+    """Count an edge that has the same source as the next one, or the same target."""
+    edge = probe * (len(sources) - 1) // PROBES
+    if sources[edge] == sources[edge + 1]:
+        fetch_add(counts, 0, 1)
+    if targets[edge] == targets[edge + 1]:
+        fetch_add(counts, 1, 1)
+
+
 def is_ordered(sources, targets):
     """Whether most edges of a list share an endpoint with the next one, by a few edges."""
     if len(sources) < 2:
         return True
-    probes = np.arange(PROBES, dtype=np.int64) * (len(sources) - 1) // PROBES
-    shared = (np.count_nonzero(ends[probes] == ends[probes + 1]) for ends in (sources, targets))
+    where = arrays.device_of(sources)
+    if where == "cpu":  # without a loop that would have to be compiled
+        probes = np.arange(PROBES, dtype=np.int64) * (len(sources) - 1) // PROBES
+        shared = [np.count_nonzero(ends[probes] == ends[probes + 1]) for ends in (sources, targets)]
+    else:
+        counts = arrays.zeros(2, np.int64, where)
+        count_shared(PROBES, sources, targets, counts)
+        shared = arrays.move(counts, "cpu").tolist()
     return 2 * max(shared) > PROBES
 
 

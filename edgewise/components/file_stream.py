@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from edgewise.components.batch_stream import as_count
 from edgewise.components.checkpoint import Checkpoint, check_labels
+from edgewise.components.edge_stream import as_count
 from edgewise.components.id_mapping import DenseIds, NotDenseError, SparseIds, StringIds
 from edgewise.components.merge import LABEL_MERGES, choose_label_merge
 from edgewise.components.parents import StreamWorkers
@@ -45,12 +45,10 @@ if TYPE_CHECKING:
 READING = ("source", "target", "where", "threshold", "score", "null", "sep")
 #: Rows that are joined at a time.
 BATCH_ROWS = 1 << 20
-#: Bytes per number up to the largest id: at the end, on the host, and while streaming, on a device.
-BYTES_PER_NUMBER = {"host": 12, "device": 5}
 #: Share of the free memory that may be taken.
 USABLE = 0.8
-#: Ids up to this value, or up to this multiple of the number of rows, may serve as vertex numbers.
-SMALL, SPARSEST = 1 << 26, 8
+#: Ids up to this multiple of the number of rows may serve as vertex numbers.
+SPARSEST = 8
 #: Seconds between two checks of the reading thread.
 POLL_SECONDS = 0.1
 
@@ -155,6 +153,11 @@ class FileStream:
     the checkpoint that this run has saved last, or ``None``.
     """
 
+    #: Bytes per number up to the largest id: at the end, on the host, and while streaming, on a device.
+    bytes_per_number = {"host": 12, "device": 5}
+    #: Ids up to this value may serve as vertex numbers, however few rows there are.
+    small = 1 << 26
+
     def __init__(self, path, columns, n_vertices=None, team=None, merge="auto", checkpoint=None, every=60.0):
         self.n_vertices = None if n_vertices is None else as_count(n_vertices)
         if not is_number(every, whole=False) or not every >= 0:
@@ -178,6 +181,13 @@ class FileStream:
         self.stopping = False
         self.checkpoint = None if checkpoint is None else Checkpoint(checkpoint, self._inputs())
 
+    def _max_vertices(self):
+        """Largest number of vertices for which there is memory on the host and on every device."""
+        counts = [arrays.free_memory("cpu") / self.bytes_per_number["host"]]
+        gpus = (device for device in self.team.devices if device != "cpu")
+        counts += [arrays.free_memory(gpu) / self.bytes_per_number["device"] for gpu in gpus]
+        return int(USABLE * min(counts))
+
     def _inputs(self):
         inputs = {"files": self.shards.stamps, "columns": self.shards.id_columns}
         inputs |= {"where": self.columns["where"], "null": self.columns["null"]}
@@ -197,23 +207,31 @@ class FileStream:
         with self.copies:
             for attempt in ATTEMPTS[begun if begun in ATTEMPTS else AS_INFERRED :]:
                 try:
-                    labels, ids = self._run(attempt, saved, progress)
+                    found = self._run(attempt, saved, progress)
                     break
                 except Mismatch:
                     saved = None
+        return self._result(found, perf_counter() - start)
+
+    def _result(self, found, seconds):
+        """The result of a call that found labels and ids."""
+        labels, ids = found
+        graph, merge = self._graph(labels, ids), self.merge if len(self.team) > 1 else None
+        return Components(graph, "rem, streamed", seconds, labels, devices=self.team.names, merge=merge)
+
+    def _graph(self, labels, ids):
+        """The vertices, and how many edges were read."""
         files = len(self.shards.paths)
         graph = StreamedGraph(len(labels), self.edges, ids=ids, files=files, resumed=self.resumed)
         graph.assumed_columns = self.shards.assumed
-        merge = self.merge if len(self.team) > 1 else None
-        seconds = perf_counter() - start
-        return Components(graph, "rem, streamed", seconds, labels, devices=self.team.names, merge=merge)
+        return graph
 
     def _run(self, attempt, saved, progress):
         import pyarrow as pa
 
         self.edges, self.position, self.resumed = 0, (0, 0), 0
         with reading(self.shards.paths[0], passing=Mismatch):
-            pairs = StreamedPairs(self.shards.schema(attempt), self.shards.id_columns, self)
+            pairs = self._pairs(self.shards.schema(attempt))
         n_rows = self._prepare(pairs)
         workers = self.workers
         try:
@@ -223,17 +241,29 @@ class FileStream:
             self._read_in_thread(pairs, attempt, n_rows, progress)
             pairs.warn_if_empty()
             with timer("number ids"):
-                return pairs.ids.finish()
+                return self._finish(pairs)
         finally:
             self.workers.close()
             if workers is not self.workers:
                 workers.close()
             pa.default_memory_pool().release_unused()  # the memory that decoding has left
 
+    def _pairs(self, schema):
+        """What takes in the rows of tables with a schema."""
+        return StreamedPairs(schema, self.shards.id_columns, self)
+
+    def _workers(self):
+        """What joins the pairs, once their ids are numbers."""
+        return StreamWorkers(self.team, self.merge)
+
+    def _finish(self, pairs):
+        """What has been found, after the last row."""
+        return pairs.ids.finish()
+
     def _prepare(self, pairs):
         """Start the workers and choose the mapping of the ids; return the number of rows if that is known."""
         n_rows, least, largest = self.shards.survey(pairs.begin)
-        self.workers = StreamWorkers(self.team, self.merge)
+        self.workers = self._workers()
         if is_text(pairs.kinds[0]):
             if self.n_vertices is not None:
                 raise OptionError(f"{argument('n_vertices')} is for integer ids; these are strings")
@@ -242,7 +272,7 @@ class FileStream:
         limit = self.n_vertices
         if limit is None:
             expected = n_rows if n_rows is not None else sum(size for _, size, _ in self.shards.stamps) // 4
-            limit = min(_max_vertices(self.team), max(SMALL, SPARSEST * expected))
+            limit = min(self._max_vertices(), max(self.small, SPARSEST * expected))
         dtype = np.uint64 if all(integer_type(kind) is np.uint64 for kind in pairs.kinds) else np.int64
         if least is not None and least >= 0 and largest > np.iinfo(np.int64).max:
             dtype = np.uint64  # one of the columns holds int64, but no negative number
@@ -310,7 +340,7 @@ class FileStream:
         with timer("checkpoint"):
             facts = {"position": self.position, "rows": pairs.rows, "edges": self.edges}
             facts |= {"attempt": attempt, "ids": type(pairs.ids).__name__}
-            self.checkpoint.save(facts, {"labels": self.workers.labels(), **pairs.ids.state()})
+            self.checkpoint.save(facts, {**self.workers.state(), **pairs.ids.state()})
             self.saved = pairs.rows
 
     def _resume(self, pairs, facts, state):
@@ -322,10 +352,10 @@ class FileStream:
         if facts["ids"] == SparseIds.__name__:
             pairs.ids = SparseIds(self.workers, pairs.ids.dtype)
         elif facts["ids"] == DenseIds.__name__ and isinstance(pairs.ids, SparseIds):
-            limit = _max_vertices(self.team)
+            limit = self._max_vertices()
             pairs.ids = DenseIds(self.workers, pairs.ids.dtype, self.n_vertices, limit)
         if facts["ids"] != SparseIds.__name__:
-            self.workers.restore(state["labels"])
+            self.workers.restore(state)
         pairs.ids.restore(state)
         self.position, self.edges = (part, row), edges
         self.resumed = pairs.rows = rows
@@ -334,7 +364,7 @@ class FileStream:
     def to_sparse(self, dense):
         """Continue with :class:`SparseIds`, after an id that is not a vertex number."""
         labels, ids = dense.finish()
-        before, self.workers = self.workers, StreamWorkers(self.team, self.merge)
+        before, self.workers = self.workers, self._workers()
         before.close()
         sparse = SparseIds(self.workers, dense.dtype)
         known = np.arange(len(labels), dtype=dense.dtype) if ids is None else ids.between(0, len(ids))
@@ -360,10 +390,3 @@ class StreamedPairs(PairBatches):
                 self.ids = self.stream.to_sparse(self.ids)
                 self.ids.join(left, right, self.row_in_file)
         self.stream.edges += batch.num_rows
-
-
-def _max_vertices(team):
-    """Largest number of vertices for which there is memory on the host and on every device."""
-    counts = [arrays.free_memory("cpu") / BYTES_PER_NUMBER["host"]]
-    gpus = (device for device in team.devices if device != "cpu")
-    return int(USABLE * min(counts + [arrays.free_memory(gpu) / BYTES_PER_NUMBER["device"] for gpu in gpus]))

@@ -14,7 +14,7 @@ are still to be read.
 
 import numpy as np
 
-from edgewise.components.batch_stream import end_of_numbers, largest_of, unsigned
+from edgewise.components.edge_stream import end_of_numbers, largest_of, unsigned
 from edgewise.components.streamed_graph import MarkedIds
 from edgewise.device import each
 from edgewise.errors import GraphError, argument

@@ -35,6 +35,24 @@ def note_least(vertex, labels, strings, least):
             noted = before
 
 
+@each
+def note_least_of_parts(vertex, parts, labels, strings, givers):
+    """Note who names a part of a cluster at the cluster's root, if that id precedes the one noted there.
+
+    ``givers`` are the vertices that name the ``parts``, at the roots of these, and a copy, for the clusters.
+    """
+    root = labels[vertex]
+    if parts[vertex] == vertex and root != vertex:
+        of_parts, least = givers
+        giver = of_parts[vertex]
+        noted = least[root]
+        while precedes(strings, giver, noted):
+            before = cas(least, root, noted, giver)
+            if before == noted:
+                break
+            noted = before
+
+
 def check_name(name):
     """Raise OptionError unless ``name`` is ``None`` or one of :data:`NAMES`."""
     if name is not None and name not in NAMES:
@@ -57,3 +75,26 @@ def name_givers(labels, ids, name):
     least, order = np.empty(len(labels), labels.dtype), np.argsort(ids, kind="stable")[::-1]
     least[labels[order]] = order  # the last write stays
     return least
+
+
+def name_givers_of_levels(labels, ids, name):
+    """The same for nested clusters: a list of such arrays, or ``None``.
+
+    ``labels`` are a (levels, n) array on the host; the clusters of a level are unions of those of the next.
+    Ids are compared once for each union, not once for each level.
+    """
+    finest = name_givers(labels[-1], ids, name)
+    if finest is None:
+        return None
+    if isinstance(ids, np.ndarray):
+        order = np.argsort(ids, kind="stable")[::-1]
+        found = [np.empty(len(order), labels.dtype) for _ in labels]
+        for least, of_level in zip(found, labels):
+            least[of_level[order]] = order  # the last write stays
+        return found
+    strings, found = strings_of(ids), [finest]
+    for parts, of_level in zip(labels[:0:-1], labels[-2::-1]):
+        least = found[0].copy()
+        note_least_of_parts(len(parts), parts, of_level, strings, (found[0], least))
+        found.insert(0, least)
+    return found

@@ -186,6 +186,10 @@ class StreamWorkers:
         labels = [parents.labels(last) for parents in self.parents]
         return arrays.move(merge_labels(self.team, labels, self.merge), "cpu")
 
-    def restore(self, labels):
-        """Start from the labels of an earlier run."""
-        self.parents[0].restore(labels)
+    def state(self):
+        """Arrays by name for a checkpoint."""
+        return {"labels": self.labels()}
+
+    def restore(self, state):
+        """Start from the state of an earlier run."""
+        self.parents[0].restore(state["labels"])

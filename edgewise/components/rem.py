@@ -19,8 +19,8 @@ sparse as well, since hooks read every edge; hooking a sample of them leaves Rem
 import numpy as np
 
 from edgewise.components.hook import hook_non_atomic
-from edgewise.components.trees import compress, singletons
-from edgewise.device import arrays, cas, device, each
+from edgewise.components.trees import compress, new_parents, singletons
+from edgewise.device import arrays, cas, compiled, device, each
 from edgewise.device.prefetch import prefetch
 
 #: Vertices whose parents no longer fit into the second cache of a core, and edges or rows that are looked at
@@ -116,18 +116,21 @@ def splice(parent, one, other):
         above_other = parent[other]
 
 
-@each
-def unite_all(_, edges, parent, sources, targets):
-    """Join the endpoints of all edges, one after the other."""
-    for edge in range(edges):
+@compiled
+def label_all(parent, sources, targets):
+    """Join the endpoints of all edges, one after the other, then point every vertex at its root."""
+    for vertex in range(np.uint64(len(parent))):
+        parent[vertex] = vertex
+    for edge in range(np.uint64(len(sources))):
         splice(parent, sources[edge], targets[edge])
+    for vertex in range(np.uint64(len(parent))):  # the parents of smaller vertices are roots already
+        parent[vertex] = parent[parent[vertex]]
 
 
 def rem_sequential(vertices, sources, targets):
     """Rem's algorithm on one core, often the fastest there; edges and labels of a GPU are copied."""
     device = arrays.device_of(sources)
     sources, targets = arrays.move(sources, "cpu"), arrays.move(targets, "cpu")
-    parent = singletons(vertices, sources)
-    unite_all(1, len(sources), parent, sources, targets)
-    compress(vertices, parent)
+    parent = new_parents(vertices, sources)
+    label_all(parent, sources, targets)
     return arrays.move(parent, device)

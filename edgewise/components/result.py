@@ -1,8 +1,7 @@
 """The result of connected components.
 
-A component's vertices are counted at its root, on a GPU by :mod:`~edgewise.components.sizes`.  For many
-vertices on the host all cores count (:mod:`~edgewise.components.sizes_on_cores`), into numbers no wider than
-labels.
+A component's vertices are counted at its root, by all threads of a GPU or, if they are many, by all cores
+(:mod:`~edgewise.components.sizes`), into numbers no wider than labels.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.components.sizes import ComponentSizes
-from edgewise.components.sizes_on_cores import sizes_on_cores
 from edgewise.device import arrays, each, threads
 from edgewise.primitives import histogram
 from edgewise.result import Result
@@ -35,8 +33,8 @@ MANY_FOR_CORES = 1 << 18
 
 
 def as_labels(vertices):
-    """Vertex numbers in the type of labels that users see: int32, which all tables know, or int64."""
-    if vertices.dtype == np.uint32 and len(vertices) <= MAX_INT32_VERTICES:
+    """Vertex numbers, (..., n), in the type that users see: int32, which all tables know, or int64."""
+    if vertices.dtype == np.uint32 and vertices.shape[-1] <= MAX_INT32_VERTICES:
         return vertices.view(np.int32)
     return vertices.astype(np.int64, copy=False)
 
@@ -272,7 +270,7 @@ def count_all(_, vertices, labels, sizes):
 def component_sizes(labels):
     """Roots of the components on the host, ascending, and the int64 number of vertices of each."""
     if len(labels) >= MANY_FOR_CORES and threads.count() > 1:
-        return sizes_on_cores(labels)
+        return ComponentSizes(labels).members
     if len(labels) >= MANY:
         return component_sizes_on_host(labels)
     roots = np.flatnonzero(labels == np.arange(len(labels), dtype=labels.dtype))

@@ -44,18 +44,20 @@ def unite_numbers(edge, parent, sources, targets):
 
 
 class SegmentBuffer:
-    """Room for one segment on the GPU and, where needed, in page-locked host memory."""
+    """Room for one segment on the GPU and, where needed, in page-locked host memory.
 
-    def __init__(self, device, edges, kind):
+    ``kinds`` are the types of its columns.
+    """
+
+    def __init__(self, device, edges, kinds):
         self.device, self.staging = device, None
-        self.columns = tuple(arrays.empty(edges, kind, device) for _ in range(2))
+        self.columns = tuple(arrays.empty(edges, kind, device) for kind in kinds)
         self.joined = streams.Event()
 
     def stage(self, columns, pool):
         """The columns in page-locked memory, copied there by the threads of ``pool``."""
         if self.staging is None:
-            like = self.columns[0]
-            self.staging = tuple(streams.pinned(len(like), like.dtype, self.device) for _ in range(2))
+            self.staging = tuple(streams.pinned(len(one), one.dtype, self.device) for one in self.columns)
         staged = tuple(room[: len(column)] for room, column in zip(self.staging, columns))
         blocks = [slice(start, start + STAGING_BLOCK) for start in range(0, len(columns[0]), STAGING_BLOCK)]
         jobs = [
@@ -127,7 +129,7 @@ class HostPipeline:
             self.settle()
             self.buffers = None
             self.kind, self.capacity = kind, min(1 << (count - 1).bit_length(), self.segment_edges)
-            buffers = [SegmentBuffer(self.device, self.capacity, kind) for _ in range(BUFFERS)]
+            buffers = [SegmentBuffer(self.device, self.capacity, (kind, kind)) for _ in range(BUFFERS)]
             arrays.synchronize(self.device)  # the memory may have been in use in another stream
             self.buffers = cycle(buffers)
         return next(self.buffers)

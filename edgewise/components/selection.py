@@ -7,18 +7,26 @@ over the edges.
 """
 
 from edgewise.components.edge_lists import is_ordered
+from edgewise.components.rem import MANY
+from edgewise.components.rem_ranges import lie_in_ranges
+from edgewise.components.skew import is_skewed
 from edgewise.components.symmetric_csr import has_local_ids
-from edgewise.device import threads
+from edgewise.device import arrays, threads
 
 #: Entries per vertex from which reading some of the rows is faster than reading every edge.
 DENSE_ON_CPU, DENSE_ON_GPU = 5, 5
-#: Entries per vertex up to which rows of one or two entries are the rule, and edges per vertex and number of
-#: edges from which a sample of an edge list pays on the CPU.
-FEW_ENTRIES, DENSE_EDGES, MANY_EDGES = 2.5, 4, 1 << 20
-#: Edges per vertex up to which two passes over the edges pay on a GPU, and the fewest for which they do.
+#: Entries per vertex up to which rows of one or two entries are the rule, and edges per vertex up to which
+#: ranges of the vertices of an edge list pay on the CPU, and from which on a sample of the edges does.
+FEW_ENTRIES, DENSE_EDGES = 2.5, 4
+#: Vertices and edges up to which one thread without atomics is faster than any number, and threads that are
+#: no faster than one where all parents are in the second cache of a core.
+LITTLE, FEW_THREADS = 1 << 15, 2
+#: Edges per vertex up to which plain writes before Rem pay on a GPU, and the fewest edges for which they do.
 SPARSE, MIN_EDGES = 10, 1 << 22
-#: Edges per vertex from which on the first of these passes rather writes without reading.
-MANY_EDGES = 4
+#: Edges per vertex from which on they pay in ordered lists only; in fewer, endpoints are seldom shared.
+FEW_EDGES = 4
+#: Edges per vertex and vertices from which on a sample of an unordered edge list pays on a GPU.
+EDGES_TO_FILTER, VERTICES_TO_FILTER = 8, 1 << 21
 
 
 def select_method(graph):
@@ -36,18 +44,34 @@ def select_method(graph):
     return "afforest" if entries >= DENSE_ON_GPU else "ecl-cc"
 
 
-def _is_dense_list(graph):
-    return "edges" in graph.made_of and graph.n_edges >= max(MANY_EDGES, DENSE_EDGES * graph.n_vertices)
+def _select_on_cores(graph):
+    """Name of the method that reads the edge list on the CPU's threads."""
+    n, ends, n_threads = graph.n_vertices, (graph.sources, graph.targets), threads.count()
+    if n + graph.n_edges < LITTLE or (n_threads <= FEW_THREADS and n < MANY):
+        return "rem-sequential"
+    if graph.n_edges >= DENSE_EDGES * n:
+        if "edges" in graph.made_of and not is_ordered(*ends):
+            return "rem-edge-sample"
+    elif n_threads > 1 and lie_in_ranges(n, *ends):
+        return "rem-ranges"
+    return "rem" if n_threads > 1 else "rem-sequential"
 
 
 def _select_for_edges(graph):
     """Name of the method that reads the edge list."""
     if graph.device == "cpu":
-        if _is_dense_list(graph) and not is_ordered(graph.sources, graph.targets):
-            return "rem-edge-sample"
-        return "rem" if threads.count() > 1 else "rem-sequential"
-    if "edges" not in graph.made_of or not MIN_EDGES <= graph.n_edges <= SPARSE * graph.n_vertices:
+        return _select_on_cores(graph)
+    if "edges" not in graph.made_of or graph.n_edges < MIN_EDGES:
         return "rem"
-    if not has_local_ids(graph):
-        return "rem"
-    return "hook-rem" if graph.n_edges < MANY_EDGES * graph.n_vertices else "hang-rem"
+    return graph.cached("method_for_edges", lambda: _select_for_many_edges(graph))
+
+
+def _select_for_many_edges(graph):
+    """The same for many edges on a GPU."""
+    n, m = graph.n_vertices, graph.n_edges
+    with arrays.on(graph.device):
+        ordered, local = is_ordered(graph.sources, graph.targets), has_local_ids(graph)
+        if m <= SPARSE * n and local and (ordered or m < FEW_EDGES * n):
+            return "hang-rem"
+        dense = m >= EDGES_TO_FILTER * n and n >= VERTICES_TO_FILTER
+        return "edge-filter" if dense and not (ordered or local or is_skewed(graph)) else "rem"

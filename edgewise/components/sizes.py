@@ -1,12 +1,15 @@
-"""Roots of the components on a GPU, ascending, and how many vertices each has.
+"""Roots of the components, ascending, and how many vertices each has.
 
 The roots are the vertices that are their own labels.  The vertices are cut into stretches; a first pass
 counts the roots of each stretch, and a second one writes them from the offset of the stretch on, so that they
-ascend without a sort.  The number of components needs the first pass only.
+ascend without a sort.  The number of components needs only a pass that counts them.
 
-The sizes are counted at the roots.  Millions of additions to one counter would wait for each other, so the
-members of the most frequent label of a sample are counted in a register, and of other labels that the lanes
-of a warp have in common, one lane adds all.
+The first pass also counts the sizes, at the roots.  Millions of additions to one counter would wait for each
+other, so the members of the most frequent label of a sample are counted in a register.  Of other labels that
+the lanes of a warp have in common one lane counts all, and it adds when the label changes.  Roots do not
+count themselves, except that of the most frequent label: then components of one vertex need no addition.
+
+A stretch is read by a warp of a GPU or by a core.
 """
 
 from typing import Any, NamedTuple
@@ -15,47 +18,27 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.components.sampling import LABEL, VOTERS, vote
-from edgewise.device import arrays, fetch_add, fetch_max, parallel_region
-from edgewise.device.warps import ballot, inclusive_scan, match, popcount, warp_size
+from edgewise.device import arrays, each_row, fetch_add, fetch_max
+from edgewise.device.prefetch import prefetch
+from edgewise.device.warps import WARP_WIDTH, ballot, inclusive_scan, match, popcount
 from edgewise.primitives import exclusive_scan
 
-#: Vertices of a stretch, which a warp reads.
-STRETCH = 1024
+#: Vertices of a stretch, for a warp and for a core, which should not wait for others at a cache line.
+STRETCH, STRETCH_OF_CORE = 1 << 10, 1 << 13
 #: Blocks of a multiprocessor.
 BLOCKS = 8
+#: How many vertices ahead a core fetches the counter of a label.
+AHEAD = 16
+
+_each_stretch = each_row.by(max_blocks_per_sm=BLOCKS, least_chunk=1)
 
 
-@parallel_region.by(max_blocks_per_sm=BLOCKS)
-def count_roots(worker, labels, n_roots):
-    """Count the roots of every stretch."""
-    lanes = warp_size()
-    lane = worker.id % lanes
-    for stretch in range(worker.id // lanes, len(n_roots), worker.count // lanes):
-        first, own = stretch * STRETCH, np.int64(0)
-        for vertex in range(first + lane, min(first + STRETCH, len(labels)), lanes):
-            own += np.int64(np.int64(labels[vertex]) == vertex)
-        own = inclusive_scan(own, lane)
-        if lane == lanes - 1:
-            n_roots[stretch] = own
+class Counted(NamedTuple):
+    """Labels, the vote for the most frequent one, and (n,) ``sizes`` at the roots, as they were counted."""
 
-
-@parallel_region.by(max_blocks_per_sm=BLOCKS)
-def count_members(worker, labels, winner, sizes):
-    """Add the members of every component to its size, which is zero, at its root."""
-    lanes, n, giant = warp_size(), len(labels), winner[0] & LABEL
-    lane, of_giant = worker.id % lanes, np.int64(0)
-    for base in range(worker.id - lane, n, worker.count):
-        label = np.int64(-1)
-        if base + lane < n:
-            label = np.int64(labels[base + lane])
-        n_in_giant = popcount(ballot(label == giant))
-        of_giant += n_in_giant
-        if n_in_giant < lanes:
-            same = match(label)
-            if label >= 0 and label != giant and same & ((np.int64(1) << lane) - 1) == 0:
-                fetch_add(sizes, label, popcount(same))
-    if lane == 0 and of_giant > 0:
-        fetch_add(sizes, giant, of_giant)
+    labels: Any
+    winner: Any
+    sizes: Any
 
 
 class Members(NamedTuple):
@@ -65,45 +48,87 @@ class Members(NamedTuple):
     sizes: Any
 
 
-@parallel_region.by(max_blocks_per_sm=BLOCKS)
-def list_roots(worker, labels, sizes, starts, members, largest):
-    """Write the roots of every stretch and the sizes of their components; find the largest."""
-    lanes, n, most = warp_size(), len(labels), np.int64(0)
-    lane = worker.id % lanes
-    for stretch in range(worker.id // lanes, len(starts) - 1, worker.count // lanes):
-        first, slot = stretch * STRETCH, starts[stretch]
-        if starts[stretch + 1] > slot:
-            for base in range(first, min(first + STRETCH, n), lanes):
-                vertex = base + lane
-                is_root = vertex < n and np.int64(labels[vertex]) == vertex
-                marked = ballot(is_root)
-                if is_root:
-                    at = slot + popcount(marked & ((np.int64(1) << lane) - 1))
-                    members.roots[at], members.sizes[at] = vertex, np.int64(sizes[vertex])
-                    most = max(most, np.int64(sizes[vertex]))
-                slot += popcount(marked)
+@_each_stretch
+def count_roots(stretch, lane, lanes, length, labels, n_roots):
+    """Count the roots of a stretch."""
+    first, own = stretch * length, np.int64(0)
+    for vertex in range(first + lane, min(first + length, len(labels)), lanes):
+        own += np.int64(np.int64(labels[vertex]) == vertex)
+    own = inclusive_scan(own, lane)
+    if lane == lanes - 1:
+        n_roots[stretch] = own
+
+
+@_each_stretch
+def count_members(stretch, lane, lanes, length, counted, n_roots):
+    """Add the members of every component in a stretch to its size, which was zero; count the roots."""
+    labels, winner, sizes = counted
+    n, first, giant = len(labels), stretch * length, winner[0] & LABEL
+    own, of_giant, held, label = np.int64(0), np.int64(0), np.int64(0), np.int64(-1)
+    for base in range(first, min(first + length, n), lanes):
+        vertex, found = base + lane, np.int64(-1)
+        prefetch(sizes, labels[min(vertex + AHEAD, n - 1)])
+        if vertex < n:
+            found = np.int64(labels[vertex])
+        own += np.int64(found == vertex)
+        n_in_giant = popcount(ballot(found == giant))
+        of_giant += n_in_giant
+        if n_in_giant < lanes:
+            other = np.int64(-1) if found in (giant, vertex) else found
+            same = match(other)
+            if other >= 0 and same & ((np.int64(1) << lane) - 1) == 0:
+                if other != label:
+                    if held > 0:
+                        fetch_add(sizes, label, held)
+                    label, held = other, np.int64(0)
+                held += popcount(same)
+    if held > 0:
+        fetch_add(sizes, label, held)
+    if lane == 0 and of_giant > 0:
+        fetch_add(sizes, giant, of_giant)
+    own = inclusive_scan(own, lane)
+    if lane == lanes - 1:
+        n_roots[stretch] = own
+
+
+@_each_stretch
+def list_roots(stretch, lane, lanes, length, counted, starts, members, largest):
+    """Write the roots of a stretch and the sizes of their components; find the largest."""
+    labels, winner, sizes = counted
+    n, first, giant = len(labels), stretch * length, winner[0] & LABEL
+    slot, most = starts[stretch], np.int64(0)
+    if slot == starts[stretch + 1]:
+        return
+    for base in range(first, min(first + length, n), lanes):
+        vertex = base + lane
+        is_root = vertex < n and np.int64(labels[vertex]) == vertex
+        marked = ballot(is_root)
+        if is_root:
+            at = slot + popcount(marked & ((np.int64(1) << lane) - 1))
+            size = np.int64(sizes[vertex]) + np.int64(vertex != giant)
+            members.roots[at], members.sizes[at] = vertex, size
+            most = max(most, size)
+        slot += popcount(marked)
     if most > largest[0]:
         fetch_max(largest, 0, most)
 
 
 class ComponentSizes:
-    """What is known of the components of ``labels`` on a GPU; each part is found when it is first read."""
+    """What is known of the components of ``labels``; each part is found when it is first read."""
 
     def __init__(self, labels):
         self.labels, self.device = labels, arrays.device_of(labels)
-
-    @cached_property
-    def starts(self):
-        """Where the roots of each stretch begin: (stretches + 1,) int64; the last is the number of roots."""
-        n_roots = arrays.empty(-(-len(self.labels) // STRETCH), np.int64, self.device)
-        if len(self.labels):
-            count_roots(self.labels, n_roots)
-        return exclusive_scan(n_roots)
+        self.length = STRETCH_OF_CORE if self.device == "cpu" else STRETCH
+        self.stretches = -(-len(labels) // self.length)
 
     @cached_property
     def count(self) -> int:
         """Number of components."""
-        return int(self.starts[-1])
+        if "_listed" in vars(self):
+            return len(self.members.roots)
+        n_roots = arrays.empty(self.stretches, np.int64, self.device)
+        count_roots(self.stretches, self.length, self.labels, n_roots, width=WARP_WIDTH)
+        return int(exclusive_scan(n_roots)[-1])
 
     @cached_property
     def members(self) -> Members:
@@ -119,11 +144,12 @@ class ComponentSizes:
     def _listed(self):
         labels, device, n = self.labels, self.device, len(self.labels)
         winner, largest = arrays.zeros(1, np.int64, device), arrays.zeros(1, np.int64, device)
-        sizes, starts = arrays.zeros(n, labels.dtype, device), self.starts
-        if n:
-            vote(VOTERS, labels, n, winner)
-            count_members(labels, winner, sizes)
-        members = Members(*(arrays.empty(self.count, kind, device) for kind in (labels.dtype, np.int64)))
-        if n:
-            list_roots(labels, sizes, starts, members, largest)
+        counted = Counted(labels, winner, arrays.zeros(n, labels.dtype, device))
+        n_roots = arrays.empty(self.stretches, np.int64, device)
+        vote(VOTERS if n else 0, labels, n, winner)
+        count_members(self.stretches, self.length, counted, n_roots, width=WARP_WIDTH)
+        starts = exclusive_scan(n_roots)
+        count = int(starts[-1])
+        members = Members(*(arrays.empty(count, kind, device) for kind in (labels.dtype, np.int64)))
+        list_roots(self.stretches, self.length, counted, starts, members, largest, width=WARP_WIDTH)
         return members, largest

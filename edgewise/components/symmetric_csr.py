@@ -65,8 +65,8 @@ def _rows_between(lengths, above, longest, like):
 def _bins(lengths):
     """The bins in use: width, and the lengths between which its rows are (exclusive, inclusive)."""
     limits = {"thread": MAX_THREAD_ROW, "warp": MAX_WARP_ROW, "block": 2**62}
-    counts = {width: int((lengths <= longest).sum()) for width, longest in limits.items()}
-    bins, above, n_binned = [], 0, int((lengths == 0).sum())
+    counts = {width: count(lengths <= longest) for width, longest in limits.items()}
+    bins, above, n_binned = [], 0, count(lengths == 0)
     for width, longest in limits.items():
         n_rows, n_wider = counts[width] - n_binned, counts["block"] - counts[width]
         if n_rows > n_wider * NEARLY_EMPTY:

@@ -63,7 +63,7 @@ def cycle_counts(
         Several devices that share the vertices: ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as
         ``["cuda:0", "cuda:1"]``; each has all of the graph.
     progress : callable, optional
-        Called with the estimated work that is done, and all of it.
+        Called with the estimated work that is done, and all of it; on a GPU only once if that is a second's.
     **options
         * ``schedule`` : str. How vertices are dealt to the devices: a name in ``SCHEDULES``;
           ``"static-weighted:10"`` and ``"queue:64"`` take a number.  ``"auto"``, the default, leaves the CPU
@@ -181,7 +181,7 @@ def _take(vertex, values, index, taken):
 def _count_prepared(graph, request, device):
     """Count on one GPU by the solver that is kept with the graph, unless work is divided into pieces."""
     team, name, length = request.team, request.method, request.length
-    in_pieces = request.schedule[0] != "auto" or request.options or request.progress is not None
+    in_pieces = request.schedule[0] != "auto" or request.options
     if len(team) > 1 or device == "cpu" or in_pieces:
         return None
     if name == "auto":
@@ -203,6 +203,8 @@ def _count_prepared(graph, request, device):
         _take(graph.n_vertices, solver.count_all(), ranked.rank, counts)
         arrays.synchronize(device)
         seconds = perf_counter() - start
+    if request.progress is not None:
+        request.progress(1.0, 1.0)
     return _Counted(name, seconds, counts, ranked.n_self_loops, ranked.n_duplicates, (team[0].name,))
 
 

@@ -53,6 +53,7 @@ from edgewise.cycles.search.two_core import add_step, count_walks, peeled
 from edgewise.device import arrays, each, streams, threads
 from edgewise.errors import GraphError, OptionError, argument, one_of
 from edgewise.method import kind_of
+from edgewise.primitives import count
 from edgewise.primitives.counting_sort import counting_order
 from edgewise.workers.queue import LoadQueue, WorkQueue
 
@@ -223,7 +224,7 @@ def heaviest_first(work) -> np.ndarray:
         levels = np.empty(len(work), np.int64)
         _level(len(work), work.view(np.int64), levels)
         return counting_order(levels, N_LEVELS + 1)[: np.count_nonzero(levels < N_LEVELS)]
-    order = arrays.namespace(work).argsort(-work, kind="stable")[: int((work > 0).sum())]
+    order = arrays.namespace(work).argsort(-work, kind="stable")[: count(work > 0)]
     return arrays.move(order.astype(np.int64), device)
 
 

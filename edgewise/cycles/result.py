@@ -26,8 +26,9 @@ ROUNDING = 1e-6
 
 def exact_sum(counts) -> int:
     """Sum of an int64 array, where a sum in int64 might wrap around."""
-    low, high = counts & np.int64(2**32 - 1), counts >> np.int64(32)
-    return (int(high.sum()) << 32) + int(low.sum())
+    upper = int((counts >> np.int64(32)).sum()) << 32
+    lower = (int(counts.sum()) - upper) % 2**64  # right also if that sum has wrapped around
+    return upper + lower
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ for each row by :class:`~edgewise.device.lanes.each_row`, and for each worker, w
 :class:`~edgewise.device.regions.parallel_region`.
 """
 
-from edgewise.device.atomics import cas, fetch_add, fetch_max, fetch_min, load, store
+from edgewise.device.atomics import cas, fence, fetch_add, fetch_max, fetch_min, load, store
+from edgewise.device.by_class import by_class
 from edgewise.device.lanes import each_row, warp_min
 from edgewise.device.loop import each
 from edgewise.device.regions import BlockWorker, Worker, barrier_wait, compiled, parallel_region
@@ -17,11 +18,13 @@ __all__ = [
     "BlockWorker",
     "Worker",
     "barrier_wait",
+    "by_class",
     "cas",
     "compiled",
     "device",
     "each",
     "each_row",
+    "fence",
     "fetch_add",
     "fetch_max",
     "fetch_min",

@@ -4,7 +4,6 @@ A *device* is a string: ``"cpu"`` (NumPy) or ``"cuda:0"``, ``"cuda:1"`` ... (CuP
 the arrays of the only GPU are NumPy arrays of the class :class:`Simulated`, which marks their device.
 """
 
-from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
@@ -239,15 +238,17 @@ class on:
             self.guard.__exit__(*raised)
 
 
-@contextmanager
-def guard(where):
+class guard(on):
     """Context for work on ``where``; errors of memory tell how many bytes are free."""
-    with on(where):
-        try:
-            yield
-        except MemoryError as error:
-            if isinstance(error, OutOfMemoryError):
-                raise
+
+    def __init__(self, where):
+        super().__init__(where)
+        self.where = where
+
+    def __exit__(self, kind, error, trace):
+        super().__exit__(kind, error, trace)
+        if isinstance(error, MemoryError) and not isinstance(error, OutOfMemoryError):
+            where = self.where
             raise OutOfMemoryError(
                 f"{where} ran out of memory ({error}; {free_memory(where):,} bytes free); use a smaller graph"
                 + ("" if where == "cpu" else f" or {argument('device', 'cpu')}")

@@ -62,6 +62,19 @@ def store(array, index, value):
     array[index] = value
 
 
+def fence():
+    """Order all reads and writes of this thread before it with those after it, for the whole device."""
+
+
+@intrinsic
+def _cpu_fence(_):
+    def emit(context, builder, signature, arguments):
+        builder.fence("acq_rel")
+        return context.get_dummy_value()
+
+    return types.void(), emit
+
+
 @intrinsic
 def _cpu_cas(_, array, index, expected, value):
     def emit(context, builder, signature, arguments):
@@ -125,6 +138,7 @@ def _register_on_cpu():
 
         return swap
 
+    on_cpu(fence)(lambda: lambda: _cpu_fence())
     on_cpu(load)(lambda array, index: lambda array, index: _cpu_load(array, np.intp(index)))
     on_cpu(fetch_min)(_with_value(_read_modify_write("min", "umin", "fmin")))
     on_cpu(fetch_max)(_with_value(_read_modify_write("max", "umax", "fmax")))
@@ -172,6 +186,10 @@ def _register_on_cuda():
             return lambda array, index: array[index]
         fresh = _load_past_l1()
         return lambda array, index: fresh(array, index)
+
+    @overload_on_cuda(fence)
+    def fence_on_cuda():
+        return lambda: cuda.threadfence()
 
     @overload_on_cuda(store)
     def store_on_cuda(array, index, value):

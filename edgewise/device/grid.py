@@ -4,7 +4,8 @@ Imported only when a CUDA kernel is needed.  ``cuda`` must be a global of this m
 replaces it there.
 """
 
-from numba import cuda, int64
+import numpy as np
+from numba import cuda, from_dtype
 
 from edgewise.device.launch import ITEMS_PER_THREAD, WARP
 from edgewise.device.regions import BlockWorker, Worker
@@ -75,11 +76,12 @@ def whole_grid(body):
     return loop
 
 
-def whole_grid_with_shared_memory(body, words):
-    """As :func:`whole_grid`, with ``words`` words of each block's shared memory."""
+def whole_grid_with_shared_memory(body, words, kind):
+    """As :func:`whole_grid`, with ``words`` words of a type in each block's shared memory."""
+    kind = from_dtype(np.dtype(kind))
 
     def loop(count, arguments):
-        shared = cuda.shared.array(words, int64)
+        shared = cuda.shared.array(words, kind)
         body(BlockWorker(cuda.grid(1), cuda.gridsize(1), arguments[0], shared), *arguments[1:])
 
     return loop

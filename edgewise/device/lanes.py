@@ -19,7 +19,7 @@ read what earlier rows have written.
 from functools import partial, update_wrapper
 
 from edgewise.device import arrays, launch
-from edgewise.device.loop import each
+from edgewise.device.loop import LEAST_CHUNK, each
 from edgewise.device.target import device, on_cpu, overload_on_cuda
 from edgewise.errors import OptionError
 
@@ -30,15 +30,16 @@ class each_row:
     """Turn ``body(row, lane, lanes, *arguments)`` into a loop over rows ``loop(rows, *arguments, width=)``.
 
     The lanes of a row run concurrently and in no particular order; they communicate through atomic
-    operations and :func:`warp_min`.  ``threads`` per block are a multiple of the warp size.
+    operations and :func:`warp_min`.  ``threads`` per block are a multiple of the warp size; ``least_chunk``
+    is the smallest number of rows that a core takes at a time.
     """
 
-    def __init__(self, body, threads=launch.BLOCK, max_blocks_per_sm=None):
+    def __init__(self, body, threads=launch.BLOCK, max_blocks_per_sm=None, least_chunk=LEAST_CHUNK):
         self.body = device(body)
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
         threads = min(threads, launch.BLOCK)  # a block of the simulator is smaller
-        self.single_lane = each(_one_lane(body), threads=threads)
+        self.single_lane = each(_one_lane(body), least_chunk=least_chunk, threads=threads)
         warps, blocks = (lambda: _grid().warp_a_row(body)), (lambda: _grid().block_a_row(body))
         grid = launch.Grid(threads=threads, max_blocks_per_sm=max_blocks_per_sm)
         self.kernels = {

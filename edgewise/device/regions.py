@@ -87,7 +87,7 @@ class Worker(NamedTuple):
 
 
 class BlockWorker(NamedTuple):
-    """A :class:`Worker` with ``shared``, (shared_words,) int64: uninitialised memory of its block.
+    """A :class:`Worker` with ``shared``, (shared_words,) int64 by default: uninitialised memory of its block.
 
     This is a block's shared memory on a GPU, and a part of an array for each thread on the CPU.
     """
@@ -172,13 +172,15 @@ class parallel_region:
     threads : int
         Threads per block on a GPU.
     shared_words : int
-        Words (int64) of memory that the workers of a block share.
+        Words of memory that the workers of a block share.
+    shared_type : type
+        Type of these words.
     max_blocks_per_sm, min_blocks_per_sm : int, optional
         Limits of :class:`~edgewise.device.launch.Grid`.
     """
 
-    def __init__(self, body, threads=launch.BLOCK, shared_words=0, **limits):
-        self.body, self.shared_words = device(body), shared_words
+    def __init__(self, body, threads=launch.BLOCK, shared_words=0, shared_type=np.int64, **limits):
+        self.body, self.shared_words, self.shared_type = device(body), shared_words, shared_type
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
         self.cpu = (_cpu_region_with_shared_memory if shared_words else _cpu_region)(body, self.name)
@@ -194,9 +196,9 @@ class parallel_region:
     def __call__(self, *arguments):
         self.run(workers, arguments)
 
-    def by_one(self, *arguments):
-        """Run the region with one worker on the CPU, where there is too little to do for several."""
-        self.run(lambda: 1, arguments)
+    def with_workers(self, n_workers, *arguments):
+        """Run the region with so many workers on the CPU, where there is too little to do for more."""
+        self.run(lambda: n_workers, arguments)
 
     def run(self, n_workers, arguments):
         """Run the region with ``n_workers()`` workers on the CPU, and with all threads of a GPU."""
@@ -207,7 +209,7 @@ class parallel_region:
             return
         n_workers = n_workers()
         if self.shared_words:
-            arguments = (np.empty(n_workers * self.shared_words, np.int64), *arguments)
+            arguments = (np.empty(n_workers * self.shared_words, self.shared_type), *arguments)
         with loop_lock:
             barrier = np.zeros(BARRIER, np.int32)
             flag = barrier[FAILED : FAILED + 1]
@@ -217,7 +219,7 @@ class parallel_region:
         from edgewise.device import grid
 
         if self.shared_words:
-            return grid.whole_grid_with_shared_memory(self.body, self.shared_words)
+            return grid.whole_grid_with_shared_memory(self.body, self.shared_words, self.shared_type)
         return grid.whole_grid(self.body)
 
 

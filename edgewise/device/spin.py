@@ -1,4 +1,4 @@
-"""What a thread does that waits for another: ``relax`` for a moment, and read the ``cycles`` that passed."""
+"""What a thread does that waits for another: ``relax``, ``back_off``, and read the ``cycles`` that passed."""
 
 import platform
 
@@ -6,10 +6,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from edgewise.device.target import PART
+from edgewise.device.target import PART, SIMULATED, device, on_cuda
 
 #: LLVM's intrinsics for x86 processors; a pause takes 10 to 50 ns.
 PAUSE, CYCLES, X86 = "llvm.x86.sse2.pause", "llvm.readcyclecounter", ("x86_64", "AMD64")
+#: Nanoseconds for which a GPU thread sleeps at a time.
+NANOSECONDS = 40
 
 
 def cycles():
@@ -51,3 +53,30 @@ def _cpu_relax(_):
 @overload(relax, jit_options=PART)
 def _relax_on_cpu():
     return lambda: _cpu_relax()
+
+
+#: Waits of a thread before it doubles the next one no further: 2 ** this times :func:`relax`.
+MAX_DOUBLINGS = 6
+
+
+@device
+def back_off(failures):
+    """Wait after some failures in a row, each time twice as long as before, up to a few microseconds."""
+    for _ in range(1 << min(failures, MAX_DOUBLINGS)):
+        relax()
+
+
+def _relax_on_cuda():
+    if SIMULATED:
+        return
+    from numba import cuda, types
+    from numba.cuda.extending import overload as overload_for_cuda
+
+    nanoseconds = types.uint32(NANOSECONDS)
+
+    @overload_for_cuda(relax)
+    def relax_on_cuda():
+        return lambda: cuda.nanosleep(nanoseconds)
+
+
+on_cuda(_relax_on_cuda)

@@ -46,11 +46,11 @@ def on_cuda(register):
         _waiting_for_cuda.append(register)
 
 
-def overload_on_cuda(function):
+def overload_on_cuda(function, **options):
     """Numba's ``overload`` for the CUDA compiler, once that is used."""
 
     def wait(implementation):
-        on_cuda(lambda: _overload_on_cuda(function, implementation))
+        on_cuda(lambda: _overload_on_cuda(function, implementation, options))
         return implementation
 
     return wait
@@ -68,11 +68,11 @@ def cuda_compiler():
     return cuda
 
 
-def _overload_on_cuda(function, implementation):
+def _overload_on_cuda(function, implementation, options):
     if not SIMULATED:
         from numba.cuda.extending import overload
 
-        overload(function)(implementation)
+        overload(function, **options)(implementation)
 
 
 def _register_for_cuda(function):

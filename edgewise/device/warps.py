@@ -13,6 +13,9 @@ from edgewise.device.atomics import fetch_add
 from edgewise.device.launch import WARP
 from edgewise.device.target import INTERPRETED, PART, SIMULATED, device, on_cpu, on_cuda
 
+#: Width of a loop over rows whose lanes exchange values: a warp of the simulator has one lane.
+WARP_WIDTH = "thread" if SIMULATED else "warp"
+
 
 @on_cpu
 def warp_size():
@@ -42,6 +45,13 @@ def ballot(flag):
 def match(value):
     """A word (int64) whose bits are the lanes with the same ``value``, an integer."""
     return 1
+
+
+@device
+def warp_rank(flag, lane):
+    """How many lanes before this one have a true ``flag``, and how many of the warp: two int64."""
+    chosen = ballot(flag)
+    return popcount(chosen & ((1 << lane) - 1)), popcount(chosen)
 
 
 def popcount(lanes):
@@ -155,7 +165,7 @@ def _register_warps():
 
     @overload_on_cuda(ballot)
     def ballot_on_cuda(flag):
-        return lambda flag: types.int64(cuda.ballot_sync(all_lanes, flag))
+        return lambda flag: types.int64(types.uint32(cuda.ballot_sync(all_lanes, flag)))
 
     @overload_on_cuda(match)
     def match_on_cuda(value):

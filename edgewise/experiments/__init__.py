@@ -15,7 +15,7 @@ from pathlib import Path
 
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument, one_of
-from edgewise.experiments import baltzakis, cs406, harish, hellas, hellas_scaling
+from edgewise.experiments import baltzakis, bank, cs406, fallin, harish, hellas, hellas_scaling, manoochehri
 from edgewise.experiments.graphs import BALTZAKIS, CS406, HELLAS, SIZES
 from edgewise.experiments.measure import Stopwatch
 from edgewise.experiments.report import Report
@@ -28,8 +28,9 @@ __all__ = ["PRESETS", "SIZES", "Preset", "Report", "run"]
 class Preset:
     """The experiments of one document: functions of a stopwatch that return a table, by name.
 
-    ``graphs`` are the names of the graphs, ``room`` is what is measured: ``"components"``, ``"paths"`` or
-    ``"cycles"``; ``takes_files`` if graphs of given files can be measured, too.
+    ``graphs`` are the names of the graphs, ``room`` is what is measured: ``"components"``, ``"paths"``,
+    ``"cycles"``, ``"forest"`` or ``"transactions"``; ``takes_files`` if graphs of given files can be
+    measured, too.
     """
 
     document: str
@@ -82,6 +83,24 @@ PRESETS = {
         CS406,
         "cycles",
         takes_files=True,
+    ),
+    "ecl-mst": Preset(
+        "A. Fallin et al., A High-Performance MST Implementation for GPUs, 2023",
+        {"forests": fallin.forests},
+        fallin.GRAPHS,
+        "forest",
+    ),
+    "manoochehri-2017": Preset(
+        "S. Manoochehri, Transactional-Memory-based Implementation of Morph Algorithms on GPU, 2017",
+        {
+            "forests": manoochehri.forests,
+            "denser": manoochehri.denser,
+            "sparser": manoochehri.sparser,
+            "protocols": bank.protocols,
+            "retries": bank.retries,
+        },
+        (*manoochehri.GRAPHS, *bank.ACCOUNTS),
+        "transactions",
     ),
 }
 #: Timed runs by default: fewer on CPUs, which are slower.

@@ -47,9 +47,9 @@ def read(
         Edge lists and tables only: columns with the ids of each edge; names in tables, positions from 0 on in
         rows without names.  By default columns of tables with usual names, such as ``unique_id_l`` and
         ``unique_id_r``, or the first two, if there are no more than three columns.
-    weight : str, int or False, optional
-        Column, or attribute, with the weights; ``False`` for none.  By default a third column of numbers, or
-        the weights that the format has.
+    weight : str, int or bool, optional
+        Column, or attribute, with the weights; ``False`` for none, ``True`` for the column of the scores.  By
+        default a third column of numbers, or the weights that the format has.
     where : str, optional
         Tables only: a condition such as ``"score >= 0.9"``; other rows are left out.
     format : str, optional
@@ -58,8 +58,8 @@ def read(
         By default as in the format, or the file; edge lists and tables are undirected.
     **options
         * ``threshold`` : float. Tables: only rows with at least this score are kept.
-        * ``score`` : str. Tables: column of the scores.  By default ``match_probability``, or the only column
-          with a usual name, such as ``score`` or ``similarity``.
+        * ``score`` : str. Tables: column of the scores, for ``threshold`` and ``weight=True``.  By default
+          ``match_probability``, or the only column with a usual name, such as ``score`` or ``similarity``.
         * ``sep`` : str. Edge lists and text tables: the character between fields (``"tab"`` for a tab), where
           the first rows do not show it.
         * ``null`` : {'error', 'drop'}. Edge lists and tables: what to do with rows whose source, target or

@@ -170,10 +170,8 @@ class Options:
             named(self.format)
         for name in ("source", "target", "weight"):
             column = getattr(self, name)
-            number = isinstance(column, Integral) and not isinstance(column, bool)
-            if not (
-                column is None or isinstance(column, str) or number or (name, column) == ("weight", False)
-            ):
+            number = isinstance(column, Integral) and (name == "weight" or not isinstance(column, bool))
+            if not (number or isinstance(column, str | None)):
                 raise OptionError(f"{argument(name, column)} is no column; give a name or a position")
         for name in ("directed", "one_based", "header"):
             if (value := getattr(self, name)) is not None and not isinstance(value, bool):
@@ -188,7 +186,7 @@ class Options:
     @property
     def kept(self) -> Kept:
         """Which rows are kept."""
-        return Kept(self.where, self.threshold, self.score)
+        return Kept(self.where, self.threshold, self.score).beside(self.weight)
 
     @property
     def separator(self) -> str | None:
@@ -205,6 +203,10 @@ class Options:
         """The options with text as the type of the ids, if those of the records are text."""
         text = self.vertices is not None and self.ids is None and self.vertices.holds_text()
         return replace(self, ids="string") if text else self
+
+    def for_format(self, name: str) -> Options:
+        """The options for a format; those that are no tables have weights, not scores."""
+        return replace(self, weight=None) if self.weight is True and FORMATS[name].page != "tables" else self
 
     def only(self, what: str, *allowed: str) -> None:
         """Refuse the options that mean nothing for this kind of file; every file can do without weights."""
@@ -254,8 +256,7 @@ def read_one(path, options):
     source = Source(separated(path, options.separator))
     with reading(source.path):
         name = format_of(source, options)
-        content = _function_of(name, FORMATS[name].reader)(source, options)
-        graph = _graph_of(content, options)
+        graph = _graph_of(_function_of(name, FORMATS[name].reader)(source, options.for_format(name)), options)
     if options.weight is None and (graph.csr_weights if graph.has_rows else graph.weights) is not None:
         graph.assumed_weights = graph.assumed_weights or WEIGHTS.get(name)
     return graph

@@ -24,10 +24,10 @@ from edgewise.files.streams import Source, native, reading, separated
 from edgewise.files.text import NeedlessZeros
 from edgewise.files.write_text import check_names, edge_columns, formatted, settings
 from edgewise.graph import Graph
-from edgewise.ingest.arrow import checked
+from edgewise.ingest.arrow import checked, numpy_array
 from edgewise.ingest.default_columns import choose_columns, joined_names
 from edgewise.ingest.pair_columns import PairColumns, check_distinct, numbers_in
-from edgewise.ingest.scores import Kept
+from edgewise.ingest.scores import Kept, weight_column
 
 ALLOWED = ("source", "target", "weight", "where", "threshold", "score", "null", "vertices", "vertex_id")
 MARK = b"edgewise"
@@ -80,7 +80,7 @@ def read_csv(source, options, parts=None):
     sample = look(source)
     if not sample.rows or not edgelist.is_headed(source, sample, options):
         if sample.rows and not (parts or options.names_columns or options.kept != Kept()):
-            return edgelist.read(source, options)
+            return edgelist.read(source, options.for_format("el"))
         remedy = f"leave {argument('header')} out or give positions"
         raise OptionError(f"columns have names only if there is a header; {remedy}")
     names, rows = sample.rows[0], sample.rows[1:]
@@ -166,7 +166,8 @@ def _chosen(source, options, names, is_number):
     The function ``is_number`` tells whether the column at a position holds numbers.
     """
     with reading(source.path):
-        columns = choose_columns(names, is_number, options.source, options.target, options.weight)
+        weight = weight_column(options.weight, options.score, names)
+        columns = choose_columns(names, is_number, options.source, options.target, weight)
         where = options.kept.condition(names)
     for name in columns[:3]:
         if name is not None and name not in names and not joined_names(name, names):
@@ -184,8 +185,8 @@ def _of_edgewise(source, facts) -> Edges:
     if len(columns) not in (2, 3) or any(column.null_count for column in columns):
         raise _damaged(source)
     if facts["numbered"] or not str(columns[0].type).endswith("string"):
-        columns[:2] = [column.to_numpy() for column in columns[:2]]
-    weights = columns[2].to_numpy() if len(columns) > 2 else None
+        columns[:2] = map(numpy_array, columns[:2])
+    weights = numpy_array(columns[2]) if len(columns) > 2 else None
     vertices = facts["vertices"] if facts["numbered"] else None
     return Edges(columns[0], columns[1], weights, vertices, bool(facts["directed"]))
 

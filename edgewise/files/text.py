@@ -20,6 +20,7 @@ from edgewise.files.normalise_text import Lines, RowCounter, lines_of, normalise
 from edgewise.files.parsing import parse_text
 from edgewise.files.quotes import UnclosedQuote, members
 from edgewise.files.streams import one_line, reading
+from edgewise.ingest.arrow import numpy_array
 
 #: A quote that opens a field for people only.
 BLANK_QUOTE = re.compile(rb'(?:^|[,\t|;])[ \t]+"')
@@ -152,12 +153,12 @@ def _parsed(stream, layout: Layout, skip: int = 0, watch=None):
         table = table.drop_null()
     ids = [table.column(str(position)) for position in layout.endpoints]
     if layout.ids != "string":
-        ids = [column.to_numpy() for column in ids]
+        ids = list(map(numpy_array, ids))
         bounded = ids if layout.min_id is not None or layout.max_id is not None else []
         ends = [int(end) for column in bounded if len(column) for end in (column.min(), column.max())]
         if not all(map(layout.allows, ends)):
             raise pa.ArrowInvalid("a number is out of range")
-    return *ids, None if layout.weight is None else table.column(str(layout.weight)).to_numpy()
+    return *ids, None if layout.weight is None else numpy_array(table.column(str(layout.weight)))
 
 
 def _skip_short(row):
@@ -169,7 +170,7 @@ def _table(tables, types):
     """The tables of all blocks as one, also if there are none."""
     import pyarrow as pa
 
-    return pa.concat_tables([pa.schema(list(types.items())).empty_table(), *tables])
+    return pa.concat_tables([pa.Table.from_batches([], pa.schema(list(types.items()))), *tables])
 
 
 def read_fields(source, skip: int, comments: bytes, kind: str):
@@ -191,7 +192,7 @@ def parse_fields(stream, kind: str):
     types = {"field": kind}
     options = csv_options(types, "\x1f", names=["field"], quoted=False)
     column = _table(parse_text(stream, options), types).column(0)
-    return column if kind == "string" else column.to_numpy()
+    return column if kind == "string" else numpy_array(column)
 
 
 def line_of_row(source, skip: int, comments: bytes, row: int, blank_rows=True) -> int:

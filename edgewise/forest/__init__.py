@@ -6,31 +6,50 @@ forest, and every method, device and number of threads finds it (:mod:`~edgewise
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 
-from edgewise.device import arrays
-from edgewise.errors import GraphError, argument
-from edgewise.forest.boruvka import Entries, boruvka
+from edgewise.device import arrays, threads
+from edgewise.errors import GraphError, OutOfMemoryError, argument
+from edgewise.forest.boruvka import boruvka
+from edgewise.forest.filter import Entries, are_ascending
 from edgewise.forest.kruskal import kruskal
-from edgewise.forest.order import check_weights, is_of_rows, order_of
+from edgewise.forest.linkage import single_linkage
+from edgewise.forest.memory import check_memory
+from edgewise.forest.order import order_of
 from edgewise.forest.result import SpanningForest
+from edgewise.forest.transactional import transactional
 from edgewise.graph import Graph
-from edgewise.method import Method, check_device, check_graph, check_method, on_device, worker_names
+from edgewise.method import (
+    Method,
+    check_device,
+    check_graph,
+    check_method,
+    check_one_or_several,
+    check_weights,
+    is_of_rows,
+)
 from edgewise.paths.sssp.weights import SIMILARITY
+from edgewise.workers import device_team
 
-__all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest"]
+__all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest", "single_linkage"]
+
+#: Threads and entries from which on Boruvka's algorithm is the faster one on the CPU (``docs/forest.md``).
+MANY_THREADS, MANY_ENTRIES = 8, 1 << 20
 
 
 @dataclass(frozen=True)
 class ForestMethod(Method):
     """A method for spanning forests.
 
-    ``run(n_vertices, entries)``, where ``entries`` are :class:`~edgewise.forest.boruvka.Entries`, returns two
-    arrays on the device of its arguments: for each vertex the entry that hooked it below a smaller one, or
-    -1: (n_vertices,) int64; and the smallest vertex of each vertex's tree: (n_vertices,) of the index type.
+    ``run(n_vertices, entries)``, where ``entries`` are :class:`~edgewise.forest.filter.Entries`, returns two
+    arrays on the device of its arguments: the entries of the edges of the forest, in any order, and -1 in
+    between or behind: (n_vertices,) int64; and the smallest vertex of each vertex's tree: (n_vertices,) of
+    the index type.  A third value are its
+    :class:`~edgewise.transactions.statistics.Rounds` of transactions.
     """
 
 
@@ -46,6 +65,12 @@ METHODS = {
         "Kruskal 1956; Osipov et al. 2009",
         devices=("cpu",),
     ),
+    "transactional": ForestMethod(
+        transactional,
+        "every tree finds its first edge; trees are merged by transactions",
+        "Manoochehri 2017, chapter 3",
+        baseline=True,
+    ),
 }
 
 
@@ -55,6 +80,7 @@ def minimum_spanning_forest(
     maximum: bool = False,
     method: str = "auto",
     device: str | None = None,
+    devices: str | Sequence[str] | None = None,
 ) -> SpanningForest:
     """Find the minimum spanning forest of a graph: a spanning tree of least weight for each component.
 
@@ -68,7 +94,11 @@ def minimum_spanning_forest(
         A name in ``METHODS``, or ``"auto"``: selected by the number of edges and the device.
     device : str, optional
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
-        graph.
+        graph.  Edges that are too many for its memory are sent to it in segments.
+    devices : str or list of str, optional
+        Several devices that share the edges: ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as
+        ``["cuda:0", "cuda:1"]``; ``"cpu:0"``, ``"cpu:1"`` ... are workers on the CPU.  The result is on the
+        device of the graph.
 
     Returns
     -------
@@ -82,7 +112,7 @@ def minimum_spanning_forest(
         A directed graph, a graph without weights, or a weight that is NaN; weights that were taken by default
         from a column that sounds like a score, without ``maximum=True``.
     OptionError
-        An unknown method.
+        An unknown method, or both of ``device`` and ``devices``.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -96,35 +126,86 @@ def minimum_spanning_forest(
     """
     check_graph(graph)
     check_method(method, METHODS, {})
+    check_one_or_several(device, devices)
+    _check_weights(graph, maximum)
+    if devices is not None:
+        team = device_team(devices)
+    else:
+        team = device_team(graph.device if device is None else arrays.resolve(device))
+    for one in team.devices:
+        check_device(method, one, METHODS)
+    if len(team) == 1:
+        try:
+            return _solve(graph.to(team[0].device), method, maximum, team)
+        except OutOfMemoryError:
+            if team[0].device == "cpu":
+                raise
+    return _solve_by_shares(graph, method, maximum, team)
+
+
+def _check_weights(graph, maximum):
+    """Refuse a graph that has no spanning forest, or probably not the one that is wanted."""
     if graph.directed:
         raise GraphError("a spanning forest needs an undirected graph; use Graph.undirected()")
-    graph = on_device(graph, device)
-    check_device(method, graph.device, METHODS)
     if (graph.csr_weights if graph.has_rows else graph.weights) is None:
         given = argument("weights")
         raise GraphError(
             f"the graph has no weights, so no spanning forest is better than another; give {given}"
         )
-    if not maximum and (name := graph.assumed_weights) and SIMILARITY.search(name):
+    if graph.assumed_weights:
+        refuse_scores(graph.assumed_weights, maximum)
+
+
+def refuse_scores(name, maximum):
+    """Refuse a column that was taken as the weights by default, if it sounds like a score."""
+    if not maximum and SIMILARITY.search(name):
         problem = f"the weights are the column {name!r}, which sounds like a score, where more is nearer"
         raise GraphError(
             f"{problem}; use {argument('maximum', True)}, or read the file with {argument('weight', name)}"
         )
+
+
+def _solve(graph, method, maximum, team):
+    """Solve a graph on its device."""
     with arrays.guard(graph.device):
-        name = _choose(graph) if method == "auto" else method
         entries = _entries(graph, maximum)
+        name = choose(graph.device, len(entries.targets)) if method == "auto" else method
+        check_memory(graph.n_vertices, entries, name)
         arrays.synchronize(graph.device)
         start = perf_counter()
-        hooked_by, labels = METHODS[name].run(graph.n_vertices, entries)
+        hooked_by, labels, *others = METHODS[name].run(graph.n_vertices, entries)
         arrays.synchronize(graph.device)
         seconds = perf_counter() - start
     found = hooked_by, labels, maximum, bool(entries.both)
-    return SpanningForest(graph, name, seconds, *found, devices=worker_names(graph.device))
+    transactions = others[0] if others else None
+    return SpanningForest(graph, name, seconds, *found, devices=team.names, transactions=transactions)
 
 
-def _choose(graph):
-    """Kruskal's algorithm on the CPU, Boruvka's on GPUs."""
-    return "kruskal" if graph.device == "cpu" else "boruvka"
+def _solve_by_shares(graph, method, maximum, team):
+    """Solve a graph by several devices, or by one that has not enough memory for the whole."""
+    from edgewise.forest.reduction import Goal
+    from edgewise.forest.several import forest_by_shares
+
+    with arrays.guard(graph.device):
+        _entries(graph, maximum)  # checks the weights as the graph has them
+        columns = graph.sources, graph.targets, graph.weights
+        arrays.synchronize(graph.device)
+    share = len(columns[0]) // len(team.devices)
+    names = {one: choose(one, share) if method == "auto" else method for one in team.devices}
+    start = perf_counter()
+    goals = {one: Goal(graph.n_vertices, maximum, METHODS[name].run) for one, name in names.items()}
+    positions, labels, n_segments = forest_by_shares(goals.__getitem__, columns, team)
+    seconds, name = perf_counter() - start, " and ".join(sorted(set(names.values())))
+    if n_segments:
+        name += f", in {n_segments} segments"
+    positions, labels = (arrays.move(one, graph.device) for one in (positions, labels))
+    return SpanningForest(graph, name, seconds, positions, labels, maximum, devices=team.names)
+
+
+def choose(device, n_entries=MANY_ENTRIES):
+    """Kruskal's algorithm, which joins trees on one core, on few cores; Boruvka's on many, and on GPUs."""
+    is_small = threads.count() < MANY_THREADS or n_entries < MANY_ENTRIES
+    return "kruskal" if device == "cpu" and is_small else "boruvka"
 
 
 def _entries(graph, maximum):
@@ -136,5 +217,8 @@ def _entries(graph, maximum):
     else:
         sources, targets, weights = graph.sources, graph.targets, graph.weights
         offsets = arrays.empty(0, np.int64, graph.device)
-    graph.cached("forest weights", lambda: check_weights(graph, weights))
-    return Entries(sources, targets, offsets, int(from_rows), order_of(weights, maximum))
+    graph.cached("forest weights", lambda: check_weights(graph, (sources, targets), weights))
+    is_by_rows = from_rows and graph.device != "cpu"
+    ascending = is_by_rows and graph.cached("ascending rows", lambda: are_ascending(offsets, targets))
+    order = order_of(weights, maximum)
+    return Entries(sources, targets, offsets, int(from_rows), order, int(ascending))

@@ -1,9 +1,9 @@
 """Kruskal's algorithm: edges in order, each kept if its ends are in different trees.
 
-The edges are sorted on all cores (:mod:`~edgewise.forest.buckets`) and joined on one.  Where a graph has many
-more edges than vertices, only the first ones in the order are sorted and joined at first, about three for
-each vertex.  Of the others, those that then lead from a tree to itself are dropped when they are first read
-(Filter-Kruskal, with one step).
+The edges of a phase (:mod:`~edgewise.forest.filter`) are listed and sorted on all cores
+(:mod:`~edgewise.forest.buckets`), and joined on one.  So of a graph with many more edges than vertices only
+the lightest ones are sorted at first, about two for each vertex, and of the others those that do not lead
+from a tree to itself then (Filter-Kruskal, with one step).
 
 J. B. Kruskal, "On the shortest spanning subtree of a graph" (1956); Osipov, Sanders and Singler, "The
 Filter-Kruskal Minimum Spanning Tree Algorithm" (ALENEX 2009).
@@ -12,24 +12,34 @@ Filter-Kruskal Minimum Spanning Tree Algorithm" (ALENEX 2009).
 import numpy as np
 
 from edgewise.components.trees import compress
-from edgewise.device import compiled
+from edgewise.device import compiled, each_row
 from edgewise.device.prefetch import prefetch
-from edgewise.forest.boruvka import limits_of, sample_words, write_rows
-from edgewise.forest.buckets import Range, sorted_positions
-from edgewise.forest.order import LARGEST
-from edgewise.forest.trees import halve, make_roots
+from edgewise.forest.boruvka import STAGES
+from edgewise.forest.buckets import sorted_positions
+from edgewise.forest.filter import draw_sample, first_phase, list_edges, new_lists, next_phase
+from edgewise.forest.trees import Trees, halve, make_roots
 
-#: No word is smaller; a word of a key of 64 bits may be as small.
-LEAST = -LARGEST - 1
+#: Words of the sample that divides the edges.
+SPLITTERS = 4096
 #: Edges that are read ahead, and vertices whose parents are read ahead.
-FAR, NEAR = 16, 8
+FAR, NEAR = 24, 8
+
+
+@each_row
+def write_rows(row, lane, lanes, offsets, rows):
+    """Write the number of a row at each of its entries."""
+    for entry in range(offsets[row] + lane, offsets[row + 1], lanes):
+        rows[entry] = row
 
 
 @compiled
-def join_in_order(positions, ends, parent, hooked_by):
-    """Keep the edges at the ``positions`` that join two trees."""
+def join_in_order(positions, ends, trees, n_found):
+    """Keep the edges at the ``positions`` that join two trees, and return how many have been found by now.
+
+    They are written one behind the other, which takes less time than to write them at their vertices.
+    """
     sources, targets = ends
-    count = len(positions)
+    parent, count = trees.parent, len(positions)
     for item in range(count):
         ahead = positions[min(item + FAR, count - 1)]
         prefetch(sources, ahead)
@@ -39,31 +49,33 @@ def join_in_order(positions, ends, parent, hooked_by):
         prefetch(parent, targets[ahead])
         position = positions[item]
         one, other = halve(parent, sources[position]), halve(parent, targets[position])
-        if one < other:
-            parent[other] = one
-            hooked_by[other] = position
-        elif other < one:
-            parent[one] = other
-            hooked_by[one] = position
+        if one != other:
+            parent[max(one, other)] = min(one, other)
+            trees.hooked_by[n_found] = position
+            n_found += 1
+    return n_found
 
 
 def kruskal(n_vertices, entries):
     """Kruskal's algorithm on the host; see :class:`~edgewise.forest.ForestMethod`."""
-    kind = entries.targets.dtype
+    kind, none = entries.targets.dtype, np.empty(0, np.int64)
+    sources = entries.sources
     if len(entries.offsets):
-        rows = np.empty(len(entries.targets), kind)
-        write_rows(n_vertices, entries.offsets, rows)
-        entries = entries._replace(sources=rows, offsets=entries.offsets[:0])
-    ends = entries.sources, entries.targets
-    parent, hooked_by = np.empty(n_vertices, kind), np.empty(n_vertices, np.int64)
-    make_roots(n_vertices, parent, hooked_by)
-    sample, none = sample_words(entries), np.empty(0, np.int64)
-    lightest = int(limits_of(n_vertices, entries, sample)[-1])
-    light = Range(LEAST, lightest, np.empty(0, kind), none)
-    join_in_order(sorted_positions(entries, light, sample), ends, parent, hooked_by)
-    compress(n_vertices, parent)
-    if lightest < LARGEST:
-        heavy = Range(lightest, LARGEST, parent, none)
-        join_in_order(sorted_positions(entries, heavy, sample), ends, parent, hooked_by)
-        compress(n_vertices, parent)
-    return hooked_by, parent
+        sources = np.empty(len(entries.targets), kind)
+        write_rows(n_vertices, entries.offsets, sources)
+    trees = Trees(np.empty(n_vertices, kind), np.empty(n_vertices, np.int64), none, none)
+    make_roots(n_vertices, trees.parent, trees.hooked_by)
+    lists = new_lists(n_vertices, entries, words_only=True)
+    phase, n_phases = first_phase(n_vertices, entries, STAGES)
+    sample, n_found = np.empty(min(SPLITTERS, len(entries.targets)), np.int64), 0
+    draw_sample(len(sample), entries, sample)
+    sample.sort()
+    while True:
+        list_edges(len(lists.counts), entries, trees, lists, phase, 0)
+        cut = np.searchsorted(sample, phase.limits, "right")
+        part = sample[cut[phase.number - 1] if phase.number else 0 : cut[phase.number]]
+        n_found = join_in_order(sorted_positions(lists, part), (sources, entries.targets), trees, n_found)
+        compress(n_vertices, trees.parent)
+        if phase.number == n_phases - 1:
+            return trees.hooked_by, trees.parent
+        phase = next_phase(phase, trees.parent)

@@ -4,11 +4,20 @@ Single-linkage clusters at a height are the components of all edges up to it, he
 to it (Gower and Ross, "Minimum spanning trees and single linkage cluster analysis", 1969).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from edgewise.device import compiled
+from edgewise.errors import GraphError, OptionError, argument
+from edgewise.forest.order import order_of, words_of
 from edgewise.forest.trees import halve
 from edgewise.ingest.arrow import arrow_array
+
+if TYPE_CHECKING:
+    from edgewise.forest.result import SpanningForest
 
 
 @compiled
@@ -28,8 +37,59 @@ def join_clusters(ends, parent, clusters, joined):
         clusters[one] = n + row
 
 
+def sizes_of_merges(n_vertices, sources, targets):
+    """Number of vertices of the cluster that each edge of a forest makes; the edges are in order: int64."""
+    joined = tuple(np.empty(len(sources), np.int64) for _ in range(3))
+    join_clusters((sources, targets), np.arange(n_vertices), np.arange(n_vertices), joined)
+    return joined[2]
+
+
+def single_linkage(forest: SpanningForest) -> np.ndarray:
+    """Return the hierarchy of single-linkage clustering in the form of SciPy.
+
+    Parameters
+    ----------
+    forest : SpanningForest
+        Of least weight, where weights are distances.
+
+    Returns
+    -------
+    (n_vertices - 1, 4) float64 array
+        As of :func:`scipy.cluster.hierarchy.linkage`, which ``fcluster`` and ``dendrogram`` take: the two
+        clusters that a row joins, the weight of the edge, and the number of vertices.  Vertices are clusters
+        ``0`` to ``n_vertices - 1``, row ``i`` makes cluster ``n_vertices + i``.  Trees that no edge joins are
+        joined by rows of infinite weight at the end.
+
+    Raises
+    ------
+    OptionError
+        No forest.
+    GraphError
+        The graph has no vertex, or the forest is one of largest weight, whose weights fall; take distances,
+        such as one minus the score.
+
+    Examples
+    --------
+    >>> import edgewise as ew
+    >>> graph = ew.Graph.from_edges([0, 1, 0], [1, 2, 2], weights=[3.0, 5.0, 4.0], n_vertices=3)
+    >>> ew.single_linkage(ew.minimum_spanning_forest(graph)).tolist()
+    [[0.0, 1.0, 3.0, 2.0], [2.0, 3.0, 4.0, 3.0]]
+    """
+    from edgewise.forest.result import SpanningForest
+
+    if not isinstance(forest, SpanningForest):
+        kind = type(forest).__name__
+        raise OptionError(f"a spanning forest is needed, not {kind}; see edgewise.minimum_spanning_forest")
+    if forest.maximum:
+        given = argument("maximum", False)
+        raise GraphError(f"single linkage joins the nearest first; use distances and {given}")
+    if not forest.graph.n_vertices:
+        raise GraphError("there is nothing to link: the graph is empty")
+    return linkage(forest.on_host())
+
+
 def linkage(forest):
-    """The rows of SciPy's linkage matrix of a forest on the host."""
+    """The rows of SciPy's linkage matrix of a forest on the host, whatever the order of its weights."""
     n, ranked = forest.graph.n_vertices, forest.ranked
     roots = np.flatnonzero(forest.labels == np.arange(n))
     sources = np.concatenate([forest.sources[ranked].astype(np.int64), roots[:-1]])
@@ -65,21 +125,29 @@ def walk(offsets, neighbours, edges, source, target, steps):
     return length
 
 
-def edges_between(forest, source, target):
-    """The table of the edges of the path between two vertices of a tree, on the host."""
+def path_between(forest, source, target):
+    """The table of the edges between two ids of a tree, and which row is the last in the order of the edges.
+
+    The row is ``None`` if the two are equal.
+    """
     import pyarrow as pa
 
-    from edgewise.ingest.csr import rows_from_edges
-
-    graph, n = forest.graph, forest.graph.n_vertices
-    offsets, neighbours, edges = rows_from_edges(n, forest.sources, forest.targets, True, True)
-    before, by, queue = (np.empty(n, np.int64) for _ in range(3))
-    length = walk(offsets, neighbours, edges, source, target, (before, by, queue))
-    vertices, taken = [target], []
+    start, end = forest.graph.vertices_of([source, target]).tolist()
+    host, rows = forest.rows
+    if host.labels[start] != host.labels[end]:
+        raise GraphError(f"no path joins {source!r} and {target!r}: they are in different components")
+    before, by, queue = (np.empty(forest.graph.n_vertices, np.int64) for _ in range(3))
+    length = walk(*rows, start, end, (before, by, queue))
+    vertices, taken = [end], []
     for _ in range(length):
         taken.append(by[vertices[-1]])
         vertices.append(before[vertices[-1]])
-    vertices, taken = np.array(vertices[::-1]), np.array(taken[::-1], np.int64)
-    ends = {"source": vertices[:-1], "target": vertices[1:]}
-    columns = {name: arrow_array(graph.ids_of(column)) for name, column in ends.items()}
-    return pa.table({**columns, "weight": arrow_array(forest.weights[taken])})
+    passed, taken = np.array(vertices[::-1]), np.array(taken[::-1], np.int64)
+    ends = {"source": passed[:-1], "target": passed[1:]}
+    columns = {name: arrow_array(host.graph.ids_of(column)) for name, column in ends.items()}
+    weights = host.weights[taken]
+    path = pa.table({**columns, "weight": arrow_array(weights)})
+    if not length:
+        return path, None
+    words = words_of(order_of(weights, forest.maximum)._replace(packed=0))
+    return path, int(np.lexsort((taken, words))[-1])

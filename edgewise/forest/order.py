@@ -15,9 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, device
-from edgewise.errors import GraphError
-from edgewise.ingest.edges import row_numbers
+from edgewise.device import device
 
 #: No word is larger, and a word of a key and a position is smaller.
 LARGEST = 2**63 - 1
@@ -101,29 +99,3 @@ def words_of(order, positions=None):
         keys <<= POSITION_BITS
         keys |= positions
     return keys
-
-
-def is_of_rows(graph):
-    """Whether a forest is found in the rows of a graph, not in its edge list, whatever has been derived."""
-    return graph.made_of == ("rows",)
-
-
-def check_weights(graph, weights):
-    """Raise :class:`~edgewise.errors.GraphError` if a weight that a method will read is NaN."""
-    if weights.dtype.kind != "f" or not len(weights):
-        return
-    bad = arrays.namespace(weights).isnan(weights)
-    if not bool(bad.any()):
-        return
-    entry = int(bad.argmax())
-    if is_of_rows(graph):
-        rows = row_numbers(graph.offsets, graph.neighbours.dtype)
-        ends = [int(rows[entry]), int(graph.neighbours[entry])]
-        where = "the edge"
-    else:
-        ends = [int(graph.sources[entry]), int(graph.targets[entry])]
-        where = f"edge {entry}"
-    one, other = graph.ids_of(np.array(ends)).tolist()
-    raise GraphError(
-        f"{where} between {one!r} and {other!r} weighs NaN, which has no order; fill or drop such edges first"
-    )

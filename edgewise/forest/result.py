@@ -10,16 +10,24 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.components import Components, connected_components
 from edgewise.components.result import as_labels
+from edgewise.components.threshold_limits import is_reached
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.forest.order import order_of, words_of
 from edgewise.forest.trees import NO_EDGE
-from edgewise.graph import Graph
 from edgewise.ingest.edges import row_numbers
+from edgewise.method import Option, is_number
+from edgewise.primitives import count
 from edgewise.result import Result
+from edgewise.transactions.statistics import Rounds
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow
+
+    from edgewise.forest.explanation import Explanation
+    from edgewise.forest.split import SplitComponents
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +40,15 @@ class SpanningForest(Result):
         As in :class:`~edgewise.result.Result`.
     maximum : bool
         Whether it is the forest of largest weight.
+    transactions : Rounds or None
+        Commits, aborts and abort rate of the method that uses transactions.
     """
 
     _hooked_by: Any = field(repr=False)
     _labels: Any = field(repr=False)
     maximum: bool = False
     _of_rows: bool = field(default=False, repr=False)
+    transactions: Rounds | None = field(default=None, repr=False, kw_only=True)
 
     @cached_property
     def _entries(self):
@@ -80,11 +91,12 @@ class SpanningForest(Result):
     @cached_property
     def weight(self) -> int | float:
         """Sum of the weights: an exact integer, or a float that is added up in the order of the edges."""
-        weights = arrays.move(self.weights, "cpu")
+        weights = self.weights
         if weights.dtype.kind == "f":
-            return float(weights.sum(dtype=np.float64))
-        weights = weights.astype(np.int64, copy=False)
-        return (int((weights >> 32).sum()) << 32) + int((weights & 0xFFFFFFFF).sum())
+            return float(arrays.move(weights, "cpu").sum(dtype=np.float64))
+        with arrays.guard(arrays.device_of(weights)):
+            weights = weights.astype(np.int64, copy=False)
+            return (int((weights >> 32).sum()) << 32) + int((weights & 0xFFFFFFFF).sum())
 
     @property
     def n_edges(self) -> int:
@@ -145,12 +157,39 @@ class SpanningForest(Result):
         >>> [forest.components(least).count for least in (0.95, 0.85, 0.5)]
         [3, 2, 1]
         """
-        check_threshold(threshold)
         with arrays.guard(self.graph.device):
-            counts = self.weights >= threshold if self.maximum else self.weights <= threshold
-            edges = self.sources[counts], self.targets[counts], None
-        kept = Graph(self.graph.n_vertices, edges=edges)
-        found = connected_components(kept)
+            return self._components(self._counts(threshold))
+
+    def first(self, count: int) -> Components:
+        """Return the connected components by the first edges of the forest, in their order.
+
+        Parameters
+        ----------
+        count : int
+            Number of edges: the lightest ones, in a forest of largest weight the heaviest ones.  Each joins
+            two components, so there are ``n_vertices - count`` components.
+
+        Raises
+        ------
+        OptionError
+            The count is not a whole number from 0 to :attr:`n_edges`.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "b", "a"], ["b", "c", "c"], weights=[3, 5, 4])
+        >>> ew.minimum_spanning_forest(graph).first(1).labels.tolist()
+        [0, 0, 2]
+        """
+        if not is_number(count, whole=True) or not 0 <= count <= self.n_edges:
+            raise OptionError(f"{argument('count', count)} must be a whole number from 0 to {self.n_edges:,}")
+        return self._components(self.ranked[:count])
+
+    def _components(self, chosen):
+        """The components by some edges of the forest, chosen by their positions or by booleans."""
+        from edgewise.forest.split import part_of
+
+        found = connected_components(part_of(self, chosen))
         return Components(self.graph, found.method, found.seconds, found._labels, devices=found.devices)
 
     def path(self, source: Any, target: Any) -> pyarrow.Table:
@@ -182,46 +221,94 @@ class SpanningForest(Result):
         >>> ew.minimum_spanning_forest(graph, maximum=True).path("b", "c").to_pydict()
         {'source': ['b', 'a'], 'target': ['a', 'c'], 'weight': [0.9, 0.8]}
         """
-        from edgewise.forest.linkage import edges_between
+        return self.explain(source, target).path
 
-        one, other = self.graph.vertices_of([source, target]).tolist()
-        host = self.on_host()
-        if host.labels[one] != host.labels[other]:
-            raise GraphError(f"no path joins {source!r} and {target!r}: they are in different components")
-        return edges_between(host, one, other)
+    def explain(self, source: Any, target: Any) -> Explanation:
+        """Return why two ids are in one cluster: the path of :meth:`path`, and its weakest edge.
 
-    def single_linkage(self):
-        """Return the hierarchy of single-linkage clustering in the form of SciPy.
+        Of the edges of equal weight, the one that comes last in the order of the edges is the weakest.
+
+        Parameters
+        ----------
+        source, target : id
+            As in the input; vertex numbers if the graph has no ids.
 
         Returns
         -------
-        (n_vertices - 1, 4) float64 array
-            As of :func:`scipy.cluster.hierarchy.linkage`: the two clusters that a row joins, the weight of
-            the edge, and the number of vertices.  Vertices are clusters ``0`` to ``n_vertices - 1``, row
-            ``i`` makes cluster ``n_vertices + i``.  Trees are joined by rows of infinite weight at the end.
+        Explanation
+            Its ``threshold`` is the last one at which :meth:`components` has both in one component.
 
         Raises
         ------
         GraphError
-            The graph has no vertex, or the forest is one of largest weight, whose weights fall; take
-            distances, such as one minus the score.
+            An id is not in the graph, or no path joins the two.
 
         Examples
         --------
         >>> import edgewise as ew
-        >>> graph = ew.Graph.from_edges([0, 1, 0], [1, 2, 2], weights=[3.0, 5.0, 4.0], n_vertices=3)
-        >>> ew.minimum_spanning_forest(graph).single_linkage().tolist()
-        [[0.0, 1.0, 3.0, 2.0], [2.0, 3.0, 4.0, 3.0]]
+        >>> graph = ew.Graph.from_edges(["a", "b", "a"], ["b", "c", "c"], weights=[0.9, 0.4, 0.8])
+        >>> why = ew.minimum_spanning_forest(graph, maximum=True).explain("b", "c")
+        >>> why.weakest, why.threshold
+        ({'source': 'a', 'target': 'c', 'weight': 0.8}, 0.8)
+        >>> print(why)
+        b and c are together by 2 edges, the weakest between a and c; they part above 0.8
         """
-        from edgewise.forest.linkage import linkage
+        from edgewise.forest.explanation import explain
 
-        if self.maximum:
-            raise GraphError(
-                f"single linkage joins the nearest first; use distances and {argument('maximum', False)}"
-            )
-        if not self.graph.n_vertices:
-            raise GraphError("there is nothing to link: the graph is empty")
-        return linkage(self.on_host())
+        return explain(self, source, target)
+
+    def split(self, *, max_size: int, threshold: float | None = None) -> SplitComponents:
+        """Return the components, of which those that are too large are cut at their weakest edges.
+
+        Parameters
+        ----------
+        max_size : int
+            Largest number of vertices of a component.  A larger one loses its weakest edge in the forest, and
+            so do its parts, until none is too large.  Of edges of equal weight, the one that comes last in
+            the edge list of the graph is the weakest.
+        threshold : number, optional
+            Only edges up to it count, as in :meth:`components`.
+
+        Returns
+        -------
+        SplitComponents
+            With everything that :class:`Components` has, and :meth:`~SplitComponents.cut`.
+
+        Raises
+        ------
+        OptionError
+            The size is not a whole number from 1 on, or the threshold is not a number.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"], weights=[0.9, 0.6, 0.8])
+        >>> forest = ew.minimum_spanning_forest(graph, maximum=True)
+        >>> forest.split(max_size=3).to_frame("min").to_pydict()["cluster"]
+        ['a', 'a', 'c', 'c']
+        """
+        from edgewise.forest.split import split
+
+        Option().check("max_size", max_size)
+        return split(self, int(max_size), self._reached(threshold))
+
+    def _reached(self, threshold):
+        """How many edges, in their order, count at a threshold."""
+        if threshold is None:
+            return self.n_edges
+        with arrays.guard(self.graph.device):
+            return count(self._counts(threshold))
+
+    def _counts(self, threshold):
+        """Whether each edge counts at a threshold."""
+        check_threshold(threshold)
+        return is_reached(threshold, self.weights, at_most=not self.maximum)
+
+    def single_linkage(self):
+        """Return the hierarchy of single-linkage clustering; see :func:`edgewise.single_linkage`."""
+        from edgewise.forest.linkage import single_linkage
+
+        return single_linkage(self)
 
     @cached_property
     def ranked(self):
@@ -231,6 +318,14 @@ class SpanningForest(Result):
         """
         order = order_of(np.ascontiguousarray(arrays.move(self.weights, "cpu")), self.maximum)
         return np.argsort(words_of(order), kind="stable")
+
+    @cached_property
+    def rows(self):
+        """The forest on the host; and its offsets, neighbours, and the edge of each of these."""
+        from edgewise.ingest.csr import rows_from_edges
+
+        host = self.on_host()
+        return host, rows_from_edges(self.graph.n_vertices, host.sources, host.targets, True, True)
 
     def _verify(self, graph):
         from edgewise.forest.verification import verify
@@ -243,11 +338,45 @@ class SpanningForest(Result):
         labels = plots.Labels(self._title(), "weight of an edge", "edges of the forest")
         plots.histogram(arrays.move(self.weights, "cpu"), path, labels)
 
+    def plot_dendrogram(self, path: str | Path) -> None:
+        """Draw the hierarchy of single linkage into a picture file (needs matplotlib).
+
+        Of more than 60 vertices, the last 60 clusters are shown with their sizes.  Trees are not joined.  In
+        a forest of largest weight, the weights fall upwards.
+
+        Parameters
+        ----------
+        path : path-like
+            Its suffix says the kind of picture: ``.png``, ``.svg``, ``.pdf``.
+
+        Raises
+        ------
+        GraphError
+            The graph has fewer than two vertices, or an edge of infinite weight.
+        """
+        from edgewise import plots
+        from edgewise.forest.linkage import linkage
+
+        n, top = self.graph.n_vertices, 0.0
+        if n < 2:
+            raise GraphError("a dendrogram joins two vertices or more; give a larger graph")
+        rows = linkage(self.on_host())
+        heights = rows[: self.n_edges, 2]
+        if not np.isfinite(heights).all():
+            raise GraphError("a dendrogram has finite heights; leave edges of infinite weight out")
+        if self.maximum and self.n_edges:
+            top = float(heights[0])
+            rows[: self.n_edges, 2] = top - heights
+        names = (
+            [str(one) for one in self.graph.ids_of(np.arange(n)).tolist()] if n <= plots.MAX_LEAVES else []
+        )
+        across = "vertices" if names else "clusters, with their sizes, or vertices"
+        plots.dendrogram(rows, names, path, plots.Labels(self._title(), across, "weight"), top)
+
     def _title(self):
         kind = "heaviest" if self.maximum else "lightest"
-        return (
-            f"{kind} spanning forest: {self.n_edges:,} edges of weight {self.weight:,}, {self.count:,} trees"
-        )
+        weight = f"{self.weight:,}" if isinstance(self.weight, int) else f"{self.weight:,.6g}"
+        return f"{kind} spanning forest: {self.n_edges:,} edges of weight {weight}, {self.count:,} trees"
 
 
 def check_threshold(threshold):

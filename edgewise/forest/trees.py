@@ -1,41 +1,107 @@
-"""Trees of the forest while it grows: parents that are smaller than their children, and the edge above each.
+"""Trees of the forest while it grows: a parent for each vertex, and the first edge that leaves each tree.
 
-A vertex that stops being a root is hooked below a smaller root once, and for ever.  So the edge that hooked
-it is kept at the vertex itself, and no list of edges needs a counter.
+A tree is known by its root.  Every edge that leaves a tree *offers* its word (:mod:`~edgewise.forest.order`)
+to the roots at both of its ends, and the smallest offer is that of the first edge.  Where words hold no
+positions, the edges of the smallest word offer their positions as well.
+
+When all trees take their first edges at once, only two of them can choose each other, by the same edge.  So
+every root is hooked below the root at the other end of its first edge by a plain write, but for the smaller
+one of such a pair.  The edge that was taken is kept at the vertex that is no root any more, so that no list
+of edges needs a counter.  A parent may have a larger number than its child; the labels of the finished trees
+are their smallest vertices.
 """
 
-from edgewise.device import cas, device, each, store
+from typing import Any, NamedTuple
 
-#: Of a vertex that no edge has hooked.
+import numpy as np
+
+from edgewise.device import device, each, fetch_min
+from edgewise.forest.order import LARGEST
+
+#: Where no edge is kept.
 NO_EDGE = -1
 
 
+class Trees(NamedTuple):
+    """What all edges see.
+
+    Attributes
+    ----------
+    parent : (n,) index array
+    hooked_by : (n,) int64 array
+        The entry of the edge that has hooked a vertex below another one.
+    offers : (n,) int64 array
+        The smallest word of the edges that leave a tree, at its root.
+    positions : (n,) int64 array
+        The smallest position among the edges of that word; empty if words hold positions.
+    """
+
+    parent: Any
+    hooked_by: Any
+    offers: Any
+    positions: Any
+
+
 @device
-def find(parent, vertex):
-    """The root above ``vertex``, which is stored as its parent if it was more than two steps away."""
-    above = parent[vertex]
-    grandparent = parent[above]
-    if above == grandparent:
-        return above
+def root_of(parent, vertex):
+    """The root above ``vertex``."""
+    above = np.int64(parent[vertex])
+    grandparent = np.int64(parent[above])
     while above != grandparent:
         above = grandparent
-        grandparent = parent[above]
-    parent[vertex] = above
+        grandparent = np.int64(parent[above])
     return above
 
 
 @device
-def hook(parent, hooked_by, one, other, edge):
-    """Join the trees of ``one`` and ``other``, which differ, by an edge, also beside other workers."""
-    one, other = find(parent, one), find(parent, other)
-    while one != other:
-        if one > other:
-            one, other = other, one
-        held = cas(parent, other, other, one)
-        if held == other:
-            store(hooked_by, other, edge)
-            return
-        one, other = find(parent, one), find(parent, held)
+def offer(trees, ends, word, giant):
+    """Offer a word to the roots of both ends, but to ``giant``, after a plain comparison that most fail."""
+    one, other = ends
+    at_one, at_other = trees.offers[one], trees.offers[other]
+    if word < at_one and one != giant:
+        fetch_min(trees.offers, one, word)
+    if word < at_other and other != giant:
+        fetch_min(trees.offers, other, word)
+
+
+@device
+def offer_position(trees, root, word, entry):
+    """Offer the position of an edge whose word is the smallest one."""
+    if trees.offers[root] == word and entry < trees.positions[root]:
+        fetch_min(trees.positions, root, entry)
+
+
+@device
+def is_first(trees, root, word, entry):
+    """Whether an edge is the first one of a tree."""
+    if trees.offers[root] != word:
+        return False
+    return len(trees.positions) == 0 or trees.positions[root] == entry
+
+
+@device
+def clear_offers(trees, root):
+    """Forget what was offered to a root, which only its first edge does; no other edge takes the value."""
+    trees.offers[root] = LARGEST
+    if len(trees.positions):
+        trees.positions[root] = LARGEST
+
+
+@device
+def take(trees, ends, word, entry):
+    """Hook the roots whose first edge this is; of two roots the larger one."""
+    one, other = ends
+    of_one, of_other = is_first(trees, one, word, entry), is_first(trees, other, word, entry)
+    if of_one:
+        clear_offers(trees, one)
+    if of_other:
+        clear_offers(trees, other)
+    if of_one and (not of_other or other < one):
+        trees.parent[one] = other
+        trees.hooked_by[one] = entry
+    elif of_other:
+        trees.parent[other] = one
+        trees.hooked_by[other] = entry
 
 
 @device
@@ -54,3 +120,17 @@ def make_roots(vertex, parent, hooked_by):
     """Make every vertex a tree of its own."""
     parent[vertex] = vertex
     hooked_by[vertex] = NO_EDGE
+
+
+@each.prefetch(lambda vertex, parent, least: (np.int64(parent[vertex]), least[parent[vertex]]))
+def lower_least(vertex, seen, parent, least):
+    """Lower the smallest vertex of a tree, at its root, to this one."""
+    root, held = seen
+    if vertex < held:
+        fetch_min(least, root, vertex)
+
+
+@each.prefetch(lambda vertex, parent, least: least[parent[vertex]])
+def label_by_least(vertex, label, parent, least):
+    """Replace the root of a vertex by the smallest vertex of its tree."""
+    parent[vertex] = label

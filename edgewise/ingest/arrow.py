@@ -56,6 +56,21 @@ def arrow_array(array):
     return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [None, pa.py_buffer(array)])
 
 
+def numpy_array(column):
+    """NumPy array of a column of numbers (``to_numpy`` would import pandas); nulls become NaN.
+
+    It is a copy of chunks, and of one array a view that cannot be written to.
+    """
+    from pyarrow import types
+
+    if column.null_count or not (types.is_integer(column.type) or types.is_floating(column.type)):
+        return column.to_numpy(zero_copy_only=False)
+    if not hasattr(column, "chunks"):
+        return np.from_dlpack(column)
+    none = np.empty(0, column.type.to_pandas_dtype())
+    return np.concatenate([none, *(np.from_dlpack(chunk) for chunk in column.chunks)])
+
+
 def with_plain_nulls(column):
     """The column; a dictionary with its nulls among the codes, where filters and counts see them."""
     import pyarrow as pa

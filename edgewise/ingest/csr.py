@@ -11,6 +11,7 @@ neighbours in order of edge number.
 import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_add
+from edgewise.device.warps import warp_aggregated_add
 from edgewise.errors import OptionError, argument
 from edgewise.primitives import exclusive_scan
 
@@ -21,6 +22,10 @@ GAPS = np.array(
 #: Largest number of empty rows in a run whose offsets the entry after them writes.
 MAX_RUN = 64
 NO_EDGES = np.empty(0, np.int64)
+#: Bits of half a packed entry, and what is packed where there is none: it is sorted to the end.
+HALF, NO_ENTRY = np.uint64(32), np.uint64(2**64 - 1)
+#: Vertices up to which an entry fits into 64 bits, and is never the one that stands for none.
+MAX_VERTICES = 2**32 - 1
 
 
 @device
@@ -100,37 +105,47 @@ def _by_counting(vertices, sources, targets, both, with_edges):
 
 
 @each
-def _pack_entries(edge, sources, targets, keys):
-    keys[edge] = (np.uint64(sources[edge]) << np.uint64(32)) | np.uint64(targets[edge])
+def _pack_edges(edge, sources, targets, both, keys, n_loops):
+    """Pack the entry of an edge and, if ``both``, the one of the other direction: none for a self-loop."""
+    source, target = np.uint64(sources[edge]), np.uint64(targets[edge])
+    if not both:
+        keys[edge] = source << HALF | target
+        return
+    keys[2 * edge] = source << HALF | target
+    if source == target:
+        keys[2 * edge + 1] = NO_ENTRY
+        warp_aggregated_add(n_loops, 0)
+    else:
+        keys[2 * edge + 1] = target << HALF | source
+
+
+@each
+def _take_sorted(entry, order, both, packed, keys, edges):
+    """Take the entry that is next in order, and the number of its edge."""
+    keys[entry] = packed[order[entry]]
+    edges[entry] = order[entry] >> both  # an edge has two entries if both
 
 
 def _by_radix_sort(vertices, sources, targets, both, with_edges):
-    if vertices > 2**32:
+    if vertices > MAX_VERTICES:
         problem = f"{vertices} vertices are too many for a GPU to sort"
         raise OptionError(f"{problem}; use {argument('device', 'cpu')}")
-    xp, where, m = arrays.namespace(sources), arrays.device_of(sources), len(sources)
-    if both:
-        proper = xp.flatnonzero(sources != targets)
-        proper = None if len(proper) == m else proper
-        back = (targets, sources) if proper is None else (targets[proper], sources[proper])
-    keys = arrays.empty(m + (len(back[0]) if both else 0), np.uint64, where)
-    _pack_entries(m, sources, targets, keys)
-    if both:
-        _pack_entries(len(back[0]), *back, keys[m:])
+    where, m = arrays.device_of(sources), len(sources)
+    keys, n_loops = arrays.empty(m << int(both), np.uint64, where), arrays.zeros(1, np.int64, where)
+    _pack_edges(m, sources, targets, int(both), keys, n_loops)
     edges = None
-    if with_edges:
-        edges = xp.arange(m)
-        if both:
-            edges = xp.concatenate([edges, edges if proper is None else proper])
-        order = xp.lexsort(xp.stack([edges.astype(np.uint64), keys]))
-        keys, edges = keys[order], edges[order]
+    if with_edges:  # by a stable sort, so that entries of equal neighbours stay in the order of their edges
+        order, packed = keys.argsort(kind="stable"), keys
+        keys, edges = arrays.empty(len(packed), np.uint64, where), arrays.empty(len(packed), np.int64, where)
+        _take_sorted(len(packed), order, int(both), packed, keys, edges)
     else:
         keys.sort()
+    entries = len(keys) - (int(n_loops[0]) if both else 0)
     offsets = arrays.full(vertices + 1, -1, np.int64, where)
-    neighbours = arrays.empty(len(keys), sources.dtype, where)
-    _unpack_entries(len(keys) + 1, keys, len(keys), vertices, neighbours, offsets)
-    _find_row(vertices + 1, keys, len(keys), offsets)
-    return offsets, neighbours, edges
+    neighbours = arrays.empty(entries, sources.dtype, where)
+    _unpack_entries(entries + 1, keys, entries, vertices, neighbours, offsets)
+    _find_row(vertices + 1, keys, entries, offsets)
+    return offsets, neighbours, edges if edges is None else edges[:entries]
 
 
 @each

@@ -8,7 +8,7 @@ from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.index_type import MAX_UINT32, index_type
 from edgewise.ingest.columns import as_array, as_column, check_no_nulls, is_arrow, of_arrow, unmasked
-from edgewise.primitives import pack
+from edgewise.primitives import count, pack
 
 WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
 
@@ -166,7 +166,7 @@ def rows(offsets, neighbours):
             raise GraphError("offsets and neighbours are integer arrays, and offsets has at least one entry")
         offsets = arrays.contiguous(offsets.astype(np.int64, copy=False))
         falling = offsets[1:] < offsets[:-1]
-        if len(offsets) > 1 and bool(falling.any()):
+        if len(offsets) > 1 and count(falling):
             row = int(falling.argmax())
             raise GraphError(f"offsets fall from {int(offsets[row])} to {int(offsets[row + 1])} at row {row}")
         if int(offsets[0]) != 0 or int(offsets[-1]) != len(neighbours):
@@ -194,5 +194,5 @@ def edges_from_rows(offsets, neighbours, weights, directed):
 
 def count_edges(offsets, neighbours):
     """Number of edges of undirected rows, in which an edge has two entries and a self-loop one."""
-    n_self_loops = int((row_numbers(offsets, neighbours.dtype) == neighbours).sum())
+    n_self_loops = count(row_numbers(offsets, neighbours.dtype) == neighbours)
     return (len(neighbours) + n_self_loops) // 2

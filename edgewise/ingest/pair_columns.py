@@ -13,6 +13,7 @@ from edgewise.ingest.arrow import (
     checked,
     is_text,
     is_utf8,
+    numpy_array,
     value_type,
     with_plain_nulls,
     without_views,
@@ -23,7 +24,7 @@ from edgewise.ingest.growing import Growing
 from edgewise.ingest.ids import number_integers
 from edgewise.ingest.joined_columns import JoinedColumns
 from edgewise.ingest.record_arrays import batches_of, schema_of
-from edgewise.ingest.scores import Kept
+from edgewise.ingest.scores import Kept, weight_column
 from edgewise.timer import timer
 
 OBJECTS = np.dtype(object)
@@ -296,7 +297,7 @@ class Pairs(PairBatches):
             self._widen_weights(batch.schema.field(self.weight))
             room = self.weights.extend(len(left))
             try:
-                room[:] = weights.cast(pa.from_numpy_dtype(room.dtype)).to_numpy(zero_copy_only=False)
+                room[:] = numpy_array(weights.cast(pa.from_numpy_dtype(room.dtype)))
             except pa.ArrowInvalid as error:
                 problem = f"column {self.weight!r} holds {weights.type}, with a number that {room.dtype}"
                 raise GraphError(f"{problem} cannot hold; convert all weights to float64") from error
@@ -341,7 +342,7 @@ def integers(column, kind):
 
     if types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    values = column.to_numpy(zero_copy_only=False)
+    values = numpy_array(column)
     if values.dtype.kind != kind.kind and len(values):
         limit, least, most = np.iinfo(kind), int(values.min()), int(values.max())
         if least < limit.min or most > limit.max:
@@ -367,8 +368,9 @@ def from_frame(graph_class, frame, directed, given):
         raise GraphError("the name of a column is not UTF-8 text; rename it") from None
     if (ends[0] is None) != (ends[1] is None):
         raise OptionError(f"{CHOICE} belong together; give both or neither")
-    columns = choose_columns(names, numbers_in(table.schema), *ends, given.get("weight"))
-    where = Kept(*(given.get(name) for name in Kept._fields)).condition(names)
+    weight, kept = given.get("weight"), Kept(*(given.get(name) for name in Kept._fields))
+    columns = choose_columns(names, numbers_in(table.schema), *ends, weight_column(weight, kept.score, names))
+    where = kept.beside(weight).condition(names)
     joined = JoinedColumns(columns[:2], names)
     known = None if records is None else records.known_ids()
     wanted = PairColumns(*columns[:3], where, given.get("null", "error"))

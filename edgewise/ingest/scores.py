@@ -1,5 +1,7 @@
 """A threshold on the score of each pair, which is a condition on one column of the table."""
 
+from __future__ import annotations
+
 import math
 from numbers import Real
 from typing import NamedTuple
@@ -36,6 +38,10 @@ class Kept(NamedTuple):
             given = f"{argument('score')} names the column of a threshold"
             raise OptionError(f"{given}; add {argument('threshold')}, or leave it out")
 
+    def beside(self, weight) -> Kept:
+        """The same where the column of the scores may be for the weights alone, if these are ``True``."""
+        return self._replace(score=None) if weight is True and self.threshold is None else self
+
     def condition(self, names) -> str | None:
         """The condition on the rows of a table with these columns.
 
@@ -59,6 +65,19 @@ class Kept(NamedTuple):
 
         Condition(self.where, names)  # raises for what is a condition only in the brackets
         return f"{reached} and ({self.where})"
+
+
+def weight_column(weight, score, names):
+    """The column of the weights that is given: that of the scores, if the weight is ``True``.
+
+    Examples
+    --------
+    >>> weight_column(True, None, ["l", "r", "km", "match_probability"])
+    'match_probability'
+    """
+    if weight is not True:
+        return weight
+    return _score_column(names) if score is None else name_of(score, names)
 
 
 def _score_column(names):

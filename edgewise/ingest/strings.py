@@ -38,6 +38,7 @@ from edgewise.errors import GraphError
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.hashing import copy_bytes, hash_bytes, same_bytes
 from edgewise.ingest.string_order import Strings
+from edgewise.primitives import filled
 from edgewise.primitives.hash_table import EMPTY, UPPER_HALF, HashTable, probe
 from edgewise.timer import timer
 
@@ -134,10 +135,10 @@ def string_at(position, batch):
     """The text in which a string is, where it begins there, and its length."""
     row = position >> batch.pairs
     if position & batch.pairs:
-        start = batch.right.starts[row]
-        return batch.right.text, start, batch.right.starts[row + ONE] - start
-    start = batch.left.starts[row]
-    return batch.left.text, start, batch.left.starts[row + ONE] - start
+        start = np.int64(batch.right.starts[row])
+        return batch.right.text, start, np.int64(batch.right.starts[row + ONE]) - start
+    start = np.int64(batch.left.starts[row])
+    return batch.left.text, start, np.int64(batch.left.starts[row + ONE]) - start
 
 
 @partial(each, least_chunk=MIN_GROUPS)
@@ -183,17 +184,16 @@ def find_or_enter(position, batch, table, lookup):
             continue
         entry = content & ENTRY
         if entry < known:
-            other = table.offsets[entry]
-            if table.offsets[entry + ONE] - other == length and same_bytes(
-                text, start, table.arena, other, length
-            ):
-                return entry
+            other_text, other = table.arena, np.int64(table.offsets[entry])
+            other_length = np.int64(table.offsets[entry + ONE]) - other
         else:
             other_text, other, other_length = string_at(entry - known, batch)
-            if other_length == length and same_bytes(text, start, other_text, other, length):
-                lookup.new_lengths[position] = length + 1
-                lookup.new_lengths[max(fetch_min(slots, slot, own), own) - (tag | known)] = 0
-                return NEW | slot
+        if other_length == length and same_bytes(text, start, other_text, other, length):
+            if entry < known:
+                return entry
+            lookup.new_lengths[position] = length + 1
+            lookup.new_lengths[max(fetch_min(slots, slot, own), own) - (tag | known)] = 0
+            return NEW | slot
         slot = (slot + ONE) & mask
 
 
@@ -238,12 +238,6 @@ def write_numbers(row, batch, slots, results, sources, targets):
 
 
 @each
-def clear(slot, slots):
-    """Make a slot empty."""
-    slots[slot] = EMPTY
-
-
-@each
 def rehash(old_slot, old_slots, slots):
     """Enter a slot's content into a larger table; its tag has enough bits of the hash."""
     content = old_slots[old_slot]
@@ -285,9 +279,8 @@ def _kept(items):
 
 
 def _empty_slots(count):
-    slots = np.empty(count, np.uint64)
-    clear(count, slots)
-    return slots
+    make = np.full if count <= SMALL_SLOTS else filled  # whose loop is not compiled for a small table
+    return make(count, EMPTY, np.uint64)
 
 
 def _is_utf8(text):
@@ -430,7 +423,8 @@ class StringNumbers:
         with timer("grow"):
             times = 4 if len(self.slots) < SMALL_SLOTS else 2
             old_slots, self.slots = self.slots, _empty_slots(times * len(self.slots))
-            rehash(len(old_slots), old_slots, self.slots)
+            if self.count:
+                rehash(len(old_slots), old_slots, self.slots)
 
     def _append(self, count, n_bytes):
         """Make room for new strings."""

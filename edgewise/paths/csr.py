@@ -6,10 +6,16 @@ import numpy as np
 
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
+from edgewise.device.regions import workers
 from edgewise.primitives import mean
 
 #: Entries, evenly spaced, whose ends tell how uneven degrees are.
 SAMPLED = 1024
+#: Entries per vertex up to which a graph is thin, as road networks are: its rounds are many and small, and
+#: get at most so many workers, or one for so many vertices.
+THIN, FEW_WORKERS, VERTICES_PER_WORKER = 5, 16, 2**17
+#: Bytes of a search's memory up to which it is kept for the next search of the same rows.
+KEPT_BYTES = 2**27
 
 
 class CSR(NamedTuple):
@@ -50,6 +56,14 @@ def spread_of(weights) -> Spread:
     return Spread(weights.min().item(), weights.max().item(), middle)
 
 
+def workers_for(rows) -> int:
+    """Workers of a search by rounds on the CPU; with more of them a thin graph would take longer."""
+    n = rows.n_vertices
+    if len(rows.neighbours) > THIN * n:
+        return workers()
+    return min(workers(), max(FEW_WORKERS, n // VERTICES_PER_WORKER))
+
+
 class Adjacency:
     """Both directions of a graph's rows: of the edges that leave each vertex, and that come in.
 
@@ -59,6 +73,7 @@ class Adjacency:
 
     def __init__(self, outgoing: CSR, incoming: CSR | None = None):
         self.outgoing, self._incoming = outgoing, incoming
+        self._memory: dict[Any, Any] = {}
 
     @property
     def offsets(self):
@@ -101,6 +116,20 @@ class Adjacency:
             with arrays.guard(arrays.device_of(self.offsets)):
                 self._incoming = _reversed(self.outgoing)
         return self._incoming
+
+    def borrow(self, search, n_workers):
+        """Records of arrays that the last search of this name with so many workers has left, or None.
+
+        The first use of new pages costs as much as a search of thousands of vertices.  Of two searches at the
+        same time only one gets the arrays.
+        """
+        kept, records = self._memory.pop(search, (0, None))
+        return records if kept == n_workers else None
+
+    def keep(self, search, n_workers, *records):
+        """Leave records of arrays, whose contents do not matter, to the next search."""
+        if sum(array.nbytes for record in records for array in record) <= KEPT_BYTES:
+            self._memory[search] = n_workers, records
 
     @cached_property
     def spread(self) -> Spread:

@@ -100,7 +100,10 @@ def by_levels(offsets, neighbours, sources, cutoff, words, slots, vertices, dist
 
 @device
 def settle_nearest(rows, sources, targets, limits, heap, found):
-    """Dijkstra's search; return the number of vertices met, the distance it came to, and how it ended."""
+    """Dijkstra's search; return the number of vertices met, the distance it came to, and how it ended.
+
+    The nearest vertex that was lowered last is kept out of the heap, so that a path needs no heap.
+    """
     cutoff, none, enough = limits
     tentative = found.tentative
     size = count = n_entries = 0
@@ -108,10 +111,13 @@ def settle_nearest(rows, sources, targets, limits, heap, found):
         slot, count = enter(source, count, found.vertices, found.words, found.slots)
         tentative[slot] = 0
         size = push(heap, size, tentative[slot], np.int64(slot))
-    distance, targets_left = heap.keys[0], len(targets)
-    while size > 0:
-        distance, slot = heap.keys[0], np.uint64(heap.items[0])
-        size = pop(heap, size)
+    distance, kept, kept_slot, targets_left = heap.keys[0], none, np.int64(0), len(targets)
+    while size > 0 or kept != none:
+        if size > 0 and heap.keys[0] < kept:
+            distance, slot = heap.keys[0], np.uint64(heap.items[0])
+            size = pop(heap, size)
+        else:
+            distance, slot, kept = kept, np.uint64(kept_slot), none
         if distance > cutoff:
             break
         if distance > tentative[slot]:
@@ -140,7 +146,12 @@ def settle_nearest(rows, sources, targets, limits, heap, found):
                     tentative[slot] = none
                 if longer < tentative[slot]:
                     tentative[slot] = longer
-                    size = push(heap, size, longer, np.int64(slot))
+                    if longer < kept:
+                        further, further_slot, kept, kept_slot = kept, kept_slot, longer, np.int64(slot)
+                    else:
+                        further, further_slot = longer, np.int64(slot)
+                    if further != none:
+                        size = push(heap, size, further, further_slot)
     return count, distance, COMPLETE
 
 
@@ -196,11 +207,12 @@ def search_by_distance(rows, sources, cutoff, targets=None):
     if len(sources) > MAX_SOURCES or len(targets) > MAX_TARGETS:
         return start
     words, numbers, values = _memory(dtype)
-    values[SLOTS + ROOM :] = cutoff, unreached(dtype)
+    values[SLOTS + ROOM], values[SLOTS + ROOM + 1] = cutoff, unreached(dtype)
     numbers[ITEMS_AT] = max(len(rows.offsets) // VERTICES_PER_MET, MIN_VERTICES)
-    given = len(sources) + len(targets)
     numbers[GIVEN_AT : GIVEN_AT + len(sources)] = sources
-    numbers[GIVEN_AT + len(sources) : GIVEN_AT + given] = targets
+    if len(targets):
+        first = GIVEN_AT + len(sources)
+        numbers[first : first + len(targets)] = targets
     count = by_distance(*rows, words, numbers, values, len(sources), len(targets))
     ending = numbers[ITEMS_AT]
     if ending == OVERFLOWED:

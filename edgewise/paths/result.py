@@ -11,7 +11,7 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 from edgewise.errors import OptionError, VerificationError
-from edgewise.primitives import count
+from edgewise.primitives import count, filled
 from edgewise.result import Result
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Distances(Result):
         if self._sparse is None:
             return self._distances
         vertices, values = self._sparse
-        dense = arrays.full(self.graph.n_vertices, unreached(values.dtype), values.dtype, "cpu")
+        dense = filled(self.graph.n_vertices, unreached(values.dtype), values.dtype)
         dense[vertices] = values
         return dense
 
@@ -192,8 +192,10 @@ class Distances(Result):
         """
         import pyarrow as pa
 
+        from edgewise.ingest.arrow import arrow_array
+
         vertices, values = self._reached
-        return pa.table({"id": self.graph.ids_of(vertices), "distance": values})
+        return pa.table({"id": arrow_array(self.graph.ids_of(vertices)), "distance": arrow_array(values)})
 
     def _verify(self, graph):
         from edgewise.paths.verification import verify

@@ -1,4 +1,4 @@
-"""Scan, pack, histogram and unique, by NumPy or CuPy: arrays on one device in, arrays on that device out.
+"""Fill, scan, pack, histogram, unique, by NumPy or CuPy: arrays on one device in, arrays on that device out.
 
 At the first use of most reductions, CuPy compiles templates for three seconds or more.  Its scans, and sums
 that keep the type, are compiled already: with them :func:`count` and :func:`mean` begin at once.
@@ -6,10 +6,29 @@ that keep the type, are compiled already: with them :func:`count` and :func:`mea
 
 import numpy as np
 
-from edgewise.device import arrays
+from edgewise.device import arrays, each
 
 #: Items that a GPU converts at a time.
 AT_ONCE = 2**24
+#: Bytes from which on all threads fill an array.
+SHARED_BYTES = 2**20
+
+
+def filled(count, value, dtype):
+    """Host array of ``count`` items equal to ``value``; a large one is filled by all threads."""
+    array = np.empty(count, dtype)
+    if array.nbytes < SHARED_BYTES:
+        array.fill(value)
+        return array
+    words = np.dtype(f"i{array.itemsize}")  # one kernel for all types of a size
+    fill_item(count, array.view(words), np.array(value, dtype).view(words)[()])
+    return array
+
+
+@each
+def fill_item(at, array, value):
+    """Set one item of an array."""
+    array[at] = value
 
 
 def exclusive_scan(counts):

@@ -1,6 +1,7 @@
-"""The first use of a command says that it compiles; a second process compiles nothing."""
+"""The first use of a command says that it compiles; a second compiles nothing.  Neither imports pandas."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -18,9 +19,11 @@ def test_a_second_process_compiles_nothing(tmp_path, ids):
     settings = {**os.environ, "EDGEWISE_CACHE_DIR": str(tmp_path / "cache"), "EDGEWISE_QUIET": "0"}
     said, kept = [], []
     for turn in range(2):
-        command = [sys.executable, "-m", "edgewise", "components", "pairs.csv", "-o", f"{turn}.csv"]
+        words = ["-m", "edgewise", "components", "pairs.csv", "-o", f"{turn}.csv"]
+        command = [sys.executable, "-X", "importtime", *words]
         done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+        assert not re.search(r"\| +pandas$", done.stderr, re.MULTILINE)  # which takes as long as the rest
         said.append(done.stderr.count("compiling kernels"))
         files = (tmp_path / "cache").rglob("*.nbc")
         kept.append({path.name: path.stat().st_mtime_ns for path in files})

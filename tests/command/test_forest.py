@@ -79,3 +79,35 @@ def test_mistakes(pairs, tmp_path, capsys):
     assert "--undirected" in complaint(capsys, pairs, "--directed", "--weight", "score")
     (tmp_path / "nan.csv").write_text("a,b,km\nx,y,1.5\ny,z,nan\n")
     assert "NaN" in complaint(capsys, "nan.csv")
+
+
+def test_several_devices_and_streams(pairs, capsys, tmp_path):
+    how = ["--weight", "score", "--maximum", "-o"]
+    for name, options in (
+        ("one.csv", ["--device", "cpu"]),
+        ("two.csv", ["--devices", "cpu:0,cpu:1"]),
+        ("streamed.csv", ["--stream", "--device", "cpu", "--checkpoint", "so-far"]),
+    ):
+        assert run(["forest", pairs, *how, name, *options]) == 0
+        assert (tmp_path / name).read_text() == (tmp_path / "one.csv").read_text()
+        out = capsys.readouterr().out
+        assert "2 trees of the heaviest edges, 4 edges of weight 3.35" in out
+    assert "(kruskal, streamed from 1 file, " in out
+    assert not (tmp_path / "so-far").exists()
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    (folder / "0.csv").write_text(PAIRS)
+    (folder / "1.csv").write_text("left,right,score\ndora,eve,0.1\nbob,ann,2\n")
+    assert run(["forest", "shards", "--stream", "--maximum", "--json", "--device", "cpu"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["forest_edges"], facts["files"], facts["edges"]) == (5, 2, 7)
+    for wrong, words in (
+        (["--checkpoint", "so-far"], "--checkpoint goes with --stream"),
+        (["--stream", "--verify"], "--verify needs all pairs"),
+        (["--stream", "--method", "kruskal"], "--method kruskal means nothing with --stream"),
+        (["--stream", "--devices", "cpu:0,cpu:1"], "uses one device; use --device"),
+        (["--stream", "--directed"], "--directed means nothing with --stream"),
+        (["--stream", "--weight", "right"], "a column of ids"),
+        (["--stream", "--weight", "gone"], "'gone' is not there"),
+    ):
+        assert words in complaint(capsys, pairs, *(["--maximum"] if "--weight" in wrong else how[:3]), *wrong)

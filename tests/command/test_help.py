@@ -85,6 +85,8 @@ def folder_of_examples(tmp_path, monkeypatch):
     ew.write(ew.generate.pairs(50), "shards/one.parquet")
     ew.write(ew.generate.with_weights(ew.generate.grid(6), 1, 9), "roads.gr")
     ew.write(ew.generate.grid(6), "graph.mtx")
+    ew.write(ew.generate.grid(12), "mesh.graph")
+    Path("mesh.graph.part.64").write_text("".join(f"{number % 64}\n" for number in range(144)))
 
 
 def test_short_name_of_version(capsys):
@@ -97,7 +99,13 @@ def test_completion_knows_values_of_options(capsys, monkeypatch):
     for name, value in {"_EDGEWISE_COMPLETE": "complete_bash", **typed}.items():
         monkeypatch.setenv(name, value)
     assert run([]) == 0
-    assert capsys.readouterr().out.split() == ["rem", "rem-sequential", "rem-edge-sample", "rem-sample"]
+    assert capsys.readouterr().out.split() == [
+        "rem",
+        "rem-sequential",
+        "rem-ranges",
+        "rem-edge-sample",
+        "rem-sample",
+    ]
 
 
 def test_only_the_requested_page_is_imported():

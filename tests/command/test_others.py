@@ -140,6 +140,13 @@ def test_warmup_of_cycles(capsys):
     assert json.loads(capsys.readouterr().out)["device"] == "cpu"
 
 
+@pytest.mark.interpreter
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" not in os.environ, reason="compiles for a minute")
+def test_warmup_of_forests(capsys):
+    assert run(["warmup", "--forests", "--device", "cpu", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["device"] == "cpu"
+
+
 def test_warmup_leaves_nothing_to_compile(tmp_path):
     """A process after ``warmup`` gives no notice of compiling."""
     fresh = os.environ | {"EDGEWISE_CACHE_DIR": str(tmp_path / "kernels"), "EDGEWISE_QUIET": "0"}

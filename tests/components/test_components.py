@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.components import METHODS
-from edgewise.components.sizes_on_cores import sizes_on_cores
+from edgewise.components.sizes import ComponentSizes
 from edgewise.components.verification import oracle
-from edgewise.device import arrays
+from edgewise.device import arrays, threads
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, GraphError, OptionError, VerificationError
 from tests.zoo import ZOO
 
 sizes = import_module("edgewise.components.result")
+rem_ranges = import_module("edgewise.components.rem_ranges")
 selection = import_module("edgewise.components.selection")
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
@@ -154,16 +155,35 @@ def test_the_method_does_not_depend_on_what_was_read():
 
 
 def test_cpu_lists_and_rows_get_the_method_for_their_order_and_density(monkeypatch):
-    monkeypatch.setattr(selection, "MANY_EDGES", 100)
     ring = ew.generate.paths(1000, seed=1)
-    assert selection.select_method(ew.Graph.from_csr(ring.offsets, ring.neighbours)) == "ecl-pairs"
-    assert selection.select_method(ring.with_both_forms()) in ("rem", "rem-sequential")
     dense = ew.generate.uniform(1000, 8000, seed=1)
-    assert selection.select_method(dense) == "rem-edge-sample"
     order = np.argsort(dense.targets, kind="stable")
     ordered = ew.Graph.from_edges(dense.sources[order], dense.targets[order], n_vertices=1000)
-    assert selection.select_method(ordered) in ("rem", "rem-sequential")
-    assert selection.select_method(dense.with_both_forms()) == "rem-sample"
+    local, selected = ew.generate.grid(40, 40), selection.select_method
+    monkeypatch.setattr(selection, "LITTLE", 1000)
+    assert selected(ew.Graph.from_csr(ring.offsets, ring.neighbours)) == "ecl-pairs"
+    assert selected(dense.with_both_forms()) == "rem-sample"
+    for count, expected in (
+        (1, ("rem-sequential", "rem-sequential", "rem-edge-sample")),
+        (2, ("rem", "rem-ranges", "rem-edge-sample")),
+    ):
+        monkeypatch.setattr(threads, "count", lambda count=count: count)
+        monkeypatch.setattr(selection, "MANY", 100)
+        assert tuple(map(selected, (ordered, local, dense))) == expected
+        monkeypatch.setattr(selection, "MANY", 10_000)
+        assert {selected(graph) for graph in (ordered, local, dense)} == {"rem-sequential"}
+
+
+@pytest.mark.parametrize("room", [1, 8, 10**6])
+@pytest.mark.parametrize("count", [1, 3])
+def test_ranges_of_any_list_lose_no_edge(monkeypatch, count, room):
+    """Also of a list in random order, whose parts have more crossing edges than are listed."""
+    monkeypatch.setattr(threads, "count", lambda: count)
+    monkeypatch.setattr(rem_ranges, "EDGES_PER_LISTED", room)
+    for made in (ew.generate.grid(30, 40, dropped=0.4), ew.generate.uniform(600, 900, seed=2)):
+        assert labels_of("rem-ranges", made.n_vertices, made.sources, made.targets) == oracle(
+            made.n_vertices, made.sources.tolist(), made.targets.tolist()
+        )
 
 
 @pytest.mark.parametrize("scattered", [False, True])
@@ -177,16 +197,30 @@ def test_memory_that_is_fetched_ahead_changes_nothing(monkeypatch, name, scatter
 
 
 @pytest.mark.parametrize(
-    ("local", "edges", "expected"),
-    [(True, 3, "hook-rem"), (True, 5, "hang-rem"), (False, 5, "rem"), (True, 30, "rem")],
+    ("local", "ordered", "edges", "expected"),
+    [
+        (True, False, 3, "hang-rem"),
+        (True, True, 5, "hang-rem"),
+        (True, False, 5, "rem"),
+        (False, False, 5, "rem"),
+        (True, False, 30, "rem"),
+        (False, True, 30, "rem"),
+        (False, False, 30, "edge-filter"),
+        ("skewed", False, 30, "rem"),
+    ],
 )
-def test_edge_lists_on_a_gpu_get_a_round_of_hooks_where_it_pays(monkeypatch, local, edges, expected):
+def test_edge_lists_on_a_gpu_get_what_pays(monkeypatch, local, ordered, edges, expected):
     monkeypatch.setattr(selection, "MIN_EDGES", 10)
+    monkeypatch.setattr(selection, "VERTICES_TO_FILTER", 10)
     monkeypatch.setattr(ew.Graph, "device", "cuda:0")
     monkeypatch.setattr(arrays, "on", lambda device: nullcontext())
     n = 1000
-    sources = np.arange(n * edges) % n
-    targets = (sources + (1 if local else n // 2)) % n
+    sources = np.arange(n * edges) // edges
+    if not ordered:
+        sources = np.random.default_rng(2).permutation(sources)
+    targets = (sources + (1 if local is True else n // 2)) % n
+    if local == "skewed":
+        targets = np.where(np.random.default_rng(1).random(n * edges) < 0.2, n // 2, targets)
     assert selection.select_method(ew.Graph(n, edges=(sources, targets, None))) == expected
     monkeypatch.setattr(selection, "MIN_EDGES", 10**6)
     assert selection.select_method(ew.Graph(n, edges=(sources, targets, None))) == "rem"
@@ -198,7 +232,7 @@ def test_many_vertices_are_counted_in_the_same_way(monkeypatch):
     expected = sizes.component_sizes(labels)
     monkeypatch.setattr(sizes, "MANY", 10)
     monkeypatch.setattr(sizes, "BLOCK", 7)
-    for found in sizes.component_sizes(labels), sizes_on_cores(labels):
+    for found in sizes.component_sizes(labels), ComponentSizes(labels).members:
         for one, other in zip(expected, found):
             assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())
 
@@ -208,6 +242,6 @@ def test_all_cores_count_the_members(shape):
     graph = ew.Graph.from_edges(*ZOO[shape][1:], n_vertices=ZOO[shape][0])
     labels = ew.connected_components(graph).labels
     roots, counts = np.unique(labels, return_counts=True)
-    found = sizes_on_cores(labels)
+    found = ComponentSizes(labels).members
     assert (found[0].tolist(), found[1].tolist()) == (roots.tolist(), counts.tolist())
     assert (found[0].dtype, found[1].dtype) == (labels.dtype, np.int64)

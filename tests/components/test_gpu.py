@@ -17,6 +17,7 @@ STARS = np.repeat(np.arange(3000), STAR_SIZES), 3000 + np.arange(STAR_SIZES.sum(
 LARGE = {
     "rmat": lambda: ew.generate.rmat(17, edge_factor=8, seed=3),
     "uniform, sparse": lambda: ew.generate.uniform(200_000, 120_000, seed=3),
+    "uniform, dense": lambda: ew.generate.uniform(300_000, 2_400_000, seed=3),
     "road": lambda: ew.generate.grid(400, dropped=0.35, seed=3),
     "road, shuffled": lambda: ew.generate.grid(400, dropped=0.35, shuffle=True, seed=3),
     "hubs": lambda: ew.generate.scale_free(50_000, seed=3),
@@ -106,3 +107,14 @@ def test_missing_gpu_and_full_gpu_are_named():
 
 
 ZOO_GRAPH = ew.Graph.from_edges([0], [1], n_vertices=2)
+
+
+def test_thresholds():
+    graph = ew.generate.with_weights(ew.generate.uniform(200_000, 700_000, seed=3), 1, 1000)
+    thresholds = [1, 100, 400, 500, 600, 700, 800, 900, 950, 1000]
+    here = ew.connected_components(graph, thresholds=thresholds)
+    there = ew.connected_components(graph.to("cuda"), thresholds=thresholds)
+    assert (there.on_host().labels == here.labels).all()
+    assert there.counts.tolist() == here.counts.tolist() and there.largest.tolist() == here.largest.tolist()
+    assert there.edge_counts.tolist() == here.edge_counts.tolist()
+    assert there.to_frame("min").equals(here.to_frame("min"))

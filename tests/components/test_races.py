@@ -1,19 +1,23 @@
 """Device functions under a jittery interpreter: no race in ours, and a planted one is caught."""
 
+from importlib import import_module
 from types import FunctionType
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from edgewise.components import edge_lists, pairs_of_rows, sizes_on_cores
+from edgewise.components import edge_lists, naming, pairs_of_rows, threshold_result
 from edgewise.components.hang_rem import hang
 from edgewise.components.hook import hook_up
 from edgewise.components.long_rows import list_row
 from edgewise.components.rem import union as rem_union
 from edgewise.components.verification import oracle
 from edgewise.ingest.csr import rows_from_edges
+from edgewise.ingest.string_order import strings_of
 from tests import jitter
 
+rem_ranges = import_module("edgewise.components.rem_ranges")
 pytestmark = pytest.mark.interpreter
 SEEDS = range(150)
 SOURCES, TARGETS = np.array([4, 4, 3, 5, 1, 5, 2]), np.array([3, 2, 5, 1, 4, 0, 6])
@@ -162,21 +166,21 @@ def test_no_edge_is_lost_between_cores(run):
     assert any(run(seed, cas=careless_cas) != [0] * 7 for seed in SEEDS)
 
 
-def members(seed, **replaced):
-    """Members of the components as three cores count them in blocks of three vertices."""
-    scheduler = jitter.Scheduler(seed)
-    sizes, n_roots = (jitter.Jittery(np.zeros(9, np.int64), scheduler) for _ in range(2))
-    labels, winner = np.array([0, 1, 1, 0, 1, 5, 1, 5, 1]), np.zeros(1, np.int64)
-    count = jitter.jittery(sizes_on_cores.count_members.body, BLOCK=3, **replaced)
-    tasks = (lambda block=block: count(block, labels, winner, sizes, n_roots) for block in range(3))
-    scheduler.run(*tasks)
-    return sizes.values.tolist(), n_roots.values[:3].tolist()
+def in_ranges(seed, **replaced):
+    """Labels of FORK by three parts, two of which have crossing edges only."""
+    inside, crossing = (
+        jitter.jittery(getattr(rem_ranges, name).body, **replaced)
+        for name in ("splice_inside", "unite_crossing")
+    )
+    parts = (*FORK, rem_ranges.ranges_of(7, FORK[0], 3))
+    return labels_after(seed, np.arange(7), each_index(inside, 3, *parts), each_index(crossing, 3, *parts))
 
 
-def test_no_member_is_lost():
+def test_ranges_that_overlap_lose_edges():
     for seed in SEEDS:
-        assert members(seed) == ([2, 4, 0, 0, 0, 1, 0, 0, 0], [2, 1, 0]), f"seed {seed}"
-    assert any(members(seed, fetch_add=careless_add) != members(seed) for seed in SEEDS)
+        assert in_ranges(seed) == [0] * 7, f"seed {seed}"
+    anywhere = {"min": lambda *_: 7, "max": lambda *_: 0}
+    assert any(in_ranges(seed, **anywhere) != [0] * 7 for seed in SEEDS)
 
 
 def hung_and_joined(seed, join_early):
@@ -203,3 +207,39 @@ def hung_and_joined(seed, join_early):
 def test_writes_that_hanging_loses_are_joined_later():
     assert all(hung_and_joined(seed, 0) == EXPECTED for seed in SEEDS)
     assert not all(hung_and_joined(seed, 1) == EXPECTED for seed in SEEDS)  # the planted race
+
+
+def named_by(seed, **replaced):
+    """The vertex that names one cluster of seven parts, the least id of which comes last."""
+    scheduler = jitter.Scheduler(seed)
+    note = jitter.jittery(naming.note_least_of_parts.body, **replaced)
+    strings = strings_of(pa.array(["g", "f", "e", "d", "c", "b", "a"]))
+    least = jitter.Jittery(np.arange(7), scheduler)
+    givers = np.arange(7), least
+
+    def thread(number):
+        for vertex in range(number, 7, 3):
+            note(vertex, np.arange(7), np.zeros(7, np.int64), strings, givers)
+
+    scheduler.run(*(lambda number=number: thread(number) for number in range(3)))
+    return int(least.values[0])
+
+
+def test_the_least_id_names_a_union_of_parts():
+    assert {named_by(seed) for seed in SEEDS} == {6}
+    assert any(named_by(seed, cas=careless_cas) != 6 for seed in SEEDS)
+
+
+def sizes_after(seed, **replaced):
+    """Size of a component of four parts that are added at the same time."""
+    scheduler = jitter.Scheduler(seed)
+    add = jitter.jittery(threshold_result.add_parts.body, **replaced)
+    sizes = jitter.Jittery(np.array([5, 1, 2, 3]), scheduler)
+    parts, labels = np.arange(4), np.zeros(4, np.int64)
+    scheduler.run(*(lambda vertex=vertex: add(vertex, parts, labels, sizes) for vertex in range(4)))
+    return int(sizes.values[0])
+
+
+def test_sizes_of_parts_are_all_added():
+    assert {sizes_after(seed) for seed in SEEDS} == {11}
+    assert any(sizes_after(seed, fetch_add=careless_add) != 11 for seed in SEEDS)

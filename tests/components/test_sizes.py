@@ -1,11 +1,11 @@
-"""Roots and sizes as a GPU finds them: stretches of all lengths, labels of all kinds, races."""
+"""Roots and sizes: stretches of all lengths, labels of all kinds, races."""
 
 import numpy as np
 import pytest
 
 import edgewise as ew
 from edgewise.components import sizes
-from edgewise.device import Worker, arrays, launch
+from edgewise.device import arrays, launch
 from tests import jitter, lockstep
 from tests.conftest import engine
 
@@ -30,9 +30,11 @@ def random_labels(n, n_components, seed, kind=np.uint32):
 def test_roots_and_sizes(monkeypatch, n, n_components, kind):
     if engine() != "jit":  # compiled kernels are kept, with their constants
         monkeypatch.setattr(sizes, "STRETCH", 32)
+        monkeypatch.setattr(sizes, "STRETCH_OF_CORE", 32)
     labels = random_labels(n, n_components, n, kind)
     there = arrays.move(labels, PLACE)
     found = sizes.ComponentSizes(there)
+    assert found.count == len(np.unique(labels))
     roots, members = found.members
     assert (roots.dtype, members.dtype) == (kind, np.int64)
     values, counts = np.unique(labels, return_counts=True)
@@ -51,17 +53,13 @@ def test_results_on_a_gpu():
 
 
 def sizes_by_threads(seed, **replaced):
-    """Sizes counted by three workers, two of whose labels are no giant's."""
-    scheduler, workers, labels = jitter.Scheduler(seed), 3, np.array([0, 1, 1, 0, 1, 1, 6, 6, 6], np.uint32)
+    """Sizes counted by three threads, two of whose labels are no giant's."""
+    scheduler, labels = jitter.Scheduler(seed), np.array([0, 1, 1, 0, 1, 5, 1, 5, 1], np.uint32)
     counted = jitter.Jittery(np.zeros(9, np.uint32), scheduler)
-    region = jitter.jittery(sizes.count_members.body, **replaced)
-    winner = np.zeros(1, np.int64)
-    jitter.run_region(
-        scheduler,
-        workers,
-        lambda number, barrier: region(Worker(number, workers, barrier), labels, winner, counted),
-    )
-    return counted.values.tolist() == [2, 4, 0, 0, 0, 0, 3, 0, 0]
+    body = jitter.jittery(sizes.count_members.body, **replaced)
+    given = 3, sizes.Counted(labels, np.zeros(1, np.int64), counted), np.zeros(3, np.int64)
+    scheduler.run(*(lambda stretch=stretch: body(stretch, 0, 1, *given) for stretch in range(3)))
+    return counted.values.tolist() == [2, 4, 0, 0, 0, 1, 0, 0, 0]
 
 
 def careless_add(array, index, value):
@@ -83,15 +81,18 @@ def test_lanes_of_a_warp_count_together(seed):
     n, stretch = 90, 16
     labels = random_labels(n, 12, seed)
     n_roots = np.zeros(-(-n // stretch), np.int64)
-    lockstep.run(sizes.count_roots, labels, n_roots, STRETCH=stretch)
+    lockstep.run_rows(sizes.count_roots, len(n_roots), stretch, labels, n_roots)
     roots, expected = np.unique(labels, return_counts=True)
     starts = np.concatenate([[0], np.cumsum(n_roots)])
     assert starts.tolist() == np.searchsorted(roots, stretch * np.arange(len(starts))).tolist()
-    winner, counted = np.full(1, roots[expected.argmax()], np.int64), np.zeros(n, np.uint32)
-    lockstep.run(sizes.count_members, labels, winner, counted)
-    assert counted[roots].tolist() == expected.tolist() and counted.sum() == n
+    giant = roots[expected.argmax()]
+    counted = sizes.Counted(labels, np.full(1, giant, np.int64), np.zeros(n, np.uint32))
+    again = np.zeros_like(n_roots)
+    lockstep.run_rows(sizes.count_members, len(n_roots), stretch, counted, again)
+    assert again.tolist() == n_roots.tolist()
+    assert (counted.sizes[roots] + (roots != giant)).tolist() == expected.tolist()
     members, largest = sizes.Members(np.zeros_like(roots), np.zeros_like(expected)), np.zeros(1, np.int64)
-    lockstep.run(sizes.list_roots, labels, counted, starts, members, largest, STRETCH=stretch)
+    lockstep.run_rows(sizes.list_roots, len(n_roots), stretch, counted, starts, members, largest)
     assert (members.roots.tolist(), members.sizes.tolist()) == (roots.tolist(), expected.tolist())
     assert largest[0] == expected.max()
 
@@ -99,12 +100,13 @@ def test_lanes_of_a_warp_count_together(seed):
 @pytest.mark.ptx
 @pytest.mark.parametrize("kind", ["uint32", "int64"])
 def test_compiles_for_gpus(kind):
-    labels, words, barrier = f"{kind}[]", "int64[]", "int32[]"
-    for region, kinds in (
+    labels, words = f"{kind}[]", "int64[]"
+    counted, members = (sizes.Counted, (labels, words, labels)), (sizes.Members, (labels, words))
+    for loop, kinds in (
         (sizes.count_roots, (labels, words)),
-        (sizes.count_members, (labels, words, labels)),
-        (sizes.list_roots, (labels, labels, words, (sizes.Members, (labels, words)), words)),
+        (sizes.count_members, (counted, words)),
+        (sizes.list_roots, (counted, words, members, words)),
     ):
-        text = region.cuda.ptx((barrier, *kinds), (9, 0))
+        text = loop.kernels["warp"].ptx(("int64", *kinds), (9, 0))
         assert launch.entry_name(text)
         assert "ld.local" not in text

@@ -289,8 +289,8 @@ def test_preparing_and_summing_up_compile_for_gpus():
         (pentagons.sum_up, (barrier, state, many, words, words)),
         (ranked_rows.key_of_degree, (words, words)),
         (ranked_rows.place_vertex, (words, many, words, words)),
-        (ranked_rows.key_of_entry, (words, many, many, words)),
-        (ranked_rows.place_entry, (words, csr, many, words)),
+        (ranked_rows.key_of_entry, (ranked_rows.Given(words, many), many, words, words, words)),
+        (ranked_rows.place_entry, (words, csr, many)),
     ):
         text = kernel.cuda.ptx(tuple(map(launch.kind_of, given)), (9, 0))
         assert launch.entry_name(text)

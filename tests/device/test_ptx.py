@@ -38,6 +38,8 @@ def launched():
                 ew.connected_components(graph, method=name).verify()
             for merge in MERGES:
                 ew.connected_components(graph, devices="cpu:0,cpu:1,cpu:2", merge=merge).verify()
+            weights = np.arange(len(sources)) % 4
+            ew.connected_components(graph, thresholds=[1, 3], weight=weights).summary()
             stream = ew.ComponentsStream(vertices)
             stream.add(graph.sources, graph.targets)
             assert stream.connected(0, 0)

@@ -43,6 +43,24 @@ def cs406(tmp_path_factory):
     return experiments.run("cs406", size="tiny", devices=TWO, runs=1, files=[file])
 
 
+@pytest.fixture(scope="module")
+def ecl():
+    return experiments.run("ecl-mst", size="tiny", devices="cpu:0", runs=1)
+
+
+def test_forests_of_ecl_mst(ecl):
+    (table,) = ecl.tables
+    assert [row["method"] for row in table.rows[:2]] == ["boruvka", "kruskal"]
+    assert len(table.rows) == 7 * 2
+
+
+@pytest.fixture(scope="module")
+def manoochehri():
+    """Two protocols; the others are measured in the interpreter, which compiles nothing."""
+    only = {"only": ["retries"], "without": ["warm"]}
+    return experiments.run("manoochehri-2017", size="tiny", devices="cpu:0", runs=1, **only)
+
+
 def test_every_experiment_of_the_thesis_has_all_its_rows(hellas):
     assert {table.name: len(table.rows) for table in hellas.tables} == {
         "iterations": 2 * len(SAMPLE),

@@ -42,3 +42,20 @@ def test_cycles_from_a_queue(monkeypatch):
     monkeypatch.setattr(cs406, "LENGTHS", (3,))
     (table,) = experiments.run("cs406", size="tiny", devices="cpu:0", runs=1, only=["queue"]).tables
     assert [row["method"] for row in table.rows] == ["dfs", "auto", "auto"]
+
+
+def test_protocols_and_forests():
+    without = ["USA", "W", "RND1", "R-MAT1", "RND2", "cold"]
+    options = {"devices": "cpu:0", "runs": 1, "only": ["forests", "protocols"], "without": without}
+    forests, protocols = experiments.run("manoochehri-2017", size="tiny", **options).tables
+    assert {row["graph"]: row["published_rate"] for row in forests.rows}["NY"] == 0.77
+    names = [row["protocol"] for row in protocols.rows if row["case"] == "warm"]
+    assert names[:3] == ["atomics", "sorted locks", "wound-wait"] and len(names) == 9
+
+
+@pytest.mark.simulator
+def test_forests_on_a_device():
+    without = ["USA", "W", "E", "FLA", "RND1", "R-MAT1", "RND2", "R-MAT2"]
+    options = {"devices": DEVICES, "runs": 1, "only": ["forests"], "without": without}
+    (table,) = experiments.run("manoochehri-2017", size="tiny", **options).tables
+    assert [row["graph"] for row in table.rows] == ["NY"]

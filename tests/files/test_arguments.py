@@ -34,7 +34,6 @@ def test_where_nothing_can_be_written(path):
         ({"repeated": "frist"}, "repeated='frist' is unknown; did you mean first?"),
         ({"source": 1.5, "target": 2}, "source=1.5 is no column; give a name or a position"),
         ({"source": 0, "target": True}, "target=True is no column"),
-        ({"weight": True}, "weight=True is no column"),
         ({"weight": 2.0}, "weight=2.0 is no column"),
         ({"header": "no"}, "header='no' must be True or False"),
         ({"header": 0}, "header=0 must be True or False"),

@@ -267,3 +267,28 @@ def test_threshold_on_the_command_line(tmp_path, capsys):
         assert ids == ["crm-__-1,0", "erp-__-2,0", "crm-__-2,2", "erp-__-1,2"]
     assert run(["components", str(path), "--score", "match_probability"]) == 2
     assert "--score names the column of a threshold; add --threshold, or" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [{}, {"score": "match_probability"}, {"threshold": 0.5}])
+def test_weights_may_be_the_scores(tmp_path, options):
+    frame = {"l": ["a", "b"], "r": ["b", "c"], "x": [1, 2], "match_probability": [0.9, 0.7], "y": [0, 0]}
+    how = {"source": "l", "target": "r", "weight": True, **options}
+    table = pa.table(frame)
+    graphs = [ew.Graph.from_frame(table, **how)]
+    for suffix in ("parquet", "csv", "jsonl"):
+        ew.write(table, tmp_path / f"pairs.{suffix}")
+        graphs.append(ew.read(tmp_path / f"pairs.{suffix}", **how))
+    for graph in graphs:
+        assert graph.weights.tolist() == [0.9, 0.7] and graph.assumed_weights is None
+
+
+def test_formats_without_scores_have_weights(tmp_path):
+    graph = ew.Graph.from_edges([0, 1], [1, 2], weights=[3, 4], n_vertices=3)
+    for suffix in ("mtx", "wel", "npz", "gr"):
+        ew.write(graph, tmp_path / f"graph.{suffix}")
+        assert sorted(ew.read(tmp_path / f"graph.{suffix}", weight=True).weights.tolist()) == [3, 4]
+    (tmp_path / "rows.txt").write_text("a b 0.5\nb c 0.25\n")
+    assert ew.read(tmp_path / "rows.txt", weight=True).weights.tolist() == [0.5, 0.25]
+    (tmp_path / "plain.csv").write_text("a,b\nx,y\n")
+    with pytest.raises(FileError, match="no column of scores"):
+        ew.read(tmp_path / "plain.csv", weight=True)

@@ -1,6 +1,7 @@
 """Every method on every engine finds Kruskal's edges, for every type of weights."""
 
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -8,10 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
+from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
-from edgewise.forest import METHODS, minimum_spanning_forest
+from edgewise.forest import METHODS, _entries, minimum_spanning_forest
+from edgewise.forest import filter as filter_step
+from edgewise.forest.filter import are_ascending
 from tests.zoo import ZOO
+
+boruvka = sys.modules["edgewise.forest.boruvka"]
 
 DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 HERE = [name for name, method in METHODS.items() if DEVICE.partition(":")[0] in method.devices]
@@ -89,9 +95,7 @@ def test_types(dtype):
 @pytest.mark.parametrize("dtype", ["int32", "float64"])
 def test_filter_step(dtype, monkeypatch):
     """Most edges are heavy, and the sample is smaller than the graph."""
-    import sys
-
-    monkeypatch.setattr(sys.modules["edgewise.forest.boruvka"], "SAMPLE", 64)
+    monkeypatch.setattr(filter_step, "SAMPLE", 64)
     draw = np.random.default_rng(3)
     n, m = 40, 1500
     graph = ew.Graph.from_edges(
@@ -102,6 +106,43 @@ def test_filter_step(dtype, monkeypatch):
     )
     check(graph)
     check(graph, maximum=True)
+
+
+def forest_of_rows(graph, **ascending):
+    """Edges and labels by Boruvka's algorithm from the rows of a graph."""
+    rows = as_rows(graph).to(DEVICE)
+    hooked_by, labels = METHODS["boruvka"].run(graph.n_vertices, _entries(rows, False)._replace(**ascending))
+    hooked_by = arrays.move(hooked_by, "cpu")
+    return sorted(hooked_by[hooked_by >= 0].tolist()), arrays.move(labels, "cpu").tolist()
+
+
+@simulator
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("sample", [4, 2**60])
+def test_ascending_rows(shape, sample, monkeypatch):
+    """Rows that are ascending give the same answer, with a filter step and without."""
+    monkeypatch.setattr(filter_step, "SAMPLE", sample)
+    monkeypatch.setattr(boruvka, "STAGES", (0.3,))
+    monkeypatch.setattr(boruvka, "DENSE", 10**9)
+    graph = weighted(ZOO[shape])
+    assert are_ascending(graph.offsets, graph.neighbours)
+    assert forest_of_rows(graph, ascending=1) == forest_of_rows(graph, ascending=0)
+
+
+def test_rows_in_any_order():
+    graph = ew.Graph.from_csr([0, 2, 4, 6], [2, 1, 0, 2, 1, 0], weights=[2, 1, 1, 3, 3, 2])
+    for form in (graph, graph.to(DEVICE)):
+        assert not are_ascending(form.offsets, form.neighbours)
+        assert minimum_spanning_forest(form).weight == 3
+
+
+@pytest.mark.skipif(SIMULATED, reason="the same on all devices")
+def test_words_that_differ_in_lower_bits():
+    """Weights so close that the upper bits of a word and a place in a bucket do not order them."""
+    draw = np.random.default_rng(4)
+    weights = np.where(draw.random(300) < 0.5, 1.0, 1e300) * (1 + draw.integers(0, 9, 300) * 2.0**-52)
+    ends = draw.integers(0, 60, (2, 300))
+    check(ew.Graph.from_edges(*ends, weights=weights, n_vertices=60))
 
 
 @pytest.mark.skipif(SIMULATED, reason="nothing new")

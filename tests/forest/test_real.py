@@ -9,9 +9,23 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import edgewise as ew
 from edgewise.forest import METHODS, minimum_spanning_forest
+from edgewise.forest import streamed as streamed_page
+
+#: Edges of graphs that are not streamed here.
+MANY = 1_000_000
 
 
-def test_weights_of_the_manifest(data):
+def streamed(graph):
+    """The forest by batches, which are reduced several times."""
+    stream = ew.ForestStream(graph.n_vertices)
+    for first in range(0, graph.n_edges, 50_000):
+        part = slice(first, first + 50_000)
+        stream.add(graph.sources[part], graph.targets[part], weights=graph.weights[part])
+    return stream.result()
+
+
+def test_weights_of_the_manifest(data, monkeypatch):
+    monkeypatch.setattr(streamed_page, "capacity_for", lambda *_: 100_000)
     seen = 0
     for name, entry in json.loads((data / "MANIFEST.json").read_text()).items():
         known = entry.get("stats", {})
@@ -22,6 +36,12 @@ def test_weights_of_the_manifest(data):
             forest = minimum_spanning_forest(graph, method=method).verify()
             assert forest.n_edges == known["msf_edges"], (name, method)
             assert forest.weight == pytest.approx(known["msf_weight"], rel=1e-9), (name, method)
+        shared = minimum_spanning_forest(graph, devices="cpu:0,cpu:1")
+        assert np.array_equal(shared.edges, forest.edges) and np.array_equal(shared.labels, forest.labels), (
+            name
+        )
+        if graph.n_edges < MANY:
+            assert np.array_equal(streamed(graph).edges, forest.edges), name
         seen += 1
     assert seen == 10
 

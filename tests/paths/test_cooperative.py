@@ -118,7 +118,7 @@ def distances_by(kind, seed, **replaced):
     search = driver.Search(
         rows, rows, distances, jitter.Jittery(queue, scheduler), jitter.Jittery(counts, scheduler)
     )
-    limits = driver.Limits(0, np.empty(0, np.int64), 1, dense_from, int(NONE) - 1, int(NONE))
+    limits = driver.Limits(0, np.empty(0, np.int64), 1, dense_from, dense_from, int(NONE) - 1, int(NONE))
     shared = np.zeros((WORKERS, WORDS_WITH_SPANS), np.int64)
     ended = jitter.run_region(
         scheduler,

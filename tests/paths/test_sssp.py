@@ -17,8 +17,10 @@ from edgewise.errors import GraphError, OptionError
 from edgewise.paths.result import SparseDistances, unreached
 from edgewise.paths.sssp import METHODS, shortest_paths
 from edgewise.paths.sssp.bellman_ford import MAX_NAMED
+from edgewise.paths.sssp.weights import rows_in
 from tests.zoo import ZOO
 
+csr = import_module("edgewise.paths.csr")
 regions = import_module("edgewise.device.regions")
 delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
 bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
@@ -412,14 +414,14 @@ def test_weights_much_longer_than_the_ring_of_bins(dtype):
         assert solve(graph, 0, method="delta-stepping", delta=delta).tolist() == expected.tolist()
 
 
-def large(seed=1, n=3000, m=12000, high=50):
+def large(seed=1, n=3000, m=18000, high=50):
     draw = np.random.default_rng(seed)
     return weighted((n, draw.integers(0, n, m), draw.integers(0, n, m)), np.int32, seed=seed, high=high)
 
 
 @jit_only
 def test_more_chunks_are_made_where_they_are_too_few(monkeypatch):
-    searches, search = [], delta_stepping.search_bins
+    searches, search = [], delta_stepping.search_bins.with_workers
 
     def few(vertices, n_workers):
         return 3
@@ -431,7 +433,7 @@ def test_more_chunks_are_made_where_they_are_too_few(monkeypatch):
     graph = large()
     expected = solve(graph, 0, method="dijkstra")
     monkeypatch.setattr(delta_stepping, "chunks_for", few)
-    monkeypatch.setattr(delta_stepping, "search_bins", counted)
+    monkeypatch.setattr(delta_stepping.search_bins, "with_workers", counted)
     assert np.array_equal(solve(graph, 0, method="delta-stepping"), expected)
     assert len(searches) > 1
 
@@ -535,3 +537,25 @@ def test_kernels_compile_for_gpus(monkeypatch, dtype):
     assert len(launched) >= 3
     for name, (kernel, kinds) in launched.items():
         assert ".entry" in kernel.ptx(kinds, (9, 0)), name
+
+
+def test_thin_graphs_get_fewer_workers(monkeypatch):
+    monkeypatch.setattr(csr, "workers", lambda: 32)
+    expected = {(1000, 4): 16, (1000, 6): 32, (csr.VERTICES_PER_WORKER * 20, 2): 20, (2**23, 2): 32}
+    for (n, degree), count in expected.items():
+        rows = csr.CSR(np.empty(n + 1, np.int64), np.empty(n * degree, np.uint32), None)
+        assert csr.workers_for(rows) == count
+
+
+@jit_only
+def test_searches_use_the_memory_of_the_last_one():
+    graph = large()
+    rows, expected = rows_in(graph), solve(graph, 0, method="dijkstra")
+    for _ in range(2):
+        assert np.array_equal(solve(graph, 0, method="delta-stepping"), expected)
+    kept = rows.borrow("delta-stepping", threads.count())
+    assert kept is not None
+    rows.keep("delta-stepping", threads.count() + 1, *kept)  # of too many workers
+    assert np.array_equal(solve(graph, 0, method="delta-stepping"), expected)
+    assert rows.borrow("delta-stepping", threads.count()) is not None
+    assert rows.borrow("delta-stepping", threads.count()) is None

@@ -40,6 +40,7 @@ from edgewise.device.warps import (
     warp_size,
 )
 from edgewise.errors import OptionError
+from edgewise.primitives import count
 
 #: Kinds of thread groups.
 WARP, BLOCK, GRID = 0, 1, 2
@@ -393,7 +394,7 @@ class ApexCounter:
     def _cut(self, order):
         """Bounds of the four parts of an order; ``None`` if it is not sorted by wedges, most first."""
         wedges = self.wedges[order]
-        if bool((wedges[1:] > wedges[:-1]).any()):
+        if count(wedges[1:] > wedges[:-1]):
             return None
         limits = arrays.move(-np.array(self.limits[::-1], np.int64), self.device)
         bounds = arrays.move(arrays.namespace(self.device).searchsorted(-wedges, limits), "cpu")

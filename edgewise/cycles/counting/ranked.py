@@ -22,8 +22,8 @@ import numpy as np
 
 from edgewise.device import arrays, compiled, device, each, threads
 from edgewise.device.prefetch import prefetch
-from edgewise.errors import GraphError, OptionError, argument
-from edgewise.index_type import MAX_UINT32, index_type
+from edgewise.errors import GraphError
+from edgewise.index_type import index_type
 from edgewise.method import check_graph
 from edgewise.primitives.counting_sort import bounds_of, counting_order, gather, offsets_in_order
 
@@ -148,14 +148,10 @@ def ranked_of(graph) -> Ranked:
 
     def rank():
         with arrays.guard(graph.device):
-            if graph.device != "cpu" and graph.has_rows and not graph.directed:
+            if graph.device != "cpu":
                 from edgewise.cycles.counting.ranked_rows import rank_rows
 
-                ranked = rank_rows(graph.n_vertices, graph.offsets, graph.neighbours)
-                if ranked is not None:
-                    return ranked
-            if graph.device != "cpu":
-                return by_sorting(graph.n_vertices, graph.sources, graph.targets)
+                return rank_rows(graph.n_vertices, *_symmetric_rows(graph))
             if "rows" in graph.made_of and not graph.directed:
                 ranked = by_rows(graph.offsets, graph.neighbours)
                 if ranked is not None:
@@ -163,6 +159,15 @@ def ranked_of(graph) -> Ranked:
             return by_counting(graph.n_vertices, graph.sources, graph.targets)
 
     return graph.cached("ranked", rank)
+
+
+def _symmetric_rows(graph):
+    """Offsets and neighbours of rows that have every edge in both directions."""
+    if not graph.directed:
+        return graph.offsets, graph.neighbours
+    from edgewise.ingest.csr import rows_from_edges
+
+    return rows_from_edges(graph.n_vertices, graph.sources, graph.targets, True)[:2]
 
 
 class Blocks(NamedTuple):
@@ -388,28 +393,3 @@ def by_rows(offsets, neighbours) -> Ranked | None:
     csr, _ = _sorted_rows(new_offsets, copy.entries, _blocks_for(n, n_entries // 2))
     n_ignored = int(sums.self_loops.sum()), int(sums.repeated.sum()) // 2
     return Ranked(new_offsets, csr.neighbours, csr.split, rank, *n_ignored)
-
-
-def by_sorting(n, sources, targets):
-    """The ranked graph of an edge list on a GPU."""
-    if n > MAX_UINT32:
-        raise OptionError(
-            f"ranking on a GPU needs fewer than {MAX_UINT32 + 1:,} vertices; use {argument('device', 'cpu')}"
-        )
-    device, m, half = arrays.device_of(sources), len(sources), np.uint64(32)
-    xp = arrays.namespace(device)
-    edges = [one.astype(np.uint64) for one in (sources, targets)]
-    proper = edges[0] != edges[1]
-    low, high = xp.minimum(*edges)[proper], xp.maximum(*edges)[proper]
-    joined = xp.unique(low << half | high)
-    low, high = (joined >> half).astype(np.int64), joined.astype(np.uint32)
-    degrees = xp.bincount(low, minlength=n) + xp.bincount(high.astype(np.int64), minlength=n)
-    rank, vertices = xp.empty(n, np.uint64), xp.arange(n + 1).astype(np.uint64)
-    rank[xp.argsort(degrees, kind="stable")] = vertices[:-1]
-    low, high = rank[low], rank[high]
-    keys = xp.sort(xp.concatenate([low << half | high, high << half | low]))
-    offsets = xp.searchsorted(keys, vertices << half)
-    split = xp.searchsorted(keys, (vertices << half | vertices)[:-1])
-    n_self_loops, n_distinct = m - int(proper.sum()), len(joined)
-    result = (offsets, keys.astype(np.uint32), split, rank.astype(np.uint32))
-    return Ranked(*(arrays.move(one, device) for one in result), n_self_loops, m - n_self_loops - n_distinct)

@@ -271,12 +271,13 @@ class AllPairs(Result):
         """
         import pyarrow as pa
 
+        from edgewise.ingest.arrow import arrow_array
+
         distances = arrays.move(self.distances[:], "cpu")
         rows, targets = np.nonzero(distances != self.unreached)
-        endpoints = self.graph.ids_of(self.sources[rows]), self.graph.ids_of(targets)
-        return pa.table(
-            {"source": endpoints[0], "target": endpoints[1], "distance": distances[rows, targets]}
-        )
+        ends = self.graph.ids_of(self.sources[rows]), self.graph.ids_of(targets)
+        names, columns = ("source", "target", "distance"), (*ends, distances[rows, targets])
+        return pa.table(dict(zip(names, map(arrow_array, columns), strict=True)))
 
     def write(self, path: str | Path) -> None:
         """Write the distances to a file, whole or not at all.

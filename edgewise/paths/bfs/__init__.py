@@ -138,7 +138,7 @@ def _auto(rows, sources, cutoff, device):
     if complete:
         return LOCAL_SEARCH, perf_counter() - start, known
     name, incoming = ("direction-optimising", rows.incoming) if rows.symmetric else ("top-down", None)
-    dense = level_synchronous(rows.outgoing, incoming, known, level, cutoff)
+    dense = level_synchronous(rows, incoming, known, level, cutoff)
     return name, perf_counter() - start, dense
 
 

@@ -24,6 +24,8 @@ smaller of the two is taken.  Numbers of vertices would not do: the first levels
 vertices with most entries, and the fronts of a mesh are many vertices with few.  A queue with many entries is
 taken densely, too.  Counting entries takes a few microseconds, which roads with their thousands of rounds
 must not spend: it is done in the first rounds, for long queues, and where a dense round has many vertices.
+The fronts of meshes grow slowly, over many rounds, and a dense round reads all distances for each.  After the
+first rounds a larger part of the vertices or entries is therefore needed for one.
 """
 
 from typing import Any, NamedTuple
@@ -68,6 +70,8 @@ PATIENCE, WINDOW = 48, 32
 DENSE_FROM, DENSE_ENTRIES = 16384, 1 << 19
 #: First rounds, and size of a queue, in which its entries are counted.
 COUNTED_ROUNDS, COUNTED_FROM = 8, 4096
+#: After these a round is dense from this part of the vertices or entries on, and from so many times as many.
+LATER_PART, LATER_TIMES = 16, 16
 #: Part of the vertices from which the entries of a dense round's frontier are counted.
 LARGE = 64
 #: Entries read bottom-up that take as long as one read top-down.
@@ -99,7 +103,8 @@ class Limits(NamedTuple):
     source: int
     others: Any  # (k,) int64 array of further sources
     group: int  # threads that read one row in a sparse round, a power of two
-    dense_from: int  # size of a frontier from which rounds are dense
+    dense_from: int  # size of a frontier from which the first rounds are dense
+    dense_later: int  # the same after these
     cutoff: int  # vertices further away are not reached
     none: int  # distance of vertices that are not reached
 
@@ -394,6 +399,19 @@ def list_level(worker, level, search, which):
 
 
 @device
+def dense_size(limits, rounds):
+    """Size of a frontier from which a round is dense."""
+    return limits.dense_from if rounds < COUNTED_ROUNDS else limits.dense_later
+
+
+@device
+def dense_entries(search, rounds):
+    """Number of its entries from which a round is dense."""
+    later = len(search.rows.neighbours) // LATER_PART
+    return max(DENSE_ENTRIES, later if rounds >= COUNTED_ROUNDS else 0)
+
+
+@device
 def clear(counts, free, counters):
     """Set the counters that the next round uses to zero."""
     counts[free * APART] = 0
@@ -423,12 +441,12 @@ def run(worker, search, limits):
         counters = QUEUES + SET * (rounds % 3)
         if worker.id == 0:
             clear(counts, free, QUEUES + SET * ((rounds + 1) % 3))
-        dense = level < dense_until or (size >= limits.dense_from and not inside)
+        dense = level < dense_until or (size >= dense_size(limits, rounds) and not inside)
         if not (dense or inside) and (
             rounds < COUNTED_ROUNDS or (size >= COUNTED_FROM and rounds < PATIENCE)
         ):
             frontier = count_queued(worker, search, near, size, counters + FRONTIER)
-            dense = frontier >= DENSE_ENTRIES
+            dense = frontier >= dense_entries(search, rounds)
         if not dense:
             last = min(level + (1 if rounds < PATIENCE else WINDOW), limits.cutoff)
             window = Window(near, spill, far, spare, counters, size, last)
@@ -455,7 +473,7 @@ def run(worker, search, limits):
             level, unvisited = level + 1, unvisited - size
             if level < dense_until:
                 size, frontier = max(size, 1), np.int64(-1)  # the window has reached some before
-            elif level == dense_until or 0 < size < limits.dense_from:
+            elif level == dense_until or 0 < size < dense_size(limits, rounds + 1):
                 list_level(worker, level, search, free)
                 near, free = free, near
                 barrier_wait(worker)
@@ -468,7 +486,8 @@ def cooperative(adjacency, sources, cutoff, dense_from=DENSE_FROM):
     rows, device = adjacency.outgoing, arrays.device_of(adjacency.offsets)
     n, m = rows.n_vertices, len(rows.neighbours)
     dense_from = max(1, min(dense_from, n))
-    half = dense_from + max(m // PIECE, -(-room_for_pieces(m) // (2 * QUEUES)))
+    dense_later = max(dense_from, min(n // LATER_PART, LATER_TIMES * dense_from))
+    half = dense_later + max(m // PIECE, -(-room_for_pieces(m) // (2 * QUEUES)))
     nothing = arrays.empty(0, np.int64, device)
     search = Search(
         rows,
@@ -479,5 +498,6 @@ def cooperative(adjacency, sources, cutoff, dense_from=DENSE_FROM):
     )
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))
-    run(search, Limits(int(sources[0]), others, group, dense_from, int(cutoff), int(unreached(np.int32))))
+    sizes, none = (dense_from, dense_later), int(unreached(np.int32))
+    run(search, Limits(int(sources[0]), others, group, *sizes, int(cutoff), none))
     return search.distances

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import barrier_wait, device, fetch_add, parallel_region
-from edgewise.device.regions import workers
 from edgewise.paths.bfs.pull import BLOCK, pull, survey, write_block
 from edgewise.paths.bfs.push import (
     BATCH,
@@ -34,7 +33,7 @@ from edgewise.paths.bfs.push import (
     tail_of,
     unsigned,
 )
-from edgewise.paths.csr import CSR
+from edgewise.paths.csr import CSR, workers_for
 from edgewise.paths.result import SparseDistances
 
 #: Queues have room for this part of the vertices each, and for at least so many.
@@ -59,14 +58,14 @@ class Search(NamedTuple):
 
     rows: Any  # CSR, without weights
     incoming: Any  # CSR; empty where steps must not pull
-    seen: Any  # (8 * words,) uint8 array; see Output
     distances: Any  # (n,) int32 array
+    counters: Any  # (3, OF_WORKERS + n_workers, LINE) int64 array
+    seen: Any  # (8 * words,) uint8 array; see Output
     bitmaps: Any  # (2 + n_workers, words) uint64 array: vertices at even levels, at odd ones, the workers'
     lists: Any  # (blocks, 1 + BLOCK) index array: number of unvisited vertices in a block, and these
     queues: Any  # (2, n_workers, capacity) index array: for even levels, and for odd ones
     buffers: Any  # (n_workers, BUFFER) index array
     numbers: Any  # (n_workers, NUMBERS) uint64 array
-    counters: Any  # (3, OF_WORKERS + n_workers, LINE) int64 array
 
 
 class Frontier(NamedTuple):
@@ -78,22 +77,20 @@ class Frontier(NamedTuple):
     entries: int  # entries in the rows of all these
 
 
-def new_search(rows, incoming, n_workers):
-    """The state of a search, whose memory the workers clear."""
+def new_search(rows, incoming, n_workers, memory=None):
+    """The state of a search; ``memory``, its fields from ``seen`` on, is cleared by the workers."""
     n, dtype = rows.n_vertices, rows.neighbours.dtype
     words, capacity = (n + 63) // 64, max(n // QUEUED_PART, LEAST_QUEUED) + BATCH
-    return Search(
-        rows,
-        incoming,
+    memory = memory or (
         np.empty(8 * words, np.uint8),
-        np.empty(n, np.int32),
         np.empty((2 + n_workers, words), np.uint64),
         np.empty((-(-n // BLOCK), 1 + BLOCK), dtype),
         np.empty((2, n_workers, capacity), dtype),
         np.empty((n_workers, BUFFER), dtype),
         np.empty((n_workers, NUMBERS), np.uint64),
-        np.zeros((3, OF_WORKERS + n_workers, LINE), np.int64),
     )
+    counters = np.zeros((3, OF_WORKERS + n_workers, LINE), np.int64)
+    return Search(rows, incoming, np.empty(n, np.int32), counters, *memory)
 
 
 @device
@@ -260,23 +257,26 @@ def run(worker, search, known, level, cutoff):
         turn += 1
 
 
-def level_synchronous(rows, incoming, known, level, cutoff):
+def level_synchronous(adjacency, incoming, known, level, cutoff):
     """Distances (n,) int32 of a search that knows all vertices up to ``level`` steps away.
 
     Steps may pull unless ``incoming`` is ``None``; vertices further away than ``cutoff`` are not reached.
     """
+    rows, n_workers = adjacency.outgoing, workers_for(adjacency)
     if incoming is None:
         incoming = CSR(rows.offsets[:0], rows.neighbours[:0], rows.weights)
-    search = new_search(rows, incoming, workers())
+    (memory,) = adjacency.borrow("level-synchronous", n_workers) or (None,)
+    search = new_search(rows, incoming, n_workers, memory)
     known = SparseDistances(known.vertices.astype(rows.neighbours.dtype, copy=False), known.values)
-    run(search, known, int(level), int(cutoff))
+    run.with_workers(n_workers, search, known, int(level), int(cutoff))
+    adjacency.keep("level-synchronous", n_workers, search[Search._fields.index("seen") :])
     return search.distances
 
 
 def top_down(adjacency, sources, cutoff, incoming=None):
     """Distances from the nearest of ``sources``, by pushing only."""
     known = SparseDistances(sources, np.zeros(len(sources), np.int32))
-    return level_synchronous(adjacency.outgoing, incoming, known, 0, cutoff)
+    return level_synchronous(adjacency, incoming, known, 0, cutoff)
 
 
 def direction_optimising(adjacency, sources, cutoff):

@@ -29,6 +29,7 @@ from edgewise.paths.sssp.dijkstra import dijkstra
 from edgewise.paths.sssp.harish import harish
 from edgewise.paths.sssp.near_far import near_far
 from edgewise.paths.sssp.weights import edge_at, limit_in, rows_in, type_named, wider_than
+from edgewise.primitives import count
 
 __all__ = ["METHODS", "shortest_paths"]
 
@@ -217,7 +218,7 @@ def _distances(method, rows, search):
     if targets is None:
         return distances, overflowed
     none, furthest = unreached(distances.dtype), distances[arrays.move(targets, arrays.device_of(distances))]
-    if bool((furthest != none).all()):
+    if not count(furthest == none):
         overflowed = False  # only vertices beyond the targets have too large distances
         distances[distances > furthest.max()] = none
     return distances, overflowed

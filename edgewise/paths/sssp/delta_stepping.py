@@ -32,9 +32,8 @@ import numpy as np
 
 from edgewise.device import barrier_wait, device, fetch_add, fetch_max, fetch_min, load, parallel_region
 from edgewise.device.prefetch import prefetch
-from edgewise.device.regions import workers
 from edgewise.device.wrapping import wrapping_add
-from edgewise.paths.csr import CSR
+from edgewise.paths.csr import CSR, workers_for
 from edgewise.paths.result import SparseDistances, unreached
 from edgewise.paths.sssp.bins import (
     CHUNK,
@@ -61,7 +60,7 @@ from edgewise.paths.sssp.weights import just_beyond, past_the_end
 #: by which a path goes on, in those of a smaller degree than that.
 HUB_WIDTH, HUB_SKEW, WIDTH, THIN_WIDTH, THIN_DEGREE = 1.5, 4, 3, 4, 5
 #: Vertices and entries of a graph that one worker searches alone.
-LITTLE = 1 << 14
+LITTLE = 1 << 15
 #: Chunks of the current bin that a worker processes without offering them.
 OWN_CHUNKS = 16
 #: Words of the status: the last bin, and whether there were too few chunks.
@@ -391,19 +390,22 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None, known=None):
     ``known`` is what a local search returned: vertices with distances, and the distance it came to.
     """
     dtype, n = rows.weights.dtype, rows.n_vertices
-    little = n + len(rows.weights) < LITTLE
-    n_workers, run = (1, search_bins.by_one) if little else (workers(), search_bins)
+    n_workers = 1 if n + len(rows.weights) < LITTLE else workers_for(rows)
     scale = 1 / (width_for(rows) if delta is None else min(max(float(delta), 1e-300), 1e300))
     none, status = just_beyond(cutoff), np.zeros(2, np.int64)
     targets = np.empty(0, np.int64) if targets is None else targets
     known, reached = known or (SparseDistances(sources, np.zeros(len(sources), dtype)), dtype.type(0))
     query, distances = Query(known, reached, targets, scale, none, least_work(rows)), np.empty(n, dtype)
-    chunks, index_type = chunks_for(n, n_workers), rows.neighbours.dtype
+    index_type = rows.neighbours.dtype
+    bins, offers = rows.borrow("delta-stepping", n_workers) or scratch(
+        n_workers, chunks_for(n, n_workers), index_type
+    )
     while True:
-        run(rows.outgoing, distances, query, *scratch(n_workers, chunks, index_type), status)
+        search_bins.with_workers(n_workers, rows.outgoing, distances, query, bins, offers, status)
         if not status[TOO_FEW]:
             break
-        chunks *= 2
+        bins, offers = scratch(n_workers, 2 * (len(bins.next_chunk) // n_workers), index_type)
+    rows.keep("delta-stepping", n_workers, bins, offers)
     if none != unreached(dtype):
         distances[distances == none] = unreached(dtype)
     if len(targets) and (distances[targets] != unreached(dtype)).all():

@@ -1,0 +1,74 @@
+"""The tables of transactions; see :mod:`tables`."""
+
+from functools import partial
+
+import pictures
+from record import results, table
+
+from edgewise.experiments.report import Table
+
+#: Tables of forests, which are measured apart.
+FORESTS = ("forests", "denser", "sparser")
+NAMES = {"gpu": "an H200", "cpu": "16 cores"}
+#: Words of the histories, from hot to cold.
+WORDS = {1: "4 accounts", 64: "64", 200_000: "200,000"}
+
+
+def of_experiment(where, name):
+    """One table of the preset."""
+    result = f"{'transactional-forests' if name in FORESTS else 'transactions'}-{where}"
+    found = next(t for t in results(result)["tables"] if t["name"] == name)
+    columns = {
+        key: words
+        for key, words in found["columns"].items()
+        if any(row.get(key) is not None for row in found["rows"])
+    }
+    return Table(found["name"], found["title"], found["source"], columns, found["rows"]).markdown()
+
+
+def of_picture(where):
+    """Transfers a second and abort rates, drawn anew."""
+    name = f"transactions-{where}"
+    pictures.transactions(results(name), pictures.PICTURES / f"{name}.png")
+    return f"![Transfers a second on {NAMES[where]}](pictures/{name}.png)"
+
+
+def histories():
+    """Commits whose histories have passed, by protocol and device, and how often attempts failed."""
+    body = []
+    for where, words in NAMES.items():
+        for row in results(f"histories-{where}")["rows"]:
+            rates = [
+                next((f"{run['abort_rate']:.2f}" for run in reversed(row["runs"]) if is_of(run, kind)), "")
+                for kind in WORDS
+            ]
+            counts = f"{row['commits']:,}", f"{row['attempts']:,}", row["violations"]
+            body.append([f"`{row['protocol']}`", words, *counts, *rates])
+    abort_rates = [f"abort rate of the bank, {kind}" for kind in WORDS.values()]
+    return table(["protocol", "on", "commits", "attempts", "violations", *abort_rates], body)
+
+
+def is_of(run, words):
+    """Whether a run is of the bank with so many accounts."""
+    return (run["workload"], run["words"]) == ("bank of 4", words)
+
+
+def broken():
+    """What the history test says of protocols that are broken on purpose."""
+    body = []
+    for where, words in NAMES.items():
+        for row in results(f"broken-protocols-{where}")["rows"]:
+            body.append([row["protocol"], words, row["workload"], row["runs"], row["caught"] or "not caught"])
+    return table(["broken protocol", "on", "workload", "runs", "the history test says"], body)
+
+
+TABLES = {
+    **{
+        f"transactions-{name}-{where}": partial(of_experiment, where, name)
+        for name in (*FORESTS, "protocols", "retries")
+        for where in NAMES
+    },
+    **{f"transactions-picture-{where}": partial(of_picture, where) for where in NAMES},
+    "transactions-histories": histories,
+    "transactions-broken": broken,
+}

@@ -1,0 +1,130 @@
+"""What ``edgewise components`` may be asked of scores: several thresholds, and clusters of bounded size."""
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import edgewise
+from edgewise.command import report
+from edgewise.errors import OptionError
+from edgewise.files import formats
+from edgewise.files.destinations import goes_to_standard_output
+from edgewise.files.streams import Source
+from edgewise.files.streams import reading as reading_of
+
+
+class Scores(NamedTuple):
+    """The options about scores.
+
+    Attributes
+    ----------
+    thresholds : tuple of numbers, or None
+    max_size : int or None
+        Largest number of members of a cluster.
+    """
+
+    thresholds: tuple | None
+    max_size: int | None
+
+    @classmethod
+    def given(cls, thresholds, max_size):
+        """The options as they come."""
+        return cls(None if thresholds is None else numbers_of(thresholds), max_size)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is asked of scores."""
+        return self != (None, None)
+
+    def check(self, stream, update):
+        """Refuse options that mean nothing together."""
+        name = "thresholds" if self.thresholds is not None else "max-size"
+        if self.wanted and stream:
+            raise OptionError(f"--{name} needs all pairs in memory; leave out it or --stream")
+        if self.wanted and update is not None:
+            raise OptionError(f"--{name} needs all pairs, not those of an update; leave out it or --update")
+
+    def reading(self, reading, pairs):
+        """The options of reading, with the scores as weights; of a table no pair below all thresholds."""
+        if not self.wanted:
+            return reading
+        if "weight" in reading:
+            raise OptionError("--weight names other weights than the scores; name their column with --score")
+        reading = reading | {"weight": True}
+        if self.thresholds is None:
+            return reading
+        if "threshold" in reading:
+            raise OptionError("--threshold and --thresholds are two choices; give one of the two")
+        return reading | ({"threshold": self.thresholds[0]} if _are_tables(pairs, reading) else {})
+
+    def solve(self, graph, method, **where):
+        """The components, at the thresholds and of the sizes that are wanted."""
+        if self.max_size is None:
+            own = {} if self.thresholds is None else {"thresholds": self.thresholds}
+            return edgewise.connected_components(graph, **own, method=method, **where)
+        if method != "auto":
+            raise OptionError(f"--method {method} is not for --max-size, which cuts a spanning forest")
+        if "devices" in where:
+            raise OptionError("--max-size cuts a spanning forest of one device; use --device")
+        forest = edgewise.minimum_spanning_forest(graph, maximum=True, **where)
+        split = forest.split(max_size=self.max_size)
+        if self.thresholds is None:
+            return split
+        return edgewise.connected_components(split.kept, thresholds=self.thresholds)
+
+    def facts(self, result) -> dict:
+        """What the JSON object says of the thresholds, or of what was cut."""
+        if self.thresholds is not None:
+            return {"thresholds": result.summary().to_pylist(), "max_size": self.max_size}
+        return {} if self.max_size is None else {"max_size": self.max_size, "cut": result.n_cut}
+
+    def show(self, result, output):
+        """Print what was found at each threshold; to standard error if the table goes to standard output."""
+        if self.thresholds is None:
+            return
+        elsewhere = output is not None and goes_to_standard_output(output)
+        if output is None:
+            print()
+        report.table(result.summary(), len(self.thresholds), sys.stderr if elsewhere else sys.stdout)
+
+    def found(self, result) -> str:
+        """The number of components and the largest in words, or those of the first and the last threshold."""
+        if self.thresholds is None:
+            return f"{report.counted(result.count, 'component')}, the largest of {result.largest:,}"
+        counts, sizes = result.counts.tolist(), result.largest.tolist()
+        if len(counts) == 1:
+            return f"{report.counted(counts[0], 'component')}, the largest of {sizes[0]:,}"
+        span = f"{counts[0]:,} to {counts[-1]:,} components at {len(counts)} thresholds"
+        return f"{span}, the largest of {sizes[0]:,} to {sizes[-1]:,}"
+
+    def in_words(self, result) -> str:
+        """What the closing line says of what was cut."""
+        if self.max_size is None or self.thresholds is not None:
+            return ""
+        return f" ({report.counted(result.n_cut, 'edge')} cut)"
+
+
+def _are_tables(pairs, reading):
+    """Whether the inputs are tables, not one file of a graph, all of whose vertices and weights count."""
+    if len(pairs) > 1 or not Path(pairs[0]).is_file():
+        return True
+    given = {name: reading[name] for name in ("format", "header") if name in reading}
+    with reading_of(pairs[0]):
+        name = formats.format_of(Source(pairs[0]), formats.Options(**given))
+    return formats.FORMATS[name].page == "tables"
+
+
+def numbers_of(words):
+    """The numbers of ``0.8,0.9``, which ascend."""
+    from edgewise.components.threshold_limits import checked
+
+    return checked([_number(word.strip()) for word in words.split(",")])
+
+
+def _number(word):
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    raise OptionError(f"--thresholds holds {word!r}, which is no number; write them as 0.8,0.9,0.95")

@@ -1,0 +1,53 @@
+"""``@by_class``: a function of kernels whose implementation the class of its first argument selects.
+
+    @by_class
+    def area(shape):
+        \"\"\"Area of a shape.\"\"\"
+
+    @area.of(Square)
+    def area_of_square(shape):
+        return shape.side * shape.side
+
+The first argument is a record.  The compilers select the implementation while they compile, so a call costs
+nothing, and an implementation may be added from any file, as with :func:`functools.singledispatch`.
+"""
+
+from functools import cache, wraps
+
+from numba.extending import overload
+
+from edgewise.device.target import PART, device, overload_on_cuda
+
+#: As :func:`~edgewise.device.target.device`, once for each function.
+registered = cache(device)
+
+
+def by_class(function):
+    """Make ``function(record, *arguments)`` call the implementation for the class of its record."""
+    implementations = {}
+
+    @wraps(function)
+    def call(record, *arguments):
+        return _select(implementations, function, type(record))(record, *arguments)
+
+    def of(kind):
+        def register(implementation):
+            implementations[kind] = registered(implementation)
+            return implementation
+
+        return register
+
+    def choose(record, *arguments):
+        return _select(implementations, function, record.instance_class)
+
+    call.of, call.implementations = of, implementations
+    overload(call, jit_options=PART, strict=False)(choose)
+    overload_on_cuda(call, strict=False)(choose)
+    return call
+
+
+def _select(implementations, function, kind):
+    try:
+        return implementations[kind]
+    except KeyError:
+        raise TypeError(f"{function.__name__} has no implementation for {kind.__qualname__}") from None

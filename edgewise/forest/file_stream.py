@@ -1,0 +1,242 @@
+"""Spanning forests of tables that are read once, row by row, and never held in memory.
+
+The rows, their ids, checkpoints and interruptions are those of the streams of components
+(:mod:`edgewise.components.file_stream`).  What joins the pairs there collects them here, with their weights,
+and reduces them to their forest (:mod:`~edgewise.forest.reduction`).
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from edgewise.components.file_stream import READING, FileStream, StreamedPairs
+from edgewise.components.id_mapping import SparseIds
+from edgewise.components.streamed_graph import MarkedIds
+from edgewise.device import arrays
+from edgewise.errors import GraphError, OptionError, argument
+from edgewise.forest import refuse_scores
+from edgewise.forest.streamed import StreamedForest, StreamReducer, check_forest, edges_of, streamed_forest
+from edgewise.ingest.default_columns import choose_columns
+from edgewise.ingest.pair_columns import PairBatches, PairColumns, check_distinct, numbers_in, weight_type
+from edgewise.workers import device_team
+
+
+def stream_forest(
+    path: str | PathLike | BinaryIO | list,
+    *,
+    weight: str | None = None,
+    maximum: bool = False,
+    n_vertices: int | None = None,
+    device: str | None = None,
+    checkpoint: str | PathLike | None = None,
+    every: float = 60.0,
+    **reading: Any,
+) -> StreamedForest:
+    r"""Find the minimum spanning forest of tables of weighted edges without holding the edges in memory.
+
+    Parameters
+    ----------
+    path : path-like, file object, or list of them
+        Tables with the same columns, as of :func:`edgewise.stream_components`.
+    weight : str, optional
+        Column with the weights; by default a third column of numbers.
+    maximum : bool
+        Find the forest of largest weight instead, as for scores, where more is nearer.
+    n_vertices : int, optional
+        Upper bound of integer ids.
+    device : str, optional
+        ``"cpu"`` (the default), ``"cuda"``, ``"cuda:1"`` or ``"auto"``.
+    checkpoint : path-like, optional
+        File in which the state is saved regularly, at Ctrl-C, and when a file cannot be read.  If it exists,
+        the run continues from it.  It is removed at the end.  All inputs are then local files.
+    every : float
+        Seconds between two checkpoints.
+    **reading
+        ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null``, ``sep`` and ``progress``, as of
+        :func:`edgewise.stream_components`.
+
+    Returns
+    -------
+    SpanningForest
+        On the host; the same edges, labels and ids as those of the graph read from the files.  Its ``edges``
+        are positions among the rows that were kept.  Its graph has the vertices and the number of edges, but
+        not the edges.
+
+    Raises
+    ------
+    FileError
+        A file cannot be read, or its columns do not match those of the first; a weight is NaN, or an id is
+        not below ``n_vertices`` (the message gives the row); the checkpoint belongs to other inputs.
+    GraphError
+        The tables have no column of weights; the weights were taken by default from a column that sounds
+        like a score, without ``maximum=True``.
+    OptionError, DeviceError, OutOfMemoryError
+
+    Notes
+    -----
+    Memory: that of a :class:`~edgewise.ForestStream`, and the ids as of :func:`edgewise.stream_components`.
+
+    Examples
+    --------
+    >>> import edgewise as ew, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "1.csv").write_text("from,to,km\n7,9,4\n7,12,5\n")
+    ...     _ = pathlib.Path(folder, "2.csv").write_text("from,to,km\n9,12,3\n")
+    ...     forest = ew.stream_forest(folder)
+    >>> forest.to_frame().to_pydict()
+    {'source': [7, 9], 'target': [9, 12], 'weight': [4, 3]}
+    """
+    progress = reading.pop("progress", None)
+    for name in reading:
+        if name not in READING:
+            known = ", ".join(READING)
+            raise OptionError(f"{argument(name)} means nothing for a stream of tables, which knows {known}")
+    team = device_team(arrays.resolve(device or "cpu"))
+    stream = ForestFileStream(path, reading, n_vertices, team, checkpoint=checkpoint, every=every)
+    stream.choose_weights(weight, maximum)
+    result = stream.run(progress)
+    stream.remove_checkpoint()
+    return result
+
+
+class ForestFileStream(FileStream):
+    """The work of :func:`stream_forest`; :meth:`choose_weights` comes before :meth:`run`."""
+
+    bytes_per_number = {"host": 80, "device": 100}
+    small = 1 << 22
+
+    def choose_weights(self, weight, maximum):
+        """Choose the column of weights, and whether large ones come first."""
+        schema = self.shards.schema()
+        chosen = choose_columns(schema.names, numbers_in(schema), *self.shards.id_columns, weight)
+        if weight is None:
+            chosen = choose_columns(schema.names, numbers_in(schema))
+            if chosen.weight is None or chosen.weight in self.shards.id_columns:
+                raise GraphError(f"the tables have no third column of numbers; give {argument('weight')}")
+            refuse_scores(chosen.weight, maximum)
+        check_distinct(*self.shards.id_columns, chosen.weight)
+        self.weight, self.maximum = chosen.weight, bool(maximum)
+        if self.checkpoint is not None:
+            self.checkpoint.inputs |= {"weight": self.weight, "maximum": self.maximum}
+
+    def _pairs(self, schema):
+        return StreamedEdges(schema, self)
+
+    def _workers(self):
+        return ForestWorkers(self.team[0].device, self.maximum)
+
+    def _finish(self, pairs):
+        forest = self.workers.found()[0].moved("cpu")
+        sparse = isinstance(pairs.ids, SparseIds)
+        order = np.argsort(pairs.ids.numbers.ids()) if sparse else None
+        labels, ids = pairs.ids.finish()
+        if order is None and isinstance(ids, MarkedIds):
+            order = ids.between(0, len(ids))
+        if order is not None:
+            renumbered = np.empty(self.workers.count, labels.dtype)
+            renumbered[order] = np.arange(len(order), dtype=labels.dtype)
+            ends = renumbered[forest.sources], renumbered[forest.targets]
+            forest = forest._replace(sources=ends[0], targets=ends[1])
+        return forest, labels, ids
+
+    def _result(self, found, seconds):
+        forest, labels, ids = found
+        how, graph = (self.workers.method, self.maximum), self._graph(labels, ids)
+        return streamed_forest(graph, how, seconds, (forest, labels), self.team.names)
+
+    def _resume(self, pairs, facts, state):
+        forest = edges_of(state)
+        check_forest(forest, state["labels"])
+        if len(forest.positions) and int(forest.positions[-1]) >= facts["edges"]:
+            raise ValueError("an edge that was not read")
+        super()._resume(pairs, facts, state)
+        if isinstance(pairs.ids, SparseIds):
+            ids = state["ids"]
+            self._add_renumbered(pairs.ids, forest, [ids[forest.sources], ids[forest.targets]])
+
+    def to_sparse(self, dense):
+        expected, forest = self.workers.expected, self.workers.found()[0].moved("cpu")
+        self.workers.expected = None
+        sparse = super().to_sparse(dense)
+        self._add_renumbered(sparse, forest, forest[:2])
+        self.workers.expected = expected
+        return sparse
+
+    def _add_renumbered(self, sparse, forest, ends):
+        """Continue with a forest whose ends are ids that are in the table already."""
+        numbers = sparse.numbers.add(*(column.astype(sparse.dtype) for column in ends))
+        sources, targets = (np.array(column) for column in numbers)
+        self.workers.restore_forest(forest._replace(sources=sources, targets=targets), sparse.numbers.count)
+
+
+class ForestWorkers(StreamReducer):
+    """What collects the edges of tables, in the place of workers that join pairs.
+
+    The ids are mapped to vertex numbers in several calls for a batch; :meth:`expect` announces its weights.
+    """
+
+    def __init__(self, where, maximum):
+        super().__init__(where, maximum)
+        self.expected: Any = None
+
+    def expect(self, weights, first):
+        """Announce the weights of the edges that come next, at the positions from ``first`` on."""
+        self.expected = weights, first
+
+    def join(self, columns, largest):
+        """Collect edges, if their weights are expected; otherwise the vertices are only counted."""
+        if self.expected is None:
+            self.grow_to(largest + 1)
+            return
+        (weights, first), count = self.expected, len(columns[0])
+        if count:
+            self.add(columns, weights[:count], first, largest)
+        self.grow_to(largest + 1)
+        self.expected = weights[count:], first + count
+
+    def reserve(self, count):
+        """Nothing is reserved; arrays have the length of what has been read."""
+
+    def close(self):
+        """There are no threads to stop."""
+
+    def labels(self, last=False):
+        """Labels on the host."""
+        return np.array(arrays.move(self.found()[1], "cpu"))
+
+    def restore(self, state):
+        """Start from the state of an earlier run."""
+        self.restore_forest(edges_of(state), len(state["labels"]))
+
+    def restore_forest(self, forest, count):
+        """Continue from a forest of ``count`` vertices."""
+        super().restore(forest, np.arange(count, dtype=np.uint32))
+
+
+class StreamedEdges(StreamedPairs):
+    """Edges with weights that are collected."""
+
+    def __init__(self, schema, stream):
+        columns = stream.shards.id_columns, stream.columns
+        wanted = PairColumns(*columns[0], stream.weight, columns[1]["where"], columns[1]["null"])
+        PairBatches.__init__(self, schema, wanted)
+        self.stream, self.ids = stream, None
+        self.kind = weight_type(schema.field(stream.weight))
+
+    def _take(self, batch):
+        import pyarrow as pa
+
+        column = batch.column(self.weight)
+        try:
+            weights = column.cast(pa.from_numpy_dtype(self.kind)).to_numpy(zero_copy_only=False)
+        except pa.ArrowInvalid:
+            problem = f"column {self.weight!r} holds {column.type}, with a number that {np.dtype(self.kind)}"
+            raise GraphError(f"{problem} cannot hold; convert all weights to float64") from None
+        workers = self.stream.workers
+        weights = workers.check(weights, lambda row: f"the edge in row {self.row_in_file(row):,}")
+        workers.expect(weights, self.stream.edges)
+        super()._take(batch)
+        workers.expected = None

@@ -1,0 +1,264 @@
+"""Forest reduction: the forest of many edges, by the forests of some of them.
+
+An edge that is not in the forest of some edges is the last one of a cycle of them, so it is in no forest of
+more edges either (the cycle property).  Hence the forest of ``A + B`` is that of ``forest(A) + B``, as long
+as all edges are compared in one order: a forest, of fewer edges than the graph has vertices, stands for all
+the edges that were read before, on one device or on several.
+
+Edges keep their positions in the whole edge list, which may be 2**32 and larger.  Lists of edges are in
+the order of the positions, so the numbers of a list's own entries break ties as the positions would.
+
+:class:`Reducer` collects edges until they are many, and then reduces them together with the forest so far.
+Most of the edges that come later need not be collected.  The *filter* has the trees of the lightest edges of
+the forest, up to each of a few keys: an edge of this key or a larger one that leads from a tree to itself
+comes after all edges of a path between its ends.  With random weights and ``m`` edges read before, about
+``1.5 n / m`` of the following edges are left (Karger, Klein and Tarjan sample edges for the same purpose).
+
+D. R. Karger, P. N. Klein and R. E. Tarjan, "A randomized linear-time algorithm to find minimum spanning
+trees" (JACM 1995); Osipov, Sanders and Singler, "The Filter-Kruskal Minimum Spanning Tree Algorithm" (2009).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.components.rem import union
+from edgewise.components.trees import compress, make_singletons
+from edgewise.device import arrays, device, each
+from edgewise.forest.filter import SAMPLE, Entries
+from edgewise.forest.order import LARGEST, key_of, order_of, words_of
+from edgewise.forest.trees import NO_EDGE
+from edgewise.index_type import index_type
+from edgewise.method import kind_of
+from edgewise.primitives.marks import marked, new_marks
+
+#: Edges that are collected before they are reduced: for each vertex, by the kind of device, and at least.
+COLLECTED, LEAST_COLLECTED = {"cpu": 4, "cuda": 16}, 1 << 22
+#: Share of the free memory of a device that may be taken.
+USABLE = 0.9
+#: Shares of the forest's edges up to which each level of the filter goes.
+LEVELS = (0.8, 0.95, 0.99, 1.0)
+
+
+class Edges(NamedTuple):
+    """Edges in the order of their positions, on one device.
+
+    Attributes
+    ----------
+    sources, targets : (k,) index arrays
+    weights : (k,) array
+    positions : (k,) int64 array
+        Ascending.
+    """
+
+    sources: Any
+    targets: Any
+    weights: Any
+    positions: Any
+
+    def taken(self, chosen):
+        """The edges at some indices, which ascend, or in a slice."""
+        return Edges(*(column[chosen] for column in self))
+
+    def moved(self, where):
+        """The edges on another device."""
+        return Edges(*(arrays.move(column, where) for column in self))
+
+
+class Goal(NamedTuple):
+    """What is wanted: a forest of ``n_vertices``, the heaviest one if ``maximum``, by the driver ``run``."""
+
+    n_vertices: int
+    maximum: bool
+    run: Any
+
+
+class Filter(NamedTuple):
+    """Trees of the lightest edges of a forest.
+
+    Attributes
+    ----------
+    keys : tuple of int
+        One for each level, ascending: it has the edges of the forest up to this key.  Levels that are not
+        there have the largest key.
+    labels : (levels * n,) index array
+        The smallest vertex of each vertex's tree, level by level.
+    n_vertices : int
+    """
+
+    keys: Any
+    labels: Any
+    n_vertices: int
+
+
+@device
+def level_of(key, keys):
+    """The last level whose key is not larger; -1 if there is none."""
+    level = np.int64(-1)
+    for one in keys:
+        if one <= key and one != LARGEST:
+            level += 1
+    return level
+
+
+@each
+def mark_wanted(edge, sources, targets, order, known, marks):
+    """Mark an edge unless it is a self-loop, or comes after all edges of a path between its ends."""
+    one, other = np.int64(sources[edge]), np.int64(targets[edge])
+    is_wanted = one != other
+    if is_wanted and max(one, other) < known.n_vertices:
+        level = level_of(key_of(order, edge), known.keys)
+        if level >= 0:
+            first = level * known.n_vertices
+            is_wanted = known.labels[first + one] != known.labels[first + other]
+    marks[edge] = is_wanted
+
+
+@each
+def unite_up_to(edge, parent, sources, targets, order, key):
+    """Join the ends of an edge whose key is not larger than ``key``."""
+    if key_of(order, edge) <= key:
+        union(parent, sources[edge], targets[edge])
+
+
+def keys_only(weights, maximum):
+    """The order of entries by their keys, whatever their positions."""
+    bits = weights.view(np.int64 if weights.itemsize == 8 else np.int32)
+    return order_of(weights[:0], maximum)._replace(bits=bits, packed=0)
+
+
+def new_filter(goal, forest):
+    """The filter by a forest of at least one edge."""
+    where, n, count = arrays.device_of(forest.sources), goal.n_vertices, len(forest.sources)
+    order = keys_only(forest.weights, goal.maximum)
+    sample = arrays.move(order.bits[:: -(-count // SAMPLE)].copy(), "cpu")
+    words = np.sort(words_of(order._replace(bits=sample)))
+    keys = np.unique(words[[int(share * (len(words) - 1)) for share in LEVELS]])
+    labels = arrays.empty(len(keys) * n, forest.sources.dtype, where)
+    parent = arrays.empty(n, labels.dtype, where)
+    make_singletons(n, parent)
+    for level, key in enumerate(keys.tolist()):
+        unite_up_to(count, parent, forest.sources, forest.targets, order, key)
+        compress(n, parent)
+        labels[level * n : (level + 1) * n] = parent
+    return _filter(keys.tolist(), labels, n)
+
+
+def _filter(keys, labels, n_vertices):
+    return Filter(tuple(keys + [LARGEST] * (len(LEVELS) - len(keys))), labels, n_vertices)
+
+
+def solve(goal, sources, targets, weights):
+    """Positions of the forest's edges in a list, ascending, and the smallest vertex of each vertex's tree."""
+    no_rows = arrays.empty(0, np.int64, arrays.device_of(sources))
+    entries = Entries(sources, targets, no_rows, 0, order_of(weights, goal.maximum))
+    hooked_by, labels = goal.run(goal.n_vertices, entries)[:2]
+    chosen = hooked_by[hooked_by != NO_EDGE]
+    chosen.sort()
+    return chosen, labels
+
+
+def concatenated(pieces, kind):
+    """The edges of pieces that follow each other, with ends of type ``kind``."""
+    xp = arrays.namespace(pieces[0].sources)
+    edges = pieces[0] if len(pieces) == 1 else Edges(*(xp.concatenate(column) for column in zip(*pieces)))
+    ends = (ends.astype(kind, copy=False) for ends in edges[:2])
+    return Edges(*ends, *edges[2:])
+
+
+def bytes_per_edge(n_vertices, weights):
+    """Bytes of an edge on a device while edges are reduced: collected, joined to a list, and listed."""
+    end = np.dtype(index_type(n_vertices)).itemsize
+    return 2 * (2 * end + weights.itemsize + 8) + 2 * end + 16
+
+
+def bytes_needed(n_vertices, weights, capacity):
+    """Bytes that a reducer needs on its device: for the edges collected, the forest, and the trees."""
+    end = np.dtype(index_type(n_vertices)).itemsize
+    trees = 56 + (len(LEVELS) + 3) * end
+    return (capacity + n_vertices) * bytes_per_edge(n_vertices, weights) + n_vertices * trees
+
+
+def whole_bytes_needed(n_vertices, weights, count, copied):
+    """Bytes for the forest of ``count`` edges at once, which may have to be copied to the device first."""
+    end = np.dtype(index_type(n_vertices)).itemsize
+    edge = 2 * end + 16 + (2 * end + weights.itemsize if copied else 0)
+    return bytes_needed(n_vertices, weights, 0) + count * edge
+
+
+def capacity_for(n_vertices, weights, where, reserved=0):
+    """The number of edges to collect on a device, which may have less memory than would be best.
+
+    ``reserved`` bytes are for others.  OutOfMemoryError if there is not even memory for a few edges.
+    """
+    best = max(COLLECTED[kind_of(where)] * n_vertices, LEAST_COLLECTED)
+    least = min(best, max(n_vertices // 2, 1 << 16))
+    free = USABLE * arrays.free_memory(where) - reserved
+    room = free - bytes_needed(n_vertices, weights, 0)
+    capacity = min(best, int(room // bytes_per_edge(n_vertices, weights)))
+    if capacity < least:
+        raise arrays.out_of_memory(bytes_needed(n_vertices, weights, least) + reserved, where)
+    return capacity
+
+
+class Reducer:
+    """The forest of edges that are added in the order of their positions, on one device.
+
+    Up to ``capacity`` edges are collected before they are reduced.  Then ``forest`` are the :class:`Edges`
+    of their forest, and ``labels`` the smallest vertex of each vertex's tree.
+    """
+
+    def __init__(self, goal, where, capacity):
+        self.goal, self.device, self.capacity = goal, where, capacity
+        self.collected, self.n_collected = [], 0
+        self.forest, self.labels, self.filter = None, None, None
+        self.reductions = 0
+
+    @property
+    def weight_type(self):
+        """Type of the weights; ``None`` before the first edges."""
+        pieces = [self.forest, *self.collected] if self.forest is not None else self.collected
+        return pieces[0].weights.dtype if pieces else None
+
+    def add(self, sources, targets, weights, first):
+        """Add edges at the positions from ``first`` on; the arrays may be overwritten later."""
+        where = self.device
+        with arrays.guard(where):
+            if self.filter is None:
+                self.filter = self._new_filter(sources.dtype)
+            marks = new_marks(len(sources), where)
+            order = keys_only(weights, self.goal.maximum)
+            mark_wanted(len(sources), sources, targets, order, self.filter, marks)
+            wanted = marked(marks)
+            if self.n_collected + len(wanted) > self.capacity and self.n_collected:
+                self.reduce()
+            self._collect(Edges(sources[wanted], targets[wanted], weights[wanted], wanted + first))
+
+    def _collect(self, edges):
+        if len(edges.sources) or not self.collected:
+            self.collected.append(edges)
+            self.n_collected += len(edges.sources)
+
+    def finish(self):
+        """Reduce what has been collected, after one call of ``add`` at least."""
+        with arrays.guard(self.device):
+            if self.n_collected or self.labels is None or len(self.labels) != self.goal.n_vertices:
+                self.reduce()
+            arrays.synchronize(self.device)
+
+    def _new_filter(self, kind):
+        if self.forest is not None and len(self.forest.sources):
+            return new_filter(self.goal, self.forest)
+        return _filter([], arrays.empty(0, kind, self.device), 0)
+
+    def reduce(self):
+        """Reduce the edges collected to their forest with the one so far."""
+        pieces = ([] if self.forest is None else [self.forest]) + self.collected
+        edges = concatenated(pieces, index_type(self.goal.n_vertices))
+        del pieces
+        self.collected, self.n_collected, self.forest = [edges], len(edges.sources), None
+        self.filter = None
+        chosen, self.labels = solve(self.goal, *edges[:3])
+        self.forest = edges.taken(chosen)
+        self.collected, self.n_collected = [], 0
+        self.reductions += 1

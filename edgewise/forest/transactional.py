@@ -1,0 +1,218 @@
+"""Boruvka's algorithm with transactions: trees find their first edges, and are merged by transactions.
+
+A round has the phases of the thesis:
+
+* *Edge discovery.*  The 32 threads of a warp take 32 vertices and divide all of their entries (*warp
+  segmentation*), so long rows do not hold up short ones.  They reduce the entries of each vertex to its first
+  one, which is suggested to the root of its tree by an atomic minimum.  Entries inside a tree are *pruned*:
+  they get the largest word, and are skipped from then on.
+* *Merge.*  Every root with a suggestion runs a transaction on two words, the parents of the two roots.  The
+  other root is found outside of the transaction, since parents only move up; inside, both are read again.  If
+  both are still roots, the other one becomes a child of the first.  If the own one is not, its tree has been
+  merged by another, and the transaction ends without effect.
+* *Flattening.*  Every vertex takes its grandparent as its parent until nothing changes (*pointer doubling*).
+
+The thesis walks to the roots inside of transactions, which then have as many words as the paths have
+vertices. It needs no rule for equal weights; here the order is total (:mod:`~edgewise.forest.order`), so the
+forest is that of all other methods.  Of the protocols, those are allowed that keep writes until the end: what
+a failed attempt has written in place could be seen from outside.
+
+S. Manoochehri, "Efficient Transactional-Memory-based Implementation of Morph Algorithms on GPU" (2017),
+chapter 3; Khorasani, Gupta and Bhuyan, "Scalable SIMD-efficient graph processing on GPUs" (2015), for warp
+segmentation.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays, device, each, fetch_min, load, parallel_region, store
+from edgewise.device.warps import find_segment, shuffle, warp_size
+from edgewise.forest.order import LARGEST, word_of
+from edgewise.forest.trees import label_by_least, lower_least, make_roots
+from edgewise.graph import Graph
+from edgewise.ingest.edges import row_numbers
+from edgewise.primitives.array_operations import pack
+from edgewise.transactions import TransactionalMemory, read, retry, write
+from edgewise.transactions.statistics import Rounds
+
+#: Protocols that keep writes until the end of a transaction.
+PROTOCOLS = ("wound-wait", "priority", "tl2", "block", "reservations")
+
+
+class Incidence(NamedTuple):
+    """The edges at each vertex.
+
+    Attributes
+    ----------
+    offsets : (n + 1,) int64 array
+    neighbours : (entries,) index array
+    words : (entries,) int64 array
+        The word of the edge of each entry; LARGEST once both ends are in one tree.
+    """
+
+    offsets: Any
+    neighbours: Any
+    words: Any
+
+
+class Edges(NamedTuple):
+    """All edges, by their words.
+
+    Attributes
+    ----------
+    sources, targets : (m,) index arrays
+    by_rank : (m,) int64 array
+        Positions of the edges in their order, if a word is a rank; empty if it holds a position.
+    """
+
+    sources: Any
+    targets: Any
+    by_rank: Any
+
+
+@device
+def edge_of(word, edges):
+    """The position of the edge of a word."""
+    if len(edges.by_rank):
+        return edges.by_rank[word]
+    return word & np.int64(0xFFFFFFFF)
+
+
+@device
+def suggestion(entry, row, incidence, parent):
+    """The word of an entry of a row; LARGEST, also from now on, if it leads to the same tree."""
+    word = incidence.words[entry]
+    if word != LARGEST and parent[row] == parent[incidence.neighbours[entry]]:
+        word = np.int64(LARGEST)
+        incidence.words[entry] = word
+    return word
+
+
+@parallel_region
+def discover(worker, incidence, parent, best):
+    """Suggest the first edge that leaves a tree to its root; all paths are of one step."""
+    lanes, n = np.int64(warp_size()), np.int64(len(parent))
+    lane = worker.id % lanes
+    for first in range(worker.id // lanes * lanes, n, worker.count // lanes * lanes):
+        mine = min(first + lane, n - 1)
+        end = incidence.offsets[mine + 1]
+        begin = shuffle(incidence.offsets[mine], 0)
+        last = shuffle(end, lanes - 1)
+        for base in range(begin, last, lanes):
+            entry = base + lane
+            segment = np.int64(find_segment(entry, end, lanes))
+            row, word = min(first + segment, n - 1), np.int64(LARGEST)
+            if entry < last:
+                word = suggestion(entry, row, incidence, parent)
+            distance = np.int64(1)
+            while distance < lanes:
+                other, its_segment = shuffle(word, lane + distance), shuffle(segment, lane + distance)
+                if lane + distance < lanes and its_segment == segment and other < word:
+                    word = other
+                distance *= 2
+            is_head = shuffle(segment, max(lane - 1, 0)) != segment or lane == 0
+            root = parent[row]
+            if is_head and word < best[root]:
+                fetch_min(best, root, word)
+
+
+@device
+def root_above(parent, vertex):
+    """The root above a vertex, while trees are merged."""
+    above = np.int64(load(parent, vertex))
+    while above != vertex:
+        vertex, above = above, np.int64(load(parent, above))
+    return vertex
+
+
+def merge(tx, number, roots, best, edges, linked):
+    """Transaction: make the tree that the first edge leads to a child of this one, unless one has changed."""
+    one = np.int64(roots[number])
+    linked[number] = -1
+    if np.int64(read(tx, one)) == one:
+        edge = edge_of(best[one], edges)
+        other = root_above(tx.memory.words, np.int64(edges.sources[edge]))
+        if other == one:
+            other = root_above(tx.memory.words, np.int64(edges.targets[edge]))
+        if np.int64(read(tx, other)) != other:
+            retry(tx)
+        elif other != one:
+            write(tx, other, one)
+            linked[number] = other
+
+
+@each
+def keep_edges(number, linked, roots, best, edges, hooked_by):
+    """Note the edge of a transaction at the root that it has made a child."""
+    if linked[number] >= 0:
+        hooked_by[linked[number]] = edge_of(best[roots[number]], edges)
+
+
+@each
+def double(vertex, parent, changed):
+    """Replace a parent by the grandparent."""
+    above = parent[vertex]
+    grandparent = parent[above]
+    if above != grandparent:
+        parent[vertex] = grandparent
+        store(changed, 0, 1)
+
+
+@each
+def write_words(entry, order, words):
+    """Write the word of each entry."""
+    words[entry] = word_of(order, entry)
+
+
+def edges_of(entries):
+    """The edges once each, their words, and the entry of every edge: :class:`Edges` and two int64 arrays."""
+    where, order = arrays.device_of(entries.targets), entries.order
+    n_entries, xp = len(entries.targets), arrays.namespace(where)
+    sources, words = entries.sources, arrays.empty(n_entries, np.int64, where)
+    write_words(n_entries, order, words)
+    if len(entries.offsets):
+        sources = row_numbers(entries.offsets, entries.targets.dtype)
+    by_rank = arrays.empty(0, np.int64, where)
+    if not order.packed:
+        by_rank = arrays.move(xp.argsort(words, kind="stable"), where)
+        words[by_rank] = xp.arange(n_entries)
+    edges = Edges(sources, entries.targets, by_rank)
+    ends = edges.sources, edges.targets, words
+    return edges, pack(sources < entries.targets, *ends) if entries.both else ends
+
+
+def transactional(n_vertices, entries, protocol="wound-wait", **options):
+    """The thesis' algorithm; see :class:`~edgewise.forest.ForestMethod`.  Its transactions come third."""
+    where, kind = arrays.device_of(entries.targets), entries.targets.dtype
+    xp = arrays.namespace(where)
+    edges, listed = edges_of(entries)
+    graph = Graph(n_vertices, edges=listed)
+    incidence = Incidence(graph.offsets, graph.neighbours, graph.csr_weights.copy())
+    parent, hooked_by = arrays.empty(n_vertices, kind, where), arrays.empty(n_vertices, np.int64, where)
+    make_roots(n_vertices, parent, hooked_by)
+    best, changed = arrays.empty(n_vertices, np.int64, where), arrays.zeros(1, np.int32, where)
+    memory = TransactionalMemory(parent, protocol=protocol, log=2, **options) if n_vertices else None
+    rounds = []
+    while memory:
+        best.fill(LARGEST)
+        discover(incidence, parent, best)
+        roots = arrays.move(xp.flatnonzero(best != LARGEST), where)
+        if not len(roots):
+            break
+        linked = arrays.empty(len(roots), np.int64, where)
+        rounds.append(memory.run(merge, len(roots), roots, best, edges, linked))
+        keep_edges(len(roots), linked, roots, best, edges, hooked_by)
+        flatten(parent, changed)
+    best.fill(LARGEST)
+    lower_least(n_vertices, parent, best)
+    label_by_least(n_vertices, parent, best)
+    return hooked_by, parent, Rounds(tuple(rounds))
+
+
+def flatten(parent, changed):
+    """Double pointers until every vertex is a child of its root."""
+    changed.fill(1)
+    while int(changed[0]):
+        changed.fill(0)
+        double(len(parent), parent, changed)

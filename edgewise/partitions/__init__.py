@@ -1,0 +1,224 @@
+"""Graph partitioning: parts of nearly equal weight with few edges between them.
+
+The method is multilevel (:mod:`~edgewise.partitions.multilevel`), with refinement by Jet
+(:mod:`~edgewise.partitions.refine`).  All weights are integers and all ties are decided by numbers that are
+drawn from the seed, so there is one result for a seed, on every device and for any number of threads.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from edgewise.device import arrays, each_row, fetch_add
+from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, closest, one_of
+from edgewise.graph import Graph
+from edgewise.method import Method, check_graph, check_method, is_number, on_device, worker_names
+from edgewise.partitions.check import checked_parts, evaluate_partition
+from edgewise.partitions.compatible import part_graph
+from edgewise.partitions.heavy import Problem, limits_of
+from edgewise.partitions.input import level_of, targets_of, vertex_weights_of
+from edgewise.partitions.levels import weight_at
+from edgewise.partitions.multilevel import multilevel
+from edgewise.partitions.presets import PRESETS
+from edgewise.partitions.result import Partition
+
+__all__ = ["METHODS", "PRESETS", "Partition", "evaluate_partition", "part_graph", "partition"]
+
+#: Largest number of parts.
+MAX_PARTS = 2**21 - 1
+
+
+@dataclass(frozen=True)
+class PartitionMethod(Method):
+    """A method for partitions.
+
+    ``run(level, limits, targets, settings, start)`` is documented at
+    :func:`~edgewise.partitions.multilevel.multilevel`.
+    """
+
+
+METHODS = {
+    "jet": PartitionMethod(
+        multilevel, "label propagation up and down a hierarchy, recursive bisection", "Gilbert et al. 2024"
+    ),
+}
+
+
+def partition(
+    graph: Graph,
+    parts: int,
+    *,
+    imbalance: float = 0.03,
+    preset: str = "default",
+    seed: int = 0,
+    device: str | None = None,
+    **options: Any,
+) -> Partition:
+    """Divide the vertices of a graph into parts of nearly equal weight, with few edges between the parts.
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected.  The weights of its edges are integers of 1 or more, if it has weights; repeated edges
+        count each, self-loops do not.
+    parts : int
+        Number of parts, 1 or more.
+    imbalance : float
+        By how much the weight of a part may exceed an even share, as a fraction: a part weighs at most
+        ``floor((1 + imbalance) * ceil(total / parts))``.  The ``ufactor`` of METIS is 1000 times this.
+    preset : str
+        ``"fast"``, ``"default"`` or ``"strong"``: a smaller cut for more time.
+    seed : int
+        0 or more.  The same seed gives the same parts on every device and for any number of threads.
+    device : str, optional
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
+        graph.
+    **options
+        * ``vertex_weights`` : (n_vertices,) integers of 1 or more. By default those of the graph, or 1 for
+          each vertex.
+        * ``target_weights`` : (parts,) positive numbers. Shares of the total weight that the parts are to
+          have; by default all are equal.
+        * ``method`` : str. A name in ``METHODS``, or ``"auto"``.
+        * ``initial`` : (n_vertices,) integers. A partition to improve.
+        * ``tries`` : int. Whole runs with different seeds, of which the best is returned.
+        * ``scale`` : float. Weights of edges that are floats are multiplied by this number and rounded, to 1
+          at least.
+
+    Returns
+    -------
+    Partition
+        No part is empty if there are at least as many vertices as parts.
+
+    Raises
+    ------
+    GraphError
+        A directed graph; a weight that is negative, zero or no integer; weights whose sum is too large;
+        several weights for each vertex.
+    OptionError
+        Fewer than one part, a negative imbalance, an unknown preset, method or option, target weights or a
+        partition of another length.
+    DeviceError, OutOfMemoryError
+        The device is not there, or too small.
+
+    Warns
+    -----
+    ImbalanceWarning
+        A vertex is heavier than a part may be, there are more parts than vertices, or the balance was not
+        reached; the message says which.
+
+    Examples
+    --------
+    >>> import edgewise as ew
+    >>> result = ew.partition(ew.generate.grid(16, 16), 4)
+    >>> result.k, result.is_balanced, len(result.parts)
+    (4, True, 256)
+    """
+    check_graph(graph)
+    given = _options(options)
+    check_method(given["method"], METHODS, {})
+    k = _checked(parts, imbalance, preset, seed, given["tries"])
+    if graph.directed:
+        raise GraphError("a partition needs an undirected graph; use Graph.undirected()")
+    graph = on_device(graph, device)
+    sizes, targets = vertex_weights_of(graph, given["vertex_weights"]), targets_of(given["target_weights"], k)
+    start = None if given["initial"] is None else checked_parts(graph, given["initial"], k)
+    name = "jet" if given["method"] == "auto" else given["method"]
+    with arrays.guard(graph.device):
+        level, total = level_of(graph, sizes, given["scale"])
+        arrays.synchronize(graph.device)
+        begin = perf_counter()
+        settings = PRESETS[preset]._replace(seed=int(seed), shift=max(0, total.bit_length() - 31))
+        if start is not None:
+            start = arrays.move(start.astype(level.neighbours.dtype), graph.device)
+            start = start, cut_of(level, start)
+        problem = Problem(METHODS[name].run, settings, imbalance, given["tries"])
+        found, limits = problem.solve(level, sizes, targets, start)
+        arrays.synchronize(graph.device)
+        seconds = perf_counter() - begin
+        cut = cut_of(level, found) if given["scale"] is None else _real_cut(graph, found)
+    weights = np.bincount(arrays.move(found, "cpu"), weights=sizes, minlength=k).astype(np.int64)
+    _warn(graph.n_vertices, sizes, weights, limits_of(int(sizes.sum()), targets, imbalance), limits)
+    own = found, cut, weights, limits, preset, int(seed), given["vertex_weights"]
+    return Partition(graph, name, seconds, *own, devices=worker_names(graph.device))
+
+
+def _options(options):
+    """All options, with their defaults."""
+    known = {
+        "vertex_weights": None,
+        "target_weights": None,
+        "method": "auto",
+        "initial": None,
+        "tries": 1,
+        "scale": None,
+    }
+    for name in options:
+        if name not in known:
+            meant = f"; did you mean {near}?" if (near := closest(name, known)) else ""
+            raise OptionError(f"partition() has no option {name!r} (it has: {', '.join(known)}){meant}")
+    given = known | options
+    if given["scale"] is not None and not (is_number(given["scale"], False) and 0 < given["scale"] < np.inf):
+        raise OptionError(f"{argument('scale', given['scale'])} must be a number larger than 0")
+    return given
+
+
+def _checked(parts, imbalance, preset, seed, tries):
+    """The number of parts, once this and the other numbers are checked."""
+    for name, value, least in (("parts", parts, 1), ("seed", seed, 0), ("tries", tries, 1)):
+        if not is_number(value, True) or value < least:
+            raise OptionError(f"{argument(name, value)} must be a whole number, {least} or more")
+    if parts > MAX_PARTS:
+        raise OptionError(f"{argument('parts', parts)} is too many; the most is {MAX_PARTS}")
+    if not is_number(imbalance, False) or not 0 <= imbalance < np.inf:
+        raise OptionError(f"{argument('imbalance', imbalance)} must be a number of 0 or more, such as 0.03")
+    if preset not in PRESETS:
+        raise OptionError(f"{argument('preset', preset)} is unknown; {one_of(preset, PRESETS)}")
+    return int(parts)
+
+
+@each_row
+def _add_cut(row, lane, lanes, level, part, sums):
+    total = np.int64(0)
+    for entry in range(level.offsets[row] + lane, level.offsets[row + 1], lanes):
+        if part[level.neighbours[entry]] != part[row]:
+            total += weight_at(level, entry)
+    if total > 0:
+        fetch_add(sums, 0, total)
+
+
+def cut_of(level, part):
+    """Sum of the weights of the edges between parts."""
+    sums = arrays.zeros(1, np.int64, arrays.device_of(level.offsets))
+    _add_cut(len(level.sizes), level, part, sums, width="warp")
+    return int(sums[0]) // 2
+
+
+def _real_cut(graph, part):
+    """The same with the weights of the graph, which are floats."""
+    host, part = graph.to("cpu"), arrays.move(part, "cpu")
+    return float(host.weights[part[host.sources] != part[host.targets]].sum(dtype=np.float64))
+
+
+def _warn(n, sizes, weights, wanted, limits):
+    """Say why a partition is not as balanced as was asked for."""
+    k, most = len(weights), int(weights.max(initial=0))
+    if n < k:
+        problem = f"{k} parts of {n} vertices: {k - n} parts are empty"
+    elif (weights <= wanted).all():
+        return
+    elif len(sizes) and sizes.max() > wanted.max():
+        heaviest = int(sizes.argmax())
+        problem = (
+            f"vertex {heaviest} weighs {sizes[heaviest]}, more than the {wanted.max()} that a part may; "
+            "it is alone in a part, and the other vertices share the other parts"
+        )
+    else:
+        problem = (
+            f"a part weighs {most}, more than {int(limits[weights.argmax()])}, as the weights are uneven"
+        )
+    warnings.warn(problem, ImbalanceWarning, stacklevel=3)

@@ -1,0 +1,181 @@
+"""Balance: moving vertices out of parts that are too heavy, those first whose move costs least.
+
+A *weak* iteration moves vertices to the parts that most of their edges lead to, among parts that are not
+nearly full.  Where parts fill each other up, that does not end, so after two of them in a row an iteration is
+*strong*: what leaves the heavy parts is dealt out to the free room of the others.
+
+The vertices of each heavy part are sorted by the growth of the cut for each unit of weight, in steps of a few
+per cent, then by number, and the first ones leave until the rest is light enough.  Sorting, rather than
+taking whoever comes first, makes the result the same for any number of threads.
+
+Reference: Gilbert et al. 2024, as in :mod:`~edgewise.partitions.refine`.
+"""
+
+from heapq import heapify, heappop, heapreplace
+
+import numpy as np
+
+from edgewise.device import arrays, device, each, fetch_add
+from edgewise.partitions.levels import mix, salt_of
+from edgewise.partitions.ratings import NO_LABEL, Labels, rate, rated_for
+from edgewise.partitions.refine import CANDIDATES, transfer
+
+#: Bits of the upper and of the lower part of a step of the cost, and of the number of a vertex.
+EXPONENT_BITS, FRACTION_BITS, VERTEX_BITS = 6, 3, 32
+
+
+@device
+def cost_step(gain, size):
+    """Number of the step that the growth of the cut for each unit of weight is in, from 0 to 1023."""
+    amount, exponent = abs(gain) * 256 // size, np.int64(0)
+    while amount >> exponent >= 2 << FRACTION_BITS:
+        exponent += 1
+    step = min((exponent << FRACTION_BITS) + (amount >> exponent), np.int64(511))
+    return 511 - step if gain > 0 else 512 + step
+
+
+@each
+def _open(one, search, is_strong, room):
+    """Room of a part for vertices of other parts: none if it is nearly full."""
+    limit, load = search.limits[one], search.loads[one]
+    if is_strong != 0:
+        room[one] = max(np.int64(0), limit - load)
+    else:
+        room[one] = max(np.int64(0), max(limit - limit // 100, limit - 100) - load)
+
+
+@each
+def _crowd(vertex, level, search):
+    """List the vertices of heavy parts that are not much heavier than what has to leave."""
+    one = np.int64(search.part[vertex])
+    above = search.loads[one] - search.limits[one]
+    if above > 0 and 2 * level.sizes[vertex] < 3 * (above + search.limits[one] // 32 + 1):
+        search.listed[fetch_add(search.counters, CANDIDATES, 1)] = vertex
+
+
+@each
+def _rank(item, level, search, aside, is_strong, keys):
+    vertex = np.int64(search.listed[item])
+    gain = -aside.own[vertex]
+    if is_strong == 0:
+        gain += aside.link[vertex]
+    step = cost_step(gain, level.sizes[vertex])
+    keys[item] = ((np.int64(search.part[vertex]) << 10 | step) << VERTEX_BITS) | vertex
+
+
+@each
+def _start_run(item, keys, sizes, ends, starts):
+    one = keys[item] >> (VERTEX_BITS + 10)
+    if item == 0 or keys[item - 1] >> (VERTEX_BITS + 10) != one:
+        starts[one] = ends[item] - sizes[item]
+
+
+@each
+def _leave(item, keys, ranks, search, leaving):
+    """Mark the vertices that leave: those before which the part is still too heavy."""
+    sizes, ends, starts = ranks
+    one = keys[item] >> (VERTEX_BITS + 10)
+    before = ends[item] - sizes[item] - starts[one]
+    leaving[item] = sizes[item] if before < search.loads[one] - search.limits[one] else 0
+
+
+@each
+def _evict(item, keys, leaving, targets, level, search):
+    if leaving[item] > 0:
+        vertex = keys[item] & 0xFFFFFFFF
+        if targets[item] != np.int64(search.part[vertex]):
+            transfer(vertex, targets[item], level, search)
+
+
+@each
+def _aim(item, keys, aside, open_parts, salt, targets):
+    """The strongest part with room, or one drawn at random."""
+    vertex = keys[item] & 0xFFFFFFFF
+    target = aside.best[vertex]
+    if target == NO_LABEL:
+        target = open_parts[mix(vertex, salt) % len(open_parts)]
+    targets[item] = target
+
+
+def rebalance(job, is_strong):
+    """One iteration that makes heavy parts lighter; return the number of moves."""
+    level, search, where = job.level, job.search, job.where
+    xp, k = arrays.namespace(level.offsets), len(search.limits)
+    search.counters[:] = 0
+    room = arrays.empty(k, np.int64, where)
+    _open(k, search, int(is_strong), room)
+    open_parts = arrays.move(xp.flatnonzero(room > 0), where)
+    if len(open_parts) == 0:
+        if is_strong:
+            return job.finish_iteration()
+        return rebalance(job, is_strong=True)
+    _crowd(len(level.sizes), level, search)
+    count = int(search.counters[CANDIDATES])
+    if job.aside is None:
+        job.aside = rated_for(len(level.sizes), where)
+    state = Labels(search.part, room, job.labels.groups, job.labels.salt, job.labels.shift)
+    rate(search.listed[:count], level, state, job.tables, job.aside)
+    keys = arrays.empty(count, np.int64, where)
+    _rank(count, level, search, job.aside, int(is_strong), keys)
+    keys.sort()
+    sizes = arrays.move(level.sizes[keys & 0xFFFFFFFF], where)
+    ranks = sizes, arrays.move(xp.cumsum(sizes), where), arrays.empty(k, np.int64, where)
+    _start_run(count, keys, *ranks)
+    leaving, targets = (arrays.empty(count, np.int64, where) for _ in range(2))
+    _leave(count, keys, ranks, search, leaving)
+    if is_strong:
+        before = xp.cumsum(leaving) - leaving
+        place = xp.searchsorted(xp.cumsum(room), before, side="right")
+        targets = arrays.move(xp.minimum(place, k - 1).astype(np.int64), where)
+    else:
+        _aim(count, keys, job.aside, open_parts, salt_of(job.how.seed, 100 + job.iteration), targets)
+    _evict(count, keys, leaving, targets, level, search)
+    return job.finish_iteration()
+
+
+def settle(sizes, part, limits):
+    """Repair what refinement has left, on the host: parts above their limits, and empty parts.
+
+    ``part``, (n,) int64, is changed.  The lightest vertices move first.
+    """
+    loads = np.bincount(part, weights=sizes, minlength=len(limits)).astype(np.int64)
+    if (loads > limits).any():
+        _fill_up(sizes, part, loads, limits)
+    counts = np.bincount(part, minlength=len(limits))
+    if (counts == 0).any():
+        _fill_empty(sizes, part, loads, counts)
+
+
+def _fill_up(sizes, part, loads, limits):
+    """Move vertices out of heavy parts to the freest one, if that is then less above its limit."""
+    free = [(int(load - limit), one) for one, (load, limit) in enumerate(zip(loads, limits))]
+    heapify(free)
+    order = np.flatnonzero(loads[part] > limits[part])
+    for vertex in order[np.argsort(sizes[order], kind="stable")].tolist():
+        here, size = part[vertex], int(sizes[vertex])
+        above, (room, freest) = loads[here] - limits[here], free[0]
+        if above > 0 and room + size < above:
+            loads[here] -= size
+            loads[freest] += size
+            part[vertex] = freest
+            heapreplace(free, (room + size, freest))
+
+
+def _fill_empty(sizes, part, loads, counts):
+    """Give every empty part the lightest vertex of the heaviest part that has several."""
+    order = np.lexsort((-sizes, part)).tolist()
+    ends, left = np.cumsum(counts).tolist(), counts.tolist()
+    several = [(-int(loads[one]), one) for one in np.flatnonzero(counts > 1).tolist()]
+    heapify(several)
+    for one in np.flatnonzero(counts == 0).tolist():
+        if not several:
+            return
+        load, heaviest = several[0]
+        ends[heaviest] -= 1
+        left[heaviest] -= 1
+        vertex = order[ends[heaviest]]
+        part[vertex] = one
+        if left[heaviest] > 1:
+            heapreplace(several, (load + int(sizes[vertex]), heaviest))
+        else:
+            heappop(several)

@@ -1,0 +1,161 @@
+"""Contraction: the graph of the clusters, in which the edges between two clusters are one.
+
+Clusters are numbered in the order of their labels.  The row of a cluster is the sum of the rows of its
+vertices, by label of the neighbours: on the CPU a worker adds it up in its table, on a GPU every entry is
+added in a table for each cluster, as in :mod:`~edgewise.partitions.ratings`.  The order of the entries in a
+row is left open; nothing depends on it.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays, each, each_row, fetch_add, parallel_region, threads
+from edgewise.partitions.levels import Level, weight_at, with_rows
+from edgewise.partitions.ratings import NO_LABEL, claim_slot, clear_slots, mask_of, slot_of
+from edgewise.primitives import exclusive_scan
+
+#: Clusters that a worker takes at a time.
+CHUNK = 64
+
+
+class Members(NamedTuple):
+    """The vertices of each cluster.
+
+    Attributes
+    ----------
+    clusters : (n,) index array
+        The number of each vertex's cluster.
+    starts : (clusters + 1,) int64 array
+    vertices : (n,) index array
+        Those of cluster ``c`` are at ``starts[c]`` to ``starts[c + 1] - 1``, in any order.
+    bounds : (clusters + 1,) int64 array
+        Prefix sums of the numbers of entries in the rows of the vertices of the clusters.
+    """
+
+    clusters: Any
+    starts: Any
+    vertices: Any
+    bounds: Any
+
+
+@each
+def _mark_label(vertex, labels, used):
+    used[labels[vertex]] = 1
+
+
+@each
+def _number(vertex, labels, ranks, clusters):
+    clusters[vertex] = ranks[labels[vertex]] - 1
+
+
+@each
+def _count(vertex, level, clusters, sums):
+    sizes, members, entries = sums
+    cluster = np.int64(clusters[vertex])
+    fetch_add(sizes, cluster, level.sizes[vertex])
+    fetch_add(members, cluster, 1)
+    fetch_add(entries, cluster, level.offsets[vertex + 1] - level.offsets[vertex])
+
+
+@each
+def _place(vertex, clusters, cursors, vertices):
+    vertices[fetch_add(cursors, np.int64(clusters[vertex]), 1)] = vertex
+
+
+@parallel_region
+def _add_rows(worker, level, members, tables, output, counts, progress):
+    """Write the row of each cluster at its bound, and its number of entries."""
+    keys, places, capacity = tables
+    neighbours, weights = output
+    base, n_clusters = worker.id * capacity, len(members.starts) - 1
+    first = fetch_add(progress, 0, CHUNK)
+    while first < n_clusters:
+        for cluster in range(first, min(first + CHUNK, n_clusters)):
+            start = members.bounds[cluster]
+            end = start
+            mask = mask_of(members.bounds[cluster + 1] - start, n_clusters)
+            clear_slots(keys, base, mask)
+            for member in range(members.starts[cluster], members.starts[cluster + 1]):
+                vertex = np.int64(members.vertices[member])
+                for entry in range(level.offsets[vertex], level.offsets[vertex + 1]):
+                    other = np.int64(members.clusters[level.neighbours[entry]])
+                    if other == cluster:
+                        continue
+                    slot = slot_of(keys, base, mask, other)
+                    if keys[slot] == NO_LABEL:
+                        keys[slot], places[slot] = other, end
+                        neighbours[end], weights[end] = other, weight_at(level, entry)
+                        end += 1
+                    else:
+                        weights[places[slot]] += weight_at(level, entry)
+            counts[cluster] = end - start
+        first = fetch_add(progress, 0, CHUNK)
+
+
+@each_row
+def _copy_row(row, lane, lanes, bounds, offsets, source, target):
+    for entry in range(offsets[row] + lane, offsets[row + 1], lanes):
+        at = bounds[row] + entry - offsets[row]
+        target[0][entry] = source[0][at]
+        target[1][entry] = source[1][at]
+
+
+@each
+def _add_entry(entry, level, members, keys, sums, counts):
+    row, other = np.int64(level.rows[entry]), np.int64(members.clusters[level.neighbours[entry]])
+    cluster = np.int64(members.clusters[row])
+    if cluster != other:
+        base = 2 * members.bounds[cluster]
+        slot = claim_slot(keys, base, 2 * members.bounds[cluster + 1] - base, other)
+        if fetch_add(sums, slot, weight_at(level, entry)) == 0:
+            fetch_add(counts, cluster, 1)
+
+
+def contract(level, labels):
+    """Contract clusters; return the graph of the clusters and the cluster of each vertex, an index array."""
+    where, n = arrays.device_of(level.offsets), len(level.sizes)
+    xp, kind = arrays.namespace(level.offsets), level.neighbours.dtype
+    used = arrays.zeros(n, np.int64, where)
+    _mark_label(n, labels, used)
+    ranks = arrays.move(xp.cumsum(used), where)
+    n_clusters = int(ranks[-1])
+    clusters = arrays.empty(n, kind, where)
+    _number(n, labels, ranks, clusters)
+    sizes, counts, entries = (arrays.zeros(n_clusters, np.int64, where) for _ in range(3))
+    _count(n, level, clusters, (sizes, counts, entries))
+    none = arrays.empty(0, kind, where)
+    members = Members(clusters, exclusive_scan(counts), none, exclusive_scan(entries))
+    form = (none.dtype, level.weights.dtype)
+    rows = _by_rows(level, members, entries, form) if where == "cpu" else _by_entries(level, members, form)
+    return with_rows(Level(*rows, sizes, none)), clusters
+
+
+def _by_rows(level, members, entries, form):
+    n, n_clusters = len(level.sizes), len(entries)
+    vertices = np.empty(n, form[0])
+    _place(n, members.clusters, members.starts[:-1].copy(), vertices)
+    members = members._replace(vertices=vertices)
+    most = min(int(entries.max(initial=0)), n_clusters)
+    capacity = max(8, 1 << int(2 * max(most, 1) - 1).bit_length())
+    tables = (*(np.empty(capacity * threads.count(), np.int64) for _ in range(2)), capacity)
+    total = int(members.bounds[-1])
+    output = np.empty(total, form[0]), np.empty(total, form[1])
+    counts = np.empty(n_clusters, np.int64)
+    _add_rows(level, members, tables, output, counts, np.zeros(1, np.int64))
+    offsets = exclusive_scan(counts)
+    shrunk = np.empty(int(offsets[-1]), form[0]), np.empty(int(offsets[-1]), form[1])
+    _copy_row(n_clusters, members.bounds, offsets, output, shrunk)
+    return offsets, *shrunk
+
+
+def _by_entries(level, members, form):
+    where, n_clusters = arrays.device_of(level.offsets), len(members.starts) - 1
+    xp, slots = arrays.namespace(level.offsets), 2 * int(members.bounds[-1])
+    keys, sums = arrays.full(slots, NO_LABEL, np.int64, where), arrays.zeros(slots, np.int64, where)
+    counts = arrays.zeros(n_clusters, np.int64, where)
+    _add_entry(len(level.neighbours), level, members, keys, sums, counts)
+    held = xp.flatnonzero(keys != NO_LABEL)
+    offsets = arrays.move(exclusive_scan(counts), where)
+    columns = keys[held].astype(form[0]), sums[held].astype(form[1])
+    return offsets, *(arrays.move(one, where) for one in columns)

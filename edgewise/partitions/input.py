@@ -1,0 +1,128 @@
+"""What a graph brings to a partition: weights that are checked, and rows without self-loops."""
+
+import numpy as np
+
+from edgewise.device import arrays, each, each_row, fetch_add, fetch_min, store
+from edgewise.errors import GraphError, OptionError, argument
+from edgewise.ingest.edges import row_numbers
+from edgewise.partitions.levels import NARROW, Level, with_rows
+from edgewise.primitives import exclusive_scan
+
+#: Sums of weights are below this number, so that products with small numbers fit into 64 bits.
+MOST_WEIGHT = 2**53
+#: Entries that one thread adds up.
+BLOCK = 1 << 12
+_NONE = 2**62
+
+
+def vertex_weights_of(graph, given):
+    """Weights of the vertices, (n,) int64 on the host: those given, or those of the graph, or ones."""
+    n = graph.n_vertices
+    weights = graph.vertex_weights if given is None else given
+    if weights is None:
+        return np.ones(n, np.int64)
+    weights = arrays.move(weights, "cpu") if hasattr(weights, "dtype") else np.asarray(weights)
+    if weights.ndim == 2 and weights.shape[1] == 1:
+        weights = weights[:, 0]
+    if weights.shape != (n,):
+        problem = f"vertex weights have shape {weights.shape}; one for each of {n} vertices is needed"
+        raise GraphError(f"{problem}; give {argument('vertex_weights')}")
+    if weights.dtype.kind not in "iu":
+        raise GraphError(f"vertex weights have type {weights.dtype}; use integers, such as rounded multiples")
+    wrong = np.flatnonzero(weights < 1)
+    if len(wrong):
+        raise GraphError(f"the weight of vertex {wrong[0]} is {weights[wrong[0]]}; use 1 or more")
+    if weights.astype(np.float64).sum() >= MOST_WEIGHT:
+        raise GraphError("the vertex weights add up to 2**53 or more; divide them by a number")
+    return weights.astype(np.int64)
+
+
+@each_row
+def _find_self_loop(row, lane, lanes, offsets, neighbours, found):
+    for entry in range(offsets[row] + lane, offsets[row + 1], lanes):
+        if neighbours[entry] == row:
+            store(found, 0, 1)
+
+
+@each
+def _survey(block, weights, firsts, sums):
+    """Add up the weights of a block, and note the first one that is too small."""
+    whole, real = np.int64(0), 0.0
+    for entry in range(block * BLOCK, min((block + 1) * BLOCK, len(weights))):
+        weight = weights[entry]
+        if not weight >= 1:
+            fetch_min(firsts, 0, entry)
+        whole += np.int64(weight)
+        real += np.float64(weight)
+    fetch_add(firsts, 1, whole)
+    fetch_add(sums, 0, real)
+
+
+def level_of(graph, sizes, scale):
+    """The finest level of a graph, and the total weight of its entries, or an error."""
+    offsets, neighbours, weights = graph.offsets, graph.neighbours, graph.csr_weights
+    where = graph.device
+    if neighbours.dtype != np.uint32:
+        raise GraphError("a partition needs a graph of fewer than 2**32 - 1 vertices")
+    found = arrays.zeros(1, np.int32, where)
+    _find_self_loop(len(sizes), offsets, neighbours, found, width="warp")
+    if int(found[0]):
+        rows = row_numbers(offsets, neighbours.dtype)
+        kept = rows != neighbours
+        weights = None if weights is None else arrays.move(weights[kept], where)
+        kept_of_row = arrays.namespace(rows).bincount(rows[kept], minlength=len(sizes))
+        offsets = exclusive_scan(arrays.move(kept_of_row, where))
+        neighbours = arrays.move(neighbours[kept], where)
+    total = len(neighbours)
+    if weights is None:
+        weights = arrays.empty(0, np.int32, where)
+    else:
+        weights, total = _checked_weights(graph, weights, scale)
+    none = arrays.empty(0, neighbours.dtype, where)
+    level = Level(offsets, neighbours, weights, arrays.move(sizes, where), none)
+    return with_rows(level), total
+
+
+def _checked_weights(graph, weights, scale):
+    """Weights as integers of 1 or more, and their sum."""
+    where = graph.device
+    if weights.dtype.kind == "f":
+        if scale is None:
+            raise GraphError(
+                f"the weights are floats ({weights.dtype}), and parts need integers; "
+                f"use {argument('scale', 1000)} to multiply and round them"
+            )
+        xp = arrays.namespace(weights)
+        if not bool(xp.isfinite(weights).all()) or bool((weights < 0).any()):
+            raise GraphError("a weight is negative, infinite or NaN; use positive numbers")
+        weights = xp.maximum(xp.rint(xp.minimum(weights * scale, float(MOST_WEIGHT))), 1).astype(np.int64)
+        weights = arrays.move(weights, where)
+    firsts, sums = arrays.full(2, _NONE, np.int64, where), arrays.zeros(1, np.float64, where)
+    firsts[1] = 0
+    _survey(-(-len(weights) // BLOCK), weights, firsts, sums)
+    first = int(firsts[0])
+    if first != _NONE:
+        row = int(np.searchsorted(arrays.move(graph.offsets, "cpu"), first, side="right")) - 1
+        ends = f"{row} and {int(graph.neighbours[first])}"
+        problem = f"the weight of the edge between vertices {ends} is {weights[first]}"
+        raise GraphError(f"{problem}; use 1 or more, or leave the edge out")
+    if float(sums[0]) >= MOST_WEIGHT:
+        raise GraphError("the weights of the edges add up to 2**53 or more; divide them by a number")
+    total = int(firsts[1])
+    return weights.astype(np.int32 if total <= NARROW else np.int64, copy=False), total
+
+
+def targets_of(given, k):
+    """Shares of the parts, (k,) float64 on the host, which add up to 1."""
+    if given is None:
+        return np.full(k, 1 / k)
+    targets = np.asarray(given)
+    if targets.shape != (k,) or targets.dtype.kind not in "iuf":
+        raise OptionError(f"{argument('target_weights')} must be one number for each of {k} parts")
+    targets = targets.astype(np.float64)
+    wrong = np.flatnonzero(~((targets > 0) & np.isfinite(targets)))
+    if len(wrong):
+        one = wrong[0]
+        problem = f"{argument('target_weights')}: the share of part {one} is {targets[one]}"
+        raise OptionError(f"{problem}; use numbers larger than 0")
+    return targets / targets.sum()

@@ -1,0 +1,61 @@
+"""Presets: how much work a partition is worth."""
+
+from typing import Any, NamedTuple
+
+
+class Settings(NamedTuple):
+    """How a graph is partitioned.
+
+    Attributes
+    ----------
+    seed : int
+    rounds, sub_rounds : int
+        Of clustering at each level.
+    coarsest, coarsest_for_each : int
+        Vertices of the coarsest graph: the larger of the first, and the second for each part.
+    growth : int
+        Largest weight of a cluster of a level, in average weights of its vertices; 0 for no such limit.
+    smallest : int
+        Vertices of a block where its sides begin to grow.
+    tries : int
+        For each bisection of the coarsest graph.
+    fine, coarse : tuple of int
+        Thousandths of a vertex's own edges by which the cut may grow for a candidate, one search for each, on
+        the finest graph and on the others.
+    patience : int
+        Iterations of a search without a better state.
+    tolerance : int
+        A state is better if the cut falls by more than one in so many.
+    starts : int
+        Hierarchies from the finest graph down and up, of which the best one is kept.
+    cycles : int
+        How often the graph is coarsened again within the parts, and refined.
+    shift : int
+        See :class:`~edgewise.partitions.ratings.Labels`.
+    shares : tuple of int
+        ``fine`` or ``coarse``, for the level that is refined.
+    """
+
+    seed: int = 0
+    rounds: int = 3
+    sub_rounds: int = 3
+    coarsest: int = 2000
+    coarsest_for_each: int = 32
+    growth: int = 0
+    smallest: int = 60
+    tries: int = 8
+    fine: Any = (250,)
+    coarse: Any = (750,)
+    patience: int = 12
+    tolerance: int = 1000
+    starts: int = 1
+    cycles: int = 0
+    shift: int = 0
+    shares: Any = (250,)
+
+
+PRESETS = {
+    "fast": Settings(tries=4, patience=6),
+    "default": Settings(),
+    "strong": Settings(tries=16, fine=(750, 500, 250, 0), coarse=(750, 500, 250, 0), starts=3, cycles=2),
+}

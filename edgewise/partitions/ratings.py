@@ -1,0 +1,301 @@
+"""Ratings: the total weight of the edges that lead from a vertex to each label, and the strongest label.
+
+Clustering and refinement ask the same of a row: which label (a cluster, or a part) do most of the edges lead
+to, other than that of the vertex itself, among the labels that have room for the vertex?  On the CPU a worker
+adds up the weights of a row in a small table of its own.  On a GPU there is a table for each row, of two
+slots for each of its entries, and every entry is added by a thread of its own, so that a row of a million
+entries takes no longer than many short ones.
+
+Both find the same: the label of the largest total, and among equal ones that of the largest random number,
+which is a permutation of the labels.  A total and that number are one word of 64 bits, so that the entries of
+a row on a GPU offer theirs by an atomic maximum; totals only grow while they are added up.  Totals that need
+more than 31 bits are compared by their upper bits only.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import (
+    arrays,
+    cas,
+    device,
+    each,
+    fetch_add,
+    fetch_max,
+    load,
+    parallel_region,
+    threads,
+)
+from edgewise.partitions.levels import mix, unmix, weight_at
+
+#: No label; an empty slot.
+NO_LABEL = -1
+#: Spreads labels over the slots of a table.
+SPREAD = 0x3779B1
+#: Rows that a worker takes at a time.
+CHUNK = 256
+
+
+class Labels(NamedTuple):
+    """Labels of the vertices, and which of them a vertex may take.
+
+    Attributes
+    ----------
+    labels : (n,) index array
+    room : (labels,) int64 array
+        A vertex may take a label that has at least the weight of the vertex left.
+    groups : (n,) index array
+        Edges between vertices of two groups do not count; empty if all are of one.
+    salt : int
+        Seed of the random numbers that decide between equal totals.
+    shift : int
+        Lower bits of a total that are left out when totals are compared.
+    """
+
+    labels: Any
+    room: Any
+    groups: Any
+    salt: int
+    shift: int
+
+
+class Rated(NamedTuple):
+    """What is known of each vertex.
+
+    Attributes
+    ----------
+    own : (n,) int64 array
+        Total to its own label.
+    best : (n,) int64 array
+        The strongest other label, or ``NO_LABEL``.
+    link : (n,) int64 array
+        Total to that label.
+    """
+
+    own: Any
+    best: Any
+    link: Any
+
+
+class Tables(NamedTuple):
+    """Memory for totals: a table for each worker of the CPU, or for each row on a GPU.
+
+    Attributes
+    ----------
+    keys : (slots,) int64 array
+        Labels; ``NO_LABEL`` where a slot is empty.
+    sums : (slots,) int64 array
+    capacity : int
+        Slots of a worker, a power of two; 0 on a GPU, where a row has two slots for each entry.
+    offers : (n,) int64 array
+        Of each row on a GPU: the word of its strongest label.
+    marks : (n,) int32 array
+        On a GPU: 1 for rows that are wanted, else 0.
+    """
+
+    keys: Any
+    sums: Any
+    capacity: int
+    offers: Any
+    marks: Any
+
+
+@device
+def mask_of(entries, labels):
+    """Slots for so many entries with so many labels, a power of two, less one."""
+    slots = np.int64(2)
+    while slots < 2 * entries and slots < labels:
+        slots *= 2
+    return slots - 1
+
+
+@device
+def slot_of(keys, base, mask, label):
+    """Slot of a label in a worker's table: the one that holds it, or an empty one."""
+    slot = (label * SPREAD) & mask
+    while keys[base + slot] != NO_LABEL and keys[base + slot] != label:
+        slot = (slot + 1) & mask
+    return base + slot
+
+
+@device
+def clear_slots(keys, base, mask):
+    """Empty the slots of a worker's table that a row uses."""
+    for slot in range(base, base + mask + 1):
+        keys[slot] = NO_LABEL
+
+
+@device
+def rate_row(row, level, state, tables, base):
+    """Total to the row's own label, its strongest other label, and the total to that."""
+    first, end, size = level.offsets[row], level.offsets[row + 1], level.sizes[row]
+    mask, mine = mask_of(end - first, len(state.room)), np.int64(state.labels[row])
+    keys, sums = tables.keys, tables.sums
+    own, link, best, word = np.int64(0), np.int64(0), np.int64(NO_LABEL), np.int64(-1)
+    is_clear = False
+    for entry in range(first, end):
+        neighbour = level.neighbours[entry]
+        if len(state.groups) and state.groups[neighbour] != state.groups[row]:
+            continue
+        label, weight = np.int64(state.labels[neighbour]), weight_at(level, entry)
+        if label == mine:
+            own += weight
+            continue
+        if not is_clear:
+            clear_slots(keys, base, mask)
+            is_clear = True
+        slot = slot_of(keys, base, mask, label)
+        total = weight
+        if keys[slot] == label:
+            total += sums[slot]
+        else:
+            keys[slot] = label
+        sums[slot] = total
+        if (total >> state.shift) >= (word >> 32) and state.room[label] >= size:
+            offered = ((total >> state.shift) << 32) | mix(label, state.salt)
+            if offered >= word:
+                word, best, link = offered, label, total
+    return own, best, link
+
+
+@parallel_region
+def rate_by_rows(worker, chosen, level, state, tables, rated, progress):
+    """Rate the chosen rows; ``progress`` counts the rows taken, and the growth of the totals ``own``."""
+    base, growth = worker.id * tables.capacity, np.int64(0)
+    first = fetch_add(progress, 0, CHUNK)
+    while first < len(chosen):
+        for item in range(first, min(first + CHUNK, len(chosen))):
+            row = np.int64(chosen[item])
+            own, best, link = rate_row(row, level, state, tables, base)
+            growth += own - rated.own[row]
+            rated.own[row], rated.best[row], rated.link[row] = own, best, link
+        first = fetch_add(progress, 0, CHUNK)
+    fetch_add(progress, 1, growth)
+
+
+@each
+def _mark(item, chosen, level, tables, flag):
+    tables.marks[chosen[item]] = flag
+    tables.offers[chosen[item]] = -1
+
+
+@each
+def _clear_entry(entry, level, tables):
+    if tables.marks[level.rows[entry]] != 0:
+        tables.keys[2 * entry] = tables.keys[2 * entry + 1] = NO_LABEL
+        tables.sums[2 * entry] = tables.sums[2 * entry + 1] = 0
+
+
+@device
+def claim_slot(keys, base, slots, label):
+    """Slot of a label in a row's table, which is entered if it is not there; others do the same."""
+    slot = ((label * SPREAD) & 0xFFFFFFFF) % slots
+    while True:
+        held = load(keys, base + slot)
+        if held == NO_LABEL:
+            held = cas(keys, base + slot, NO_LABEL, label)
+        if held != NO_LABEL and held != label:
+            slot += 1
+            if slot == slots:
+                slot = np.int64(0)
+        else:
+            return base + slot
+
+
+@each
+def _add_entry(entry, level, state, tables):
+    row, neighbour = np.int64(level.rows[entry]), level.neighbours[entry]
+    if tables.marks[row] == 0:
+        return
+    if len(state.groups) and state.groups[neighbour] != state.groups[row]:
+        return
+    label, weight = np.int64(state.labels[neighbour]), weight_at(level, entry)
+    base = 2 * level.offsets[row]
+    slot = claim_slot(tables.keys, base, 2 * level.offsets[row + 1] - base, label)
+    total = fetch_add(tables.sums, slot, weight) + weight
+    if label != np.int64(state.labels[row]) and state.room[label] >= level.sizes[row]:
+        offered = ((total >> state.shift) << 32) | mix(label, state.salt)
+        if offered > load(tables.offers, row):
+            fetch_max(tables.offers, row, offered)
+
+
+@device
+def total_of(row, label, level, tables):
+    """Total from a row to a label on a GPU, once all entries are added."""
+    base = 2 * level.offsets[row]
+    slots = 2 * level.offsets[row + 1] - base
+    if slots == 0:
+        return np.int64(0)
+    slot = ((label * SPREAD) & 0xFFFFFFFF) % slots
+    for _ in range(slots):
+        held = tables.keys[base + slot]
+        if held == label:
+            return tables.sums[base + slot]
+        if held == NO_LABEL:
+            return np.int64(0)
+        slot += 1
+        if slot == slots:
+            slot = np.int64(0)
+    return np.int64(0)
+
+
+@each
+def _read_row(item, chosen, level, state, tables, rated, progress):
+    row = np.int64(chosen[item])
+    word, best, link = tables.offers[row], np.int64(NO_LABEL), np.int64(0)
+    if word >= 0:
+        best = unmix(word & 0xFFFFFFFF, state.salt)
+        link = total_of(row, best, level, tables)
+    own = total_of(row, np.int64(state.labels[row]), level, tables)
+    if own != rated.own[row]:
+        fetch_add(progress, 1, own - rated.own[row])
+    rated.own[row], rated.best[row], rated.link[row] = own, best, link
+    tables.marks[row] = 0
+
+
+def tables_for(level, n_labels):
+    """Memory to rate rows of a level with so many labels."""
+    where, n = arrays.device_of(level.offsets), len(level.sizes)
+    if where == "cpu":
+        most = min(int(np.diff(level.offsets).max(initial=1)), n_labels)
+        capacity = max(8, 1 << int(2 * most - 1).bit_length())
+        slots = capacity * threads.count()
+        none = (np.empty(0, np.int64), np.empty(0, np.int32))
+        return Tables(np.empty(slots, np.int64), np.empty(slots, np.int64), capacity, *none)
+    slots = 2 * len(level.neighbours)
+    return Tables(
+        arrays.empty(slots, np.int64, where),
+        arrays.empty(slots, np.int64, where),
+        0,
+        arrays.empty(n, np.int64, where),
+        arrays.zeros(n, np.int32, where),
+    )
+
+
+def rated_for(n, where):
+    """Memory for what is known of ``n`` vertices."""
+    return Rated(
+        arrays.zeros(n, np.int64, where),
+        arrays.full(n, NO_LABEL, np.int64, where),
+        arrays.zeros(n, np.int64, where),
+    )
+
+
+def rate(chosen, level, state, tables, rated):
+    """Rate the vertices ``chosen``, an index array without repetitions; return the growth of ``own``."""
+    where = arrays.device_of(level.offsets)
+    progress = arrays.zeros(2, np.int64, where)
+    if len(chosen) == 0:
+        return 0
+    if where == "cpu":
+        if len(chosen) <= CHUNK:
+            rate_by_rows.with_workers(1, chosen, level, state, tables, rated, progress)
+        else:
+            rate_by_rows(chosen, level, state, tables, rated, progress)
+    else:
+        _mark(len(chosen), chosen, level, tables, 1)
+        _clear_entry(len(level.neighbours), level, tables)
+        _add_entry(len(level.neighbours), level, state, tables)
+        _read_row(len(chosen), chosen, level, state, tables, rated, progress)
+    return int(progress[1])

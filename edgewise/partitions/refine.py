@@ -1,0 +1,252 @@
+"""Refinement by Jet: all vertices move at the same time, past their neighbours' moves and past the balance.
+
+An iteration on a balanced partition moves vertices without regard to the balance:
+
+* Each vertex beside another part is a candidate for the part that most of its edges lead to (its
+  destination), if the cut would not grow by more than a share of its edges to its own part.
+* Candidates are considered again as if those neighbours had moved that come before them, in the order of
+  their gains.  Those whose move then does not make the cut larger are moved; also a move without gain is,
+  which lets the boundary drift into better places.
+* Vertices that have moved are locked in the next iteration.
+
+If a part has become too heavy, the iteration is one of :mod:`~edgewise.partitions.balance` instead.  The best
+state is kept; the search ends after some iterations without one.  Ratings are computed again only for
+vertices that have moved and their neighbours.
+
+M. S. Gilbert, K. Madduri, E. G. Boman and S. Rajamanickam, "Jet: multilevel graph partitioning on graphics
+processing units" (SIAM Journal on Scientific Computing 46, 2024); N. Maas, L. Gottesbüren and D. Seemaier,
+"Parallel unconstrained local search for partitioning irregular graphs" (ALENEX 2024), on its relatives.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays, device, each, each_row, fetch_add, fetch_max
+from edgewise.partitions.levels import salt_of, weight_at
+from edgewise.partitions.ratings import NO_LABEL, Labels, rate, rated_for, tables_for
+
+#: Gain of a vertex that is no candidate.
+LOWEST = -(2**62)
+#: Room of every part while the balance does not count.
+AMPLE = 2**62
+#: Counters of an iteration.
+LISTED, MOVED, DIRTY, EXCESS, CANDIDATES = 0, 1, 2, 3, 4
+
+
+class Search(NamedTuple):
+    """The state of a refinement.
+
+    Attributes
+    ----------
+    part : (n,) index array
+    loads, limits : (k,) int64 arrays
+        Weight of each part, and its largest weight.
+    moved_in : (n,) int32 array
+        The last free iteration in which a vertex was moved.
+    gain : (n,) int64 array
+        Of the candidates; ``LOWEST`` for other vertices.
+    listed : (n,) int64 array
+        The candidates.
+    net : (n,) int64 array
+        By how much the cut falls by the move of each listed candidate after those before it.
+    moves : (n,) int64 array
+        The vertices that have moved.
+    dirty : (n,) int64 array
+        The vertices to be rated again.
+    is_dirty : (n,) int32 array
+    counters : (8,) int64 array
+        Numbers of listed, moved and dirty vertices; the largest weight of a part above its limit, plus
+        ``AMPLE``; the number of vertices that might leave such parts.
+    """
+
+    part: Any
+    loads: Any
+    limits: Any
+    moved_in: Any
+    gain: Any
+    listed: Any
+    net: Any
+    moves: Any
+    dirty: Any
+    is_dirty: Any
+    counters: Any
+
+
+@each
+def _load(vertex, level, search):
+    fetch_add(search.loads, np.int64(search.part[vertex]), level.sizes[vertex])
+
+
+@each
+def measure_excess(one, search):
+    """Find the largest weight of a part above its limit."""
+    fetch_max(search.counters, EXCESS, search.loads[one] - search.limits[one] + AMPLE)
+
+
+@each
+def propose(vertex, rated, search, turn, share):
+    """List the vertex if it is a candidate; the cut may grow by ``share`` thousandths of its own edges."""
+    gain = np.int64(LOWEST)
+    if rated.best[vertex] != NO_LABEL and search.moved_in[vertex] != turn - 1:
+        own, link = rated.own[vertex], rated.link[vertex]
+        if link >= own or own - link < own * share // 1000:
+            gain = link - own
+            slot = fetch_add(search.counters, LISTED, 1)
+            search.listed[slot] = vertex
+            search.net[slot] = 0
+    search.gain[vertex] = gain
+
+
+@each_row
+def reconsider(item, lane, lanes, level, rated, search):
+    """Add up by how much the cut falls by a candidate's move, after the moves of those before it."""
+    vertex = np.int64(search.listed[item])
+    gain, target, here = search.gain[vertex], rated.best[vertex], np.int64(search.part[vertex])
+    net = np.int64(0)
+    for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
+        other = np.int64(level.neighbours[entry])
+        there, other_gain = np.int64(search.part[other]), search.gain[other]
+        if other_gain > gain or (other_gain == gain and other < vertex):
+            there = rated.best[other]
+        if there == target:
+            net += weight_at(level, entry)
+        elif there == here:
+            net -= weight_at(level, entry)
+    if net != 0:
+        fetch_add(search.net, item, net)
+
+
+@device
+def transfer(vertex, target, level, search):
+    """Move a vertex to another part and list it."""
+    fetch_add(search.loads, np.int64(search.part[vertex]), -level.sizes[vertex])
+    fetch_add(search.loads, target, level.sizes[vertex])
+    search.part[vertex] = target
+    search.moves[fetch_add(search.counters, MOVED, 1)] = vertex
+
+
+@each
+def accept(item, level, rated, search, turn):
+    """Move a candidate unless the cut would grow."""
+    if search.net[item] >= 0:
+        vertex = np.int64(search.listed[item])
+        transfer(vertex, rated.best[vertex], level, search)
+        search.moved_in[vertex] = turn
+
+
+@device
+def _soil(vertex, search):
+    if search.is_dirty[vertex] == 0 and fetch_max(search.is_dirty, vertex, 1) == 0:
+        search.dirty[fetch_add(search.counters, DIRTY, 1)] = vertex
+
+
+@each_row
+def spread(item, lane, lanes, level, search):
+    """List a vertex that has moved and its neighbours as dirty."""
+    vertex = np.int64(search.moves[item])
+    if lane == 0:
+        _soil(vertex, search)
+    for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
+        _soil(np.int64(level.neighbours[entry]), search)
+
+
+@each
+def _clean(item, search):
+    search.is_dirty[search.dirty[item]] = 0
+
+
+class Refinement:
+    """A refinement of one level: its state, and the steps of the search.
+
+    Parameters
+    ----------
+    level : Level
+    part : (n,) index array
+        The partition, on the same device; not changed.
+    limits : (k,) int64 array
+        On the same device.
+    how : Settings
+        See :mod:`~edgewise.partitions.presets`.
+    """
+
+    def __init__(self, level, part, limits, how):
+        where, n, k = arrays.device_of(level.offsets), len(level.sizes), len(limits)
+        self.level, self.where, self.how = level, where, how
+        longs = [arrays.empty(n, np.int64, where) for _ in range(5)]
+        self.search = Search(
+            part.copy(),
+            arrays.zeros(k, np.int64, where),
+            limits,
+            arrays.full(n, -1, np.int32, where),
+            *longs,
+            arrays.zeros(n, np.int32, where),
+            arrays.zeros(8, np.int64, where),
+        )
+        none = arrays.empty(0, level.neighbours.dtype, where)
+        room = arrays.full(k, AMPLE, np.int64, where)
+        self.labels = Labels(self.search.part, room, none, salt_of(how.seed, 7), how.shift)
+        self.rated, self.aside = rated_for(n, where), None
+        self.tables = tables_for(level, k)
+        _load(n, level, self.search)
+        everything = arrays.namespace(level.offsets).arange(n, dtype=np.int64)
+        self.own = rate(arrays.move(everything, where), level, self.labels, self.tables, self.rated)
+        self.iteration = self.turn = 1
+        self.excess = self.measure()
+
+    def measure(self):
+        """Largest weight of a part above its limit; 0 or less in a balanced partition."""
+        measure_excess(len(self.search.limits), self.search)
+        return int(self.search.counters[EXCESS]) - AMPLE
+
+    def finish_iteration(self):
+        """Rate the vertices whose neighbourhood has changed; return the number of moves."""
+        search, level = self.search, self.level
+        count = int(search.counters[MOVED])
+        spread(count, level, search, width="warp")
+        n_dirty = int(search.counters[DIRTY])
+        self.own += rate(search.dirty[:n_dirty], level, self.labels, self.tables, self.rated)
+        _clean(n_dirty, search)
+        self.excess = self.measure()
+        self.iteration += 1
+        return count
+
+    def move_freely(self, share):
+        """One iteration without regard to the balance."""
+        search, level = self.search, self.level
+        search.counters[:] = 0
+        self.turn += 1
+        propose(len(level.sizes), self.rated, search, self.turn, share)
+        count = int(search.counters[LISTED])
+        reconsider(count, level, self.rated, search, width="warp")
+        accept(count, level, self.rated, search, self.turn)
+        return self.finish_iteration()
+
+
+def refine(level, part, limits, how, cut):
+    """Refine a partition with a cut of ``cut``; return the best one, (n,), its cut, and its excess."""
+    from edgewise.partitions.balance import rebalance
+
+    job = Refinement(level, part, limits, how)
+    total = 2 * cut + job.own
+    best, best_excess = part, job.excess
+    for share in how.shares:
+        fruitless = in_a_row = 0
+        if best is not part:
+            job = Refinement(level, best, limits, how)
+        while fruitless < how.patience:
+            fruitless += 1
+            if job.excess <= 0:
+                moves, in_a_row = job.move_freely(share), 0
+            else:
+                moves, in_a_row = rebalance(job, in_a_row >= 2), in_a_row + 1
+            found = (total - job.own) // 2
+            if best_excess > 0 and job.excess < best_excess:
+                best, cut, best_excess, fruitless = job.search.part.copy(), found, job.excess, 0
+            elif found < cut and (job.excess <= 0 or job.excess <= best_excess):
+                if found * how.tolerance < cut * (how.tolerance - 1):
+                    fruitless = 0
+                best, cut, best_excess = job.search.part.copy(), found, job.excess
+            if moves == 0 and job.excess <= 0:
+                break
+    return best, cut, best_excess

@@ -1,0 +1,161 @@
+"""The result of partitioning: the part of each vertex, the cut, the balance, and what others read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from edgewise.cached_property import cached_property
+from edgewise.components.result import as_labels
+from edgewise.device import arrays
+from edgewise.errors import OptionError, argument
+from edgewise.files.atomic_write import atomic_write
+from edgewise.graph import Graph
+from edgewise.partitions.check import Measures, evaluate_partition, verify
+from edgewise.partitions.plain import is_plain
+from edgewise.result import Result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, eq=False)
+class Partition(Result):
+    """A partition of the vertices of a graph into parts of nearly equal weight.
+
+    Attributes
+    ----------
+    graph, method, seconds, devices
+        As in :class:`~edgewise.result.Result`.
+    edge_cut : int or float
+        Sum of the weights of the edges between parts.
+    weights : (k,) int64 array
+        Weight of each part, on the host.
+    limits : (k,) int64 array
+        Largest weight that each part may have, on the host.
+    preset : str
+    seed : int
+    """
+
+    _parts: Any = field(repr=False)
+    edge_cut: Any
+    weights: Any = field(repr=False)
+    limits: Any = field(repr=False)
+    preset: str = "default"
+    seed: int = 0
+    _vertex_weights: Any = field(default=None, repr=False)
+
+    @property
+    def parts(self):
+        """Part of each vertex, from 0 on: (n_vertices,) int32 or int64 array on the device of the graph."""
+        return as_labels(self._parts)
+
+    @property
+    def k(self) -> int:
+        """Number of parts."""
+        return len(self.weights)
+
+    @property
+    def imbalance(self) -> float:
+        """Largest weight of a part over that of an even share, which is rounded up, less 1."""
+        total = int(self.weights.sum())
+        return int(self.weights.max()) / -(-total // self.k) - 1 if total else 0.0
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether no part is above its limit."""
+        return bool((self.weights <= self.limits).all())
+
+    @cached_property
+    def measures(self) -> Measures:
+        """Cut, communication volume, boundary and connectivity; see :func:`edgewise.evaluate_partition`."""
+        return evaluate_partition(self.graph, self._parts, k=self.k, vertex_weights=self._vertex_weights)
+
+    @cached_property
+    def order(self):
+        """The vertices by part, then by number: (n_vertices,) int64 array on the host."""
+        return np.argsort(arrays.move(self._parts, "cpu"), kind="stable")
+
+    def reordered(self) -> Graph:
+        """Return the graph with its vertices in the order of their parts, so that each part is a range.
+
+        Returns
+        -------
+        Graph
+            On the host.  Its vertex ``i`` is ``order[i]`` of this graph, and has its id.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> result = ew.partition(ew.generate.grid(2, 4), 2)
+        >>> result.parts[result.order].tolist()
+        [0, 0, 0, 0, 1, 1, 1, 1]
+        >>> result.reordered().n_edges
+        10
+        """
+        host, order = self.graph.to("cpu"), self.order
+        place = np.empty(len(order), host.sources.dtype)
+        place[order] = np.arange(len(order), dtype=place.dtype)
+        ids = None if host.ids is None else host.ids_of(order)
+        weights = None if host.vertex_weights is None else host.vertex_weights[order]
+        edges = place[host.sources], place[host.targets], host.weights
+        return Graph(host.n_vertices, edges=edges, ids=ids, vertex_weights=weights)
+
+    def report(self) -> dict[str, Any]:
+        """Return what a report has: the measures, the preset, the seed and the time, by name."""
+        how = {"method": self.method, "preset": self.preset, "seed": self.seed, "seconds": self.seconds}
+        return self.measures.report() | {"edge_cut": self.edge_cut, "limit": int(self.limits.max())} | how
+
+    def write(self, path: str | Path) -> None:
+        """Write the parts to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+            ``mesh.graph.part.64`` or another name that ends in ``.part`` or ``.part.<number>``: one part a
+            line, in vertex order, as gpmetis writes them.  Otherwise the table of :meth:`to_frame`, as
+            Parquet, CSV or Arrow file.
+
+        Raises
+        ------
+        FileError
+            The suffix is unknown, or the file cannot be written.
+        """
+        if not is_plain(str(path)):
+            super().write(path)
+            return
+        with atomic_write(path) as part:
+            np.savetxt(part, arrays.move(self._parts, "cpu"), fmt="%d")
+
+    def plot(self, path: str | Path, coordinates: Any = None) -> None:
+        """Draw the weights of the parts, or the vertices in the colours of their parts (needs matplotlib).
+
+        Parameters
+        ----------
+        path : path-like
+            Its suffix says the kind of picture: ``.png``, ``.svg``, ``.pdf``.
+        coordinates : (n_vertices, 2) array-like, optional
+            Where the vertices are.
+        """
+        from edgewise import plots
+
+        title = f"{self.k:,} parts, cut {self.edge_cut:,}, imbalance {100 * self.imbalance:.1f} %"
+        if coordinates is None:
+            labels = plots.Labels(title, "weight of a part", "parts")
+            plots.histogram(self.weights, path, labels)
+            return
+        points = np.asarray(coordinates, float)
+        if points.shape != (self.graph.n_vertices, 2):
+            given = argument("coordinates")
+            raise OptionError(f"{given} have shape {points.shape}; ({self.graph.n_vertices}, 2) is needed")
+        host = self.graph.to("cpu")
+        ends = np.stack([host.sources, host.targets], axis=1)
+        plots.coloured_points(points, ends, arrays.move(self.parts, "cpu"), path, title)
+
+    def _columns(self):
+        return {"part": self.parts}
+
+    def _verify(self, graph):
+        verify(graph, self)

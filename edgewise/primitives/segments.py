@@ -1,0 +1,216 @@
+"""Scans and what is built of them, within the segments of an array: enumerate, copy, split, sort and pack.
+
+Segment ``s`` of ``values`` are the items ``offsets[s]`` to ``offsets[s + 1] - 1``; segments may be empty.
+All functions take arrays of one device, and return arrays there.  These are the primitives of Sengupta,
+Harris, Zhang and Owens, "Scan primitives for GPU computing" (2007), as Manoochehri (2017, section 4.3)
+describes them.
+
+Sums of integers are one scan of the library, from which the sum at the head of each segment is subtracted; so
+are enumerations.  Other scans take as many passes as the length of the longest segment has bits; in a pass an
+item takes in the item 1, 2, 4 ... before it (Hillis and Steele 1986).  Sorting is two stable sorts of the
+library, by value and then by segment, instead of quicksort by rounds of :func:`split_and_segment`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from edgewise.device import arrays, each, fetch_add
+from edgewise.errors import OptionError, argument, one_of
+
+#: What the scans compute, as kernels know it.
+OPERATIONS = {"sum": 0, "min": 1, "max": 2}
+
+
+@each
+def _count_head(segment, offsets, heads):
+    fetch_add(heads, offsets[segment + 1], 1)
+
+
+def segment_numbers(offsets: Any) -> Any:
+    """Return the number of the segment of each item: (n,) int64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> segment_numbers(np.array([0, 2, 2, 5])).tolist()
+    [0, 0, 2, 2, 2]
+    """
+    where, n_items = arrays.device_of(offsets), int(offsets[-1])
+    heads = arrays.zeros(n_items + 1, np.int64, where)
+    _count_head(len(offsets) - 2, offsets, heads)
+    return arrays.move(arrays.namespace(where).cumsum(heads), where)[:n_items]
+
+
+@each
+def _take_in(item, distance, operation, firsts, values, wider):
+    value = values[item]
+    if item - distance >= firsts[item]:
+        other = values[item - distance]
+        if operation == 0:
+            value += other
+        elif (operation == 1 and other < value) or (operation == 2 and other > value):
+            value = other
+    wider[item] = value
+
+
+@each
+def _shift(item, firsts, identity, values, shifted):
+    shifted[item] = values[item - 1] if item > firsts[item] else identity[0]
+
+
+def segmented_scan(values: Any, offsets: Any, operation: str = "sum", *, inclusive: bool = False) -> Any:
+    """Scan each segment: the sum, least or largest of the items before each item, or up to it.
+
+    Parameters
+    ----------
+    values : (n,) array
+    offsets : (segments + 1,) int64 array
+    operation : {'sum', 'min', 'max'}
+    inclusive : bool
+        Whether the item itself counts.  Otherwise the first item of a segment gets the identity: 0, the
+        largest or the least number of the type.
+
+    Returns
+    -------
+    (n,) array
+        Of the type of the values; integers wrap around.
+
+    Raises
+    ------
+    OptionError
+        An unknown operation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> segmented_scan(np.array([3, 1, 4, 1, 5]), np.array([0, 3, 5])).tolist()
+    [0, 3, 4, 0, 1]
+    >>> segmented_scan(np.array([3, 1, 4, 1, 5]), np.array([0, 3, 5]), "max", inclusive=True).tolist()
+    [3, 3, 4, 1, 5]
+    """
+    if operation not in OPERATIONS:
+        raise OptionError(f"{argument('operation', operation)} is unknown; {one_of(operation, OPERATIONS)}")
+    if not len(values):
+        return values.copy()
+    where, xp = arrays.device_of(values), arrays.namespace(values)
+    numbers = segment_numbers(offsets)
+    firsts = offsets[numbers]
+    if operation == "sum" and values.dtype.kind in "iu":
+        total = xp.cumsum(values, dtype=values.dtype)
+        scanned = total - (total - values)[firsts]
+        return arrays.move(scanned if inclusive else scanned - values, where)
+    longest = int((offsets[1:] - offsets[:-1]).max())
+    scanned, distance = values.copy(), 1
+    while distance < longest:
+        wider = arrays.empty(len(values), values.dtype, where)
+        _take_in(len(values), distance, OPERATIONS[operation], firsts, scanned, wider)
+        scanned, distance = wider, 2 * distance
+    if inclusive:
+        return scanned
+    shifted = arrays.empty(len(values), values.dtype, where)
+    identity = arrays.full(1, _identity(operation, values.dtype), values.dtype, where)
+    _shift(len(values), firsts, identity, scanned, shifted)
+    return shifted
+
+
+def _identity(operation, dtype):
+    if operation == "sum":
+        return 0
+    if dtype.kind == "f":
+        return np.inf if operation == "min" else -np.inf
+    return np.iinfo(dtype).max if operation == "min" else np.iinfo(dtype).min
+
+
+def segmented_enumerate(flags: Any, offsets: Any) -> Any:
+    """Return how many items of its segment before each item have a true flag: (n,) int64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> segmented_enumerate(np.array([1, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0]) > 0, np.array([0, 7, 11])).tolist()
+    [0, 1, 1, 1, 2, 2, 3, 0, 1, 1, 2]
+    """
+    return segmented_scan(flags.astype(np.int64), offsets)
+
+
+def segmented_copy(values: Any, offsets: Any, *, tail: bool = False) -> Any:
+    """Copy the first item of each segment, or the last one, to all of its items.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> segmented_copy(np.array(["c", "b", "a", "d", "e"]), np.array([0, 3, 5])).tolist()
+    ['c', 'c', 'c', 'd', 'd']
+    """
+    numbers = segment_numbers(offsets)
+    return values[offsets[numbers + 1] - 1 if tail else offsets[numbers]]
+
+
+def split_and_segment(values: Any, flags: Any, offsets: Any) -> tuple[Any, Any]:
+    """Move the items of each segment whose flags are false before those whose flags are true, in order.
+
+    Parameters
+    ----------
+    values : (n,) array
+    flags : (n,) bool array
+    offsets : (segments + 1,) int64 array
+
+    Returns
+    -------
+    values : (n,) array
+    offsets : (2 * segments + 1,) int64 array
+        Each segment has become two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> flags = np.array([1, 0, 0, 0, 1, 0]) > 0
+    >>> split, offsets = split_and_segment(np.array(list("abcdef")), flags, np.array([0, 3, 6]))
+    >>> split.tolist(), offsets.tolist()
+    (['b', 'c', 'a', 'd', 'f', 'e'], [0, 2, 3, 5, 6])
+    """
+    where, xp, counts = arrays.device_of(offsets), arrays.namespace(offsets), ~flags
+    numbers = segment_numbers(offsets)
+    total = arrays.zeros(len(values) + 1, np.int64, where)
+    xp.cumsum(counts, dtype=np.int64, out=total[1:])
+    n_false = total[offsets[1:]] - total[offsets[:-1]]
+    rank = total[:-1] - total[offsets[numbers]]
+    item = arrays.move(xp.arange(len(values)), where)
+    to_true = item - rank + n_false[numbers]  # the false ones go first
+    places = xp.where(flags, to_true, offsets[numbers] + rank)
+    split = arrays.move(xp.empty_like(values), where)
+    split[places] = values
+    both = arrays.empty(2 * len(n_false) + 1, np.int64, where)
+    both[0::2], both[1::2] = offsets, offsets[:-1] + n_false
+    return split, both
+
+
+def segmented_sort(values: Any, offsets: Any) -> Any:
+    """Sort the items of each segment.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> segmented_sort(np.array([5, 6, 7, 4, 3, 2, 1]), np.array([0, 5, 7])).tolist()
+    [3, 4, 5, 6, 7, 1, 2]
+    """
+    by_value = values.argsort(kind="stable")
+    by_segment = segment_numbers(offsets)[by_value].argsort(kind="stable")
+    return values[by_value[by_segment]]
+
+
+def segmented_pack(values: Any, flags: Any, offsets: Any) -> tuple[Any, Any]:
+    """Keep the items whose flags are true; return them and the offsets of the segments that are left of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> flags = np.array([1, 0, 1, 0, 0]) > 0
+    >>> packed, offsets = segmented_pack(np.array([7, 8, 9, 3, 4]), flags, np.array([0, 3, 5]))
+    >>> packed.tolist(), offsets.tolist()
+    ([7, 9], [0, 2, 2])
+    """
+    total = arrays.zeros(len(values) + 1, np.int64, arrays.device_of(offsets))
+    arrays.namespace(offsets).cumsum(flags, dtype=np.int64, out=total[1:])
+    return values[flags], total[offsets]

@@ -1,0 +1,18 @@
+"""Software transactional memory on CPU threads and GPUs, from one source."""
+
+from edgewise.transactions.memory import TransactionalMemory, TransactionError
+from edgewise.transactions.protocols import PROTOCOLS, Protocol
+from edgewise.transactions.statistics import Statistics
+from edgewise.transactions.transaction import is_active, read, retry, write
+
+__all__ = [
+    "PROTOCOLS",
+    "Protocol",
+    "Statistics",
+    "TransactionError",
+    "TransactionalMemory",
+    "is_active",
+    "read",
+    "retry",
+    "write",
+]

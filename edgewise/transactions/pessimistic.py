@@ -1,0 +1,98 @@
+"""``pessimistic``: one compare-and-swap for each word, writes in place, and whoever comes second fails.
+
+The first access of a word of either kind acquires it, and there is no other bookkeeping, which makes this the
+protocol of least work where transactions write what they read.  The log keeps the values before, and a failed
+attempt writes them back.
+
+Guarantees.  *Serializable* and *opaque*: words are owned from the first access to the end (strict two-phase
+locking).  *Free of deadlock*: no transaction waits.  *Livelock* is possible in theory, since two attempts may
+fail at each other again and again; waiting after a failure makes it unlikely, and the list of the host ends
+it.
+
+Holey and Zhai, "Lightweight software transactions on GPUs" (ICPP 2014): pessimistic transactional support.
+"""
+
+import numpy as np
+
+from edgewise.device import cas, device, fence, load, store
+from edgewise.transactions.transaction import (
+    ACTIVE,
+    CLEAN,
+    CONFLICT,
+    COUNT,
+    DIRTY,
+    NEW,
+    NONE,
+    STATUS,
+    Transaction,
+    append,
+    begin,
+    begin_log,
+    commit,
+    entry_for,
+    fail,
+    nothing,
+    position,
+    read,
+    state,
+    write,
+)
+
+#: Tracking entry of a word that no transaction owns.
+FREE = -1
+
+
+class Pessimistic(Transaction):
+    """A transaction of this protocol; its log keeps the values before, of words that it has written."""
+
+    __slots__ = ()
+
+
+@begin.of(Pessimistic)
+def begin_attempt(tx):
+    """Empty the log."""
+    begin_log(tx)
+
+
+@device
+def own(tx, word):
+    """Position in the log of a word that the transaction owns from now on; NONE if the attempt has failed."""
+    at = entry_for(tx, word)
+    if at != NEW:
+        return at
+    if cas(tx.memory.entries, word, np.int64(FREE), np.int64(tx.number)) != np.int64(FREE):
+        fail(tx, CONFLICT)
+        return np.int64(NONE)
+    fence()
+    return append(tx, word, load(tx.memory.words, word), CLEAN)
+
+
+@read.of(Pessimistic)
+def read_in_place(tx, word):
+    """Own a word and read it."""
+    at = own(tx, np.int64(word))
+    return load(tx.memory.words, np.int64(word)) if at >= 0 else nothing(tx)
+
+
+@write.of(Pessimistic)
+def write_in_place(tx, word, value):
+    """Own a word and write it; the value before is in the log."""
+    at = own(tx, np.int64(word))
+    if at >= 0:
+        store(tx.memory.words, np.int64(word), value)
+        tx.log.marks[at] = DIRTY
+
+
+@commit.of(Pessimistic)
+def release(tx):
+    """Give all words back, those of a failed attempt with the values before."""
+    succeeded = state(tx, STATUS) == ACTIVE
+    if not succeeded:
+        for entry in range(state(tx, COUNT)):
+            at = position(tx, entry)
+            if tx.log.marks[at] == DIRTY:
+                store(tx.memory.words, tx.log.words[at], tx.log.values[at])
+    fence()
+    for entry in range(state(tx, COUNT)):
+        store(tx.memory.entries, tx.log.words[position(tx, entry)], np.int64(FREE))
+    return succeeded

@@ -1,0 +1,169 @@
+"""``reservations``: rounds in which transactions first reserve all of their words, and the first ones commit.
+
+A round runs the oldest transactions that have not committed, in two launches.  In the first one, every body
+runs without effect, and reserves each word that it accesses by an atomic minimum of its number.  In the
+second one the bodies run again; one that meets a word reserved by an older transaction fails, and the others
+commit. No two of these share a word.  Reservations of later rounds replace those of earlier ones, so nothing
+is reset.
+
+A round grows to twice as many transactions when three in four have committed, and halves when fewer than one
+in four have; both depend on the transactions alone.
+
+Guarantees.  *Serializable* and *opaque*.  *Deterministic*: the same words in the end for every device and
+number of threads.  *Free of deadlock and starvation*: the oldest transaction of a round commits, and nobody
+waits.  Words that all transactions write are the worst case: one commit a round.
+
+Blelloch, Fineman, Gibbons and Shun, "Internally deterministic parallel algorithms can be fast" (PPoPP 2012);
+Nasre, Burtscher and Pingali, "Morph algorithms on GPUs" (PPoPP 2013), for the marks of neighbourhoods.
+"""
+
+import numpy as np
+
+from edgewise.device import device, fetch_min, load, store
+from edgewise.transactions.transaction import (
+    ACTIVE,
+    CLEAN,
+    CONFLICT,
+    COUNT,
+    DIRTY,
+    NEW,
+    NONE,
+    STATUS,
+    Transaction,
+    append,
+    begin,
+    begin_log,
+    commit,
+    entry_for,
+    fail,
+    nothing,
+    position,
+    read,
+    state,
+    write,
+)
+
+#: Reservations of a round are of the first bits, and decrease from round to round.
+ROUND_BITS, FIRST_ROUND = 32, 2**30
+#: Entry of a word that no transaction has reserved.
+FREE = 2**62
+#: Transactions of the first round, and of any.
+FIRST_WINDOW, MAX_WINDOW = 2**12, 2**30
+#: The word of the memory's shared words that has the reservations of the round, without a number.
+ROUND = 0
+
+
+class Reserve(Transaction):
+    """A transaction that reserves its words."""
+
+    __slots__ = ()
+
+
+class Apply(Transaction):
+    """A transaction that commits if all its words are reserved for it."""
+
+    __slots__ = ()
+
+
+@begin.of(Reserve)
+@begin.of(Apply)
+def begin_attempt(tx):
+    """Empty the log."""
+    begin_log(tx)
+
+
+@device
+def reservation(tx):
+    """What this transaction leaves at a word."""
+    return load(tx.memory.shared, ROUND) + np.int64(tx.number)
+
+
+@device
+def reserve(tx, word):
+    """Position in the log of a word that is reserved from now on; NONE if the attempt has failed."""
+    at = entry_for(tx, word)
+    if at != NEW:
+        return at
+    fetch_min(tx.memory.entries, word, reservation(tx))
+    return append(tx, word, load(tx.memory.words, word), CLEAN)
+
+
+@device
+def check(tx, word):
+    """Position in the log of a word that was reserved; NONE if an older transaction has reserved it."""
+    at = entry_for(tx, word)
+    if at != NEW:
+        return at
+    if load(tx.memory.entries, word) != reservation(tx):
+        fail(tx, CONFLICT)
+        return np.int64(NONE)
+    return append(tx, word, load(tx.memory.words, word), CLEAN)
+
+
+@read.of(Reserve)
+def read_and_reserve(tx, word):
+    """Reserve a word and read it."""
+    at = reserve(tx, np.int64(word))
+    return tx.log.values[at] if at >= 0 else nothing(tx)
+
+
+@read.of(Apply)
+def read_reserved(tx, word):
+    """Read a word that was reserved."""
+    at = check(tx, np.int64(word))
+    return tx.log.values[at] if at >= 0 else nothing(tx)
+
+
+@write.of(Reserve)
+def write_and_reserve(tx, word, value):
+    """Reserve a word, and keep its new value for later reads of this attempt."""
+    at = reserve(tx, np.int64(word))
+    if at >= 0:
+        tx.log.values[at] = value
+
+
+@write.of(Apply)
+def write_reserved(tx, word, value):
+    """Keep the new value of a word that was reserved."""
+    at = check(tx, np.int64(word))
+    if at >= 0:
+        tx.log.values[at] = value
+        tx.log.marks[at] = DIRTY
+
+
+@commit.of(Reserve)
+def end_without_effect(tx):
+    """The words stay as they are."""
+    return True
+
+
+@commit.of(Apply)
+def write_back(tx):
+    """Write the new values, if all words were reserved."""
+    if state(tx, STATUS) != ACTIVE:
+        return False
+    for entry in range(state(tx, COUNT)):
+        at = position(tx, entry)
+        if tx.log.marks[at] == DIRTY:
+            store(tx.memory.words, tx.log.words[at], tx.log.values[at])
+    return True
+
+
+def drive(run):
+    """Launch rounds until every transaction has committed or can never commit."""
+    failed, first, window = np.empty(0, np.int64), 0, FIRST_WINDOW
+    while len(failed) or first < run.count:
+        fresh = min(max(window - len(failed), 0), run.count - first)
+        numbers = np.concatenate([failed[:window], np.arange(first, first + fresh)])
+        later, first = failed[window:], first + fresh
+        run.shared.shared[ROUND] = (FIRST_ROUND - run.memory.n_rounds) << ROUND_BITS
+        run.launch(Reserve, numbers, attempts=1, counted=False)
+        failed = run.launch(Apply, numbers, attempts=1)
+        run.memory.n_rounds += 1
+        failed = run.after_round(failed, len(failed) == len(numbers))
+        commits = len(numbers) - len(failed)
+        if 4 * commits > 3 * len(numbers):
+            window = min(2 * window, MAX_WINDOW)
+        elif 4 * commits < len(numbers):
+            window = max(1, window // 2)
+        failed = np.concatenate([failed, later])

@@ -1,0 +1,87 @@
+"""Measures of partitions against plain Python, pymetis' arguments, and real graphs."""
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.device.target import INTERPRETED
+from edgewise.errors import GraphError, OptionError
+from edgewise.partitions import partition
+from tests.zoo import ZOO
+
+pytestmark = [pytest.mark.interpreter]
+
+
+@pytest.mark.parametrize("shape", ZOO)
+def test_measures(shape):
+    n, sources, targets = ZOO[shape]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=n)
+    parts = np.random.default_rng(4).integers(0, 3, n)
+    measures = ew.evaluate_partition(graph, parts, k=4)
+    pairs = [(u, v) for u, v in zip(graph.sources.tolist(), graph.targets.tolist()) if parts[u] != parts[v]]
+    foreign = {v: {parts[w] for pair in pairs for w in pair if v in pair} - {parts[v]} for v in range(n)}
+    inside = [(u, v) for u, v in zip(graph.sources, graph.targets) if parts[u] == parts[v]]
+    joined = ew.Graph.from_edges(*np.array(inside, int).reshape(-1, 2).T, n_vertices=n)
+    labels = ew.connected_components(joined).labels
+    assert measures.edge_cut == len(pairs)
+    assert measures.communication_volume == sum(map(len, foreign.values()))
+    assert measures.boundary == sum(map(bool, foreign.values()))
+    assert measures.weights.tolist() == np.bincount(parts, minlength=4).tolist()
+    for one in range(4):
+        beside = {parts[w] for pair in pairs for w in pair if one in parts[list(pair)]} - {one}
+        assert measures.adjacent[one] == len(beside)
+        assert measures.cuts[one] == sum(one in parts[list(pair)] for pair in pairs)
+        assert measures.components[one] == len(set(labels[parts == one].tolist()))
+    assert measures.empty_parts == (measures.weights == 0).sum()
+    assert measures.report()["parts"] == 4
+
+
+def test_bad_partitions():
+    graph = ew.generate.grid(2, 2)
+    for parts, message in (
+        ([0, 1, 0], "3 vertices, the graph 4"),
+        ([0, 1, 0, -1], "parts\\[3\\] is -1"),
+        ([[0, 1], [0, 1]], "shape \\(2, 2\\)"),
+        ([0.0] * 4, "float64"),
+    ):
+        with pytest.raises(GraphError, match=message):
+            ew.evaluate_partition(graph, parts)
+    with pytest.raises(OptionError, match="k=0 must be a whole number"):
+        ew.evaluate_partition(graph, [0] * 4, k=0)
+    with pytest.raises(GraphError, match="vertex weights have type float64"):
+        ew.evaluate_partition(graph, [0] * 4, vertex_weights=[0.5] * 4)
+
+
+def test_arguments_of_pymetis():
+    adjacency = [[1, 2], [0, 2], [0, 1, 3], [2, 4, 5], [3, 5], [3, 4]]
+    cut, parts = ew.part_graph(2, adjacency=adjacency)
+    assert cut == 1 and sorted((tuple(parts[:3]), tuple(parts[3:]))) == [(0, 0, 0), (1, 1, 1)]
+    xadj = np.cumsum([0] + [len(row) for row in adjacency])
+    adjncy = np.concatenate(adjacency)
+    assert ew.part_graph(2, xadj=xadj, adjncy=adjncy, vweights=[1] * 6, eweights=[1] * 14) == (cut, parts)
+    assert ew.part_graph(2, adjacency=[[1], [], [1]], symmetrize=True, imbalance=0.5)[0] == 1
+    with pytest.raises(GraphError):
+        ew.part_graph(2, adjacency=[[1], [], [1]])
+    with pytest.raises(OptionError, match="give either adjacency, or xadj and adjncy"):
+        ew.part_graph(2)
+    with pytest.raises(OptionError, match="no argument 'weights'"):
+        ew.part_graph(2, adjacency=adjacency, weights=[1])
+    with pytest.raises(OptionError, match="contiguous=True is not supported"):
+        ew.part_graph(2, adjacency=adjacency, contiguous=True)
+
+
+#: Cuts of METIS 5.1.0 (pymetis 2025.2.2, k-way, ufactor 30, least of seeds 1 to 3) into 2 and 8 parts.
+METIS = {"3elt": (90, 351), "4elt": (145, 645), "fe_4elt2": (130, 644)}
+
+
+@pytest.mark.skipif(INTERPRETED, reason="takes minutes in the interpreter")
+def test_cuts_of_real_meshes(data):
+    """Within 5 % of METIS in the geometric mean, also for a single seed."""
+    ratios = []
+    for name, cuts in METIS.items():
+        graph = ew.read(data / name / f"{name}.graph.gz")
+        for k, cut in zip((2, 8), cuts):
+            found = partition(graph, k, seed=1)
+            assert found.is_balanced
+            ratios.append(found.edge_cut / cut)
+    assert np.exp(np.mean(np.log(ratios))) < 1.05, ratios

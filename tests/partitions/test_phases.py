@@ -1,0 +1,183 @@
+"""Each phase against a slow one: ratings, clusters, contraction, bisection, the order of evictions."""
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.device import arrays
+from edgewise.device.target import SIMULATED
+from edgewise.partitions import ratings
+from edgewise.partitions.balance import cost_step
+from edgewise.partitions.cluster import cluster
+from edgewise.partitions.contract import contract
+from edgewise.partitions.initial import recursive_bisection
+from edgewise.partitions.levels import Level, mix, moved, unmix, with_rows
+from edgewise.partitions.presets import Settings
+from edgewise.partitions.ratings import NO_LABEL, Labels, rate, rated_for, tables_for
+from tests import jitter
+
+DEVICE = "cuda:0" if SIMULATED else "cpu"
+pytestmark = [pytest.mark.interpreter]
+simulator = pytest.mark.simulator
+
+
+def level_of(graph, sizes=None):
+    offsets, neighbours, weights = graph.offsets, graph.neighbours, graph.csr_weights
+    weights = np.empty(0, np.int32) if weights is None else weights.astype(np.int32)
+    sizes = np.ones(len(offsets) - 1, np.int64) if sizes is None else sizes
+    return Level(offsets, neighbours, weights, sizes, np.empty(0, neighbours.dtype))
+
+
+def hubs():
+    graph = ew.generate.with_weights(ew.generate.rmat(4, edge_factor=3, seed=1).simplified(), 1, 5, seed=1)
+    return level_of(graph, np.arange(16) % 3 + 1)
+
+
+def edges(level):
+    """Weight of each pair of neighbours, by a dictionary."""
+    rows = np.repeat(np.arange(len(level.sizes)), np.diff(level.offsets)).tolist()
+    weights = level.weights.tolist() or [1] * len(rows)
+    return dict(zip(zip(rows, level.neighbours.tolist()), weights))
+
+
+@simulator
+def test_ratings():
+    level, draw = hubs(), np.random.default_rng(5)
+    labels, groups = draw.integers(0, 6, 16).astype(np.uint32), draw.integers(0, 2, 16).astype(np.uint32)
+    room = np.array([9, 9, 2, 9, 1, 9])
+    there = with_rows(moved(level, DEVICE))
+    state = Labels(*(arrays.move(one, DEVICE) for one in (labels, room, groups)), 77, 0)
+    rated, chosen = rated_for(16, DEVICE), np.array([0, 3, 4, 7, 9, 12, 15])
+    growth = rate(arrays.move(chosen, DEVICE), there, state, tables_for(there, 6), rated)
+    own, best, link = (arrays.move(one, "cpu").tolist() for one in rated)
+    pairs = edges(level).items()
+    for row in range(16):
+        totals = dict.fromkeys(range(6), 0)
+        for (one, other), weight in pairs:
+            if one == row and groups[one] == groups[other]:
+                totals[int(labels[other])] += weight
+        mine = totals.pop(int(labels[row]))
+        open_to = [
+            (total, mix(one, 77), one)
+            for one, total in totals.items()
+            if total and room[one] >= level.sizes[row]
+        ]
+        total, _, strongest = max(open_to, default=(0, 0, NO_LABEL))
+        wanted = (mine, strongest, total) if row in chosen else (0, NO_LABEL, 0)
+        assert (own[row], best[row], link[row]) == wanted
+    assert growth == sum(own)
+
+
+@simulator
+def test_clusters_and_contraction():
+    level = hubs()
+    how = Settings(rounds=2, sub_rounds=2)
+    there = with_rows(moved(level, DEVICE))
+    none = arrays.empty(0, np.uint32, DEVICE)
+    labels = cluster(there, tables_for(there, 16), 6, none, how)
+    coarse, clusters = contract(there, labels)
+    labels, clusters = arrays.move(labels, "cpu"), arrays.move(clusters, "cpu").tolist()
+    coarse = moved(coarse, "cpu")
+    assert sorted(set(clusters)) == list(range(len(coarse.sizes))) and len(coarse.sizes) < 16
+    members = {one: np.flatnonzero(labels == one) for one in set(labels.tolist())}
+    assert all(level.sizes[group].sum() <= 6 for group in members.values() if len(group) > 1)
+    assert np.bincount(clusters, level.sizes).tolist() == coarse.sizes.tolist()
+    wanted = {}
+    for (one, other), weight in edges(level).items():
+        pair = clusters[one], clusters[other]
+        if pair[0] != pair[1]:
+            wanted[pair] = wanted.get(pair, 0) + weight
+    assert edges(coarse) == wanted and len(coarse.neighbours) == len(wanted)
+
+
+def test_single_vertices_are_joined():
+    """The leaves of a star, whose centre is full, and isolated vertices."""
+    n = 60
+    graph = ew.Graph.from_edges(np.zeros(29, int), np.arange(1, 30), n_vertices=n)
+    level = level_of(graph)
+    labels = cluster(level, tables_for(level, n), 5, np.empty(0, np.uint32), Settings())
+    sizes = np.bincount(labels)
+    assert sizes.max() == 5 and np.count_nonzero(sizes) <= 14
+
+
+def test_isolated_vertices_stay_in_their_groups():
+    """No cluster has vertices of two groups, with edges between the groups or without edges."""
+    n = 60
+    graph = ew.Graph.from_edges(np.arange(10), np.arange(10, 20), n_vertices=n)
+    groups = (np.arange(n) % 7).astype(np.uint32)
+    level = level_of(graph)
+    labels = cluster(level, tables_for(level, n), 5, groups, Settings())
+    sizes = np.bincount(labels)
+    assert sizes.max() == 5 and (groups[labels] == groups).all()
+
+
+def test_small_graphs_with_isolated_vertices_have_many_parts():
+    graph = ew.generate.rmat(8, edge_factor=4, seed=1).simplified()
+    found = ew.partition(graph, 64, preset="fast")
+    found.verify()
+    assert len(np.unique(found.parts)) == 64
+
+
+def test_bisection_finds_the_bridge():
+    draw = np.random.default_rng(2)
+    pairs = [draw.integers(0, 20, (60, 2)) + 20 * side for side in range(4)]
+    path = np.stack([np.arange(79), np.arange(1, 80)], axis=1)
+    ends = np.concatenate([*pairs, path])
+    graph = ew.Graph.from_edges(ends[:, 0], ends[:, 1], n_vertices=80).simplified()
+    limits = np.full(4, 20)
+    parts = recursive_bisection(level_of(graph), limits, np.full(4, 0.25), Settings(tries=4))
+    assert parts.reshape(4, 20).max(axis=1).tolist() == parts.reshape(4, 20).min(axis=1).tolist()
+
+
+def test_mix_is_a_permutation():
+    numbers = [0, 1, 2, 255, 65535, 65536, 123456789, 2**31, 2**32 - 1]
+    for salt in (0, 77, 2**32 - 1):
+        codes = [int(mix(number, salt)) for number in numbers]
+        assert [int(unmix(code, salt)) for code in codes] == numbers
+        assert len(set(codes)) == len(numbers) and max(codes) < 2**32
+    assert len({int(mix(number, 5)) for number in range(2000)}) == 2000
+
+
+def test_cost_steps_rise_with_the_loss():
+    gains = [10**15, 10**6, 1000, 999, 50, 3, 1, 0, -1, -2, -3, -50, -1000, -(10**6), -(10**15)]
+    steps = [int(cost_step(np.int64(gain), np.int64(3))) for gain in gains]
+    assert steps == sorted(steps) and min(steps) >= 0 and max(steps) < 1024
+    assert len(set(steps[5:11])) == 6
+
+
+def careless_cas(array, index, expected, value):
+    """A compare-and-swap that is taken apart."""
+    held = array[index]
+    if held == expected:
+        array[index] = value
+    return held
+
+
+def slots_of(seed, **atomics):
+    """Slots that three threads claim for the same labels, and the table."""
+    scheduler = jitter.Scheduler(seed)
+    keys = jitter.Jittery(np.full(8, NO_LABEL), scheduler)
+    claim = jitter.jittery(ratings.claim_slot, **atomics)
+    claimed = [[] for _ in range(3)]
+
+    def thread(number):
+        for label in (3, 11, 19, 4)[number:] + (3, 11, 19, 4)[:number]:
+            claimed[number].append((label, int(claim(keys, 0, 8, label))))
+
+    scheduler.run(*(lambda number=number: thread(number) for number in range(3)))
+    return claimed, keys.values
+
+
+@pytest.mark.skipif(SIMULATED, reason="the interpreter finds races")
+def test_a_label_has_one_slot():
+    for seed in range(60):
+        claimed, keys = slots_of(seed)
+        assert len({tuple(sorted(one)) for one in claimed}) == 1, seed
+        assert sorted(keys[keys >= 0].tolist()) == [3, 4, 11, 19]
+
+
+@pytest.mark.skipif(SIMULATED, reason="the interpreter finds races")
+def test_a_careless_swap_is_found():
+    assert any(
+        len({tuple(sorted(one)) for one in slots_of(seed, cas=careless_cas)[0]}) > 1 for seed in range(60)
+    )

@@ -1,0 +1,39 @@
+"""Transactions compile for GPUs, without memory of a thread's own on the stack."""
+
+import numpy as np
+import pytest
+
+from edgewise.device import launch
+from edgewise.transactions import PROTOCOLS, read, runner, write
+from edgewise.transactions.reservations import Reserve
+from edgewise.transactions.transaction import Memory
+
+pytestmark = pytest.mark.ptx
+
+
+def move_one(tx, number, ones, others):
+    write(tx, ones[number], read(tx, ones[number]) - 1)
+    write(tx, others[number], read(tx, others[number]) + 1)
+
+
+def kinds_of_arguments():
+    """The types of the arguments of a launch."""
+    words, numbers = np.zeros(4, np.uint32), np.zeros(2, np.int64)
+    memory = Memory(words, numbers, numbers, 0)
+    small = np.zeros(2, np.int32), np.zeros(2, np.int8)
+    schedule = runner.Schedule(numbers, 2, 1, 1, *small, numbers, numbers)
+    arguments = memory, runner.log_of(words, 1, 2), schedule, numbers, numbers
+    return tuple(map(launch.kind_of, arguments))
+
+
+#: The default, the one with a block for a transaction, and the one of two kernels.
+KINDS = [PROTOCOLS[name].kind for name in ("wound-wait", "block")] + [Reserve]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_kernels_compile(kind):
+    lanes = {one.kind: one.lanes for one in PROTOCOLS.values()}.get(kind, 1)
+    kernel = runner.loop_of(move_one, kind, lanes).cuda
+    text = kernel.ptx(kinds_of_arguments(), (9, 0))
+    assert ".target sm_90" in text
+    assert ".local" not in text

@@ -1,0 +1,102 @@
+"""The protocols under a jittery interpreter, and protocols that are broken on purpose, which are caught."""
+
+import numpy as np
+import pytest
+
+from edgewise.errors import VerificationError
+from edgewise.transactions import PROTOCOLS, runner, transaction
+from edgewise.transactions.check import check_history, new_history, values_of, with_versions
+from edgewise.transactions.reservations import Apply, Reserve
+from edgewise.transactions.transaction import Memory
+from edgewise.transactions.workloads import WORKLOADS
+from tests import jitter
+from tests.transactions.broken import BROKEN
+
+pytestmark = pytest.mark.interpreter
+SEEDS, THREADS, COUNT, WORDS = range(12), 3, 6, 4
+HOT = ("increments", "bank of 4", "write skew")
+
+
+def careless_cas(array, index, expected, value):
+    """A compare-and-swap that is taken apart."""
+    held = array[index]
+    if held == expected:
+        array[index] = value
+    return held
+
+
+def jittery_run(seed, workload, protocol, **replaced):
+    """Run transactions in threads that switch at every access of a shared array, and check the history."""
+    scheduler, kind = jitter.Scheduler(seed), WORKLOADS[workload]
+    picks, seen = kind.arguments(WORDS, COUNT, np.random.default_rng(seed))
+    initial = with_versions(np.full(WORDS, kind.value))
+    words = jitter.Jittery(initial.copy(), scheduler)
+    entries = jitter.Jittery(np.full(WORDS, protocol.free), scheduler)
+    shared = jitter.Jittery(np.zeros(protocol.shared(COUNT), np.int64), scheduler)
+    memory, log = Memory(words, entries, shared, 2), runner.log_of(initial, THREADS, 8)
+    history = new_history(COUNT, kind.accesses)
+
+    def attempt(of, slot, number):
+        names = ("begin", "read", "write", "commit")
+        found = {name: getattr(transaction, name).implementations[of] for name in names}
+        begin, read, write, commit = (jitter.jittery(found[name], **replaced) for name in names)
+        tx = of(memory, log, slot, number)
+        begin(tx)
+        jitter.jittery(kind.body, read=read, write=write, **replaced)(tx, number, history, picks, seen)
+        return commit(tx)
+
+    def slot_of(slot):
+        for number in range(slot, COUNT, THREADS):
+            while not attempt(protocol.kind, slot, number):
+                pass
+
+    def rounds():
+        pending, turn = list(range(COUNT)), 0
+        while pending:
+            turn += 1
+            shared.values[0] = (1000 - turn) << 32
+            failed = []
+            for of in (Reserve, Apply):
+                numbers = pending[:THREADS]
+
+                def one(slot, of=of, numbers=numbers, failed=failed):
+                    if not attempt(of, slot, numbers[slot]) and of is Apply:
+                        failed.append(numbers[slot])
+
+                scheduler.run(*(lambda slot=slot: one(slot) for slot in range(len(numbers))))
+            pending = sorted(failed) + pending[THREADS:]
+
+    if protocol.kind is Apply:
+        rounds()
+    else:
+        scheduler.run(*(lambda slot=slot: slot_of(slot) for slot in range(THREADS)))
+    check_history(history, initial, words.values)
+    if not kind.holds(values_of(initial), values_of(words.values), seen, kind.accesses):
+        raise VerificationError("the invariant does not hold")
+
+
+def is_caught(workload, protocol, seeds=range(60), **replaced):
+    for seed in seeds:
+        try:
+            jittery_run(seed, workload, protocol, **replaced)
+        except (VerificationError, jitter.Stuck):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_histories_are_serial(protocol):
+    for workload in HOT:
+        for seed in SEEDS:
+            jittery_run(seed, workload, PROTOCOLS[protocol])
+
+
+@pytest.mark.parametrize("protocol", ["wound-wait", "pessimistic"])
+def test_a_planted_race_is_caught(protocol):
+    assert is_caught("bank of 4", PROTOCOLS[protocol], cas=careless_cas)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_protocols_are_caught(name):
+    protocol, workload = BROKEN[name]
+    assert is_caught(workload, protocol)
