@@ -11,7 +11,8 @@ compile device functions    code generator, names of environments  Numba compile
 without machine code        and wrappers, options ``_nrt``,
                             ``no_cfunc_wrapper``
 run one function on         calling convention, calls of a         the function runs on Python threads
-Numba's threads             function at an address
+Numba's threads             function at an address, option
+                            ``_nrt``
 yield and sleep             ``types.ExternalFunction``             threads spin
 calls with records          ``compute_fingerprint``                 the dispatcher reads all names of fields
 keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_caching()`` in the process that
@@ -187,7 +188,9 @@ MAX_BYTES = 8 * (WORDS - ARGUMENTS)
 _Status, _excinfo_pointer, _USER_EXCEPTION = _private(
     "numba.core.callconv", "Status", "excinfo_ptr_t", "RETCODE_USEREXC"
 )
-HAS_ENTRIES = _TYPED_POINTERS and None not in (_Status, _excinfo_pointer, _USER_EXCEPTION)
+#: A worker must not count references to its arguments: Numba frees what counts them as soon as :func:`entry`
+#: has returned.
+HAS_ENTRIES = "_nrt" in BARE and _TYPED_POINTERS and None not in (_Status, _excinfo_pointer, _USER_EXCEPTION)
 
 _word = ir.IntType(64)
 _entry_type = ir.FunctionType(ir.VoidType(), [_word, _word])
