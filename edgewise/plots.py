@@ -1,5 +1,6 @@
 """Pictures of results (matplotlib, the extra ``plot``)."""
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -181,6 +182,17 @@ def experiment(shown: "Figure", path: str | Path) -> None:
     check(path)
     if not any(shown.series.values()):
         raise OptionError(f"{path}: there is nothing to draw; measure at least one graph")
+    _save(_experiment(shown), path)
+
+
+def experiment_as_svg(shown: "Figure") -> str:
+    """The same figure as the text of an SVG picture."""
+    drawn = io.StringIO()
+    _experiment(shown).savefig(drawn, format="svg")
+    return drawn.getvalue()
+
+
+def _experiment(shown):
     figure = _figure()
     axes = figure.add_subplot()
     named = any(isinstance(x, str) for points in shown.series.values() for x, _ in points)
@@ -200,9 +212,9 @@ def experiment(shown: "Figure", path: str | Path) -> None:
     axes.set_ylabel(shown.up, color=_INK)
     _dress_frame(axes)
     axes.set_title(shown.title, loc="left", fontsize=11, color=_INK)
-    if shown.series:
+    if len(shown.series) > 1 or not named:
         figure.legend(loc="outside right upper", fontsize=7, frameon=False, handlelength=3.5)
-    _save(figure, path)
+    return figure
 
 
 def _draw_curves(axes, series):

@@ -1,7 +1,7 @@
-"""``edgewise bench ROOM``: published experiments, run again on this machine."""
+"""``edgewise bench``: published experiments on this machine, and every method on a graph of one's own."""
 
 import inspect
-import json as json_text
+import os
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -9,13 +9,10 @@ from typing import Annotated
 
 import typer
 
-import edgewise
-from edgewise import experiments, plots
-from edgewise.command import help_text, options, report
-from edgewise.command.info import machine
+from edgewise import experiments
+from edgewise.command import bench_graph, bench_report, help_text, options, report
+from edgewise.command.bench_outputs import Output, as_dict, check_output, write
 from edgewise.command.stages import seconds, stages
-from edgewise.errors import FileError
-from edgewise.files.atomic_write import atomic_write
 
 Size = StrEnum("Size", {name: name for name in experiments.SIZES})
 
@@ -50,20 +47,29 @@ EXAMPLES = {
     ),
 }
 DOCUMENTATION = "experiments.md"
-#: Suffix of the pictures.
-PICTURE = ".png"
+
+
+class Rooms(help_text.Group):
+    """The subcommands, among which that of a graph may be left out before the name of a file."""
+
+    def resolve_command(self, ctx, args):
+        """Take ``bench pairs.parquet`` for ``bench graph pairs.parquet``."""
+        if args[0] not in self.commands and (os.path.exists(args[0]) or "." in args[0] or "/" in args[0]):
+            args = [bench_graph.NAME, *args]
+        return super().resolve_command(ctx, args)
 
 
 def add(app, name, summary):
     """Put the subcommand, with one subcommand a room, into ``app``."""
-    first = [examples[0] for examples in EXAMPLES.values()]
-    rooms = typer.Typer(
-        cls=help_text.Group, epilog=help_text.ending(first, DOCUMENTATION), suggest_commands=False
-    )
+    first = [bench_graph.EXAMPLES[0], *(examples[0] for examples in EXAMPLES.values())]
+    rooms = typer.Typer(cls=Rooms, epilog=help_text.ending(first, DOCUMENTATION), suggest_commands=False)
     rooms.callback()(lambda: None)  # a group, even with one subcommand
     for room, about in ROOMS.items():
         how = {"help": about, "epilog": help_text.ending(EXAMPLES[room], DOCUMENTATION)}
         rooms.command(room, cls=help_text.Command, **how)(_of_room(room))
+    for own in (bench_graph, bench_report):
+        how = {"help": own.HELP, "epilog": help_text.ending(own.EXAMPLES, DOCUMENTATION)}
+        rooms.command(own.NAME, cls=help_text.Command, **how)(own.measured)
     app.add_typer(rooms, name=name, help=summary)
 
 
@@ -101,15 +107,12 @@ def measured(
             "--graph", metavar="FILE", help="Additional graph to measure, for presets that accept one."
         ),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for tables, pictures and one JSON file.")
-    ] = None,
+    output: Output = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):
     """Run the experiments of a publication and print its tables."""
-    if output is not None:
-        _check_folder(output)
+    check_output(output)
     with stages(quiet or json) as (stage, clock):
         with stage("measure", f"running {preset.value}") as progress:
             outcome = experiments.run(
@@ -122,13 +125,9 @@ def measured(
                 files=files or (),
                 report=lambda words: progress(0, None, words),
             )
-        here = {name: fact for name, fact in machine().items() if name != "kernels"}  # a path of this machine
-        facts = outcome.as_dict() | {"machine": here, "version": edgewise.__version__}
-        if output is not None:
-            with stage("write", f"writing {output}"):
-                _write(outcome, facts, output)
+        write([outcome], output, stage)
     if json:
-        report.as_json(facts | {"seconds": seconds(clock)})
+        report.as_json(as_dict(outcome) | {"seconds": seconds(clock)})
         return
     print(outcome.text())
     if not quiet:
@@ -137,24 +136,6 @@ def measured(
 
 def _names(text):
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _check_folder(output):
-    plots.check(output / f"picture{PICTURE}")
-    if output.exists() and not output.is_dir():
-        raise FileError(output, "is a file; name a folder")
-    if not output.parent.is_dir():
-        raise FileError(output, f"the folder {output.parent} does not exist; create it first")
-
-
-def _write(found, facts, output):
-    output.mkdir(exist_ok=True)
-    with atomic_write(output / f"{found.preset}.json") as part:
-        Path(part).write_text(json_text.dumps(facts, indent=1))
-    with atomic_write(output / f"{found.preset}.md") as part:
-        Path(part).write_text("\n\n".join(f"## {t.title}\n\n{t.markdown()}" for t in found.tables) + "\n")
-    for figure in found.figures:
-        plots.experiment(figure, output / f"{figure.name}{PICTURE}")
 
 
 def _closing_line(found, clock, output):

@@ -58,6 +58,38 @@ def test_searches(capsys, tmp_path):
     assert "harish" in capsys.readouterr().err
 
 
+def test_a_graph_of_the_user(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.csv").write_text("a,b\nann,anne\nbob,rob\n")
+    command = ["pairs.csv", "--only", "components", "--runs", "1", "--no-peers"]
+    assert run(["bench", *command, "-o", "found.html"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Connected components: labels (this machine)\n")
+    assert out.splitlines()[-1].startswith("4 vertices, 2 edges; read ")
+    assert (tmp_path / "found.html").read_text().startswith("<!DOCTYPE html>")
+    assert run(["bench", "graph", *command, "-o", "folder", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["preset"] == "pairs"
+    assert sorted(path.name for path in (tmp_path / "folder").iterdir()) == [
+        "components.png",
+        "pairs.json",
+        "pairs.md",
+    ]
+    assert run(["bench", "missing.csv"]) == 2
+    assert "missing.csv" in capsys.readouterr().err
+
+
+def test_one_page_of_all_publications(capsys, tmp_path):
+    path = tmp_path / "all.html"
+    command = ["bench", "report", "--size", "tiny", "--runs", "1", "--devices", "cpu:0"]
+    assert run([*command, "--presets", "baltzakis", "-o", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("1 preset, 1 table; measured ")
+    assert "<h2>baltzakis</h2>" in path.read_text()
+    assert run([*command, "--presets", "balzakis", "-o", str(path)]) == 2
+    assert "baltzakis" in capsys.readouterr().err
+    assert run(command) == 2
+    assert "-o" in capsys.readouterr().err
+
+
 def test_a_group_alone_shows_its_help(capsys):
     assert run(["bench"]) == 0
     assert "components" in capsys.readouterr().out

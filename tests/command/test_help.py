@@ -12,8 +12,8 @@ import edgewise as ew
 from edgewise import command
 from edgewise.command import help_text, run
 
-#: Problems with published experiments.
-PROBLEMS = ["components", "paths", "cycles"]
+#: Subcommands of bench.
+PROBLEMS = ["components", "paths", "cycles", "graph", "report"]
 FAMILIES = [name.replace("_", "-") for name in ew.generate.__all__ if callable(getattr(ew.generate, name))]
 #: All pages of help, by the words before ``--help``.
 PAGES = [

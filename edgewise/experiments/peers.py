@@ -1,0 +1,318 @@
+"""Other libraries that solve the same problems, for those that are installed.
+
+Each function takes a graph on the host and a source, makes the graph of the other library, and returns two
+functions: ``solve()``, which is timed, and ``read(found)``, which turns what was found into an array that can
+be compared: labels, distances, or the total weight of a forest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+
+__all__ = ["PEERS", "Peer", "installed"]
+
+#: Most edges for libraries whose graphs are Python objects, and for those that are built edge by edge.
+PYTHON_OBJECTS, EDGE_BY_EDGE = 1 << 20, 1 << 23
+#: What SciPy's searches call a vertex without a path.
+INFINITY = np.inf
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A library: its name, its module, the most edges it is given, and what it solves, by call."""
+
+    name: str
+    module: str
+    calls: dict[str, Callable]
+    max_edges: float = float("inf")
+
+
+def installed(call, n_edges):
+    """The libraries that are here, have such a call, and take so many edges."""
+    return [
+        peer for peer in PEERS if call in peer.calls and n_edges <= peer.max_edges and find_spec(peer.module)
+    ]
+
+
+def smallest_labels(labels):
+    """Each vertex's label as the smallest vertex with the same one."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return first[inverse]
+
+
+def _labels_of_sets(sets, n_vertices):
+    labels = np.empty(n_vertices, np.int64)
+    for number, members in enumerate(sets):
+        labels[list(members)] = number
+    return smallest_labels(labels)
+
+
+# -- SciPy ---------------------------------------------------------------------------------------------------
+
+
+def _matrix(graph, weighted):
+    from scipy.sparse import csr_array
+
+    weights = graph.csr_weights.astype(float) if weighted else np.ones(len(graph.neighbours))
+    shape = graph.n_vertices, graph.n_vertices
+    return csr_array((weights, graph.neighbours.astype(np.int32), graph.offsets.astype(np.int32)), shape)
+
+
+def _scipy_components(graph, _):
+    from scipy.sparse.csgraph import connected_components
+
+    matrix = _matrix(graph, False)
+    return lambda: connected_components(matrix, directed=False), lambda found: smallest_labels(found[1])
+
+
+def _scipy_distances(weighted):
+    def prepare(graph, source):
+        from scipy.sparse.csgraph import dijkstra
+
+        matrix = _matrix(graph, weighted)
+        return lambda: dijkstra(matrix, indices=source, unweighted=not weighted), np.asarray
+
+    return prepare
+
+
+def _scipy_forest(graph, _):
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    matrix = _matrix(graph, True)
+    return lambda: minimum_spanning_tree(matrix), lambda tree: np.atleast_1d(tree.data.sum())
+
+
+# -- NetworkX ------------------------------------------------------------------------------------------------
+
+
+def _networkx_graph(graph, weighted):
+    import networkx as nx
+
+    made = (nx.DiGraph if graph.directed else nx.Graph)()
+    made.add_nodes_from(range(graph.n_vertices))
+    ends = graph.sources.tolist(), graph.targets.tolist()
+    if weighted:
+        made.add_weighted_edges_from(zip(*ends, graph.weights.tolist()))
+    else:
+        made.add_edges_from(zip(*ends))
+    return made
+
+
+def _dense(distances, n_vertices):
+    found = np.full(n_vertices, INFINITY)
+    found[list(distances.keys())] = list(distances.values())
+    return found
+
+
+def _networkx_components(graph, _):
+    import networkx as nx
+
+    made = _networkx_graph(graph, False)
+    find = nx.weakly_connected_components if graph.directed else nx.connected_components
+    return lambda: list(find(made)), lambda sets: _labels_of_sets(sets, graph.n_vertices)
+
+
+def _networkx_distances(weighted):
+    def prepare(graph, source):
+        import networkx as nx
+
+        made = _networkx_graph(graph, weighted)
+        name = "single_source_dijkstra_path_length" if weighted else "single_source_shortest_path_length"
+        find = getattr(nx, name)
+        return lambda: dict(find(made, source)), lambda found: _dense(found, graph.n_vertices)
+
+    return prepare
+
+
+def _networkx_forest(graph, _):
+    import networkx as nx
+
+    made = _networkx_graph(graph, True)
+    return (
+        lambda: list(nx.minimum_spanning_edges(made, data=True)),
+        lambda edges: np.array([sum(data["weight"] for *_, data in edges)]),
+    )
+
+
+# -- igraph --------------------------------------------------------------------------------------------------
+
+
+def _igraph(graph, weighted):
+    import igraph
+
+    ends = np.stack([graph.sources, graph.targets], axis=1)
+    made = igraph.Graph(n=graph.n_vertices, edges=ends, directed=graph.directed)
+    if weighted:
+        made.es["weight"] = graph.weights.tolist()
+    return made
+
+
+def _igraph_components(graph, _):
+    made = _igraph(graph, False)
+    return lambda: made.connected_components(mode="weak").membership, smallest_labels
+
+
+def _igraph_distances(weighted):
+    def prepare(graph, source):
+        made, weights = _igraph(graph, weighted), "weight" if weighted else None
+        return lambda: made.distances(source, weights=weights, mode="out")[0], np.asarray
+
+    return prepare
+
+
+def _igraph_forest(graph, _):
+    made = _igraph(graph, True)
+    return (
+        lambda: made.spanning_tree(weights="weight", return_tree=False),
+        lambda edges: np.atleast_1d(graph.weights[np.asarray(edges, np.int64)].sum()),
+    )
+
+
+# -- rustworkx -----------------------------------------------------------------------------------------------
+
+
+def _rustworkx_graph(graph, weighted):
+    import rustworkx as rx
+
+    made = (rx.PyDiGraph if graph.directed else rx.PyGraph)()
+    made.add_nodes_from(range(graph.n_vertices))
+    weights = graph.weights.tolist() if weighted else [1.0] * graph.n_edges
+    made.add_edges_from(list(zip(graph.sources.tolist(), graph.targets.tolist(), map(float, weights))))
+    return made
+
+
+def _rustworkx_components(graph, _):
+    import rustworkx as rx
+
+    made = _rustworkx_graph(graph, False)
+    find = rx.weakly_connected_components if graph.directed else rx.connected_components
+    return lambda: find(made), lambda sets: _labels_of_sets(sets, graph.n_vertices)
+
+
+def _rustworkx_distances(graph, source):
+    import rustworkx as rx
+
+    made = _rustworkx_graph(graph, True)
+
+    def read(found):
+        distances = _dense(dict(found), graph.n_vertices)
+        distances[source] = 0
+        return distances
+
+    return lambda: rx.dijkstra_shortest_path_lengths(made, source, float), read
+
+
+def _rustworkx_forest(graph, _):
+    import rustworkx as rx
+
+    made = _rustworkx_graph(graph, True)
+    return (
+        lambda: rx.minimum_spanning_edges(made, weight_fn=float),
+        lambda edges: np.array([sum(weight for *_, weight in edges)]),
+    )
+
+
+# -- NetworKit -----------------------------------------------------------------------------------------------
+
+
+def _networkit_graph(graph, weighted):
+    import networkit as nk
+
+    ends = graph.sources.astype(np.int64), graph.targets.astype(np.int64)
+    values = np.asarray(graph.weights, float) if weighted else np.ones(graph.n_edges)
+    return nk.GraphFromCoo((values, ends), n=graph.n_vertices, weighted=weighted, directed=graph.directed)
+
+
+def _run(algorithm):
+    algorithm.run()
+    return algorithm
+
+
+def _networkit_components(graph, _):
+    import networkit as nk
+
+    made = _networkit_graph(graph, False)
+    find = nk.components.WeaklyConnectedComponents if graph.directed else nk.components.ConnectedComponents
+    return (
+        lambda: _run(find(made)),
+        lambda found: (
+            smallest_labels(found.getPartition().getVector())
+            if not graph.directed
+            else _labels_of_sets(found.getComponents(), graph.n_vertices)
+        ),
+    )
+
+
+def _networkit_distances(weighted):
+    def prepare(graph, source):
+        import networkit as nk
+
+        made = _networkit_graph(graph, weighted)
+        search = nk.distance.Dijkstra if weighted else nk.distance.BFS
+        return lambda: _run(search(made, source, False)), _networkit_read
+
+    return prepare
+
+
+def _networkit_read(found):
+    distances = np.array(found.getDistances())
+    return np.where(distances >= np.finfo(float).max, INFINITY, distances)
+
+
+PEERS = (
+    Peer(
+        "SciPy",
+        "scipy",
+        {
+            "components": _scipy_components,
+            "bfs": _scipy_distances(False),
+            "shortest paths": _scipy_distances(True),
+            "forest": _scipy_forest,
+        },
+        max_edges=(1 << 30) - 1,  # its offsets are 32 bits wide
+    ),
+    Peer(
+        "igraph",
+        "igraph",
+        {
+            "components": _igraph_components,
+            "bfs": _igraph_distances(False),
+            "shortest paths": _igraph_distances(True),
+            "forest": _igraph_forest,
+        },
+    ),
+    Peer(
+        "NetworKit",
+        "networkit",
+        {
+            "components": _networkit_components,
+            "bfs": _networkit_distances(False),
+            "shortest paths": _networkit_distances(True),
+        },
+    ),
+    Peer(
+        "rustworkx",
+        "rustworkx",
+        {
+            "components": _rustworkx_components,
+            "shortest paths": _rustworkx_distances,
+            "forest": _rustworkx_forest,
+        },
+        max_edges=EDGE_BY_EDGE,
+    ),
+    Peer(
+        "NetworkX",
+        "networkx",
+        {
+            "components": _networkx_components,
+            "bfs": _networkx_distances(False),
+            "shortest paths": _networkx_distances(True),
+            "forest": _networkx_forest,
+        },
+        max_edges=PYTHON_OBJECTS,
+    ),
+)
