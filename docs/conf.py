@@ -17,9 +17,11 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
 ]
 exclude_patterns = ["_build"]
-myst_enable_extensions = ["colon_fence"]
+templates_path = ["_templates"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"
@@ -29,9 +31,16 @@ numpydoc_show_class_members = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "edgewise"
+html_static_path = ["_static"]
+html_css_files = ["edgewise.css"]
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
+    "navbar_center": [],  # the pages are listed at the left
     "secondary_sidebar_items": ["page-toc"],
 }
+html_sidebars = {"**": ["globaltoc.html"]}
 html_copy_source = False
+html_extra_path = ["llms.txt"]
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True

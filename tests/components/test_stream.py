@@ -131,8 +131,11 @@ def test_series_and_objects():
 
 @pytest.mark.parametrize("kind", (np.int8, np.int16, np.int32, np.int64))
 def test_negative_numbers_of_every_type(kind):
-    found = ew.ComponentsStream(2**20, device=PLACE)
-    with pytest.raises(GraphError, match=r"sources\[1\] is -100; vertex numbers run from 0 to 1048575"):
+    vertices = 300 if SIMULATED else 2**20
+    found = ew.ComponentsStream(vertices, device=PLACE)
+    with pytest.raises(
+        GraphError, match=rf"sources\[1\] is -100; vertex numbers run from 0 to {vertices - 1}"
+    ):
         found.add(np.array([1, -100], kind), np.array([2, 3], kind))
     with pytest.raises(GraphError, match=r"v\[0\] is -100"):
         found.connected(1, np.array([-100], kind))
