@@ -151,6 +151,8 @@ ATOMICS = {f.__name__: f for f in (cas, fetch_add, fetch_min, fetch_max, load, s
 def jittery(function, **replaced):
     """A copy of a device function of the library, and of all that it calls, with atomics that may switch.
 
+    A ``@by_class`` function may be copied, too: the class of its first argument selects as usual.
+
     Parameters
     ----------
     function : function
@@ -159,7 +161,15 @@ def jittery(function, **replaced):
     """
     copies = {}
 
+    def copied_for_class(function):
+        def call(record, *arguments):
+            return copied(function.dispatch(type(record)))(record, *arguments)
+
+        return call
+
     def copied(function):
+        if hasattr(function, "dispatch"):
+            return copied_for_class(function)
         if function not in copies:
             names = dict(function.__globals__)
             copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)

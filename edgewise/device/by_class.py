@@ -8,8 +8,10 @@
     def area_of_square(shape):
         return shape.side * shape.side
 
-The first argument is a record.  The compilers select the implementation while they compile, so a call costs
-nothing, and an implementation may be added from any file, as with :func:`functools.singledispatch`.
+The first argument is a record.  Where its class has no implementation, that of the nearest base class is
+called.  The compilers select the implementation while they compile, so a call costs nothing, and an
+implementation may be added from any file, as with :func:`functools.singledispatch`; ``area.dispatch(Square)``
+returns the one that is called.
 """
 
 from functools import cache, wraps
@@ -28,7 +30,7 @@ def by_class(function):
 
     @wraps(function)
     def call(record, *arguments):
-        return _select(implementations, function, type(record))(record, *arguments)
+        return dispatch(type(record))(record, *arguments)
 
     def of(kind):
         def register(implementation):
@@ -37,17 +39,16 @@ def by_class(function):
 
         return register
 
-    def choose(record, *arguments):
-        return _select(implementations, function, record.instance_class)
+    def dispatch(kind):
+        for base in kind.__mro__:
+            if base in implementations:
+                return implementations[base]
+        raise TypeError(f"{function.__name__} has no implementation for {kind.__qualname__}")
 
-    call.of, call.implementations = of, implementations
+    def choose(record, *arguments):
+        return dispatch(record.instance_class)
+
+    call.of, call.dispatch = of, dispatch
     overload(call, jit_options=PART, strict=False)(choose)
     overload_on_cuda(call, strict=False)(choose)
     return call
-
-
-def _select(implementations, function, kind):
-    try:
-        return implementations[kind]
-    except KeyError:
-        raise TypeError(f"{function.__name__} has no implementation for {kind.__qualname__}") from None

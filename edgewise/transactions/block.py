@@ -18,6 +18,7 @@ the blocking variant.
 import numpy as np
 
 from edgewise.device import device, fence, store
+from edgewise.transactions.accesses import Deferred, access, write_log
 from edgewise.transactions.transaction import (
     ACTIVE,
     CONFLICT,
@@ -26,38 +27,26 @@ from edgewise.transactions.transaction import (
     NEW,
     NONE,
     STATUS,
-    Transaction,
     append,
-    begin,
-    begin_log,
     commit,
     entry_for,
     fail,
     is_within_budget,
-    nothing,
     position,
-    read,
     state,
-    write,
 )
 from edgewise.transactions.versions import lock, read_with_version, sort_log
 
 
-class Block(Transaction):
+class Block(Deferred):
     """A transaction of this protocol; its marks are twice the entry that was read, plus 1 if it writes."""
 
     __slots__ = ()
 
 
-@begin.of(Block)
-def begin_attempt(tx):
-    """Empty the log."""
-    begin_log(tx)
-
-
-@device
+@access.of(Block)
 def note(tx, word):
-    """Position in the log of a word that has been read; NONE if the attempt has failed."""
+    """Read a word that nobody has locked and note its version."""
     at = entry_for(tx, word) if is_within_budget(tx) else np.int64(NONE)
     if at != NEW:
         return at
@@ -66,22 +55,6 @@ def note(tx, word):
         fail(tx, CONFLICT)
         return np.int64(NONE)
     return append(tx, word, value, 2 * seen)
-
-
-@read.of(Block)
-def read_unlocked(tx, word):
-    """Read a word that nobody has locked."""
-    at = note(tx, np.int64(word))
-    return tx.log.values[at] if at >= 0 else nothing(tx)
-
-
-@write.of(Block)
-def write_later(tx, word, value):
-    """Keep a new value in the log."""
-    at = note(tx, np.int64(word))
-    if at >= 0:
-        tx.log.values[at] = value
-        tx.log.marks[at] |= np.int64(DIRTY)
 
 
 @device
@@ -104,10 +77,7 @@ def write_back(tx):
     n_locked = lock_all(tx)
     succeeded = n_locked == state(tx, COUNT)
     if succeeded:
-        for entry in range(n_locked):
-            at = position(tx, entry)
-            if tx.log.marks[at] & np.int64(DIRTY) != 0:
-                store(tx.memory.words, tx.log.words[at], tx.log.values[at])
+        write_log(tx)
     fence()
     for entry in range(n_locked):
         at = position(tx, entry)

@@ -25,8 +25,6 @@ from edgewise.transactions.transaction import (
     STATUS,
     Transaction,
     append,
-    begin,
-    begin_log,
     commit,
     entry_for,
     fail,
@@ -48,12 +46,6 @@ class Invisible(Transaction):
     """
 
     __slots__ = ()
-
-
-@begin.of(Invisible)
-def begin_attempt(tx):
-    """Empty the log."""
-    begin_log(tx)
 
 
 @read.of(Invisible)

@@ -14,23 +14,15 @@ Holey and Zhai, "Lightweight software transactions on GPUs" (ICPP 2014): pessimi
 
 import numpy as np
 
-from edgewise.device import cas, device, fence, load, store
+from edgewise.device import cas, fence, load, store
+from edgewise.transactions.accesses import acquire, own
 from edgewise.transactions.transaction import (
     ACTIVE,
-    CLEAN,
-    CONFLICT,
     COUNT,
     DIRTY,
-    NEW,
-    NONE,
     STATUS,
     Transaction,
-    append,
-    begin,
-    begin_log,
     commit,
-    entry_for,
-    fail,
     nothing,
     position,
     read,
@@ -48,23 +40,13 @@ class Pessimistic(Transaction):
     __slots__ = ()
 
 
-@begin.of(Pessimistic)
-def begin_attempt(tx):
-    """Empty the log."""
-    begin_log(tx)
-
-
-@device
-def own(tx, word):
-    """Position in the log of a word that the transaction owns from now on; NONE if the attempt has failed."""
-    at = entry_for(tx, word)
-    if at != NEW:
-        return at
+@acquire.of(Pessimistic)
+def take(tx, word):
+    """Own a word that nobody owns."""
     if cas(tx.memory.entries, word, np.int64(FREE), np.int64(tx.number)) != np.int64(FREE):
-        fail(tx, CONFLICT)
-        return np.int64(NONE)
+        return False
     fence()
-    return append(tx, word, load(tx.memory.words, word), CLEAN)
+    return True
 
 
 @read.of(Pessimistic)

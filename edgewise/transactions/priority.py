@@ -24,77 +24,43 @@ fails because the old one has taken another of its marks.  The list of the host 
 
 import numpy as np
 
-from edgewise.device import cas, device, fence, fetch_min, load, store
+from edgewise.device import cas, device, fence, fetch_min, store
+from edgewise.transactions.accesses import Deferred, access, acquire, own, write_log
 from edgewise.transactions.transaction import (
     ACTIVE,
-    CLEAN,
-    CONFLICT,
     COUNT,
-    DIRTY,
-    NEW,
     NONE,
     STATUS,
-    Transaction,
-    append,
-    begin,
-    begin_log,
     commit,
-    entry_for,
-    fail,
     is_within_budget,
-    nothing,
     position,
-    read,
     state,
-    write,
 )
 
 #: Tracking entries: of a free word; this bit and the number of the transaction that has marked the word.
 FREE, MARKED = 2**32 - 1, 2**31
 
 
-class Priority(Transaction):
+class Priority(Deferred):
     """A transaction of this protocol."""
 
     __slots__ = ()
 
 
-@begin.of(Priority)
-def begin_attempt(tx):
-    """Empty the log."""
-    begin_log(tx)
-
-
-@device
+@acquire.of(Priority)
 def mark(tx, word):
-    """Position in the log of a word that is marked; NONE if the attempt has failed."""
-    if not is_within_budget(tx):
-        return np.int64(NONE)
-    at = entry_for(tx, word)
-    if at != NEW:
-        return at
+    """Mark a word that is free, or marked by a younger transaction."""
     mine = np.int64(MARKED) + np.int64(tx.number)
     if fetch_min(tx.memory.entries, word, mine) < mine:
-        fail(tx, CONFLICT)
-        return np.int64(NONE)
+        return False
     fence()
-    return append(tx, word, load(tx.memory.words, word), CLEAN)
+    return True
 
 
-@read.of(Priority)
-def read_marked(tx, word):
-    """Mark a word and read it."""
-    at = mark(tx, np.int64(word))
-    return tx.log.values[at] if at >= 0 else nothing(tx)
-
-
-@write.of(Priority)
-def write_marked(tx, word, value):
-    """Mark a word and keep its new value in the log."""
-    at = mark(tx, np.int64(word))
-    if at >= 0:
-        tx.log.values[at] = value
-        tx.log.marks[at] = DIRTY
+@access.of(Priority)
+def own_within_budget(tx, word):
+    """Mark a word, if the attempt has not gone on for too long."""
+    return own(tx, word) if is_within_budget(tx) else np.int64(NONE)
 
 
 @device
@@ -126,10 +92,7 @@ def write_back(tx):
     if state(tx, STATUS) != ACTIVE or not lock_all(tx):
         roll_back(tx)
         return False
-    for entry in range(state(tx, COUNT)):
-        at = position(tx, entry)
-        if tx.log.marks[at] == DIRTY:
-            store(tx.memory.words, tx.log.words[at], tx.log.values[at])
+    write_log(tx)
     fence()
     for entry in range(state(tx, COUNT)):
         store(tx.memory.entries, tx.log.words[position(tx, entry)], np.int64(FREE))

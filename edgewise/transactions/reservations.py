@@ -19,28 +19,13 @@ Nasre, Burtscher and Pingali, "Morph algorithms on GPUs" (PPoPP 2013), for the m
 
 import numpy as np
 
-from edgewise.device import device, fetch_min, load, store
+from edgewise.device import device, fetch_min, load
+from edgewise.transactions.accesses import Deferred, acquire, write_log
 from edgewise.transactions.transaction import (
     ACTIVE,
-    CLEAN,
-    CONFLICT,
-    COUNT,
-    DIRTY,
-    NEW,
-    NONE,
     STATUS,
-    Transaction,
-    append,
-    begin,
-    begin_log,
     commit,
-    entry_for,
-    fail,
-    nothing,
-    position,
-    read,
     state,
-    write,
 )
 
 #: Reservations of a round are of the first bits, and decrease from round to round.
@@ -53,23 +38,16 @@ FIRST_WINDOW, MAX_WINDOW = 2**12, 2**30
 ROUND = 0
 
 
-class Reserve(Transaction):
+class Reserve(Deferred):
     """A transaction that reserves its words."""
 
     __slots__ = ()
 
 
-class Apply(Transaction):
+class Apply(Deferred):
     """A transaction that commits if all its words are reserved for it."""
 
     __slots__ = ()
-
-
-@begin.of(Reserve)
-@begin.of(Apply)
-def begin_attempt(tx):
-    """Empty the log."""
-    begin_log(tx)
 
 
 @device
@@ -78,57 +56,17 @@ def reservation(tx):
     return load(tx.memory.shared, ROUND) + np.int64(tx.number)
 
 
-@device
+@acquire.of(Reserve)
 def reserve(tx, word):
-    """Position in the log of a word that is reserved from now on; NONE if the attempt has failed."""
-    at = entry_for(tx, word)
-    if at != NEW:
-        return at
+    """Reserve a word, unless an older transaction does; either way the body goes on to the next one."""
     fetch_min(tx.memory.entries, word, reservation(tx))
-    return append(tx, word, load(tx.memory.words, word), CLEAN)
+    return True
 
 
-@device
-def check(tx, word):
-    """Position in the log of a word that was reserved; NONE if an older transaction has reserved it."""
-    at = entry_for(tx, word)
-    if at != NEW:
-        return at
-    if load(tx.memory.entries, word) != reservation(tx):
-        fail(tx, CONFLICT)
-        return np.int64(NONE)
-    return append(tx, word, load(tx.memory.words, word), CLEAN)
-
-
-@read.of(Reserve)
-def read_and_reserve(tx, word):
-    """Reserve a word and read it."""
-    at = reserve(tx, np.int64(word))
-    return tx.log.values[at] if at >= 0 else nothing(tx)
-
-
-@read.of(Apply)
-def read_reserved(tx, word):
-    """Read a word that was reserved."""
-    at = check(tx, np.int64(word))
-    return tx.log.values[at] if at >= 0 else nothing(tx)
-
-
-@write.of(Reserve)
-def write_and_reserve(tx, word, value):
-    """Reserve a word, and keep its new value for later reads of this attempt."""
-    at = reserve(tx, np.int64(word))
-    if at >= 0:
-        tx.log.values[at] = value
-
-
-@write.of(Apply)
-def write_reserved(tx, word, value):
-    """Keep the new value of a word that was reserved."""
-    at = check(tx, np.int64(word))
-    if at >= 0:
-        tx.log.values[at] = value
-        tx.log.marks[at] = DIRTY
+@acquire.of(Apply)
+def is_reserved(tx, word):
+    """Whether no older transaction has reserved a word."""
+    return load(tx.memory.entries, word) == reservation(tx)
 
 
 @commit.of(Reserve)
@@ -142,10 +80,7 @@ def write_back(tx):
     """Write the new values, if all words were reserved."""
     if state(tx, STATUS) != ACTIVE:
         return False
-    for entry in range(state(tx, COUNT)):
-        at = position(tx, entry)
-        if tx.log.marks[at] == DIRTY:
-            store(tx.memory.words, tx.log.words[at], tx.log.values[at])
+    write_log(tx)
     return True
 
 

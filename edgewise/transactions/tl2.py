@@ -22,6 +22,7 @@ GPU architectures" (CGO 2014).
 import numpy as np
 
 from edgewise.device import device, fence, fetch_add, load, store
+from edgewise.transactions.accesses import Deferred, access, write_log
 from edgewise.transactions.transaction import (
     ACTIVE,
     CONFLICT,
@@ -32,16 +33,13 @@ from edgewise.transactions.transaction import (
     RESERVED,
     SEEN,
     STATUS,
-    Transaction,
     append,
     begin,
     begin_log,
     commit,
     entry_for,
     fail,
-    nothing,
     position,
-    read,
     set_state,
     state,
     write,
@@ -54,7 +52,7 @@ CLOCK = 0
 HOLDS = RESERVED
 
 
-class TL2(Transaction):
+class TL2(Deferred):
     """A transaction of this protocol.
 
     The mark of a word is twice the entry that was read, NONE if the word was not read, plus 1 if the word is
@@ -73,20 +71,17 @@ def take_snapshot(tx):
     fence()
 
 
-@read.of(TL2)
+@access.of(TL2)
 def read_snapshot(tx, word):
     """Read a word as of the snapshot, or extend the snapshot."""
-    word = np.int64(word)
     at = entry_for(tx, word)
-    if at >= 0:
-        return tx.log.values[at]
-    if at == NEW:
-        seen, value = read_with_version(tx, word)
-        if seen != NONE and (seen >> np.int64(1) <= state(tx, SEEN) or extend(tx, word, seen)):
-            append(tx, word, value, 2 * seen)
-            return value
+    if at != NEW:
+        return at
+    seen, value = read_with_version(tx, word)
+    if seen == NONE or (seen >> np.int64(1) > state(tx, SEEN) and not extend(tx, word, seen)):
         fail(tx, CONFLICT)
-    return nothing(tx)
+        return np.int64(NONE)
+    return append(tx, word, value, 2 * seen)
 
 
 @device
@@ -124,8 +119,8 @@ def is_valid(tx, now):
 
 
 @write.of(TL2)
-def write_later(tx, word, value):
-    """Keep a new value in the log."""
+def write_unread(tx, word, value):
+    """Keep a new value in the log; the word need not be read."""
     word = np.int64(word)
     at = entry_for(tx, word)
     if at == NEW:
@@ -190,10 +185,7 @@ def write_back(tx):
 @device
 def write_words(tx, now):
     """Write the new values of the log, and release the words with a time as their version."""
-    for entry in range(state(tx, COUNT)):
-        at = position(tx, entry)
-        if tx.log.marks[at] & np.int64(DIRTY) != 0:
-            store(tx.memory.words, tx.log.words[at], tx.log.values[at])
+    write_log(tx)
     fence()
     for entry in range(state(tx, COUNT)):
         at = position(tx, entry)

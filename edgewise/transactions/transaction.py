@@ -82,7 +82,7 @@ class Log(NamedTuple):
 
 
 class Transaction(NamedTuple):
-    """A running transaction; each protocol has a class of its own of these fields.
+    """A running transaction; each protocol derives a class of its own without further fields.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Transaction(NamedTuple):
 
 @by_class
 def begin(tx):
-    """Begin an attempt of a transaction."""
+    """Begin an attempt of a transaction; with an empty log, unless its protocol says otherwise."""
 
 
 @by_class
@@ -156,7 +156,7 @@ def position(tx, entry):
     return tx.log.first * tx.slot + tx.log.stride * entry
 
 
-@device
+@begin.of(Transaction)
 def begin_log(tx):
     """Empty the log."""
     set_state(tx, COUNT, 0)

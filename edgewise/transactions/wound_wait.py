@@ -26,32 +26,21 @@ import numpy as np
 
 from edgewise.device import cas, device, fence, fetch_add, load
 from edgewise.device.spin import relax
+from edgewise.transactions.accesses import Deferred, acquire, write_log
 from edgewise.transactions.transaction import (
     ACTIVE,
-    CLEAN,
-    CONFLICT,
     COUNT,
-    DIRTY,
-    NEW,
-    NONE,
     RESERVED,
     SEEN,
     STATUS,
     WOUNDS,
-    Transaction,
-    append,
     begin,
     begin_log,
     commit,
     count_one,
-    entry_for,
-    fail,
-    nothing,
     position,
-    read,
     set_state,
     state,
-    write,
 )
 
 #: Neither an owner nor a waiting transaction, and the bits of either.
@@ -60,7 +49,7 @@ NOBODY, BITS = 2**31 - 1, 32
 FREE = NOBODY << BITS | NOBODY
 
 
-class WoundWait(Transaction):
+class WoundWait(Deferred):
     """A transaction of this protocol; ``memory.shared`` counts the wounds of each transaction."""
 
     __slots__ = ()
@@ -87,9 +76,11 @@ def wound(tx, owner):
     count_one(tx, WOUNDS)
 
 
-@device
-def acquire(tx, word):
-    """Own a free word, wait for a younger owner, or give up; whether the transaction owns the word."""
+@acquire.of(WoundWait)
+def take(tx, word):
+    """Own a free word, wait for a younger owner, or give up."""
+    if is_wounded(tx):
+        return False
     entries, me, held, polls = tx.memory.entries, np.int64(tx.number), np.int64(FREE), 0
     nobody, bits = np.int64(NOBODY), np.int64(BITS)
     while True:
@@ -128,34 +119,6 @@ def acquire(tx, word):
 
 
 @device
-def own(tx, word):
-    """Position in the log of a word that the transaction owns from now on; NONE if the attempt has failed."""
-    at = entry_for(tx, word)
-    if at != NEW:
-        return at
-    if is_wounded(tx) or not acquire(tx, word):
-        fail(tx, CONFLICT)
-        return np.int64(NONE)
-    return append(tx, word, load(tx.memory.words, word), CLEAN)
-
-
-@read.of(WoundWait)
-def read_owned(tx, word):
-    """Own a word and read it."""
-    at = own(tx, np.int64(word))
-    return tx.log.values[at] if at >= 0 else nothing(tx)
-
-
-@write.of(WoundWait)
-def write_owned(tx, word, value):
-    """Own a word and keep its new value in the log."""
-    at = own(tx, np.int64(word))
-    if at >= 0:
-        tx.log.values[at] = value
-        tx.log.marks[at] = DIRTY
-
-
-@device
 def release(tx):
     """Give all words back; what older transactions have reserved stays reserved."""
     fence()
@@ -183,10 +146,7 @@ def write_back(tx):
     """Write the log back unless the attempt has failed, and give all words back."""
     succeeded = state(tx, STATUS) == ACTIVE
     if succeeded:
-        for entry in range(state(tx, COUNT)):
-            at = position(tx, entry)
-            if tx.log.marks[at] == DIRTY:
-                tx.memory.words[tx.log.words[at]] = tx.log.values[at]
+        write_log(tx)
     else:
         cancel_reservation(tx)
     release(tx)

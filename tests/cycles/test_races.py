@@ -21,13 +21,15 @@ def counts_on(seed, **replaced):
     scheduler = jitter.Scheduler(seed)
     next_stretch, counts = (jitter.Jittery(one, scheduler) for one in (np.zeros(1, np.int64), np.full(8, 99)))
     found = by_number.Found(*(jitter.Jittery(np.zeros(1, np.int64), scheduler) for _ in range(3)))
-    kinds = (by_number.LEAST_SLOTS, np.int64), (8, np.int64), (by_number.NEAR, np.uint32), (2, np.int64)
+    kinds = (by_number.LEAST_SLOTS, np.int64), (8, np.int64), (by_number.NEAR, np.uint32)
+    kinds += (2, np.int64), (2, np.int64)
     scratch = by_number.Scratch(*(np.zeros(3 * size, kind) for size, kind in kinds))
     csr = by_number.CSR(graph.offsets, graph.neighbours)
     region = jitter.jittery(by_number.count_rows.body, WINDOW=2, **replaced)
 
     def start(number, barrier):
-        region(Worker(number, 3, barrier), by_number.Plan(2, True), next_stretch, csr, scratch, counts, found)
+        plan = by_number.Plan(2, True, True)
+        region(Worker(number, 3, barrier), plan, next_stretch, csr, scratch, counts, found)
 
     assert jitter.run_region(scheduler, 3, start)
     return counts.values.tolist(), [int(one.values[0]) for one in found]

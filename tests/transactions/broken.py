@@ -4,19 +4,17 @@ import numpy as np
 
 from edgewise.device import cas, fence, fetch_add, load, store
 from edgewise.transactions import Protocol, invisible, pessimistic, tl2
+from edgewise.transactions.accesses import Deferred, access, write_log
 from edgewise.transactions.tl2 import lock_written, unlock, write_words
 from edgewise.transactions.transaction import (
     ACTIVE,
     CLEAN,
     CONFLICT,
     COUNT,
-    DIRTY,
     NEW,
+    NONE,
     STATUS,
-    Transaction,
     append,
-    begin,
-    begin_log,
     commit,
     entry_for,
     fail,
@@ -24,7 +22,6 @@ from edgewise.transactions.transaction import (
     position,
     read,
     state,
-    write,
 )
 from edgewise.transactions.versions import sort_log
 
@@ -35,11 +32,6 @@ class Unvalidated(tl2.TL2):
     """TL2 that does not look at what it has read once the locks are taken: write skew."""
 
     __slots__ = ()
-
-
-begin.of(Unvalidated)(tl2.take_snapshot)
-read.of(Unvalidated)(tl2.read_snapshot)
-write.of(Unvalidated)(tl2.write_later)
 
 
 @commit.of(Unvalidated)
@@ -56,52 +48,30 @@ def write_unvalidated(tx):
     return True
 
 
-class EarlyRelease(Transaction):
-    """A word is owned while it is read, and again while it is written, but not between: lost updates."""
+class EarlyRelease(Deferred):
+    """A word is owned while it is read, but not from then until it is written: lost updates."""
 
     __slots__ = ()
 
 
-@begin.of(EarlyRelease)
-def begin_early(tx):
-    begin_log(tx)
-
-
-@read.of(EarlyRelease)
+@access.of(EarlyRelease)
 def read_early(tx, word):
-    word = np.int64(word)
     at = entry_for(tx, word)
-    if at >= 0:
-        return tx.log.values[at]
-    if at == NEW:
-        if cas(tx.memory.entries, word, np.int64(FREE), tx.number) == FREE:
-            value = load(tx.memory.words, word)
-            store(tx.memory.entries, word, np.int64(FREE))
-            append(tx, word, value, CLEAN)
-            return value
+    if at != NEW:
+        return at
+    if cas(tx.memory.entries, word, np.int64(FREE), tx.number) != FREE:
         fail(tx, CONFLICT)
-    return nothing(tx)
-
-
-@write.of(EarlyRelease)
-def write_early(tx, word, value):
-    word = np.int64(word)
-    at = entry_for(tx, word)
-    if at == NEW:
-        append(tx, word, value, DIRTY)
-    elif at >= 0:
-        tx.log.values[at] = value
-        tx.log.marks[at] = DIRTY
+        return np.int64(NONE)
+    value = load(tx.memory.words, word)
+    store(tx.memory.entries, word, np.int64(FREE))
+    return append(tx, word, value, CLEAN)
 
 
 @commit.of(EarlyRelease)
 def commit_early(tx):
     if state(tx, STATUS) != ACTIVE:
         return False
-    for entry in range(state(tx, COUNT)):
-        at = position(tx, entry)
-        if tx.log.marks[at] == DIRTY:
-            store(tx.memory.words, tx.log.words[at], tx.log.values[at])
+    write_log(tx)
     return True
 
 
@@ -109,10 +79,6 @@ class DirtyRead(invisible.Invisible):
     """Invisible reads that take the word of a transaction that has not committed: dirty reads."""
 
     __slots__ = ()
-
-
-begin.of(DirtyRead)(invisible.begin_attempt)
-write.of(DirtyRead)(invisible.write_in_place)
 
 
 @read.of(DirtyRead)

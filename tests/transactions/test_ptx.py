@@ -1,4 +1,4 @@
-"""Transactions compile for GPUs, without memory of a thread's own on the stack."""
+"""Transactions compile for GPUs, without memory of a thread's own on the stack or of a block."""
 
 import numpy as np
 import pytest
@@ -26,14 +26,14 @@ def kinds_of_arguments():
     return tuple(map(launch.kind_of, arguments))
 
 
-#: The default, the one with a block for a transaction, and the one of two kernels.
-KINDS = [PROTOCOLS[name].kind for name in ("wound-wait", "block")] + [Reserve]
+#: The lanes of every kind of transactions.
+LANES = {one.kind: one.lanes for one in PROTOCOLS.values()} | {Reserve: 1}
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", LANES, ids=lambda kind: kind.__name__)
 def test_kernels_compile(kind):
-    lanes = {one.kind: one.lanes for one in PROTOCOLS.values()}.get(kind, 1)
-    kernel = runner.loop_of(move_one, kind, lanes).cuda
+    kernel = runner.loop_of(move_one, kind, LANES[kind]).cuda
     text = kernel.ptx(kinds_of_arguments(), (9, 0))
     assert ".target sm_90" in text
     assert ".local" not in text
+    assert ".shared" not in text  # where a race checker would have to look

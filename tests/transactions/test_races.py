@@ -37,12 +37,11 @@ def jittery_run(seed, workload, protocol, **replaced):
     history = new_history(COUNT, kind.accesses)
 
     def attempt(of, slot, number):
-        names = ("begin", "read", "write", "commit")
-        found = {name: getattr(transaction, name).implementations[of] for name in names}
-        begin, read, write, commit = (jitter.jittery(found[name], **replaced) for name in names)
+        steps = transaction.begin, kind.body, transaction.commit
+        begin, body, commit = (jitter.jittery(step, **replaced) for step in steps)
         tx = of(memory, log, slot, number)
         begin(tx)
-        jitter.jittery(kind.body, read=read, write=write, **replaced)(tx, number, history, picks, seen)
+        body(tx, number, history, picks, seen)
         return commit(tx)
 
     def slot_of(slot):

@@ -15,7 +15,8 @@ whose neighbours are close.  A thread keeps these apart and adds each sum once; 
 additions.  No thread has an array over all vertices: with sixteen threads, clearing and adding up such arrays
 took longer than counting.
 
-The pass also finds whether the rows are sorted.  Only if they are not, its counts are discarded.
+The first pass over a graph also finds whether the rows are sorted.  Only if they are not, its counts are
+discarded.  Later passes know what it has found.
 """
 
 from __future__ import annotations
@@ -88,11 +89,13 @@ class Table(NamedTuple):
     """The lower neighbours of one vertex: ``words`` and ``marks``, zeros between vertices.
 
     ``slots`` are the slots of the entries; ``marks``, (NEAR,) uint32, are by number modulo ``NEAR``.
+    ``listed``, (STRETCH,) int64, are the vertices of a stretch that have a table.
     """
 
     words: Any
     slots: Any
     marks: Any
+    listed: Any
 
 
 class Credits(NamedTuple):
@@ -117,21 +120,32 @@ class Scratch(NamedTuple):
     slots: Any
     marks: Any
     near: Any
+    listed: Any
 
 
 class Plan(NamedTuple):
-    """Vertices of a stretch, and whether ``counts`` and the words of tables have to be cleared."""
+    """Vertices of a stretch; whether arrays have to be cleared, and whether the rows have to be checked.
+
+    ``dirty`` arrays are ``counts`` and the words of tables.
+    """
 
     size: int
     dirty: bool
+    unknown: bool
+
+
+class Ignored(NamedTuple):
+    """Edges that are ignored: self-loops, and those that repeat another."""
+
+    n_self_loops: int
+    n_duplicates: int
 
 
 class Triangles(NamedTuple):
     """Counts by vertex, (n,) int64, and the edges that were ignored."""
 
     counts: Any
-    n_self_loops: int
-    n_duplicates: int
+    ignored: Ignored
 
 
 @partial(each, least_chunk=1)
@@ -262,7 +276,7 @@ def slot_of(vertex, mask, shift, words):
 def look_up_rows(high, end, csr, table, credits):
     """Credit the triangles of a vertex with many lower neighbours to those, entries up to ``end``."""
     offsets, neighbours = csr
-    words, slots, _ = table
+    words, slots, _, _ = table
     first, n_slots, shift = offsets[high], LEAST_SLOTS, 32 - LEAST_BITS
     while n_slots < SPACE * (end - first) and n_slots < len(words):
         n_slots, shift = 2 * n_slots, shift - 1
@@ -317,18 +331,30 @@ def are_far(first, end, csr):
 
 
 @device
-def prefetch_rows(vertex, end, csr, counts):
-    """Prefetch the rows and the counts of the lower neighbours of the next vertices of a stretch."""
+def list_vertices(first, end, csr, listed):
+    """List the vertices of a stretch with two lower neighbours, which alone matter; return how many."""
     offsets, neighbours = csr
-    if vertex + AHEAD_OFFSETS < end:
-        later = vertex + AHEAD_OFFSETS
+    count, last = np.int64(0), np.int64(len(neighbours) - 1)
+    for vertex in range(first, end):
+        second = offsets[vertex] + 1
+        listed[count] = vertex
+        count += (second < offsets[vertex + 1]) & (np.int64(neighbours[min(second, last)]) < vertex)
+    return count
+
+
+@device
+def prefetch_rows(item, count, listed, csr, counts):
+    """Prefetch the rows and the counts of the lower neighbours of the next listed vertices."""
+    offsets, neighbours = csr
+    if item + AHEAD_OFFSETS < count:
+        later = listed[item + AHEAD_OFFSETS]
         for entry in range(offsets[later], offsets[later + 1]):
             neighbour = np.int64(neighbours[entry])
             if neighbour >= later:
                 break
             prefetch(offsets, neighbour)
-    if vertex + AHEAD_ROWS < end:
-        later = vertex + AHEAD_ROWS
+    if item + AHEAD_ROWS < count:
+        later = listed[item + AHEAD_ROWS]
         for entry in range(offsets[later], offsets[later + 1]):
             neighbour = np.int64(neighbours[entry])
             if neighbour >= later:
@@ -339,64 +365,64 @@ def prefetch_rows(vertex, end, csr, counts):
 
 
 @device
-def count_falls(first, end, csr):
-    """Entries of a stretch of rows that are not above the one before, also where that ends another row."""
-    neighbours, falls = csr.neighbours, np.int64(0)
-    start = csr.offsets[first] + 1
-    for entry in range(np.uint64(start), np.uint64(max(csr.offsets[end], start))):
+def may_repeat(first, end, csr):
+    """Whether a stretch of rows descends, repeats an entry, or has a self-loop among two entries of a row.
+
+    An entry that is not above the one before is no descent if it is the first of its row.
+    """
+    offsets, neighbours = csr
+    begin, last = offsets[first], np.int64(len(neighbours) - 1)
+    falls, loops = np.int64(0), np.int64(0)
+    for entry in range(np.uint64(begin + 1), np.uint64(max(offsets[end], begin + 1))):
         falls += neighbours[entry] <= neighbours[entry - ONE]
-    return falls
+    for vertex in range(first, end):
+        start, stop = offsets[vertex], offsets[vertex + 1]
+        one, two = neighbours[min(start, last)], neighbours[min(start + 1, last)]
+        falls -= (begin < start) & (start < stop) & (one <= neighbours[max(start - 1, 0)])
+        loops += (start < stop) & (np.int64(one) == vertex)
+        loops += (start + 1 < stop) & (np.int64(two) == vertex)
+    return falls + loops > 0
 
 
 @device
 def check_rows(first, end, csr):
-    """Entries of a stretch of rows that are lower than the one before in their row, and that are equal."""
+    """Check a stretch of rows.
+
+    Returns the number of self-loops, of entries that are equal to the one before in their row and no
+    self-loops, and of entries that are lower.
+    """
     offsets, neighbours = csr
-    lower, equal = np.int64(0), np.int64(0)
+    self_loops, equal, lower = np.int64(0), np.int64(0), np.int64(0)
     for vertex in range(first, end):
-        for entry in range(offsets[vertex] + 1, offsets[vertex + 1]):
-            lower += neighbours[entry] < neighbours[entry - 1]
-            equal += neighbours[entry] == neighbours[entry - 1]
-    return lower, equal
-
-
-@device
-def count_self_loops(vertex, csr):
-    """Entries of a sorted row that are the vertex itself."""
-    count = np.int64(0)
-    for entry in range(csr.offsets[vertex], csr.offsets[vertex + 1]):
-        count += np.int64(csr.neighbours[entry]) == vertex
-    return count
+        before = np.int64(-1)
+        for entry in range(offsets[vertex], offsets[vertex + 1]):
+            neighbour = np.int64(neighbours[entry])
+            self_loops += neighbour == vertex
+            equal += (neighbour == before) & (neighbour != vertex)
+            lower += neighbour < before
+            before = neighbour
+    return self_loops, equal, lower
 
 
 @device
 def count_stretch(first, end, csr, table, credits):
     """Count the triangles whose highest vertices are ``first`` to ``end - 1``.
 
-    Returns the number of triangles, of self-loops, of those beyond the first of a vertex, and of rows whose
-    first entry is not above the last one of the stretch before it.
+    Returns their number, and whether a vertex with two lower neighbours has a self-loop.
     """
     offsets, neighbours = csr
-    triangles, self_loops, repeated, turns = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    begin, far = offsets[first], are_far(first, end, csr)
-    for vertex in range(first, end):
+    triangles, has_loop = np.int64(0), False
+    far, count = are_far(first, end, csr), list_vertices(first, end, csr, table.listed)
+    for item in range(count):
         if far:
-            prefetch_rows(vertex, end, csr, credits.counts)
+            prefetch_rows(item, count, table.listed, csr, credits.counts)
+        vertex = table.listed[item]
         start, stop = np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])
-        if start == stop:
-            continue
-        if start > begin:
-            turns += neighbours[start] <= neighbours[start - ONE]
-        entry = start
+        entry = start + np.uint64(2)
         while entry < stop and np.int64(neighbours[entry]) < vertex:
             entry += ONE
-        if entry < stop and np.int64(neighbours[entry]) == vertex:
-            loops = count_self_loops(vertex, csr)
-            self_loops += loops
-            repeated += loops - 1
+        has_loop |= entry < stop and np.int64(neighbours[entry]) == vertex
         n_lower = np.int64(entry - start)
-        if n_lower <= 1:
-            continue
         if n_lower <= MAX_MERGED:
             own = merge_rows(vertex, np.int64(entry), csr, credits)
         elif vertex - np.int64(neighbours[start]) < NEAR and n_lower < MAX_MARKED:
@@ -406,7 +432,7 @@ def count_stretch(first, end, csr, table, credits):
         if own > 0:
             credit(vertex, own, credits)
             triangles += own
-    return triangles, self_loops, repeated, turns
+    return triangles, has_loop
 
 
 @device
@@ -429,12 +455,13 @@ def clear(first, end, array):
 @parallel_region
 def count_rows(worker, plan, next_stretch, csr, scratch, counts, found):
     """Count the triangles of all stretches, with all workers."""
-    size, dirty = plan
+    size, dirty, unknown = plan
     n = len(csr.offsets) - 1
     n_words, n_slots = len(scratch.words) // worker.count, len(scratch.slots) // worker.count
     words = scratch.words[worker.id * n_words : (worker.id + 1) * n_words]
     slots = scratch.slots[worker.id * n_slots : (worker.id + 1) * n_slots]
-    table = Table(words, slots, scratch.marks[worker.id * NEAR : (worker.id + 1) * NEAR])
+    marks = scratch.marks[worker.id * NEAR : (worker.id + 1) * NEAR]
+    table = Table(words, slots, marks, scratch.listed[worker.id * size : (worker.id + 1) * size])
     near = scratch.near[worker.id * WINDOW : (worker.id + 1) * WINDOW]
     clear(0, len(table.marks), table.marks)
     clear(0, len(near), near)
@@ -448,32 +475,54 @@ def count_rows(worker, plan, next_stretch, csr, scratch, counts, found):
         end = min(first + size, n)
         base = max(end - WINDOW, 0)
         credits = Credits(near, base, counts) if worker.count > 1 else Credits(counts, 0, counts)
-        triangles, loops, repeated, turns = count_stretch(first, end, csr, table, credits)
+        triangles, has_loop = count_stretch(first, end, csr, table, credits)
         if triangles > 0 and worker.count > 1:
             add_near(credits, end - base)
-        lower, equal = np.int64(0), np.int64(0)
-        if count_falls(first, end, csr) != turns:
-            lower, equal = check_rows(first, end, csr)
-        self_loops, duplicates, descents = self_loops + loops, duplicates + equal - repeated, descents + lower
+        if unknown and (has_loop or may_repeat(first, end, csr)):
+            loops, equal, lower = check_rows(first, end, csr)
+            self_loops, duplicates, descents = self_loops + loops, duplicates + equal, descents + lower
         first = np.int64(fetch_add(next_stretch, 0, 1)) * size
     fetch_add(found.self_loops, 0, self_loops)
     fetch_add(found.duplicates, 0, duplicates)
     fetch_add(found.descents, 0, descents)
 
 
-def count_by_number(offsets, neighbours, longest: int) -> Triangles | None:
-    """Count the triangles of symmetric rows with at most ``longest`` entries; ``None`` if one is unsorted."""
+def count_by_number(offsets, neighbours, longest: int, known: Ignored | None = None) -> Triangles | None:
+    """Count the triangles of symmetric rows with at most ``longest`` entries; ``None`` if one is unsorted.
+
+    Rows whose ignored edges are ``known`` are sorted, and not checked again.
+    """
     n, count, n_slots = len(offsets) - 1, workers(), LEAST_SLOTS
+    if not len(neighbours):
+        return Triangles(np.zeros(n, np.int64), Ignored(0, 0))
     while n_slots < min(SPACE * longest, max(MAX_SPACIOUS, 2 * longest)):
         n_slots *= 2
     dirty = 8 * max(n, count * n_slots) < NEW
     allocate = np.empty if dirty else np.zeros
-    sizes = (longest + 1, np.int64), (NEAR, np.uint32), (WINDOW, np.int64)
+    sizes = (longest + 1, np.int64), (NEAR, np.uint32), (WINDOW, np.int64), (STRETCH, np.int64)
     words, counts = (allocate(length, np.int64) for length in (count * n_slots, n))
     scratch = Scratch(words, *(np.empty(count * one, kind) for one, kind in sizes))
-    plan = Plan(min(STRETCH, max(1, n // (count * STRETCHES_PER_WORKER))), dirty)
+    plan = Plan(min(STRETCH, max(1, n // (count * STRETCHES_PER_WORKER))), dirty, known is None)
     found = Found(*np.zeros((3, 1), np.int64))
     count_rows(plan, np.zeros(1, np.int64), CSR(offsets, neighbours), scratch, counts, found)
     if found.descents[0]:
         return None
-    return Triangles(counts, int(found.self_loops[0]), int(found.duplicates[0]) // 2)
+    return Triangles(counts, known or Ignored(int(found.self_loops[0]), int(found.duplicates[0]) // 2))
+
+
+def count_rows_of(graph) -> Triangles | None:
+    """Count the triangles of an undirected graph held as rows; ``None`` if it should be ranked.
+
+    What the first count finds out about the rows is cached with the graph.
+    """
+    rows = graph.offsets, graph.neighbours
+    longest = graph.cached("longest row by number", lambda: measure(*rows))
+    if longest is None:
+        return None
+    if not graph.has_cached("ignored by number"):
+        triangles = count_by_number(*rows, longest)
+        ignored = None if triangles is None else triangles.ignored
+        graph.cached("ignored by number", lambda: ignored)
+        return triangles
+    ignored = graph.cached("ignored by number", tuple)
+    return None if ignored is None else count_by_number(*rows, longest, ignored)

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.by_number import count_by_number, measure
+from edgewise.cycles.counting.by_number import count_rows_of
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles, row_merger
 from edgewise.cycles.counting.ranked import (
     Ranked,
@@ -170,11 +170,9 @@ def count_whole(graph):
     the numbers of self-loops and repeated edges, which were ignored.
     """
     if graph.has_rows and not graph.directed:
-        rows = graph.offsets, graph.neighbours
-        longest = graph.cached("triangles by number", lambda: measure(*rows))
-        triangles = None if longest is None else count_by_number(*rows, longest)
+        triangles = count_rows_of(graph)
         if triangles is not None:
-            return triangles
+            return triangles.counts, *triangles.ignored
     ranked = ranked_of(graph)
     n_lower, n_higher = ranked.split - ranked.offsets[:-1], ranked.offsets[1:] - ranked.split
     counts = None
