@@ -110,12 +110,14 @@ def take(trees, ends, word, entry):
 @device
 def halve(parent, vertex):
     """The root above ``vertex``, whose path is halved; for one worker only."""
-    above = parent[vertex]
-    while above != vertex:
+    root = parent[parent[vertex]]
+    parent[vertex] = root  # in any case: most paths are short, and a branch would be predicted wrongly
+    above = parent[root]
+    while above != root:
         grandparent = parent[above]
-        parent[vertex] = grandparent
-        vertex, above = grandparent, parent[grandparent]
-    return vertex
+        parent[root] = grandparent
+        root, above = grandparent, parent[grandparent]
+    return root
 
 
 @each
