@@ -14,21 +14,14 @@ from typing import Any
 import numpy as np
 
 from edgewise.components.batch_columns import batch_columns, is_single
-from edgewise.components.checkpoint import check_labels, damage_reported, load_state, save_state
-from edgewise.components.edge_stream import EdgeStream, column_numbers, unsigned
+from edgewise.components.edge_stream import EdgeStream, unsigned
 from edgewise.components.parents import Parents
 from edgewise.components.result import Components
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, device, each
-from edgewise.errors import FileError, GraphError
+from edgewise.errors import GraphError
 from edgewise.ingest.strings import MISSING
-from edgewise.method import is_number
 from edgewise.workers import device_team
-
-#: Version of the files that streams are saved in.
-FORMAT = 1
-KINDS = ("integers", "strings", "bytes")
-DAMAGED = "holds no stream that was saved, or a damaged one; save it again"
 
 
 @device
@@ -93,6 +86,8 @@ class ComponentsStream(EdgeStream):
     >>> names.result().labels.tolist(), names.result().graph.ids.to_pylist()
     ([0, 0, 0], ['ann', 'bob', 'eve'])
     """
+
+    _FORMAT_NAME = "stream"
 
     def __init__(self, n_vertices: int | None = None, *, device: str = "cpu"):
         super().__init__(n_vertices)
@@ -265,14 +260,7 @@ class ComponentsStream(EdgeStream):
         >>> stream.connected("ann", "eve"), stream.edges
         (True, 2)
         """
-        labels = arrays.move(self._parents.labels(), "cpu")
-        facts = {"stream": FORMAT, "kind": self._kind, "edges": self._edges, "limit": self._limit}
-        state = {"labels": labels}
-        if self._numbers is not None:  # without strings that were numbered before memory ran out
-            strings = self._numbers.state()
-            offsets = strings["offsets"][: len(labels) + 1]
-            state |= {"offsets": offsets, "arena": strings["arena"][: offsets[-1]]}
-        save_state(path, facts, state)
+        self._save(path, {"labels": arrays.move(self._parents.labels(), "cpu")})
 
     @classmethod
     def load(cls, path: str | PathLike, *, device: str = "cpu") -> ComponentsStream:
@@ -297,22 +285,10 @@ class ComponentsStream(EdgeStream):
         DeviceError, OutOfMemoryError
             The device is not there, or too small.
         """
-        facts, state = load_state(path, DAMAGED)
-        with damage_reported(path, DAMAGED):
-            if facts["stream"] != FORMAT:
-                problem = f"is of another version of edgewise (format {facts['stream']!r}, not {FORMAT})"
-                raise FileError(path, f"{problem}; load it with that version")
-            kind, edges, limit = (facts[name] for name in ("kind", "edges", "limit"))
-            labels = state["labels"]
-            check_labels(labels)
-            counted = all(is_number(number, whole=True) and number >= 0 for number in (edges, limit or 0))
-            numbered = limit is None or (len(labels) == limit and kind in (None, "integers"))
-            if not (counted and numbered and kind in (None, *KINDS)) or (kind is None and edges):
-                raise ValueError("facts that are no facts of a stream")
-            stream = cls(limit, device=device)
-            stream._kind, stream._edges = kind, edges
-            if kind in ("strings", "bytes"):
-                stream._numbers = column_numbers(kind)
-                stream._numbers.restore(state, len(labels))
-            stream._parents.restore(labels)
-        return stream
+
+        def restored(facts, state):
+            stream = cls(facts["limit"], device=device)
+            stream._parents.restore(state["labels"])
+            return stream
+
+        return cls._load(path, restored)

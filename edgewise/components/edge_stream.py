@@ -1,4 +1,4 @@
-"""What streams of batches share: the checks of their ids, and their vertex numbers.
+"""What streams of batches share: the checks of their ids, their vertex numbers, and the files of their state.
 
 Numbers are checked before anything is done with them.  Taken as unsigned, negative numbers are the largest,
 so one maximum per column suffices.  Strings are numbered on the host in order of first appearance, which does
@@ -10,15 +10,25 @@ from typing import Any
 import numpy as np
 
 from edgewise.components.batch_columns import batch_columns
+from edgewise.components.checkpoint import check_labels, damage_reported, load_state, save_state
 from edgewise.device import arrays
-from edgewise.errors import GraphError, OptionError, argument
+from edgewise.errors import FileError, GraphError, OptionError, argument
 from edgewise.method import is_number
 
 ENDS = ("sources", "targets")
+#: Version of the files that streams are saved in.
+FORMAT = 1
+KINDS = ("integers", "strings", "bytes")
+DAMAGED = "holds no stream that was saved, or a damaged one; save it again"
 
 
 class EdgeStream:
-    """Edges that are added batch by batch; ids are numbers, below ``n_vertices`` if given, or strings."""
+    """Edges that are added batch by batch; ids are numbers, below ``n_vertices`` if given, or strings.
+
+    ``_FORMAT_NAME`` is the fact in a file that says which streams it is of, and their version.
+    """
+
+    _FORMAT_NAME = ""
 
     def __init__(self, n_vertices=None):
         self._limit = None if n_vertices is None else as_count(n_vertices)
@@ -81,6 +91,39 @@ class EdgeStream:
                     end = "on" if self._limit is None else f"to {self._limit - 1}"
                     raise GraphError(f"{problem} {end}")
         return maximum
+
+    def _save(self, path, state, **facts):
+        """Write facts and arrays to a file; ``labels`` is one of these."""
+        facts |= {self._FORMAT_NAME: FORMAT, "kind": self._kind, "edges": self._edges, "limit": self._limit}
+        if self._numbers is not None:  # without strings that were numbered before memory ran out
+            strings = self._numbers.state()
+            offsets = strings["offsets"][: len(state["labels"]) + 1]
+            state = state | {"offsets": offsets, "arena": strings["arena"][: offsets[-1]]}
+        save_state(path, facts, state)
+
+    @classmethod
+    def _load(cls, path, restored):
+        """A stream from a file: ``restored(facts, state)`` makes one without its ids and number of edges."""
+        facts, state = load_state(path, DAMAGED)
+        with damage_reported(path, DAMAGED):
+            if facts[cls._FORMAT_NAME] != FORMAT:
+                found = (
+                    f"is of another version of edgewise (format {facts[cls._FORMAT_NAME]!r}, not {FORMAT})"
+                )
+                raise FileError(path, f"{found}; load it with that version")
+            kind, edges, limit = (facts[name] for name in ("kind", "edges", "limit"))
+            labels = state["labels"]
+            check_labels(labels)
+            counted = all(is_number(number, whole=True) and number >= 0 for number in (edges, limit or 0))
+            numbered = limit is None or (len(labels) == limit and kind in (None, "integers"))
+            if not (counted and numbered and kind in (None, *KINDS)) or (kind is None and edges):
+                raise ValueError("facts that are no facts of a stream")
+            stream = restored(facts, state)
+            stream._kind, stream._edges = kind, edges
+            if kind in ("strings", "bytes"):
+                stream._numbers = column_numbers(kind)
+                stream._numbers.restore(state, len(labels))
+        return stream
 
 
 def column_numbers(kind):

@@ -10,19 +10,13 @@ from os import PathLike
 from time import perf_counter
 from typing import Any
 
-from edgewise.components.batch_stream import DAMAGED, KINDS
-from edgewise.components.checkpoint import damage_reported, load_state, save_state
-from edgewise.components.edge_stream import EdgeStream, column_numbers
+from edgewise.components.edge_stream import EdgeStream
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays
-from edgewise.errors import FileError, GraphError, argument
+from edgewise.errors import GraphError, argument
 from edgewise.forest.streamed import StreamedForest, StreamReducer, check_forest, edges_of, streamed_forest
 from edgewise.ingest.edges import weights_like
-from edgewise.method import is_number
 from edgewise.workers import device_team
-
-#: Version of the files that streams are saved in.
-FORMAT = 1
 
 
 class ForestStream(EdgeStream):
@@ -65,6 +59,8 @@ class ForestStream(EdgeStream):
     >>> forest.edges.tolist(), forest.to_frame().to_pydict()["weight"]
     ([0, 2], [0.9, 0.8])
     """
+
+    _FORMAT_NAME = "forest"
 
     def __init__(self, n_vertices: int | None = None, *, maximum: bool = False, device: str = "cpu"):
         super().__init__(n_vertices)
@@ -166,14 +162,7 @@ class ForestStream(EdgeStream):
         >>> stream.result().edges.tolist()
         [0, 2]
         """
-        facts = {"forest": FORMAT, "kind": self._kind, "edges": self._edges, "limit": self._limit}
-        facts |= {"maximum": self.maximum}
-        state = self._reducer.state()
-        if self._numbers is not None:
-            strings = self._numbers.state()
-            offsets = strings["offsets"][: self.n_vertices + 1]
-            state |= {"offsets": offsets, "arena": strings["arena"][: offsets[-1]]}
-        save_state(path, facts, state)
+        self._save(path, self._reducer.state(), maximum=self.maximum)
 
     @classmethod
     def load(cls, path: str | PathLike, *, device: str = "cpu") -> ForestStream:
@@ -193,28 +182,18 @@ class ForestStream(EdgeStream):
         DeviceError, OutOfMemoryError
             The device is not there, or too small.
         """
-        facts, state = load_state(path, DAMAGED)
-        with damage_reported(path, DAMAGED):
-            if facts["forest"] != FORMAT:
-                problem = f"is of another version of edgewise (format {facts['forest']!r}, not {FORMAT})"
-                raise FileError(path, f"{problem}; load it with that version")
-            kind, edges, limit = (facts[name] for name in ("kind", "edges", "limit"))
+
+        def restored(facts, state):
             forest, labels = edges_of(state), state["labels"]
             check_forest(forest, labels)
-            counted = all(is_number(number, whole=True) and number >= 0 for number in (edges, limit or 0))
-            numbered = limit is None or (len(labels) == limit and kind in (None, "integers"))
-            if not (counted and numbered and kind in (None, *KINDS)) or (kind is None and edges):
-                raise ValueError("facts that are no facts of a stream")
-            if len(forest.positions) and int(forest.positions[-1]) >= edges:
+            if len(forest.positions) and int(forest.positions[-1]) >= facts["edges"]:
                 raise ValueError("an edge that was not added")
-            stream = cls(limit, maximum=bool(facts["maximum"]), device=device)
-            stream._kind, stream._edges = kind, edges
-            if kind in ("strings", "bytes"):
-                stream._numbers = column_numbers(kind)
-                stream._numbers.restore(state, len(labels))
-            if kind is not None:
+            stream = cls(facts["limit"], maximum=bool(facts["maximum"]), device=device)
+            if facts["kind"] is not None:
                 stream._reducer.restore(forest, labels)
-        return stream
+            return stream
+
+        return cls._load(path, restored)
 
 
 def _weights_of(weights, beside):

@@ -1,11 +1,12 @@
-"""Sort the edges of lists on all cores.
+"""Sort the edges of lists on all cores, so that the first ones can be used while others are sorted.
 
-The words of a sample divide the range of the words into buckets of similar size, one for each thread.  Groups
-of edges count how many of theirs belong into each bucket and move them there, in the order of their
-positions; then NumPy sorts the buckets, all at the same time.
+The words of a sample divide the range of the words into *buckets* of similar size.  Groups of edges count how
+many of theirs belong into each bucket and move them there, in the order of their positions; then NumPy sorts
+one bucket after the other on other cores, while the caller uses those that are in order already.
 
-Where words do not hold positions, a bucket is sorted by numbers of the upper bits of a word and the place in
-the bucket.  If words differ in lower bits only, a stable sort of the places repairs their order.
+Where words do not hold positions, an edge is moved as a number of the upper bits of its word, within the
+range of the bucket, and its position.  Edges that differ in lower bits only are neighbours then, and the few
+of them whose order is wrong are sorted again.
 """
 
 from functools import partial
@@ -15,86 +16,141 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import device, each, threads
-from edgewise.forest.order import POSITION_BITS
+from edgewise.forest.order import POSITION_BITS, words_of
 from edgewise.primitives.array_operations import exclusive_scan
 from edgewise.primitives.thread_pool import ThreadPool
 
+#: Edges of a bucket, and the most buckets.
+BUCKET, MOST = 1 << 17, 128
+#: Bits of a digit, and digits.
+DIGIT_BITS = 10
+DIGITS = 1 << DIGIT_BITS
 
-class Moved(NamedTuple):
-    """Edges in buckets: (k,) int64 words, and (k,) int64 entries, which are empty if words hold them."""
 
-    words: Any
-    entries: Any
+class Buckets(NamedTuple):
+    """How words are divided, and packed where they do not hold positions.
+
+    Attributes
+    ----------
+    splitters : (buckets - 1,) int64 array
+        The largest words of all buckets but the last.
+    digit_shift : int
+        Lower bits of a word below its *digit*.
+    below : (DIGITS + 1,) int64 array
+        How many splitters have a digit less than this one, counted from that of the least word.
+    least, largest : (buckets,) int64 arrays
+        The range of the words of each bucket; words of the first and the last one may be beyond it.
+    shifts : (buckets,) int64 array
+        Lower bits that a packed word lacks.
+    position_bits : int
+        Bits of a position in a packed word; 0 if words hold positions, and nothing is packed.
+    """
+
+    splitters: Any
+    digit_shift: int
+    below: Any
+    least: Any
+    largest: Any
+    shifts: Any
+    position_bits: int
 
 
 @device
-def bucket_of(word, splitters):
-    """The bucket of a word: how many splitters are smaller, by a bisection without branches."""
-    low, left = np.int64(0), np.int64(len(splitters))
-    while left > 0:
-        half = (left + 1) >> np.int64(1)
-        low += half * np.int64(splitters[low + half - 1] < word)
-        left -= half
+def bucket_of(word, buckets):
+    """The bucket of a word: how many splitters are smaller; few are compared, those of its digit."""
+    least, last = buckets.least[0], len(buckets.least) - 1
+    inside = min(max(word, least), buckets.largest[last])
+    digit = (inside >> np.int64(buckets.digit_shift)) - (least >> np.int64(buckets.digit_shift))
+    low, high = buckets.below[digit], buckets.below[digit + 1]
+    while low < high:
+        middle = (low + high) >> np.int64(1)
+        if buckets.splitters[middle] < word:
+            low = middle + 1
+        else:
+            high = middle
     return low
 
 
+@device
+def packed_word(word, entry, bucket, buckets):
+    """The upper bits of a word within the range of its bucket, above the position."""
+    least, shift = buckets.least[bucket], buckets.shifts[bucket]
+    word = min(max(word, least), buckets.largest[bucket])
+    return (((word >> shift) - (least >> shift)) << np.int64(buckets.position_bits)) | entry
+
+
 @partial(each, least_chunk=1)
-def count_buckets(group, lists, splitters, counts):
+def count_buckets(group, lists, buckets, counts):
     """Count how many edges of a group belong into each bucket."""
-    first, row = group * lists.capacity, group * (len(splitters) + 1)
+    first, row = group * lists.capacity, group * len(buckets.least)
     for slot in range(first, first + lists.counts[group]):
-        counts[row + bucket_of(lists.words[slot], splitters)] += 1
+        counts[row + bucket_of(lists.words[slot], buckets)] += 1
 
 
 @partial(each, least_chunk=1)
-def move_group(group, lists, splitters, starts, moved):
+def move_group(group, lists, buckets, starts, moved):
     """Move the edges of a group to the ``starts`` of its buckets, which move on."""
-    first, row = group * lists.capacity, group * (len(splitters) + 1)
+    first, row = group * lists.capacity, group * len(buckets.least)
     for slot in range(first, first + lists.counts[group]):
         word = lists.words[slot]
-        bucket = row + bucket_of(word, splitters)
-        place = starts[bucket]
-        starts[bucket] = place + 1
-        moved.words[place] = word
-        if len(moved.entries):
-            moved.entries[place] = lists.entries[slot]
+        bucket = bucket_of(word, buckets)
+        place = starts[row + bucket]
+        starts[row + bucket] = place + 1
+        if buckets.position_bits != 0:
+            word = packed_word(word, lists.entries[slot], bucket, buckets)
+        moved[place] = word
 
 
-def sorted_positions(lists, sample):
-    """Positions of the edges of the lists in order: (k,) int64; ``sample`` holds similar words, ascending."""
-    count, packed = min(threads.count(), len(sample)), not len(lists.entries)
-    splitters = sample[np.arange(1, count) * len(sample) // max(count, 1)]
-    n_groups, n_buckets = len(lists.counts), len(splitters) + 1
-    counts = np.zeros(n_groups * n_buckets, np.int64)
-    count_buckets(n_groups, lists, splitters, counts)
+def sorted_buckets(lists, sample, order):
+    """Yield the positions of the edges of the lists in order: (k,) int64 for each bucket.
+
+    ``sample`` holds similar words, ascending, and ``order`` is that of all entries.
+    """
+    n_groups, total, n_threads = len(lists.counts), int(lists.counts.sum()), threads.count()
+    count = 1 if n_threads == 1 else min(max(n_threads, total // BUCKET), MOST, len(sample))
+    buckets = divided(sample, count, 0 if order.packed else len(order.bits).bit_length())
+    n_buckets = len(buckets.least)
+    counts = lists.counts
+    if n_buckets > 1:
+        counts = np.zeros(n_groups * n_buckets, np.int64)
+        count_buckets(n_groups, lists, buckets, counts)
     offsets = exclusive_scan(counts.reshape(n_groups, n_buckets).T.flatten())
-    starts, total = offsets[:-1].reshape(n_buckets, n_groups).T.flatten(), int(offsets[-1])
-    moved = Moved(np.empty(total, np.int64), np.empty(0 if packed else total, np.int64))
-    move_group(n_groups, lists, splitters, starts, moved)
+    starts = offsets[:-1].reshape(n_buckets, n_groups).T.flatten()
+    moved = np.empty(total, np.int64)
+    move_group(n_groups, lists, buckets, starts, moved)
     bounds = np.append(offsets[:-1:n_groups], total).tolist()
-    sort = _sort_packed if packed else _sort_wide
-    ThreadPool(n_buckets).starmap(sort, [(slice(*ends), *moved) for ends in pairwise(bounds)])
-    return moved.words if packed else moved.entries
+    calls = [(moved[first:end], order, buckets.position_bits) for first, end in pairwise(bounds)]
+    yield from ThreadPool(n_buckets).ahead(_sorted_positions, calls)
 
 
-def _sort_packed(part, words, _):
-    words[part].sort()
-    words[part] &= 2**POSITION_BITS - 1
+def divided(sample, count, position_bits):
+    """The :class:`Buckets` of words similar to those of a sample, which is ascending."""
+    splitters = sample[np.arange(1, count) * len(sample) // max(count, 1)]
+    first, last = (int(sample[0]), int(sample[-1])) if len(sample) else (0, 0)
+    shift = _shift(first, last, DIGIT_BITS)
+    below = np.searchsorted((splitters >> shift) - (first >> shift), np.arange(DIGITS + 1))
+    least, largest = np.append(first, splitters), np.append(splitters, last)
+    shifts = [_shift(*ends, 63 - position_bits) for ends in zip(least.tolist(), largest.tolist())]
+    return Buckets(splitters, shift, below, least, largest, np.array(shifts, np.int64), position_bits)
 
 
-def _sort_wide(part, words, entries):
-    words, count = words[part], part.stop - part.start
-    if not count:
-        return
-    bits, least = count.bit_length(), int(words.min())
-    shift = max(0, (int(words.max()) - least).bit_length() + bits - 63)
-    # differences of words fit into uint64, and their upper bits beside a place into int64
-    keys = ((words.view(np.uint64) - np.uint64(least % 2**64)) >> np.uint64(shift)).view(np.int64)
-    keys <<= bits
-    keys |= np.arange(count)
-    keys.sort()
-    keys &= 2**bits - 1
-    ordered = words[keys]
-    if shift and (ordered[1:] < ordered[:-1]).any():
-        keys = keys[np.argsort(ordered, kind="stable")]
-    entries[part] = entries[part][keys]
+def _shift(least, largest, bits):
+    """The number of lower bits without which numbers of a range, less the smallest, have so many bits."""
+    shift = max(0, (largest - least).bit_length() - bits)
+    return shift + ((largest >> shift) - (least >> shift) >= 1 << bits)
+
+
+def _sorted_positions(words, order, position_bits):
+    """Positions of the edges of one bucket in order, which may overwrite its words."""
+    words.sort()
+    if not position_bits:
+        words &= (1 << POSITION_BITS) - 1
+        return words
+    uppers, positions = words >> position_bits, words & ((1 << position_bits) - 1)
+    equal = uppers[1:] == uppers[:-1]
+    among = np.flatnonzero(np.append(equal, False) | np.insert(equal, 0, False))
+    uppers, tied = uppers[among], positions[among]
+    exact = words_of(order._replace(bits=order.bits[tied]))
+    if ((exact[1:] < exact[:-1]) & (uppers[1:] == uppers[:-1])).any():
+        positions[among] = tied[np.lexsort((exact, uppers))]
+    return positions

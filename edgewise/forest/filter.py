@@ -201,6 +201,31 @@ def list_range(tile, lane, at, order, words, bounds):
 
 
 @device
+def list_outside(tile, row, at, entries, words, phase):
+    """List the entries of a tile that are not inside the giant tree, for the only lane of the CPU, as above.
+
+    ``row`` is that of the first entry, where entries have rows.
+    """
+    first, end = tile
+    count = np.int64(0)
+    if len(entries.offsets) == 0:
+        for entry in range(first, end):
+            words[at + count] = entry
+            source, target = np.int64(entries.sources[entry]), np.int64(entries.targets[entry])
+            count += np.int64(1) ^ np.int64(is_inside(source, phase) & is_inside(target, phase))
+        return count
+    while first < end:
+        stop, source_is_inside = min(end, np.int64(entries.offsets[row + 1])), is_inside(row, phase)
+        for entry in range(first, stop):
+            words[at + count] = entry
+            target = np.int64(entries.targets[entry])
+            is_outside = np.int64(1) ^ np.int64(source_is_inside & is_inside(target, phase))
+            count += is_outside & np.int64(row < target)
+        first, row = stop, row + 1
+    return count
+
+
+@device
 def list_small_trees(tile, base, lane, at, offsets, words, phase):
     """List the entries of a tile in rows outside the giant tree, as above; ``base`` is the tile's first row.
 
@@ -278,19 +303,22 @@ def list_group(group, lane, entries, trees, lists, phase, by_rows):
     giant, up_to = giant_of(phase, trees.parent), phase.limits[phase.number]
     bounds = phase.limits[max(phase.number - 1, 0)], up_to, phase.number == 0
     reads_all = up_to == LARGEST and by_rows == 0
+    lists_outside = reads_all and lanes == 1 and len(phase.in_giant) > 0
     for first in range(group * tile, n_entries, len(lists.counts) * tile):
         end, at = min(first + tile, n_entries), start + kept
         if has_rows:
             row = np.int64(lists.first_rows[first // tile])
         if by_rows != 0:
             count = list_small_trees((first, end), row, lane, at, entries.offsets, lists.words, phase)
+        elif lists_outside:
+            count = list_outside((first, end), row, at, entries, lists.words, phase)
         elif reads_all:
             count = end - first
         else:
             count = list_range((first, end), lane, at, entries.order, lists.words, bounds)
         for step in range(0, count, lanes):
             item = min(step + lane, count - 1)
-            entry = first + item if reads_all else lists.words[at + item]
+            entry = first + item if reads_all and not lists_outside else lists.words[at + item]
             target = np.int64(entries.targets[entry])
             if has_rows:
                 source = row_in_warp(row, entry, lane, entries.offsets)

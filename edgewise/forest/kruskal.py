@@ -15,14 +15,14 @@ from edgewise.components.trees import compress
 from edgewise.device import compiled, each_row
 from edgewise.device.prefetch import prefetch
 from edgewise.forest.boruvka import STAGES
-from edgewise.forest.buckets import sorted_positions
+from edgewise.forest.buckets import sorted_buckets
 from edgewise.forest.filter import draw_sample, first_phase, list_edges, new_lists, next_phase
 from edgewise.forest.trees import Trees, halve, make_roots
 
 #: Words of the sample that divides the edges.
 SPLITTERS = 4096
-#: Edges that are read ahead, and vertices whose parents are read ahead.
-FAR, NEAR = 24, 8
+#: How far ahead edges are read, the parents of their ends, and the parents of these.
+EDGES_AHEAD, PARENTS_AHEAD, GRANDPARENTS_AHEAD = 32, 16, 6
 
 
 @each_row
@@ -41,12 +41,15 @@ def join_in_order(positions, ends, trees, n_found):
     sources, targets = ends
     parent, count = trees.parent, len(positions)
     for item in range(count):
-        ahead = positions[min(item + FAR, count - 1)]
+        ahead = positions[min(item + EDGES_AHEAD, count - 1)]
         prefetch(sources, ahead)
         prefetch(targets, ahead)
-        ahead = positions[min(item + NEAR, count - 1)]
+        ahead = positions[min(item + PARENTS_AHEAD, count - 1)]
         prefetch(parent, sources[ahead])
         prefetch(parent, targets[ahead])
+        ahead = positions[min(item + GRANDPARENTS_AHEAD, count - 1)]
+        prefetch(parent, parent[sources[ahead]])
+        prefetch(parent, parent[targets[ahead]])
         position = positions[item]
         one, other = halve(parent, sources[position]), halve(parent, targets[position])
         if one != other:
@@ -74,8 +77,9 @@ def kruskal(n_vertices, entries):
         list_edges(len(lists.counts), entries, trees, lists, phase, 0)
         cut = np.searchsorted(sample, phase.limits, "right")
         part = sample[cut[phase.number - 1] if phase.number else 0 : cut[phase.number]]
-        n_found = join_in_order(sorted_positions(lists, part), (sources, entries.targets), trees, n_found)
+        for positions in sorted_buckets(lists, part, entries.order):
+            n_found = join_in_order(positions, (sources, entries.targets), trees, n_found)
         compress(n_vertices, trees.parent)
         if phase.number == n_phases - 1:
-            return trees.hooked_by, trees.parent
+            return trees.hooked_by[:n_found], trees.parent
         phase = next_phase(phase, trees.parent)

@@ -27,7 +27,7 @@ from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, device, each
 from edgewise.forest.filter import SAMPLE, Entries
 from edgewise.forest.order import LARGEST, key_of, order_of, words_of
-from edgewise.forest.trees import NO_EDGE
+from edgewise.forest.trees import kept_entries
 from edgewise.index_type import index_type
 from edgewise.method import kind_of
 from edgewise.primitives.marks import marked, new_marks
@@ -153,9 +153,7 @@ def solve(goal, sources, targets, weights):
     no_rows = arrays.empty(0, np.int64, arrays.device_of(sources))
     entries = Entries(sources, targets, no_rows, 0, order_of(weights, goal.maximum))
     hooked_by, labels = goal.run(goal.n_vertices, entries)[:2]
-    chosen = hooked_by[hooked_by != NO_EDGE]
-    chosen.sort()
-    return chosen, labels
+    return kept_entries(hooked_by, len(sources)), labels
 
 
 def concatenated(pieces, kind):

@@ -14,8 +14,8 @@ from edgewise.components.threshold_limits import is_reached
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.forest.order import order_of, words_of
-from edgewise.forest.trees import NO_EDGE
-from edgewise.ingest.edges import row_numbers
+from edgewise.forest.positions import positions_of, rows_of
+from edgewise.forest.trees import kept_entries
 from edgewise.method import Option, is_number
 from edgewise.primitives import count
 from edgewise.result import Result
@@ -54,19 +54,16 @@ class SpanningForest(Result):
     def _entries(self):
         """Positions of the edges in the arrays that the method has read, ascending."""
         with arrays.guard(arrays.device_of(self._hooked_by)):
-            entries = self._hooked_by[self._hooked_by != NO_EDGE]
-            entries.sort()
-            return entries
+            n_entries = len(self.graph.neighbours) if self._of_rows else self.graph.n_edges
+            return kept_entries(self._hooked_by, n_entries)
 
     @cached_property
     def edges(self):
         """Positions of the edges in the edge list of the graph, ascending: (n_edges,) int64 array."""
         if not self._of_rows:
             return self._entries
-        offsets, neighbours = self.graph.offsets, self.graph.neighbours
         with arrays.guard(self.graph.device):
-            is_listed = row_numbers(offsets, neighbours.dtype) <= neighbours
-            return arrays.namespace(neighbours).cumsum(is_listed)[self._entries] - 1
+            return positions_of(self._entries, self.sources, self.graph)
 
     @cached_property
     def sources(self):
@@ -74,9 +71,7 @@ class SpanningForest(Result):
         if not self._of_rows:
             return self.graph.sources[self._entries]
         with arrays.guard(self.graph.device):
-            xp, offsets = arrays.namespace(self._entries), self.graph.offsets
-            rows = xp.searchsorted(offsets[1:], self._entries, side="right")
-            return rows.astype(self.graph.neighbours.dtype)
+            return rows_of(self._entries, self.graph)
 
     @cached_property
     def targets(self):
@@ -95,7 +90,8 @@ class SpanningForest(Result):
         if weights.dtype.kind == "f":
             return float(arrays.move(weights, "cpu").sum(dtype=np.float64))
         with arrays.guard(arrays.device_of(weights)):
-            weights = weights.astype(np.int64, copy=False)
+            if weights.itemsize < 8 and len(weights) < 2**32:
+                return int(weights.sum(dtype=np.int64))
             return (int((weights >> 32).sum()) << 32) + int((weights & 0xFFFFFFFF).sum())
 
     @property

@@ -9,6 +9,7 @@ memory of their own, or that return values, use this pool; loops over indices us
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
+from itertools import starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,6 +77,24 @@ class ThreadPool:
             raise
         finally:
             wait(futures)
+
+    def ahead(self, function, calls):
+        """Yield ``function(*arguments)`` for each tuple of ``calls``, in their order.
+
+        The caller uses a result while all workers but one compute those that follow; a single worker computes
+        each when it is wanted.
+        """
+        if self.n_workers == 1:
+            yield from starmap(function, calls)
+            return
+        with ThreadPoolExecutor(self.n_workers - 1) as executor:
+            futures = [executor.submit(function, *arguments) for arguments in calls]
+            try:
+                for number, future in enumerate(futures):
+                    yield future.result()
+                    futures[number] = None  # the result need not be kept
+            finally:
+                executor.shutdown(wait=False, cancel_futures=True)
 
     def run_queue(self, function, first, end, *arguments, per_worker):
         """Call ``function(queue, *arguments, *per_worker[worker_id])`` for each worker.
