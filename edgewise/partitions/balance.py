@@ -11,6 +11,7 @@ taking whoever comes first, makes the result the same for any number of threads.
 Reference: Gilbert et al. 2024, as in :mod:`~edgewise.partitions.refine`.
 """
 
+from functools import partial
 from heapq import heapify, heappop, heapreplace
 
 import numpy as np
@@ -18,10 +19,15 @@ import numpy as np
 from edgewise.device import arrays, device, each, fetch_add
 from edgewise.partitions.levels import mix, salt_of
 from edgewise.partitions.ratings import NO_LABEL, Labels, rated_for
-from edgewise.partitions.refine import CANDIDATES, MOVED, STALE, in_spans, transfer
+from edgewise.partitions.refine import CANDIDATES, LISTED, MOVED, STALE, in_spans, transfer
+from edgewise.primitives.counting_sort import n_blocks_of
 
 #: Bits of the upper and of the lower part of a step of the cost, and of the number of a vertex.
 EXPONENT_BITS, FRACTION_BITS, VERTEX_BITS = 6, 3, 32
+#: Fewest vertices of heavy parts of which the cheap ones are selected before they are sorted on the CPU.
+LEAST_SELECTED = 1 << 13
+#: Ranges of eight steps of the cost, by which they are selected.
+RANGE_BITS, RANGES = 3, 1 << 7
 
 
 @device
@@ -99,6 +105,51 @@ def _rank(item, level, search, ratings, room, is_strong, keys):
     keys[item] = ((np.int64(search.part[vertex]) << 10 | step) << VERTEX_BITS) | vertex
 
 
+@partial(each, least_chunk=1)
+def _weigh_ranges(block, items, keys, level, k, sums):
+    """Add up the weights of a block's vertices by their parts and ranges of the cost."""
+    base = block * k * RANGES
+    for item in range(block * items, min((block + 1) * items, len(keys))):
+        sums[base + (keys[item] >> (VERTEX_BITS + RANGE_BITS))] += level.sizes[keys[item] & 0xFFFFFFFF]
+
+
+@device
+def _is_cheap(key, last):
+    return (key >> (VERTEX_BITS + RANGE_BITS)) & (RANGES - 1) <= last[key >> (VERTEX_BITS + 10)]
+
+
+@in_spans
+def _select(span, items, count, keys, last, search, selected):
+    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
+    for item in range(first, end):
+        found += _is_cheap(keys[item], last)
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, LISTED, found)
+    for item in range(first, end):
+        if _is_cheap(keys[item], last):
+            selected[slot] = keys[item]
+            slot += 1
+
+
+def cheap_ones(keys, level, search):
+    """The keys of those vertices on the host that might leave, and of few others.
+
+    Most vertices of a heavy part are inside of it and cost much, and only those up to a certain cost leave.
+    """
+    count, k = len(keys), len(search.limits)
+    blocks = n_blocks_of(count)
+    if count < max(LEAST_SELECTED, blocks * k * RANGES):
+        return keys
+    sums = np.zeros(blocks * k * RANGES, np.int64)
+    _weigh_ranges(blocks, -(-count // blocks), keys, level, k, sums)
+    before = np.cumsum(sums.reshape(blocks, k, RANGES).sum(axis=0), axis=1)
+    last = np.count_nonzero(before < (search.loads - search.limits)[:, None], axis=1)
+    selected = np.empty(count, np.int64)
+    _select("cpu", count, keys, last, search, selected)
+    return selected[: int(search.counters[LISTED])]
+
+
 @each
 def _start_run(item, keys, sizes, ends, starts):
     one = keys[item] >> (VERTEX_BITS + 10)
@@ -166,6 +217,9 @@ def rebalance(job, is_strong):
     ratings = job.rated, job.rated if is_strong else _rate_stale(job, count, room)
     keys = arrays.empty(count, np.int64, where)
     _rank(count, level, search, ratings, room, int(is_strong), keys)
+    if where == "cpu":
+        keys = cheap_ones(keys, level, search)
+        count = len(keys)
     keys.sort()
     sizes = arrays.move(level.sizes[keys & 0xFFFFFFFF], where)
     ranks = sizes, arrays.move(xp.cumsum(sizes), where), arrays.empty(k, np.int64, where)

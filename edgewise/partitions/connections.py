@@ -13,9 +13,8 @@ vertex.
 import numpy as np
 
 from edgewise.device import arrays, device, each, each_row, fetch_add, parallel_region
-from edgewise.partitions.levels import weight_at
+from edgewise.partitions.levels import mix, weight_at
 from edgewise.partitions.ratings import CHUNK, NO_LABEL
-from edgewise.partitions.levels import mix
 
 #: There is a table if it has at most so many totals for each entry of the rows.
 TOTALS_FOR_EACH_ENTRY = 4

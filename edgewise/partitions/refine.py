@@ -26,7 +26,7 @@ import numpy as np
 from edgewise.device import arrays, cas, device, each, each_row, fetch_add, fetch_max
 from edgewise.partitions.connections import connections_of, read_connections
 from edgewise.partitions.levels import salt_of, weight_at
-from edgewise.partitions.ratings import NO_LABEL, Labels, rate, rated_for, tables_for
+from edgewise.partitions.ratings import NO_LABEL, Labels, rate, tables_for, unrated
 from edgewise.primitives.counting_sort import n_blocks_of
 
 #: Gain of a vertex that is no candidate.
@@ -236,6 +236,14 @@ def _clean(item, search):
     search.is_dirty[search.dirty[item]] = 0
 
 
+@each
+def _begin(vertex, search, rated):
+    search.listed[vertex] = vertex
+    search.moved_in[vertex] = -1
+    search.is_dirty[vertex] = 0
+    rated.own[vertex] = 0
+
+
 class Refinement:
     """A refinement of one level: its state, and the steps of the search.
 
@@ -253,25 +261,24 @@ class Refinement:
     def __init__(self, level, part, limits, how):
         where, n, k = arrays.device_of(level.offsets), len(level.sizes), len(limits)
         self.level, self.where, self.how = level, where, how
-        longs = [arrays.empty(n, np.int64, where) for _ in range(6)]
+        longs = [arrays.empty(n, np.int64, where) for _ in range(7)]
         self.search = Search(
             part.copy(),
             arrays.zeros(k, np.int64, where),
             limits,
-            arrays.full(n, -1, np.int32, where),
+            arrays.empty(n, np.int32, where),
             *longs,
-            arrays.zeros(n, np.int64, where),
             arrays.zeros(8, np.int64, where),
         )
         none = arrays.empty(0, level.neighbours.dtype, where)
         room = arrays.full(k, AMPLE, np.int64, where)
         self.labels = Labels(self.search.part, room, none, salt_of(how.seed, 7), how.shift)
-        self.rated, self.aside = rated_for(n, where), None
+        self.rated, self.aside = unrated(n, where), None
+        _begin(n, self.search, self.rated)
         self.totals = connections_of(level, self.search.part, k)
         self.tables = None if len(self.totals) else tables_for(level, k)
         add_loads(level, self.search, longs[0][:0], n)
-        everything = arrays.namespace(level.offsets).arange(n, dtype=np.int64)
-        self.own = self.rate(arrays.move(everything, where), self.labels, self.rated)
+        self.own = self.rate(self.search.listed, self.labels, self.rated)
         self.iteration = self.turn = 1
         self.excess = self.measure()
 
