@@ -19,6 +19,7 @@ and S. Schlag, "Scalable high-quality hypergraph partitioning" (ACM TALG 20, 202
 """
 
 from bisect import bisect_left
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,7 +76,7 @@ def sub_rounds_of(drawn, count):
         return [arrays.move(xp.flatnonzero(drawn == one), where) for one in range(count)]
     order = counting_order(drawn, count)
     bounds = [bisect_left(order, one, key=drawn.__getitem__) for one in range(count + 1)]
-    return [order[first:end] for first, end in zip(bounds, bounds[1:])]
+    return [order[first:end] for first, end in pairwise(bounds)]
 
 
 @each
