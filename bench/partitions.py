@@ -1,10 +1,11 @@
-"""Cut and time of partitions beside METIS (pymetis) and KaMinPar, in one run.
+"""Cut and time of partitions beside METIS (pymetis), KaMinPar and Mt-KaHyPar, in one run.
 
-    python bench/partitions.py --peers /path/to/another/python          # writes results/partitions-cpu.json
-    python bench/partitions.py --device cuda --large                    # writes results/partitions-gpu.json
+    python bench/partitions.py --peers /path/to/another/python     # writes results/partitions-meshes-cpu.json
+    python bench/partitions.py --kind walshaw --data ../shared/data
+    python bench/partitions.py --kind large --device cuda          # writes results/partitions-large-gpu.json
 
 The peers run in the interpreter that --peers names, one process for each graph, which reads the rows from a
-temporary file.  Their seconds are those of the partition alone, from rows in memory.
+temporary file (``partition_peers.py``).  All seconds are those of the partition alone, from rows in memory.
 """
 
 import argparse
@@ -15,151 +16,200 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import record
+from partition_peers import PEERS
 
 import edgewise as ew
+from edgewise.device import threads
 
-#: Graphs by name, small and large.
-SMALL = {
-    "delaunay17": lambda **how: ew.generate.delaunay(2**17, seed=1),
-    "rgg17": lambda **how: ew.generate.rgg(2**17, mean_degree=11.2, seed=1),
-    "grid27": lambda **how: ew.generate.stencil3d(50, 50, 50),
-    "grid2d": lambda **how: ew.generate.grid(300, 300),
-    "rmat16": lambda **how: ew.generate.rmat(16, edge_factor=16, seed=1).simplified(),
+
+def barabasi_albert(n, degree, seed):
+    """Each vertex has edges to ``degree`` earlier ones, drawn by their numbers of edges."""
+    draw = np.random.default_rng(seed)
+    ends, filled, chosen = np.empty(2 * n * degree, np.int64), 0, np.arange(degree)
+    for vertex in range(degree, n):
+        ends[filled : filled + degree], ends[filled + degree : filled + 2 * degree] = chosen, vertex
+        filled, found = filled + 2 * degree, set()
+        while len(found) < degree:
+            found.update(ends[draw.integers(0, filled, degree - len(found))].tolist())
+        chosen = np.fromiter(found, np.int64)
+    pairs = ends[:filled].reshape(-1, 2, degree)
+    return ew.Graph.from_edges(pairs[:, 0].ravel(), pairs[:, 1].ravel(), n_vertices=n).simplified()
+
+
+#: Graphs by kind of run and name.
+KINDS = {
+    "meshes": {
+        "delaunay17": lambda **how: ew.generate.delaunay(2**17, seed=1),
+        "rgg17": lambda **how: ew.generate.rgg(2**17, mean_degree=11.2, seed=1),
+        "grid27": lambda **how: ew.generate.stencil3d(50, 50, 50),
+        "grid2d": lambda **how: ew.generate.grid(300, 300),
+    },
+    "irregular": {
+        "rmat16": lambda **how: ew.generate.rmat(16, edge_factor=16, seed=1).simplified(),
+        "ba100k": lambda **how: barabasi_albert(100_000, 8, 1),
+    },
+    "time": {
+        "grid27": lambda **how: ew.generate.stencil3d(50, 50, 50),
+        "delaunay19": lambda **how: ew.generate.delaunay(2**19, seed=1),
+        "grid2d1000": lambda **how: ew.generate.grid(1000, 1000),
+        "rgg20": lambda **how: ew.generate.rgg(2**20, mean_degree=14, seed=1),
+    },
+    "large": {
+        "stencil100": lambda **how: ew.generate.stencil3d(100, **how),
+        "rgg20": lambda **how: ew.generate.rgg(2**20, mean_degree=14, seed=1, **how),
+        "rmat20": lambda **how: ew.generate.rmat(20, edge_factor=16, simple=True, seed=1, **how),
+    },
 }
-LARGE = {
-    "stencil100": lambda **how: ew.generate.stencil3d(100, **how),
-    "rgg20": lambda **how: ew.generate.rgg(2**20, mean_degree=14, seed=1, **how),
-    "rmat20": lambda **how: ew.generate.rmat(20, edge_factor=16, simple=True, seed=1, **how),
+#: The graphs of Walshaw's archive that are measured, and its cuts into two parts at an imbalance of 5 %.
+ARCHIVE = {
+    "3elt": 87,
+    "4elt": 137,
+    "add20": 536,
+    "bcsstk29": 2818,
+    "cs4": 353,
+    "cti": 318,
+    "fe_4elt2": 130,
+    "fe_body": 262,
+    "uk": 18,
+    "vibrobox": 10310,
+    "whitaker3": 126,
 }
-#: What a peer's process runs; it prints one row of JSON for each run.
-PEER = """
-import json, sys, time
-import numpy as np
-rows = np.load(sys.argv[1])
-offsets, neighbours = rows["offsets"], rows["neighbours"]
-parts, seeds, threads = json.loads(sys.argv[2])
-try:
-    import pymetis
-    adjacency = pymetis.CSRAdjacency(offsets.astype(np.int32), neighbours.astype(np.int32))
-    for k in parts:
-        for seed in seeds:
-            options = pymetis.Options(seed=seed, ufactor=30)
-            start = time.perf_counter()
-            cut, _ = pymetis.part_graph(k, adjacency=adjacency, recursive=False, options=options)
-            seconds = time.perf_counter() - start
-            print(json.dumps({"method": "METIS k-way", "k": k, "seed": seed, "cut": cut, "seconds": seconds}))
-except ImportError:
-    pass
-try:
-    import kaminpar
-    with open(sys.argv[1] + ".graph", "w") as file:
-        file.write(f"{len(offsets) - 1} {len(neighbours) // 2}\\n")
-        for row in range(len(offsets) - 1):
-            file.write(" ".join(map(str, (neighbours[offsets[row]:offsets[row + 1]] + 1).tolist())) + "\\n")
-    graph = kaminpar.load_graph(sys.argv[1] + ".graph", kaminpar.GraphFileFormat.METIS)
-    for k in parts:
-        for seed in seeds:
-            kaminpar.reseed(seed)
-            start = time.perf_counter()
-            solver = kaminpar.KaMinPar(threads, kaminpar.default_context())
-            found = solver.compute_partition(graph, k, 0.03)
-            seconds = time.perf_counter() - start
-            cut = kaminpar.edge_cut(graph, found)
-            print(json.dumps({"method": "KaMinPar", "k": k, "seed": seed, "cut": cut, "seconds": seconds}))
-except ImportError:
-    pass
-"""
+#: Presets of each kind of run.
+PRESETS = {
+    "meshes": ["default", "strong"],
+    "irregular": ["default"],
+    "time": ["fast"],
+    "large": ["fast", "default"],
+    "walshaw": ["default", "strong"],
+}
 
 
-def rows_of(name, make, device):
+def makers(options):
+    """The graphs of a run, by name: functions of keyword arguments."""
+    if options.kind != "walshaw":
+        return KINDS[options.kind]
+    folder = Path(options.data)
+    paths = {name: next(iter(sorted(folder.glob(f"*/{name}.graph.gz"))), None) for name in ARCHIVE}
+    return {name: lambda path=path, **how: ew.read(path) for name, path in paths.items() if path}
+
+
+def rows_of(make, device):
     """The graph, made of rows only, on a device."""
-    graph = make(device=device) if name in LARGE else make().to(device)
+    graph = make(device=device).to(device)
     return ew.Graph(graph.n_vertices, rows=(graph.offsets, graph.neighbours, None))
 
 
 def ours(graph, options):
     """One row for each preset, number of parts and seed."""
-    ew.partition(graph, 2)  # compiles
-    for preset in options.presets:
+    for preset in options.presets or PRESETS[options.kind]:
+        ew.partition(graph, options.parts[0], preset=preset, imbalance=options.imbalance)  # compiles
         for k in options.parts:
             for seed in options.seeds:
+                how = {"preset": preset, "seed": seed, "imbalance": options.imbalance}
                 start = time.perf_counter()
-                found = ew.partition(graph, k, preset=preset, seed=seed)
+                found = ew.partition(graph, k, **how)
                 seconds = time.perf_counter() - start
-                yield {
-                    "method": preset,
-                    "k": k,
-                    "seed": seed,
-                    "cut": found.edge_cut,
-                    "seconds": seconds,
-                    "imbalance": round(found.imbalance, 5),
-                }
+                cells = {"method": preset, "k": k, "seed": seed, "cut": int(found.edge_cut)}
+                yield cells | {"seconds": seconds, "imbalance": round(found.imbalance, 5)}
 
 
-def peers(graph, options, threads):
-    """The rows of the peers that the other interpreter has."""
+def peers(graph, options):
+    """The rows of the peers that the other interpreter has, and those of their versions."""
     if options.peers is None:
-        return []
+        return [], {}
     host = graph.to("cpu")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npz"
         np.savez(path, offsets=host.offsets, neighbours=host.neighbours.astype(np.int64))
-        what = json.dumps([options.parts, options.seeds, threads])
+        how = {"parts": options.parts, "seeds": options.seeds, "imbalance": options.imbalance}
+        how |= {"threads": threads.count(), "folder": folder, "peers": options.with_peers}
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        words = [options.peers, "-c", PEER, str(path), what]
+        script = str(Path(__file__).parent / "partition_peers.py")
+        words = [options.peers, script, str(path), json.dumps(how)]
         done = subprocess.run(words, capture_output=True, text=True, env=environment)
     print(done.stderr[-300:], file=sys.stderr, end="")
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    versions = {row["peer"]: row["version"] for row in found if "peer" in row}
+    return [row for row in found if "peer" not in row], versions
+
+
+def ratios(rows, against="METIS k-way"):
+    """Mean cut and median time over those of a peer: a dictionary by graph, parts and method.
+
+    The cut is a geometric mean over the seeds.
+    """
+    cells = {}
+    for row in rows:
+        cells.setdefault((row["graph"], row["k"], row["method"]), []).append((row["cut"], row["seconds"]))
+    means = {
+        key: np.array([np.exp(np.log([cut for cut, _ in runs]).mean()), median(time for _, time in runs)])
+        for key, runs in cells.items()
+        if min(cut for cut, _ in runs) > 0
+    }
+    return {
+        (graph, k, method): mean / means[graph, k, against]
+        for (graph, k, method), mean in means.items()
+        if (graph, k, against) in means
+    }
 
 
 def summary(rows):
-    """Cut of each method over that of METIS, and its time: geometric means over graphs, parts and seeds."""
-    by = {}
-    for row in rows:
-        by.setdefault((row["graph"], row["k"], row["method"]), []).append((row["cut"], row["seconds"]))
-    means = {key: np.exp(np.log(np.maximum(values, 1e-9)).mean(axis=0)) for key, values in by.items()}
-    lines = []
+    """Cut and time of each method over those of METIS: geometric means over the parts."""
+    found, lines = ratios(rows), []
     for method in dict.fromkeys(row["method"] for row in rows):
         for graph in dict.fromkeys(row["graph"] for row in rows):
-            cells = [
-                means[graph, k, method] / means[graph, k, "METIS k-way"]
-                for (g, k, m) in means
-                if g == graph and m == method and (graph, k, "METIS k-way") in means
-            ]
+            cells = [value for (g, _, m), value in found.items() if (g, m) == (graph, method)]
             if cells:
                 cut, seconds = np.exp(np.log(cells).mean(axis=0))
                 lines.append((method, graph, f"{cut:.3f}", f"{seconds:.2f}"))
     return record.table(("method", "graph", "cut / METIS", "time / METIS"), lines)
 
 
+def archive_ratios(rows):
+    """Cut over that of the archive, by method: geometric means over the graphs and seeds."""
+    logs = {}
+    for row in rows:
+        logs.setdefault(row["method"], []).append(np.log(row["cut"] / ARCHIVE[row["graph"]]))
+    return {method: float(np.exp(np.mean(values))) for method, values in logs.items()}
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--graphs", nargs="+", choices=[*SMALL, *LARGE])
-    parser.add_argument("--large", action="store_true", help="the large graphs instead of the small ones")
-    parser.add_argument("--parts", nargs="+", type=int, default=[2, 8, 64])
+    parser.add_argument("--kind", choices=[*KINDS, "walshaw"], default="meshes")
+    parser.add_argument("--graphs", nargs="+")
+    parser.add_argument("--parts", nargs="+", type=int, default=None, help="2, 8 and 64 (2 for walshaw)")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
-    parser.add_argument("--presets", nargs="+", default=["fast", "default", "strong"])
+    parser.add_argument("--presets", nargs="+")
+    parser.add_argument("--imbalance", type=float, help="0.03 (0.05 for walshaw)")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--peers", help="Python interpreter with pymetis and kaminpar")
+    parser.add_argument("--data", default="../shared/data", help="folder with the graphs of walshaw")
+    parser.add_argument("--peers", help="Python interpreter with pymetis, kaminpar and mtkahypar")
+    parser.add_argument("--with-peers", nargs="+", choices=PEERS, default=[*PEERS])
     parser.add_argument("--name", help="name of the results")
     options = parser.parse_args()
-    graphs, rows = (LARGE if options.large else SMALL), []
-    from edgewise.device import threads
-
-    for name in options.graphs or graphs:
-        graph = rows_of(name, (SMALL | LARGE)[name], options.device)
+    is_archive = options.kind == "walshaw"
+    options.parts = options.parts or ([2] if is_archive else [2, 8, 64])
+    options.imbalance = options.imbalance or (0.05 if is_archive else 0.03)
+    rows, versions = [], {}
+    for name, make in makers(options).items():
+        if options.graphs and name not in options.graphs:
+            continue
+        graph = rows_of(make, options.device)
         size = {"graph": name, "vertices": graph.n_vertices, "edges": graph.n_edges, "device": options.device}
-        found = [*ours(graph, options), *peers(graph, options, threads.count())]
+        theirs, known = peers(graph, options)
+        found = [*ours(graph, options), *theirs]
+        versions |= known
         rows += [size | row for row in found]
         print(f"{name}: {len(found)} runs", flush=True)
-    kind = "cpu" if options.device == "cpu" else "gpu"
-    print(record.write(options.name or f"partitions-{kind}", rows, threads=threads.count()))
-    print(summary(rows))
+    name = options.name or f"partitions-{options.kind}-{'cpu' if options.device == 'cpu' else 'gpu'}"
+    print(record.write(name, rows, threads=threads.count(), imbalance=options.imbalance, peers=versions))
+    print(archive_ratios(rows) if is_archive else summary(rows))
 
 
 if __name__ == "__main__":

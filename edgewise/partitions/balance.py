@@ -11,17 +11,23 @@ taking whoever comes first, makes the result the same for any number of threads.
 Reference: Gilbert et al. 2024, as in :mod:`~edgewise.partitions.refine`.
 """
 
+from functools import partial
 from heapq import heapify, heappop, heapreplace
 
 import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_add
 from edgewise.partitions.levels import mix, salt_of
-from edgewise.partitions.ratings import NO_LABEL, Labels, rate, rated_for
-from edgewise.partitions.refine import CANDIDATES, transfer
+from edgewise.partitions.ratings import NO_LABEL, Labels, rated_for
+from edgewise.partitions.refine import CANDIDATES, LISTED, MOVED, STALE, in_spans, transfer
+from edgewise.primitives.counting_sort import n_blocks_of
 
 #: Bits of the upper and of the lower part of a step of the cost, and of the number of a vertex.
 EXPONENT_BITS, FRACTION_BITS, VERTEX_BITS = 6, 3, 32
+#: Fewest vertices of heavy parts of which the cheap ones are selected before they are sorted on the CPU.
+LEAST_SELECTED = 1 << 13
+#: Ranges of eight steps of the cost, by which they are selected.
+RANGE_BITS, RANGES = 3, 1 << 7
 
 
 @device
@@ -44,23 +50,104 @@ def _open(one, search, is_strong, room):
         room[one] = max(np.int64(0), max(limit - limit // 100, limit - 100) - load)
 
 
-@each
-def _crowd(vertex, level, search):
-    """List the vertices of heavy parts that are not much heavier than what has to leave."""
+@device
+def _may_leave(vertex, level, search):
+    """Whether a vertex is in a heavy part, and not much heavier than what has to leave."""
     one = np.int64(search.part[vertex])
     above = search.loads[one] - search.limits[one]
-    if above > 0 and 2 * level.sizes[vertex] < 3 * (above + search.limits[one] // 32 + 1):
-        search.listed[fetch_add(search.counters, CANDIDATES, 1)] = vertex
+    return above > 0 and 2 * level.sizes[vertex] < 3 * (above + search.limits[one] // 32 + 1)
+
+
+@in_spans
+def _crowd(span, items, count, level, search):
+    """List the vertices that may leave their parts."""
+    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
+    for vertex in range(first, end):
+        found += _may_leave(vertex, level, search)
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, CANDIDATES, found)
+    for vertex in range(first, end):
+        if _may_leave(vertex, level, search):
+            search.listed[slot] = vertex
+            slot += 1
+
+
+@device
+def _is_stale(vertex, level, rated, room):
+    """Whether the strongest part of a vertex has no room for it."""
+    return rated.best[vertex] != NO_LABEL and room[rated.best[vertex]] < level.sizes[vertex]
+
+
+@in_spans
+def _find_stale(span, items, count, level, search, rated, room):
+    """List those for whom another part has to be found."""
+    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
+    for item in range(first, end):
+        found += _is_stale(search.listed[item], level, rated, room)
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, STALE, found)
+    for item in range(first, end):
+        if _is_stale(search.listed[item], level, rated, room):
+            search.dirty[slot] = search.listed[item]
+            slot += 1
 
 
 @each
-def _rank(item, level, search, aside, is_strong, keys):
+def _rank(item, level, search, ratings, room, is_strong, keys):
+    rated, aside = ratings
     vertex = np.int64(search.listed[item])
-    gain = -aside.own[vertex]
+    gain = -rated.own[vertex]
     if is_strong == 0:
-        gain += aside.link[vertex]
+        gain += aside.link[vertex] if _is_stale(vertex, level, rated, room) else rated.link[vertex]
     step = cost_step(gain, level.sizes[vertex])
     keys[item] = ((np.int64(search.part[vertex]) << 10 | step) << VERTEX_BITS) | vertex
+
+
+@partial(each, least_chunk=1)
+def _weigh_ranges(block, items, keys, level, k, sums):
+    """Add up the weights of a block's vertices by their parts and ranges of the cost."""
+    base = block * k * RANGES
+    for item in range(block * items, min((block + 1) * items, len(keys))):
+        sums[base + (keys[item] >> (VERTEX_BITS + RANGE_BITS))] += level.sizes[keys[item] & 0xFFFFFFFF]
+
+
+@device
+def _is_cheap(key, last):
+    return (key >> (VERTEX_BITS + RANGE_BITS)) & (RANGES - 1) <= last[key >> (VERTEX_BITS + 10)]
+
+
+@in_spans
+def _select(span, items, count, keys, last, search, selected):
+    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
+    for item in range(first, end):
+        found += _is_cheap(keys[item], last)
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, LISTED, found)
+    for item in range(first, end):
+        if _is_cheap(keys[item], last):
+            selected[slot] = keys[item]
+            slot += 1
+
+
+def cheap_ones(keys, level, search):
+    """The keys of those vertices on the host that might leave, and of few others.
+
+    Most vertices of a heavy part are inside of it and cost much, and only those up to a certain cost leave.
+    """
+    count, k = len(keys), len(search.limits)
+    blocks = n_blocks_of(count)
+    if count < max(LEAST_SELECTED, blocks * k * RANGES):
+        return keys
+    sums = np.zeros(blocks * k * RANGES, np.int64)
+    _weigh_ranges(blocks, -(-count // blocks), keys, level, k, sums)
+    before = np.cumsum(sums.reshape(blocks, k, RANGES).sum(axis=0), axis=1)
+    last = np.count_nonzero(before < (search.loads - search.limits)[:, None], axis=1)
+    selected = np.empty(count, np.int64)
+    _select("cpu", count, keys, last, search, selected)
+    return selected[: int(search.counters[LISTED])]
 
 
 @each
@@ -79,19 +166,35 @@ def _leave(item, keys, ranks, search, leaving):
     leaving[item] = sizes[item] if before < search.loads[one] - search.limits[one] else 0
 
 
-@each
-def _evict(item, keys, leaving, targets, level, search):
-    if leaving[item] > 0:
-        vertex = keys[item] & 0xFFFFFFFF
-        if targets[item] != np.int64(search.part[vertex]):
-            transfer(vertex, targets[item], level, search)
+@device
+def _target_of(item, keys, leaving, targets, search):
+    """Part that a vertex is moved to, or ``NO_LABEL``."""
+    if leaving[item] == 0 or targets[item] == np.int64(search.part[keys[item] & 0xFFFFFFFF]):
+        return np.int64(NO_LABEL)
+    return np.int64(targets[item])
+
+
+@in_spans
+def _evict(span, items, count, keys, leaving, targets, search):
+    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
+    for item in range(first, end):
+        found += _target_of(item, keys, leaving, targets, search) != NO_LABEL
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, MOVED, found)
+    for item in range(first, end):
+        target = _target_of(item, keys, leaving, targets, search)
+        if target != NO_LABEL:
+            transfer(slot, keys[item] & 0xFFFFFFFF, target, search)
+            slot += 1
 
 
 @each
-def _aim(item, keys, aside, open_parts, salt, targets):
+def _aim(item, keys, level, ratings, room, open_parts, salt, targets):
     """The strongest part with room, or one drawn at random."""
+    rated, aside = ratings
     vertex = keys[item] & 0xFFFFFFFF
-    target = aside.best[vertex]
+    target = aside.best[vertex] if _is_stale(vertex, level, rated, room) else rated.best[vertex]
     if target == NO_LABEL:
         target = open_parts[mix(vertex, salt) % len(open_parts)]
     targets[item] = target
@@ -109,14 +212,14 @@ def rebalance(job, is_strong):
         if is_strong:
             return job.finish_iteration()
         return rebalance(job, is_strong=True)
-    _crowd(len(level.sizes), level, search)
+    _crowd(where, len(level.sizes), level, search)
     count = int(search.counters[CANDIDATES])
-    if job.aside is None:
-        job.aside = rated_for(len(level.sizes), where)
-    state = Labels(search.part, room, job.labels.groups, job.labels.salt, job.labels.shift)
-    rate(search.listed[:count], level, state, job.tables, job.aside)
+    ratings = job.rated, job.rated if is_strong else _rate_stale(job, count, room)
     keys = arrays.empty(count, np.int64, where)
-    _rank(count, level, search, job.aside, int(is_strong), keys)
+    _rank(count, level, search, ratings, room, int(is_strong), keys)
+    if where == "cpu":
+        keys = cheap_ones(keys, level, search)
+        count = len(keys)
     keys.sort()
     sizes = arrays.move(level.sizes[keys & 0xFFFFFFFF], where)
     ranks = sizes, arrays.move(xp.cumsum(sizes), where), arrays.empty(k, np.int64, where)
@@ -128,9 +231,21 @@ def rebalance(job, is_strong):
         place = xp.searchsorted(xp.cumsum(room), before, side="right")
         targets = arrays.move(xp.minimum(place, k - 1).astype(np.int64), where)
     else:
-        _aim(count, keys, job.aside, open_parts, salt_of(job.how.seed, 100 + job.iteration), targets)
-    _evict(count, keys, leaving, targets, level, search)
+        salt = salt_of(job.how.seed, 100 + job.iteration)
+        _aim(count, keys, level, ratings, room, open_parts, salt, targets)
+    _evict(where, count, keys, leaving, targets, search)
     return job.finish_iteration()
+
+
+def _rate_stale(job, count, room):
+    """Ratings of the vertices whose strongest part has no room, among the parts that have room."""
+    level, search = job.level, job.search
+    if job.aside is None:
+        job.aside = rated_for(len(level.sizes), job.where)
+    _find_stale(job.where, count, level, search, job.rated, room)
+    state = Labels(search.part, room, job.labels.groups, job.labels.salt, job.labels.shift)
+    job.rate(search.dirty[: int(search.counters[STALE])], state, job.aside)
+    return job.aside
 
 
 def settle(sizes, part, limits):

@@ -18,13 +18,16 @@ complex networks via size-constrained clustering" (SEA 2014); L. Gottesbüren, T
 and S. Schlag, "Scalable high-quality hypergraph partitioning" (ACM TALG 20, 2024), on sub-rounds.
 """
 
+from bisect import bisect_left
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_add
 from edgewise.partitions.levels import mix, salt_of
-from edgewise.partitions.ratings import NO_LABEL, Labels, rate, rated_for
+from edgewise.partitions.ratings import NO_LABEL, Labels, rate, unrated
+from edgewise.primitives.counting_sort import counting_order
 
 #: Share of clusters of a single vertex from which on those are joined by two hops.
 MANY_SINGLE = 0.4
@@ -65,10 +68,23 @@ def _draw_sub_round(vertex, salt, sub_rounds, drawn):
     drawn[vertex] = mix(vertex, salt) % sub_rounds
 
 
+def sub_rounds_of(drawn, count):
+    """The vertices of each sub-round, by the numbers that are drawn: index arrays."""
+    where = arrays.device_of(drawn)
+    if where != "cpu":
+        xp = arrays.namespace(drawn)
+        return [arrays.move(xp.flatnonzero(drawn == one), where) for one in range(count)]
+    order = counting_order(drawn, count)
+    bounds = [bisect_left(order, one, key=drawn.__getitem__) for one in range(count + 1)]
+    return [order[first:end] for first, end in pairwise(bounds)]
+
+
 @each
-def _begin(vertex, level, limit, state):
+def _begin(vertex, level, limit, state, rated, moves):
     state.labels[vertex] = vertex
     state.room[vertex] = limit - level.sizes[vertex]
+    rated.own[vertex] = 0
+    moves.wanted[vertex] = NO_LABEL
 
 
 @each
@@ -180,23 +196,21 @@ def cluster(level, tables, limit, groups, how):
     xp, kind = arrays.namespace(level.offsets), level.neighbours.dtype
     labels, room = arrays.empty(n, kind, where), arrays.empty(n, np.int64, where)
     state = Labels(labels, room, groups, salt_of(how.seed, 1), how.shift)
-    _begin(n, level, limit, state)
-    rated = rated_for(n, where)
+    rated = unrated(n, where)
     moves = Moves(
-        arrays.full(n, NO_LABEL, np.int64, where),
-        arrays.zeros(n, np.int32, where),
+        arrays.empty(n, np.int64, where),
+        arrays.empty(n, np.int32, where),
         *(arrays.empty(size, np.int64, where) for size in (n, n, 2 * n)),
         arrays.zeros(1, np.int64, where),
     )
-    drawn = arrays.empty(n, np.int32, where)
+    _begin(n, level, limit, state, rated, moves)
+    drawn = arrays.empty(n, np.int64, where)
     for one_round in range(how.rounds):
         _draw_sub_round(n, salt_of(how.seed, 16 + one_round), how.sub_rounds, drawn)
         state = state._replace(salt=salt_of(how.seed, 1 + one_round))
-        joined = 0
-        for sub_round in range(how.sub_rounds):
-            chosen = arrays.move(xp.flatnonzero(drawn == sub_round), where)
+        for chosen in sub_rounds_of(drawn, how.sub_rounds):
             rate(chosen, level, state, tables, rated)
-            joined += _move(chosen, level, limit, state, (rated, moves))
+            _move(chosen, level, limit, state, (rated, moves))
     members = arrays.zeros(n, np.int64, where)
     _count_members(n, state, members)
     single = arrays.move(xp.flatnonzero(members[labels] == 1), where)
@@ -226,7 +240,6 @@ def _move(chosen, level, limit, state, memory):
         _start_run(count, keys, sizes, ends, moves)
         _settle_crowded(count, keys, ends, state, moves)
     _join(len(chosen), chosen, level, state, moves)
-    return 0
 
 
 def _weigh(keys, level):

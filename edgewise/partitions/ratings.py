@@ -273,8 +273,13 @@ def tables_for(level, n_labels):
     )
 
 
+def unrated(n, where):
+    """Memory for what is known of ``n`` vertices; ``own`` has to be cleared."""
+    return Rated(*(arrays.empty(n, np.int64, where) for _ in range(3)))
+
+
 def rated_for(n, where):
-    """Memory for what is known of ``n`` vertices."""
+    """Memory for what is known of ``n`` vertices, of which nothing is known."""
     return Rated(
         arrays.zeros(n, np.int64, where),
         arrays.full(n, NO_LABEL, np.int64, where),

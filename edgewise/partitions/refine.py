@@ -18,20 +18,25 @@ processing units" (SIAM Journal on Scientific Computing 46, 2024); N. Maas, L. G
 "Parallel unconstrained local search for partitioning irregular graphs" (ALENEX 2024), on its relatives.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, device, each, each_row, fetch_add, fetch_max
+from edgewise.device import arrays, cas, device, each, each_row, fetch_add, fetch_max
+from edgewise.partitions.connections import connections_of, read_connections
 from edgewise.partitions.levels import salt_of, weight_at
-from edgewise.partitions.ratings import NO_LABEL, Labels, rate, rated_for, tables_for
+from edgewise.partitions.ratings import NO_LABEL, Labels, rate, tables_for, unrated
+from edgewise.primitives.counting_sort import n_blocks_of
 
 #: Gain of a vertex that is no candidate.
 LOWEST = -(2**62)
 #: Room of every part while the balance does not count.
 AMPLE = 2**62
 #: Counters of an iteration.
-LISTED, MOVED, DIRTY, EXCESS, CANDIDATES = 0, 1, 2, 3, 4
+LISTED, MOVED, DIRTY, EXCESS, CANDIDATES, STALE = 0, 1, 2, 3, 4, 5
+#: Items that a thread of the CPU looks at before it claims places in a list; on a GPU it is one item.
+SPAN = 512
 
 
 class Search(NamedTuple):
@@ -50,14 +55,16 @@ class Search(NamedTuple):
         The candidates.
     net : (n,) int64 array
         By how much the cut falls by the move of each listed candidate after those before it.
-    moves : (n,) int64 array
-        The vertices that have moved.
+    moves, left : (n,) int64 arrays
+        The vertices that have moved, and the parts that they have left.
     dirty : (n,) int64 array
         The vertices to be rated again.
-    is_dirty : (n,) int32 array
+    is_dirty : (n,) int64 array
+        Not 0 for these.
     counters : (8,) int64 array
         Numbers of listed, moved and dirty vertices; the largest weight of a part above its limit, plus
-        ``AMPLE``; the number of vertices that might leave such parts.
+        ``AMPLE``; the number of vertices that might leave such parts, and of those whose part of choice is
+        full.
     """
 
     part: Any
@@ -68,14 +75,48 @@ class Search(NamedTuple):
     listed: Any
     net: Any
     moves: Any
+    left: Any
     dirty: Any
     is_dirty: Any
     counters: Any
 
 
-@each
-def _load(vertex, level, search):
-    fetch_add(search.loads, np.int64(search.part[vertex]), level.sizes[vertex])
+def in_spans(body):
+    """The loop ``run(where, count, *arguments)`` of a body ``body(span, items, count, *arguments)``.
+
+    A span claims its places in another list at once, since a counter that all threads increment for each item
+    takes longer than the items.
+    """
+    loop = each(body, least_chunk=1)
+
+    def run(where, count, *arguments):
+        items = SPAN if where == "cpu" else 1
+        loop(-(-count // items), items, count, *arguments)
+
+    run.loop = loop
+    return run
+
+
+@partial(each, least_chunk=1)
+def _load(span, items, stride, chosen, level, search, loads):
+    """Add up the weights of the parts of some vertices, or of all if there are none, for each span."""
+    count = len(chosen) if len(chosen) else len(search.part)
+    for item in range(span * items, min((span + 1) * items, count)):
+        vertex = np.int64(chosen[item]) if len(chosen) else np.int64(item)
+        fetch_add(loads, span * stride + np.int64(search.part[vertex]), level.sizes[vertex])
+        if len(chosen):
+            fetch_add(loads, span * stride + search.left[item], -level.sizes[vertex])
+
+
+def add_loads(level, search, chosen, count):
+    """Add the weights of ``count`` vertices to the parts they are in; those ``chosen`` have left others."""
+    if arrays.device_of(search.part) != "cpu":
+        _load(count, 1, 0, chosen, level, search, search.loads)
+    elif count:
+        blocks, k = n_blocks_of(count), len(search.loads)
+        sums = np.zeros(blocks * k, np.int64)
+        _load(blocks, -(-count // blocks), k, chosen, level, search, sums)
+        search.loads[:] += sums.reshape(blocks, k).sum(axis=0)
 
 
 @each
@@ -84,18 +125,32 @@ def measure_excess(one, search):
     fetch_max(search.counters, EXCESS, search.loads[one] - search.limits[one] + AMPLE)
 
 
-@each
-def propose(vertex, rated, search, turn, share):
-    """List the vertex if it is a candidate; the cut may grow by ``share`` thousandths of its own edges."""
-    gain = np.int64(LOWEST)
+@device
+def _gain_of(vertex, rated, search, turn, share):
+    """Gain of a candidate; the cut may grow by ``share`` thousandths of its own edges."""
     if rated.best[vertex] != NO_LABEL and search.moved_in[vertex] != turn - 1:
         own, link = rated.own[vertex], rated.link[vertex]
         if link >= own or own - link < own * share // 1000:
-            gain = link - own
-            slot = fetch_add(search.counters, LISTED, 1)
+            return link - own
+    return np.int64(LOWEST)
+
+
+@in_spans
+def propose(span, items, count, rated, search, turn, share):
+    """List the candidates of a span."""
+    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
+    for vertex in range(first, end):
+        gain = _gain_of(vertex, rated, search, turn, share)
+        search.gain[vertex] = gain
+        found += gain != LOWEST
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, LISTED, found)
+    for vertex in range(first, end):
+        if search.gain[vertex] != LOWEST:
             search.listed[slot] = vertex
             search.net[slot] = 0
-    search.gain[vertex] = gain
+            slot += 1
 
 
 @each_row
@@ -118,42 +173,75 @@ def reconsider(item, lane, lanes, level, rated, search):
 
 
 @device
-def transfer(vertex, target, level, search):
+def transfer(slot, vertex, target, search):
     """Move a vertex to another part and list it."""
-    fetch_add(search.loads, np.int64(search.part[vertex]), -level.sizes[vertex])
-    fetch_add(search.loads, target, level.sizes[vertex])
+    search.left[slot] = search.part[vertex]
     search.part[vertex] = target
-    search.moves[fetch_add(search.counters, MOVED, 1)] = vertex
+    search.moves[slot] = vertex
 
 
-@each
-def accept(item, level, rated, search, turn):
-    """Move a candidate unless the cut would grow."""
-    if search.net[item] >= 0:
-        vertex = np.int64(search.listed[item])
-        transfer(vertex, rated.best[vertex], level, search)
-        search.moved_in[vertex] = turn
+@in_spans
+def accept(span, items, count, rated, search, turn):
+    """Move the candidates of a span with which the cut does not grow."""
+    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
+    for item in range(first, end):
+        found += search.net[item] >= 0
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, MOVED, found)
+    for item in range(first, end):
+        if search.net[item] >= 0:
+            vertex = np.int64(search.listed[item])
+            transfer(slot, vertex, rated.best[vertex], search)
+            search.moved_in[vertex] = turn
+            slot += 1
 
 
 @device
-def _soil(vertex, search):
-    if search.is_dirty[vertex] == 0 and fetch_max(search.is_dirty, vertex, 1) == 0:
-        search.dirty[fetch_add(search.counters, DIRTY, 1)] = vertex
+def _list_dirty(vertex, slot, mark, search):
+    """List a vertex that is marked, and mark it as listed; return the next place."""
+    if search.is_dirty[vertex] != mark:
+        return slot
+    search.dirty[slot] = vertex
+    search.is_dirty[vertex] = -1
+    return slot + 1
 
 
 @each_row
-def spread(item, lane, lanes, level, search):
-    """List a vertex that has moved and its neighbours as dirty."""
-    vertex = np.int64(search.moves[item])
-    if lane == 0:
-        _soil(vertex, search)
+def spread(item, lane, lanes, level, search, totals):
+    """List a vertex that has moved and its neighbours as dirty, and correct the totals of the neighbours."""
+    vertex, k = np.int64(search.moves[item]), len(search.limits)
+    here, left = np.int64(search.part[vertex]), search.left[item]
+    mark, found = item * lanes + lane + 1, np.int64(0)
+    if lane == 0 and cas(search.is_dirty, vertex, 0, mark) == 0:
+        found += 1
     for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
-        _soil(np.int64(level.neighbours[entry]), search)
+        other = np.int64(level.neighbours[entry])
+        if len(totals):
+            fetch_add(totals, other * k + left, -weight_at(level, entry))
+            fetch_add(totals, other * k + here, weight_at(level, entry))
+        if search.is_dirty[other] == 0 and cas(search.is_dirty, other, 0, mark) == 0:
+            found += 1
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, DIRTY, found)
+    if lane == 0:
+        slot = _list_dirty(vertex, slot, mark, search)
+    for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
+        slot = _list_dirty(np.int64(level.neighbours[entry]), slot, mark, search)
 
 
 @each
 def _clean(item, search):
     search.is_dirty[search.dirty[item]] = 0
+
+
+@each
+def _begin(vertex, search, rated):
+    search.listed[vertex] = vertex
+    search.moved_in[vertex] = -1
+    search.is_dirty[vertex] = 0
+    rated.own[vertex] = 0
 
 
 class Refinement:
@@ -173,26 +261,32 @@ class Refinement:
     def __init__(self, level, part, limits, how):
         where, n, k = arrays.device_of(level.offsets), len(level.sizes), len(limits)
         self.level, self.where, self.how = level, where, how
-        longs = [arrays.empty(n, np.int64, where) for _ in range(5)]
+        longs = [arrays.empty(n, np.int64, where) for _ in range(7)]
         self.search = Search(
             part.copy(),
             arrays.zeros(k, np.int64, where),
             limits,
-            arrays.full(n, -1, np.int32, where),
+            arrays.empty(n, np.int32, where),
             *longs,
-            arrays.zeros(n, np.int32, where),
             arrays.zeros(8, np.int64, where),
         )
         none = arrays.empty(0, level.neighbours.dtype, where)
         room = arrays.full(k, AMPLE, np.int64, where)
         self.labels = Labels(self.search.part, room, none, salt_of(how.seed, 7), how.shift)
-        self.rated, self.aside = rated_for(n, where), None
-        self.tables = tables_for(level, k)
-        _load(n, level, self.search)
-        everything = arrays.namespace(level.offsets).arange(n, dtype=np.int64)
-        self.own = rate(arrays.move(everything, where), level, self.labels, self.tables, self.rated)
+        self.rated, self.aside = unrated(n, where), None
+        _begin(n, self.search, self.rated)
+        self.totals = connections_of(level, self.search.part, k)
+        self.tables = None if len(self.totals) else tables_for(level, k)
+        add_loads(level, self.search, longs[0][:0], n)
+        self.own = self.rate(self.search.listed, self.labels, self.rated)
         self.iteration = self.turn = 1
         self.excess = self.measure()
+
+    def rate(self, chosen, state, rated):
+        """Rate vertices, from the totals or from their rows; return the growth of their own totals."""
+        if len(self.totals):
+            return read_connections(chosen, self.level, state, self.totals, rated)
+        return rate(chosen, self.level, state, self.tables, rated)
 
     def measure(self):
         """Largest weight of a part above its limit; 0 or less in a balanced partition."""
@@ -203,9 +297,10 @@ class Refinement:
         """Rate the vertices whose neighbourhood has changed; return the number of moves."""
         search, level = self.search, self.level
         count = int(search.counters[MOVED])
-        spread(count, level, search, width="warp")
+        add_loads(level, search, search.moves[:count], count)
+        spread(count, level, search, self.totals, width="warp")
         n_dirty = int(search.counters[DIRTY])
-        self.own += rate(search.dirty[:n_dirty], level, self.labels, self.tables, self.rated)
+        self.own += self.rate(search.dirty[:n_dirty], self.labels, self.rated)
         _clean(n_dirty, search)
         self.excess = self.measure()
         self.iteration += 1
@@ -216,10 +311,10 @@ class Refinement:
         search, level = self.search, self.level
         search.counters[:] = 0
         self.turn += 1
-        propose(len(level.sizes), self.rated, search, self.turn, share)
+        propose(self.where, len(level.sizes), self.rated, search, self.turn, share)
         count = int(search.counters[LISTED])
         reconsider(count, level, self.rated, search, width="warp")
-        accept(count, level, self.rated, search, self.turn)
+        accept(self.where, count, self.rated, search, self.turn)
         return self.finish_iteration()
 
 
