@@ -140,11 +140,27 @@ def move_weight(size, here, target, loads, limits):
     return entered + left
 
 
+@device
+def may_move(vertex, level, moves, words):
+    """Whether a move has a chance: what is seen here without a transaction is not changed back."""
+    target = np.int64(moves.targets[vertex])
+    if load(words, vertex) & STATE != READY:
+        return False
+    if load(moves.loads, target) + level.sizes[vertex] > moves.limits[target]:
+        return False
+    for entry in range(level.offsets[vertex], level.offsets[vertex + 1]):
+        if load(words, level.neighbours[entry]) & STATE == HAS_MOVED:
+            return False
+    return True
+
+
 def move(tx, number, level, moves):
     """Transaction: move a vertex to its best part, unless its gain is not valid or there is no room."""
     vertex = np.int64(moves.vertices[number])
     moves.took_place[number] = 0
     moves.failures[number] = 0
+    if not may_move(vertex, level, moves, tx.memory.words):
+        return
     word = np.int64(read(tx, vertex))
     is_valid = word & STATE == READY
     first, end = level.offsets[vertex], level.offsets[vertex + 1]
