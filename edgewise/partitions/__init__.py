@@ -179,7 +179,8 @@ def partition(
         seconds = perf_counter() - begin
         cut = cut_of(level, found) if given["scale"] is None else _real_cut(graph, found)
     weights = np.bincount(arrays.move(found, "cpu"), weights=sizes, minlength=k).astype(np.int64)
-    _warn(graph.n_vertices, sizes, weights, limits_of(int(sizes.sum()), targets, imbalance), limits)
+    why = "parts are to be contiguous" if given["contiguous"] else "weights are uneven"
+    _warn(sizes, weights, limits_of(int(sizes.sum()), targets, imbalance), limits, why)
     own = found, cut, weights, limits, preset, int(seed), given["vertex_weights"]
     transactions = record.finish() if METHODS[name].transactions else None
     more = {"devices": worker_names(graph.device), "transactions": transactions}
@@ -255,9 +256,9 @@ def _real_cut(graph, part):
     return float(host.weights[part[host.sources] != part[host.targets]].sum(dtype=np.float64))
 
 
-def _warn(n, sizes, weights, wanted, limits):
+def _warn(sizes, weights, wanted, limits, why):
     """Say why a partition is not as balanced as was asked for."""
-    k, most = len(weights), int(weights.max(initial=0))
+    n, k, most = len(sizes), len(weights), int(weights.max(initial=0))
     if n < k:
         problem = f"{k} parts of {n} vertices: {k - n} parts are empty"
     elif (weights <= wanted).all():
@@ -269,7 +270,5 @@ def _warn(n, sizes, weights, wanted, limits):
             "it is alone in a part, and the other vertices share the other parts"
         )
     else:
-        problem = (
-            f"a part weighs {most}, more than {int(limits[weights.argmax()])}, as the weights are uneven"
-        )
+        problem = f"a part weighs {most}, more than {int(limits[weights.argmax()])}, as the {why}"
     warnings.warn(problem, ImbalanceWarning, stacklevel=3)

@@ -6,9 +6,9 @@ that has room.  Cores only grow, so a joined piece stays connected.  In a round 
 the one that exceeds a limit least is joined in spite of that.
 
 Then single vertices leave the parts that have become too heavy, those first whose move costs least, for
-parts that are less above their limits afterwards.  A vertex may only leave if the rest of its part stays
-connected.  This repairs what is a little out of balance; the weight is passed on from part to part where
-those beside are full.  What remains is reported by a warning.
+parts that are fewer steps away from one with room; so weight is passed on from part to part where those
+beside are full.  A vertex may only leave if the rest of its part stays connected.  This repairs what is a
+little out of balance; what remains is reported by a warning.
 
 All of this happens on the host and is the same for every device.
 """
@@ -42,12 +42,14 @@ def make_contiguous(level, part, limits):
     columns = (arrays.move(one, "cpu") for one in level[:4])
     host = Level(*columns, np.empty(0, np.int64))
     part = arrays.move(part, "cpu").astype(np.int64)
+    if not len(part):
+        return arrays.move(part.astype(kind), where)
     entries = _Entries(host)
     loads = np.bincount(part, weights=host.sizes, minlength=len(limits)).astype(np.int64)
     while _join_pieces(entries, host.sizes, part, loads, limits):
         pass
     if (loads > limits).any():
-        _lighten(host, entries, part, loads, limits)
+        part = _lightened(host, entries, part, loads, limits)
     return arrays.move(part.astype(kind), where)
 
 
@@ -103,12 +105,14 @@ def _links(pieces, targets, entries, between):
 
 
 @compiled
-def _shed(order, level, part, loads, limits, marks, queue):
+def _shed(order, level, part, weights, marks, queue):
     """Let vertices leave heavy parts, in an order; return their number.
 
-    ``marks``, (n + 1,) int64, has the number of the last search that saw a vertex, and at the end that of the
-    last search and, in ``queue[n]``, the steps that are left for all.
+    ``weights`` are the weights of the parts, their limits and their steps to a part with room.  ``marks`` has
+    the number of the last search that saw each vertex, and at its end that of the last search; ``queue`` has
+    the steps that are left for all searches at its end.
     """
+    loads, limits, steps = weights
     n, count = len(part), 0
     for vertex in order:
         here, size = part[vertex], level.sizes[vertex]
@@ -122,7 +126,7 @@ def _shed(order, level, part, loads, limits, marks, queue):
             there = part[other]
             if there == here:
                 own += 1
-            elif loads[there] + size - limits[there] < above:
+            elif steps[there] < steps[here] and loads[there] + size - limits[there] <= max(above, size):
                 if target < 0 or loads[there] - limits[there] < loads[target] - limits[target]:
                     target = there
         if target < 0 or own == 0:
@@ -161,19 +165,40 @@ def _shed(order, level, part, loads, limits, marks, queue):
     return count
 
 
-def _lighten(level, entries, part, loads, limits):
-    """Make heavy parts lighter by single vertices, without taking any part apart."""
+def _steps_to_room(entries, part, loads, limits):
+    """Fewest steps from each part, over parts beside each other, to one that has room: (k,) int64."""
+    k = len(limits)
+    here, there = part[entries.rows], part[entries.ends]
+    pairs = np.unique(here[here != there] * k + there[here != there])
+    steps = np.where(loads < limits, 0, k)
+    for step in range(1, k):
+        reached = pairs[steps[pairs % k] == step - 1] // k
+        reached = reached[steps[reached] == k]
+        if not len(reached):
+            break
+        steps[reached] = step
+    return steps
+
+
+def _lightened(level, entries, part, loads, limits):
+    """The partition after heavy parts have become lighter by single vertices; no part is taken apart."""
     n = len(part)
     marks, queue = np.zeros(n + 1, np.int64), np.empty(n + 1, np.int64)
     queue[n] = MOST_STEPS * max(len(entries.rows), 1)
+    best, least = part.copy(), np.maximum(loads - limits, 0).sum()
     for _ in range(MOST_PASSES):
-        if not (loads > limits).any():
-            return
         is_heavy = (loads > limits)[part]
         is_cut = part[entries.rows] != part[entries.ends]
         outside = np.bincount(entries.rows[is_cut], entries.weights[is_cut], n)
         within = np.bincount(entries.rows[~is_cut], entries.weights[~is_cut], n)
         order = np.flatnonzero(is_heavy & (outside > 0))
         order = order[np.argsort((within - outside)[order], kind="stable")]
-        if not _shed(order, level, part, loads, limits, marks, queue):
-            return
+        weights = loads, limits, _steps_to_room(entries, part, loads, limits)
+        if not _shed(order, level, part, weights, marks, queue):
+            break
+        excess = np.maximum(loads - limits, 0).sum()
+        if excess < least:
+            best, least = part.copy(), excess
+        if least == 0:
+            break
+    return best
