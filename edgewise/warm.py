@@ -21,7 +21,14 @@ TAKEN = {
 LONGEST = 7
 
 
-def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False, forests: bool = False) -> str:
+def warmup(
+    *,
+    device: str = "auto",
+    paths: bool = False,
+    cycles: bool = False,
+    forests: bool = False,
+    partitions: bool = False,
+) -> str:
     """Compile and keep the kernels of the main job, pairs in and clusters out.
 
     Runs every method of :func:`edgewise.connected_components` on tiny graphs of integer ids and of string
@@ -39,6 +46,8 @@ def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False, f
     forests : bool
         Compile spanning forests, too, and components at several thresholds, for weights of type int64 and
         float64.
+    partitions : bool
+        Compile partitions, too, for graphs with and without weights, and their measures.
 
     Returns
     -------
@@ -65,6 +74,8 @@ def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False, f
         _count_cycles(where)
     if forests:
         _grow_forests(where)
+    if partitions:
+        _divide(where)
     return where
 
 
@@ -193,3 +204,22 @@ def _grow_forests(device):
                 forest.split(max_size=2)
                 forest.explain(ids[0], ids[1])
         single_linkage(minimum_spanning_forest(graph))
+
+
+def _divide(device):
+    """Divide small graphs of several levels, and measure the parts; and an improvement of each partition."""
+    import numpy as np
+
+    from edgewise.generators import grid, with_weights
+    from edgewise.graph import Graph
+    from edgewise.partitions import partition
+    from edgewise.partitions.multilevel import LEAST_ON_GPU
+
+    side = 64 if device == "cpu" else 1 + int(LEAST_ON_GPU**0.5)
+    plain = grid(side, side)
+    heavy = with_weights(plain, 1, 9, seed=1)
+    n = plain.n_vertices
+    for graph in (plain, heavy, Graph(n, rows=(heavy.offsets, heavy.neighbours, heavy.csr_weights))):
+        found = partition(graph.to(device), 3, preset="fast", vertex_weights=np.arange(n) % 3 + 1)
+        found.verify().report()
+        partition(graph.to(device), 3, preset="fast", initial=found.parts, contiguous=True)

@@ -53,6 +53,9 @@ Scale = Annotated[
     float | None,
     typer.Option(metavar="FACTOR", help="Multiply weights that are no integers, and round them."),
 ]
+Contiguous = Annotated[
+    bool, typer.Option("--contiguous", help="Keep the vertices of each part connected inside of it.")
+]
 Report = Annotated[Form, typer.Option("--report", metavar="text|json", help="Form of the report.")]
 
 
@@ -70,6 +73,7 @@ def partition(
     initial: Initial = None,
     target_weights: Targets = None,
     scale: Scale = None,
+    contiguous: Contiguous = False,
     plot: Plot = None,
     verify: Verify = False,
     report_form: Report = TEXT,
@@ -94,6 +98,7 @@ def partition(
                     f"{name_of(graph)} is directed; --undirected takes its edges in both directions"
                 )
             more: dict[str, Any] = {"tries": tries, "scale": scale, "method": str(method)}
+            more["contiguous"] = contiguous
             more |= _from_files(initial, read.n_vertices, target_weights, parts)
         with stage("compute", f"partitioning on {team[0].device}"):
             more |= {"imbalance": imbalance, "preset": str(preset), "seed": seed, "device": team[0].device}

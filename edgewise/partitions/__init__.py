@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -19,15 +20,25 @@ from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument,
 from edgewise.graph import Graph
 from edgewise.method import Method, check_graph, check_method, is_number, on_device, worker_names
 from edgewise.partitions.check import checked_parts, evaluate_partition
-from edgewise.partitions.compatible import part_graph
+from edgewise.partitions.compatible import part_graph, partition_networkx
+from edgewise.partitions.contiguous import check_connected, make_contiguous
 from edgewise.partitions.heavy import Problem, limits_of
 from edgewise.partitions.input import level_of, targets_of, vertex_weights_of
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.multilevel import multilevel
-from edgewise.partitions.presets import PRESETS
+from edgewise.partitions.presets import METHOD_OF, PRESETS
 from edgewise.partitions.result import Partition
+from edgewise.partitions.transactional import Record, transactional
 
-__all__ = ["METHODS", "PRESETS", "Partition", "evaluate_partition", "part_graph", "partition"]
+__all__ = [
+    "METHODS",
+    "PRESETS",
+    "Partition",
+    "evaluate_partition",
+    "part_graph",
+    "partition",
+    "partition_networkx",
+]
 
 #: Largest number of parts.
 MAX_PARTS = 2**21 - 1
@@ -39,12 +50,27 @@ class PartitionMethod(Method):
 
     ``run(level, limits, targets, settings, start)`` is documented at
     :func:`~edgewise.partitions.multilevel.multilevel`.
+
+    Attributes
+    ----------
+    transactions : bool
+        Whether the driver also takes a :class:`~edgewise.partitions.transactional.Record` of its
+        transactions, as ``record``.
     """
+
+    transactions: bool = False
 
 
 METHODS = {
     "jet": PartitionMethod(
         multilevel, "label propagation up and down a hierarchy, recursive bisection", "Gilbert et al. 2024"
+    ),
+    "transactional": PartitionMethod(
+        transactional,
+        "heavy-edge matching and moves of positive gain, both by transactions",
+        "Manoochehri 2017, chapter 4",
+        baseline=True,
+        transactions=True,
     ),
 }
 
@@ -72,9 +98,11 @@ def partition(
         By how much the weight of a part may exceed an even share, as a fraction: a part weighs at most
         ``floor((1 + imbalance) * ceil(total / parts))``.  The ``ufactor`` of METIS is 1000 times this.
     preset : str
-        ``"fast"``, ``"default"`` or ``"strong"``: a smaller cut for more time.
+        ``"fast"``, ``"default"`` or ``"strong"``: a smaller cut for more time; or ``"manoochehri-2017"``, the
+        method ``"transactional"``.
     seed : int
-        0 or more.  The same seed gives the same parts on every device and for any number of threads.
+        0 or more.  The same seed gives the same parts on every device and for any number of threads, except
+        by the method ``"transactional"``.
     device : str, optional
         ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
         graph.
@@ -86,6 +114,8 @@ def partition(
         * ``method`` : str. A name in ``METHODS``, or ``"auto"``.
         * ``initial`` : (n_vertices,) integers. A partition to improve.
         * ``tries`` : int. Whole runs with different seeds, of which the best is returned.
+        * ``contiguous`` : bool. Whether the vertices of each part are to be connected inside of the part.
+          What is not connected to the rest of its part is moved to other parts.
         * ``scale`` : float. Weights of edges that are floats are multiplied by this number and rounded, to 1
           at least.
 
@@ -98,7 +128,7 @@ def partition(
     ------
     GraphError
         A directed graph; a weight that is negative, zero or no integer; weights whose sum is too large;
-        several weights for each vertex.
+        several weights for each vertex; a graph that is not connected, where parts are to be contiguous.
     OptionError
         Fewer than one part, a negative imbalance, an unknown preset, method or option, target weights or a
         partition of another length.
@@ -109,7 +139,7 @@ def partition(
     -----
     ImbalanceWarning
         A vertex is heavier than a part may be, there are more parts than vertices, or the balance was not
-        reached; the message says which.
+        reached, as of parts that are contiguous; the message says which.
 
     Examples
     --------
@@ -127,7 +157,9 @@ def partition(
     graph = on_device(graph, device)
     sizes, targets = vertex_weights_of(graph, given["vertex_weights"]), targets_of(given["target_weights"], k)
     start = None if given["initial"] is None else checked_parts(graph, given["initial"], k)
-    name = "jet" if given["method"] == "auto" else given["method"]
+    name, record = _method(given["method"], preset), Record()
+    if given["contiguous"]:
+        check_connected(graph)
     with arrays.guard(graph.device):
         level, total = level_of(graph, sizes, given["scale"])
         arrays.synchronize(graph.device)
@@ -136,15 +168,32 @@ def partition(
         if start is not None:
             start = arrays.move(start.astype(level.neighbours.dtype), graph.device)
             start = start, cut_of(level, start)
-        problem = Problem(METHODS[name].run, settings, imbalance, given["tries"])
+        run = METHODS[name].run
+        if METHODS[name].transactions:
+            run = partial(run, record=record)
+        problem = Problem(run, settings, imbalance, given["tries"])
         found, limits = problem.solve(level, sizes, targets, start)
+        if given["contiguous"]:
+            found = make_contiguous(level, found, limits)
         arrays.synchronize(graph.device)
         seconds = perf_counter() - begin
         cut = cut_of(level, found) if given["scale"] is None else _real_cut(graph, found)
     weights = np.bincount(arrays.move(found, "cpu"), weights=sizes, minlength=k).astype(np.int64)
-    _warn(graph.n_vertices, sizes, weights, limits_of(int(sizes.sum()), targets, imbalance), limits)
+    why = "parts are to be contiguous" if given["contiguous"] else "weights are uneven"
+    _warn(sizes, weights, limits_of(int(sizes.sum()), targets, imbalance), limits, why)
     own = found, cut, weights, limits, preset, int(seed), given["vertex_weights"]
-    return Partition(graph, name, seconds, *own, devices=worker_names(graph.device))
+    transactions = record.finish() if METHODS[name].transactions else None
+    more = {"devices": worker_names(graph.device), "transactions": transactions}
+    return Partition(graph, name, seconds, *own, **more)
+
+
+def _method(given, preset):
+    """The name of the method of a call."""
+    taken = METHOD_OF.get(preset, given if given != "auto" else "jet")
+    if given not in ("auto", taken):
+        problem = f"{argument('preset', preset)} has the method {taken}"
+        raise OptionError(f"{problem}; leave out {argument('method', given)}")
+    return taken
 
 
 def _options(options):
@@ -156,6 +205,7 @@ def _options(options):
         "initial": None,
         "tries": 1,
         "scale": None,
+        "contiguous": False,
     }
     for name in options:
         if name not in known:
@@ -164,6 +214,8 @@ def _options(options):
     given = known | options
     if given["scale"] is not None and not (is_number(given["scale"], False) and 0 < given["scale"] < np.inf):
         raise OptionError(f"{argument('scale', given['scale'])} must be a number larger than 0")
+    if given["contiguous"] not in (True, False):
+        raise OptionError(f"{argument('contiguous', given['contiguous'])} must be True or False")
     return given
 
 
@@ -204,9 +256,9 @@ def _real_cut(graph, part):
     return float(host.weights[part[host.sources] != part[host.targets]].sum(dtype=np.float64))
 
 
-def _warn(n, sizes, weights, wanted, limits):
+def _warn(sizes, weights, wanted, limits, why):
     """Say why a partition is not as balanced as was asked for."""
-    k, most = len(weights), int(weights.max(initial=0))
+    n, k, most = len(sizes), len(weights), int(weights.max(initial=0))
     if n < k:
         problem = f"{k} parts of {n} vertices: {k - n} parts are empty"
     elif (weights <= wanted).all():
@@ -218,7 +270,5 @@ def _warn(n, sizes, weights, wanted, limits):
             "it is alone in a part, and the other vertices share the other parts"
         )
     else:
-        problem = (
-            f"a part weighs {most}, more than {int(limits[weights.argmax()])}, as the weights are uneven"
-        )
+        problem = f"a part weighs {most}, more than {int(limits[weights.argmax()])}, as the {why}"
     warnings.warn(problem, ImbalanceWarning, stacklevel=3)

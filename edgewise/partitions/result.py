@@ -15,6 +15,7 @@ from edgewise.files.atomic_write import atomic_write
 from edgewise.graph import Graph
 from edgewise.partitions.check import Measures, evaluate_partition, verify
 from edgewise.partitions.plain import is_plain
+from edgewise.partitions.transactional import Transactions
 from edgewise.result import Result
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Partition(Result):
         Largest weight that each part may have, on the host.
     preset : str
     seed : int
+    transactions : Transactions or None
+        Commits, aborts and abort rates of the method that uses transactions.
     """
 
     _parts: Any = field(repr=False)
@@ -46,6 +49,7 @@ class Partition(Result):
     preset: str = "default"
     seed: int = 0
     _vertex_weights: Any = field(default=None, repr=False)
+    transactions: Transactions | None = field(default=None, repr=False, kw_only=True)
 
     @property
     def parts(self):
@@ -106,6 +110,8 @@ class Partition(Result):
     def report(self) -> dict[str, Any]:
         """Return what a report has: the measures, the preset, the seed and the time, by name."""
         how = {"method": self.method, "preset": self.preset, "seed": self.seed, "seconds": self.seconds}
+        if self.transactions is not None:
+            how |= self.transactions.report()
         return self.measures.report() | {"edge_cut": self.edge_cut, "limit": int(self.limits.max())} | how
 
     def write(self, path: str | Path) -> None:
