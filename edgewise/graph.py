@@ -357,7 +357,7 @@ class Graph:
         return self.offsets[1:] - self.offsets[:-1]
 
     def to(self, device: str) -> Graph:
-        """Return the graph with its arrays on ``device`` ("cpu", "cuda", "cuda:1"); itself if they are there.
+        """Return the graph with its arrays on ``device`` ("cpu", "gpu", "cuda:1"); itself if they are there.
 
         Raises
         ------

@@ -22,6 +22,7 @@ from edgewise.components.naming import check_name, name_givers
 from edgewise.errors import GraphError, argument
 from edgewise.files import read
 from edgewise.files.records import records_of
+from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import ColumnNumbers, arrow_array, is_text, value_type
@@ -81,6 +82,7 @@ class UpdatedComponents(Components):
         return _changes(self)
 
 
+@front
 def update_components(
     clusters: Any,
     pairs: Any,
@@ -194,7 +196,6 @@ def _of_pairs(pairs, records, reading):
     """The graph of new pairs among the records."""
     if isinstance(pairs, str | bytes | os.PathLike | list | tuple):
         return read(pairs, vertices=records, **{"weight": False, **reading})
-    reading = {key: value for key, value in reading.items() if key != "progress"}
     return Graph.from_frame(pairs, vertices=records, **reading)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.cycles.result import Cycles, exact_sum
 from edgewise.device import arrays, each
 from edgewise.errors import VerificationError
+from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.result import Result
 
@@ -160,8 +161,13 @@ class Clustering(Result):
         plots.histogram(arrays.move(self.coefficients, "cpu"), path, labels)
 
 
+@front
 def clustering(
-    graph: Graph, *, device: str | None = None, devices: str | Sequence[str] | None = None
+    graph: Graph,
+    *,
+    device: str | None = None,
+    devices: str | Sequence[str] | None = None,
+    **options: Unpack[CallOptions],
 ) -> Clustering:
     """Find the triangles through every vertex, and what share of its neighbours are neighbours.
 

@@ -7,15 +7,15 @@ devices.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from edgewise.device import arrays, each
 from edgewise.errors import VerificationError
+from edgewise.front import CallOptions, front, reporter
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, on_device, worker_names
 from edgewise.paths.apsp import METHODS
@@ -138,14 +138,15 @@ class DistanceMeasures(Result):
         plots.histogram(finite, path, plots.Labels(title, "eccentricity", "vertices"))
 
 
+@front
 def distance_measures(
     graph: Graph,
     *,
     method: str = "auto",
     device: str | None = None,
-    dtype: str | None = None,
+    dtype: Literal["int32", "int64", "float32", "float64"] | None = None,
     wf_improved: bool = True,
-    progress: Callable[[int, int], Any] | None = None,
+    **options: Unpack[CallOptions],
 ) -> DistanceMeasures:
     """Find eccentricities, diameter, radius, center, periphery, closeness and the average distance.
 
@@ -160,14 +161,12 @@ def distance_measures(
     method : str
         A name in ``edgewise.paths.apsp.METHODS``, or ``"auto"``.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
         the graph.
     dtype : {'int32', 'int64', 'float32', 'float64'}, optional
         Type of the distances; by default that of the weights, or a wider one where a distance needs it.
     wf_improved : bool
         Scale closeness by the share of vertices from which a path comes (Wasserman and Faust).
-    progress : callable, optional
-        Called with the number of blocks of sources that are done and that there are.
 
     Returns
     -------
@@ -193,12 +192,12 @@ def distance_measures(
     check_graph(graph)
     check_method(method, METHODS, {})
     graph = on_device(graph, device)
-    start = perf_counter()
+    start, progress = perf_counter(), reporter() or (lambda done, blocks: None)
     search = Search(METHODS, graph, method, dtype, all_sources=graph.n_vertices <= MAX_WHOLE_MATRIX)
     with arrays.guard(graph.device), np.errstate(over="ignore"):
         while True:
             try:
-                farthest, reached, total, inverse = _added_up(search, progress or (lambda done, blocks: None))
+                farthest, reached, total, inverse = _added_up(search, progress)
                 break
             except TooLarge:
                 search.widen()
