@@ -1,4 +1,4 @@
-"""What every public function takes beside its own arguments: threads, progress, and a GPU by its plain name."""
+"""What every public function takes beside its own arguments: threads, progress, a GPU by its plain name."""
 
 import inspect
 import sys

@@ -9,7 +9,7 @@ names as all pairs at once.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -26,15 +26,17 @@ from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import ColumnNumbers, arrow_array, is_text, value_type
+from edgewise.ingest.frames import kind_of
 from edgewise.ingest.records import Records
 
 if TYPE_CHECKING:
-    import pyarrow
+    from edgewise.components.result import Name
+    from edgewise.ingest.frames import Frame
 
 CLUSTER, SIZE = ADDED
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UpdatedComponents(Components):
     """Connected components of old clusters and new pairs.
 
@@ -48,18 +50,18 @@ class UpdatedComponents(Components):
     """
 
     naming: str = "min"
-    _old: Any = field(default=None, repr=False)
+    _old: Any = None
 
-    def table(self, name: str | None = None, *, min_size: int = 1) -> ClusterTable:
+    def table(self, name: Name | None = None, *, min_size: int = 1) -> ClusterTable:
         """The table of the new clusters, by default with names by the same rule."""
         return ClusterTable(self, name or self.naming, min_size, self._old.records.id_column)
 
-    def changes(self) -> pyarrow.Table:
+    def changes(self) -> Frame:
         """Return the clusters that have changed, a row for each old cluster, and those that are new.
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
             ``change``: ``'merged'`` (with other old clusters), ``'grown'`` (by new members) or ``'new'``;
             ``before``: the old name, null for a new cluster; ``cluster``: the new name; ``size_before`` and
             ``size``.  Clusters come in the order of their first members.
@@ -75,7 +77,7 @@ class UpdatedComponents(Components):
         >>> result.changes()["before"].to_pylist(), result.changes()["cluster"].to_pylist()
         (['a', 'c', None], ['a', 'a', 'x'])
         """
-        return self._changes
+        return self._framed(self._changes)
 
     @cached_property
     def _changes(self):
@@ -87,7 +89,7 @@ def update_components(
     clusters: Any,
     pairs: Any,
     *,
-    name: str | None = None,
+    name: Name | None = None,
     vertices: Any = None,
     vertex_id: str | None = None,
     **options: Any,
@@ -137,6 +139,7 @@ def update_components(
     solving = {key: options.pop(key) for key in ("method", "device", "devices", "merge") if key in options}
     old = read_clusters(clusters, name or "min", vertex_id)
     graph = old.with_pairs(pairs, vertices, options)
+    graph.frame_kind = kind_of(clusters)
     return old.updated(connected_components(graph, **solving))
 
 

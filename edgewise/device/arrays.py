@@ -116,7 +116,7 @@ def resolve(where: str) -> str:
         return "cpu"
     kind, _, number = where.partition(":")
     if kind not in GPU or not (number == "" or number.isdecimal()):
-        raise DeviceError(f"device {where!r} is unknown; {one_of(where.replace('gpu', 'cuda'), DEVICES)}")
+        raise DeviceError(f"device {where!r} is unknown; {one_of(where, DEVICES)}")
     count = gpu_count()
     if int(number or 0) >= count:
         raise DeviceError(

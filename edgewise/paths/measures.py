@@ -7,9 +7,9 @@ devices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
@@ -23,7 +23,10 @@ from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
 from edgewise.paths.bfs import bfs
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp import shortest_paths
-from edgewise.result import Result
+from edgewise.result import Result, counted
+
+if TYPE_CHECKING:
+    import pyarrow
 
 #: Vertices up to which a method may keep the whole matrix.
 MAX_WHOLE_MATRIX = 4096
@@ -58,7 +61,7 @@ def add_column(vertex, block, rows, vertices, none, reached, total, inverse):
     reached[vertex], total[vertex], inverse[vertex] = count, distance, harmonic
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DistanceMeasures(Result):
     """Measures of a graph that need all its distances.
 
@@ -79,9 +82,9 @@ class DistanceMeasures(Result):
     """
 
     weighted: bool
-    eccentricities: np.ndarray = field(repr=False)
-    closeness: np.ndarray = field(repr=False)
-    harmonic: np.ndarray = field(repr=False)
+    eccentricities: np.ndarray
+    closeness: np.ndarray
+    harmonic: np.ndarray
     average_distance: float
 
     @property
@@ -95,17 +98,21 @@ class DistanceMeasures(Result):
         return float(self.eccentricities.min()) if len(self.eccentricities) else 0.0
 
     @property
-    def center(self) -> Any:
+    def center(self) -> np.ndarray | pyarrow.Array:
         """Ids of the vertices whose eccentricity is the radius; none where that is infinite."""
         return self._ids_at(self.radius)
 
     @property
-    def periphery(self) -> Any:
+    def periphery(self) -> np.ndarray | pyarrow.Array:
         """Ids of the vertices whose eccentricity is the diameter; none where that is infinite."""
         return self._ids_at(self.diameter)
 
     def _ids_at(self, value):
         return self.graph.ids_of(np.flatnonzero((self.eccentricities == value) & np.isfinite(value)))
+
+    def _answer(self):
+        vertices = counted(self.graph.n_vertices, "vertex")
+        return f"diameter {self.diameter:g}, radius {self.radius:g} of {vertices}"
 
     def _columns(self):
         return {"eccentricity": self.eccentricities, "closeness": self.closeness, "harmonic": self.harmonic}

@@ -14,7 +14,7 @@ from typing import Literal, Unpack
 from edgewise.device import arrays
 from edgewise.front import CallOptions, front, reporter
 from edgewise.graph import Graph
-from edgewise.method import check_graph, check_method, check_one_or_several
+from edgewise.method import check_graph, check_method, check_one_or_several, worker_names
 from edgewise.paths.apsp.driver import Job, Request
 from edgewise.paths.apsp.floyd_warshall import floyd_warshall, floyd_warshall_simple
 from edgewise.paths.apsp.johnson import johnson
@@ -125,7 +125,8 @@ def all_pairs_shortest_paths(
     check_graph(graph)
     check_one_or_several(device, devices)
     check_method(method, METHODS, {})
-    names: tuple[str, ...] = (graph.device,) if device is None else (arrays.resolve(device),)
-    if devices is not None:
+    if devices is None:
+        names = worker_names(graph.device if device is None else arrays.resolve(device))
+    else:
         names = device_team(devices).names
     return Job(METHODS, graph, Request(method, sources, dtype, names, output, reporter())).run()
