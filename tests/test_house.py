@@ -303,3 +303,8 @@ def test_no_path_of_a_machine_in_the_tree():
         except (UnicodeDecodeError, FileNotFoundError):
             continue
         assert not somewhere.search(text), f"{name} names a folder of one machine"
+
+
+def test_the_citation_names_this_version():
+    written = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert written and written[1] == edgewise.__version__

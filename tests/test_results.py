@@ -10,7 +10,7 @@ import pytest
 import edgewise as ew
 from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError
-from edgewise.result import Result, html_of
+from edgewise.result import SHOWN_ROWS, Result, html_of
 
 PAIRS = {"left": ["a", "b", "d", "<i>", "a"], "right": ["b", "c", "e", "<i>", "c"], "km": [2, 3, 1, 4, 9]}
 
