@@ -130,6 +130,9 @@ def test_tables_are_of_the_library_that_came_in(found):
     updated = ew.update_components(frame, {"left_id": ["b"], "right_id": ["c"]})
     assert updated.to_frame()["cluster"].tolist() == ["a"] * 3
     assert updated.changes()["change"].tolist() == ["grown"]
+    frame = pd.DataFrame({"id": ["b", "a"], "cluster": ["a", "a"]})
+    updated = ew.update_components(frame, {"left_id": ["b"], "right_id": ["c"]})
+    assert updated.component_of("c") == updated.to_dict()["b"] == updated.top(1)["cluster"][0] == "a"
 
 
 def test_a_library_that_is_not_there(found, monkeypatch):

@@ -111,6 +111,11 @@ class Components(ClusterResult):
     merge: str | None = None
 
     @property
+    def _naming(self) -> Name:
+        """What clusters are called where a name is needed."""
+        return "first"
+
+    @property
     def labels(self) -> np.ndarray:
         """Smallest vertex number of each vertex's component: (n_vertices,) int32 or int64 array."""
         return as_labels(self._labels)
@@ -204,15 +209,15 @@ class Components(ClusterResult):
 
         return ClusterTable(self, name, min_size)
 
-    def top(self, count: int = 10, name: Name = "first") -> Frame:
+    def top(self, count: int = 10, name: Name | None = None) -> Frame:
         """Return the largest clusters: columns ``cluster`` and ``size``, largest first.
 
         Parameters
         ----------
         count : int
             Number of clusters; of equal sizes the first ones come first.
-        name : {'first', 'min', 'row'}
-            What a cluster is called, as for :meth:`to_frame`.
+        name : {'first', 'min', 'row'}, optional
+            What a cluster is called, as for :meth:`to_frame`; ``'first'`` by default.
 
         Examples
         --------
@@ -223,7 +228,7 @@ class Components(ClusterResult):
         """
         from edgewise.components.cluster_table import top
 
-        return self._framed(top(self, count, name))
+        return self._framed(top(self, count, name or self._naming))
 
     def size_counts(self) -> Frame:
         """Return how many clusters have each size: columns ``size``, ascending, and ``clusters``.
@@ -265,15 +270,15 @@ class Components(ClusterResult):
             same = arrays.namespace(labels).flatnonzero(labels == labels[vertex])
         return self.graph.ids_of(same)
 
-    def component_of(self, ids: Any, name: Name = "first") -> Any:
+    def component_of(self, ids: Any, name: Name | None = None) -> Any:
         """Return the name of the cluster of an id, or the names of those of several ids.
 
         Parameters
         ----------
         ids : id or (k,) array-like of ids
             As in the input; vertex numbers if the graph has no ids.
-        name : {'first', 'min', 'row'}
-            What a cluster is called, as for :meth:`to_frame`.
+        name : {'first', 'min', 'row'}, optional
+            What a cluster is called, as for :meth:`to_frame`; ``'first'`` by default.
 
         Returns
         -------
@@ -296,7 +301,7 @@ class Components(ClusterResult):
         """
         from edgewise.ingest.arrow import is_text
 
-        table, is_one = self.table(name), np.ndim(ids) == 0
+        table, is_one = self.table(name or self._naming), np.ndim(ids) == 0
         names = table.names_of(table.labels[self.graph.vertices_of([ids] if is_one else ids)])
         if is_one:
             return names[0].as_py()
@@ -325,7 +330,7 @@ class Components(ClusterResult):
         {'a': 0, 'c': 1, 'b': 0, 'd': 1}
         """
         check_column(column, ("cluster", "component", "size"))
-        table = self.table("first")
+        table = self.table(self._naming)
         ids = self.graph.ids_of(np.arange(self.graph.n_vertices)).tolist()
         if column == "size":
             return dict(zip(ids, table.sizes[table.labels].tolist()))

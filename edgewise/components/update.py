@@ -49,8 +49,12 @@ class UpdatedComponents(Components):
         The rule for the names of clusters, of the old table and of this one.
     """
 
-    naming: str = "min"
+    naming: Name = "min"
     _old: Any = None
+
+    @property
+    def _naming(self) -> Name:
+        return self.naming
 
     def table(self, name: Name | None = None, *, min_size: int = 1) -> ClusterTable:
         """The table of the new clusters, by default with names by the same rule."""
@@ -158,7 +162,7 @@ class OldClusters:
     """
 
     records: Records
-    naming: str
+    naming: Name
     labels: np.ndarray
 
     def with_pairs(self, pairs, vertices=None, reading=None) -> Graph:

@@ -206,7 +206,8 @@ class Distances(Result):
     def _answer(self):
         vertices, sources = counted(self.graph.n_vertices, "vertex"), counted(len(self.sources), "source")
         answer = f"{self.n_reached:,} of {vertices} reached from {sources}"
-        return f"{answer}, the farthest at {self.eccentricity:,}" if self.n_reached else answer
+        farthest = f"{self.eccentricity:,.6g}" if self.weighted else f"{self.eccentricity:,}"
+        return f"{answer}, the farthest at {farthest}" if self.n_reached else answer
 
     def _arrow(self, rows=None):
         import pyarrow as pa
