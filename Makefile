@@ -1,6 +1,8 @@
 # make demo    cluster a generated file of pairs and show the largest clusters
 # make test    every check and every test that needs no GPU
 # make docs    the documentation, in docs/_build/html
+# make dist    a release, in dist
+# make smoke   install the release in dist for every Python that is there, and use it
 #
 # Each makes the virtual environment it needs.  Nothing is assumed but make and a Python from 3.11 on.
 
@@ -17,7 +19,7 @@ ON_CPU = NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ON
 	$(TEST)/python -m pytest -q --durations=10
 
 .PHONY: demo test lint types imports engine-simulator engine-interpreter engine-cpu engine-cpu-searches engine-cpu-others engine-fallbacks \
-	docs clean
+	docs dist smoke clean
 
 demo: .venv-demo/ready
 	@mkdir -p $(DEMO)
@@ -62,12 +64,33 @@ docs: .venv-docs/ready
 	.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html."
 
+# The wheel is built from the source distribution, which has every tracked file.
+dist: .venv-release/ready
+	rm -rf dist
+	.venv-release/bin/python -m build --outdir dist .
+	.venv-release/bin/python -m twine check --strict dist/*
+	@tar tzf dist/*.tar.gz | sed 's,^[^/]*/,,' | sort > dist/listed
+	@git ls-files | sort | comm -13 dist/listed - > dist/missing; rm dist/listed
+	@test ! -s dist/missing || { echo "not in the source distribution:"; cat dist/missing; exit 1; }
+	@rm dist/missing
+
+smoke:
+	@test -f dist/*.tar.gz || { echo "dist has no source distribution; run make dist first"; exit 1; }
+	@for version in 3.11 3.12 3.13 3.14; do \
+		command -v python$$version > /dev/null || { echo "Python $$version: not there"; continue; }; \
+		folder=$$(mktemp -d) && python$$version -m venv $$folder/venv && \
+		$$folder/venv/bin/python $(PIP) dist/*.tar.gz && cp tests/smoke.py $$folder && \
+		(cd $$folder && EDGEWISE_CACHE_DIR=$$folder/cache venv/bin/python smoke.py $$folder) || exit 1; \
+		echo "Python $$version: installed and used"; rm -rf $$folder; \
+	done
+
 clean:
-	rm -rf .venv-demo .venv-test .venv-docs $(DEMO) docs/_build docs/api/generated build dist .pytest_cache
+	rm -rf .venv-demo .venv-test .venv-docs .venv-release $(DEMO) docs/_build docs/api/generated build dist .pytest_cache
 
 .venv-demo/ready: WHAT = .
 .venv-test/ready: WHAT = '.[test]'
 .venv-docs/ready: WHAT = '.[docs]'
+.venv-release/ready: WHAT = '.[release]'
 
 .venv-%/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "edgewise needs Python 3.11 or newer; none found (set PYTHON=...)"; exit 1; }

@@ -5,8 +5,9 @@ graphs waited for each other, and the child of a ``fork`` waited for ever if ano
 """
 
 import sys
+from typing import TYPE_CHECKING
 
-if sys.version_info >= (3, 12):
+if TYPE_CHECKING or sys.version_info >= (3, 12):  # type checkers know that of functools
     from functools import cached_property
 else:
 

@@ -11,7 +11,7 @@ searched over and put into pipelines, and they check their input as all of its e
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -56,7 +56,10 @@ BYTES_PER_PAIR = 40
 
 
 class _PointClustering(ClusterMixin, BaseEstimator):
-    """What both estimators have: their input, and labels in the order of the first members."""
+    """What both estimators have: their input, and labels in the order of the first members.
+
+    Each checks its own parameters (``_check``) and clusters the input (``_roots``).
+    """
 
     metric: str
 
@@ -77,12 +80,48 @@ class _PointClustering(ClusterMixin, BaseEstimator):
             raise GraphError(f"a matrix of distances is square, not {X.shape[0]} by {X.shape[1]}")
         return X
 
-    def _label(self, labels):
-        """Number the clusters from 0 on, in the order of their first members."""
-        roots, self.labels_ = np.unique(np.asarray(labels), return_inverse=True)
-        self.labels_ = self.labels_.reshape(-1).astype(np.int64)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster points.
+
+        Parameters
+        ----------
+        X : (n, features) or (n, n) array-like
+            Coordinates, or distances if the metric is ``'precomputed'``.
+        y : ignored
+
+        Returns
+        -------
+        ComponentsClustering or SingleLinkage
+            Itself.
+
+        Raises
+        ------
+        OptionError, ValueError
+            A parameter or the input is out of range; or, for :class:`SingleLinkage`, the graph of the nearest
+            neighbours has more components than clusters are wanted.
+        OutOfMemoryError
+            All distances need more memory than there is.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> ew.SingleLinkage(n_clusters=2).fit([[0], [1], [5], [2]]).n_clusters_
+        2
+        """
+        X = self._checked(X)
+        self._check()
+        roots, numbers = np.unique(np.asarray(self._roots(X)), return_inverse=True)
+        self.labels_ = numbers.reshape(-1).astype(np.int64)
         self.n_clusters_ = len(roots)
         return self
+
+    def _check(self):
+        """Refuse parameters that are out of range."""
+        raise NotImplementedError
+
+    def _roots(self, X):
+        """The first member of each point's cluster."""
+        raise NotImplementedError
 
 
 class ComponentsClustering(_PointClustering):
@@ -117,27 +156,10 @@ class ComponentsClustering(_PointClustering):
         self.distance_threshold = distance_threshold
         self.metric = metric
 
-    def fit(self, X: Any, y: Any = None) -> ComponentsClustering:
-        """Cluster points.
-
-        Parameters
-        ----------
-        X : (n, features) or (n, n) array-like
-            Coordinates, or distances if the metric is ``'precomputed'``.
-        y : ignored
-
-        Returns
-        -------
-        ComponentsClustering
-            Itself.
-
-        Raises
-        ------
-        OptionError, ValueError
-            A parameter or the input is out of range.
-        """
-        X = self._checked(X)
+    def _check(self):
         _check_threshold(self.distance_threshold)
+
+    def _roots(self, X):
         if self.metric == PRECOMPUTED:
             graph = _graph_of_distances(X)
             near = graph.weights <= self.distance_threshold
@@ -149,7 +171,7 @@ class ComponentsClustering(_PointClustering):
                 cKDTree(X).query_pairs(self.distance_threshold, METRICS[self.metric], output_type="ndarray").T
             )
         near = Graph.from_edges(*map(np.ascontiguousarray, pairs), n_vertices=X.shape[0])
-        return self._label(edgewise.connected_components(near).labels)
+        return edgewise.connected_components(near).labels
 
 
 class SingleLinkage(_PointClustering):
@@ -194,30 +216,7 @@ class SingleLinkage(_PointClustering):
         self.metric = metric
         self.n_neighbors = n_neighbors
 
-    def fit(self, X: Any, y: Any = None) -> SingleLinkage:
-        """Cluster points.
-
-        Parameters
-        ----------
-        X : (n, features) or (n, n) array-like
-            Coordinates, or distances if the metric is ``'precomputed'``.
-        y : ignored
-
-        Returns
-        -------
-        SingleLinkage
-            Itself.
-
-        Raises
-        ------
-        OptionError, ValueError
-            A parameter or the input is out of range, or the graph of the nearest neighbours has more
-            components than clusters are wanted.
-        OutOfMemoryError
-            All distances need more memory than there is.
-        """
-        X = self._checked(X)
-        self._check()
+    def _roots(self, X):
         if self.metric == PRECOMPUTED:
             graph = _graph_of_distances(X)
         elif self.n_neighbors is None:
@@ -227,8 +226,8 @@ class SingleLinkage(_PointClustering):
         forest = edgewise.minimum_spanning_forest(graph)
         self.linkage_ = edgewise.single_linkage(forest)
         if self.n_clusters is None:
-            return self._label(forest.components(self.distance_threshold).labels)
-        return self._label(forest.first(graph.n_vertices - self._count(forest)).labels)
+            return forest.components(self.distance_threshold).labels
+        return forest.first(graph.n_vertices - self._count(forest)).labels
 
     def _check(self):
         """Refuse both a number of clusters and a threshold, or none."""

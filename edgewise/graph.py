@@ -17,6 +17,7 @@ from edgewise.errors import GraphError, OptionError, argument, one_of
 if TYPE_CHECKING:
     import scipy.sparse
 
+    from edgewise.ingest.frames import Kind
     from edgewise.workers.split import SplitGraph
 
 REPEATED = ("keep", "first", "sum", "min", "max")
@@ -45,6 +46,8 @@ class Graph:
         caller did not name them.
     records : object or None
         The table of the vertices, if they came with one; :meth:`Components.to_frame` then has its columns.
+    frame_kind : {'arrow', 'pandas', 'polars'}
+        Library of the table that the graph was made of; the tables of its results are of the same.
     made_of : tuple of str
         The forms that the graph was made of: ``"edges"``, ``"rows"`` (CSR) or both.  Choices of a method
         depend on these, and not on the forms that have been derived since.
@@ -57,6 +60,7 @@ class Graph:
         self.assumed_weights: str | None = None
         self.records: Any = None
         self.assumed_columns: tuple[str, ...] | None = None
+        self.frame_kind: Kind = "arrow"
         self.made_of = ("edges",) * (edges is not None) + ("rows",) * (rows is not None)
         self._cache: dict[Any, Any] = {}
 
@@ -357,7 +361,7 @@ class Graph:
         return self.offsets[1:] - self.offsets[:-1]
 
     def to(self, device: str) -> Graph:
-        """Return the graph with its arrays on ``device`` ("cpu", "cuda", "cuda:1"); itself if they are there.
+        """Return the graph with its arrays on ``device`` ("cpu", "gpu", "cuda:1"); itself if they are there.
 
         Raises
         ------
@@ -400,6 +404,7 @@ class Graph:
         graph = Graph(self.n_vertices, edges=edges, rows=rows, **given)
         graph.made_of, graph.assumed_weights = made_of or graph.made_of, self.assumed_weights
         graph.records, graph.assumed_columns = self.records, self.assumed_columns
+        graph.frame_kind = self.frame_kind
         return graph
 
     def split(self, devices: Any, *, by: str = "auto") -> SplitGraph:

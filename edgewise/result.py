@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from edgewise.device import arrays
+from edgewise.errors import EdgewiseError, OptionError, argument, one_of
 from edgewise.graph import check_same_graph
+from edgewise.ingest.frames import as_kind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import Self
 
     import pyarrow
 
+    from edgewise.ingest.frames import Frame, Kind
 
-@dataclass(frozen=True, eq=False)
+#: Rows of a table in a notebook, and characters of a value there.
+SHOWN_ROWS, SHOWN_CHARACTERS = 8, 60
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Base of all results.
 
-    A problem's result is a frozen dataclass that adds its arrays, and implements ``_columns`` (columns of the
-    table beside the ids), ``_verify`` and ``_plot``.
+    A problem's result is a frozen dataclass (``@dataclass(frozen=True, eq=False, repr=False)``) that adds its
+    arrays, and implements ``_answer`` (the answer in a few words), ``_columns`` (columns of the table beside
+    the ids) or ``_arrow`` (the table), ``_verify`` and ``_plot``.
 
     Attributes
     ----------
@@ -36,31 +46,92 @@ class Result:
         Names of the workers that took part: ``"cpu:0"``, ``"cuda:0"``, ``"cuda:1"`` ...
     """
 
-    graph: Any = field(repr=False)
+    #: Column of :meth:`to_dict`; by default the first beside the ids.
+    _main: ClassVar[str | None] = None
+
+    graph: Any
     method: str
     seconds: float
     devices: tuple[str, ...] = field(default=(), kw_only=True)
 
-    def to_frame(self) -> pyarrow.Table:
+    def __str__(self) -> str:
+        """The answer, the method, its time, and the devices if they are not the CPU alone."""
+        where = "" if self.devices in ((), ("cpu:0",)) else f" on {', '.join(self.devices)}"
+        return f"{self._answer()}; {self.method}, {duration(self.seconds)}{where}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self}>"
+
+    def _repr_html_(self) -> str:
+        """The answer, and the first rows of the table, for a notebook."""
+        line = f"<p><b>{type(self).__name__}</b>: {escape(str(self))}</p>"
+        try:
+            head = self._arrow(SHOWN_ROWS + 1)
+        except (EdgewiseError, OSError):  # records in a file that is not there any more
+            return line
+        return line + html_of(head)
+
+    def to_frame(self, *, kind: Kind | None = None) -> Frame:
         """Return a table with one row per vertex, in vertex order.
+
+        Parameters
+        ----------
+        kind : {'arrow', 'pandas', 'polars'}, optional
+            Library of the table; by default that of the table that the graph was made of
+            (:meth:`Graph.from_frame`), otherwise ``'arrow'``.
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
             Column ``id`` (as it came in), and the columns that the class describes.
+
+        Raises
+        ------
+        OptionError
+            The kind is unknown, or its library is not installed.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "a"])
+        >>> ew.cycle_counts(graph, 3).to_frame(kind="pandas")["cycles"].tolist()
+        [1, 1, 1]
         """
-        import pyarrow as pa
+        return self._framed(self._arrow(), kind)
 
-        from edgewise.ingest.arrow import arrow_array
+    def _framed(self, table: pyarrow.Table, kind: Kind | None = None) -> Frame:
+        """A table in the library of the table that the graph was made of, or in another one."""
+        return as_kind(table, self.graph.frame_kind if kind is None else kind)
 
-        columns = {name: arrow_array(arrays.move(one, "cpu")) for name, one in self._columns().items()}
-        ids = self.graph.ids
-        ids = arrow_array(np.arange(self.graph.n_vertices, dtype=np.int64) if ids is None else ids)
-        return pa.table({"id": ids, **columns})
+    def to_dict(self, column: str | None = None) -> dict[Any, Any]:
+        """Return the values by id.
+
+        Parameters
+        ----------
+        column : str, optional
+            Column of :meth:`to_frame`; by default the main one.
+
+        Raises
+        ------
+        OptionError
+            There is no such column.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"])
+        >>> ew.bfs(graph, "b").to_dict()
+        {'a': 1, 'b': 0, 'c': 1, 'd': 2}
+        """
+        table = self._arrow()
+        ids, *names = table.column_names
+        check_column(column, names)
+        column = column or self._main or names[0]
+        return dict(zip(table[ids].to_pylist(), table[column].to_pylist()))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table of :meth:`to_frame` for any library that takes Arrow streams."""
-        return self.to_frame().__arrow_c_stream__(requested_schema)
+        return self._arrow().__arrow_c_stream__(requested_schema)
 
     def write(self, path: str | Path) -> None:
         """Write the table of :meth:`to_frame` to a Parquet, CSV or Arrow file, whole or not at all.
@@ -117,6 +188,25 @@ class Result:
         }
         return replace(self, graph=self.graph.to("cpu"), **moved)
 
+    def _answer(self) -> str:
+        """The answer in a few words, without the method and its time."""
+        return f"result for {counted(self.graph.n_vertices, 'vertex')}"
+
+    def _arrow(self, rows: int | None = None) -> pyarrow.Table:
+        """The table, or its first rows."""
+        import pyarrow as pa
+
+        from edgewise.ingest.arrow import arrow_array
+
+        stop = self.graph.n_vertices if rows is None else min(rows, self.graph.n_vertices)
+        columns = {}
+        for name, values in self._columns().items():
+            with arrays.guard(arrays.device_of(values)):
+                columns[name] = arrow_array(arrays.move(values[:stop], "cpu"))
+        ids = self.graph.ids
+        ids = np.arange(stop, dtype=np.int64) if ids is None else ids[:stop]
+        return pa.table({"id": arrow_array(ids), **columns})
+
     def _columns(self) -> dict[str, Any]:
         """Columns of the table beside the ids, by name: (n_vertices,) arrays on any device."""
         raise NotImplementedError
@@ -128,3 +218,52 @@ class Result:
     def _plot(self, path: Any) -> None:
         """Draw the result into a file."""
         raise NotImplementedError
+
+
+def check_column(column: str | None, names: Sequence[str]) -> None:
+    """Refuse a name that is not among those of the columns."""
+    if column not in (None, *names):
+        raise OptionError(f"{argument('column', column)} is unknown; {one_of(column, names)}")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    Examples
+    --------
+    >>> counted(1, "vertex"), counted(2000, "vertex"), counted(0, "edge")
+    ('1 vertex', '2,000 vertices', '0 edges')
+    """
+    plural = {"vertex": "vertices"}.get(noun, f"{noun}s")
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds, or milliseconds if there are few.
+
+    Examples
+    --------
+    >>> duration(0.0416), duration(0.00031), duration(61.2)
+    ('0.04 s', '0.31 ms', '61 s')
+    """
+    if seconds < 0.01:
+        return f"{1000 * seconds:.2g} ms"
+    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:,.0f} s"
+
+
+def html_of(table: pyarrow.Table) -> str:
+    """The first rows of a table in HTML; one more row than is shown says that there are others."""
+    names = "".join(f"<th>{escape(str(name))}</th>" for name in table.column_names)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row.values())}</tr>"
+        for row in table.slice(0, SHOWN_ROWS).to_pylist()
+    )
+    if table.num_rows > SHOWN_ROWS:
+        rows += f"<tr>{'<td>…</td>' * table.num_columns}</tr>"
+    return f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _cell(value) -> str:
+    """A value of a table in HTML, shortened if it is long."""
+    text = f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
+    return escape(text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…")

@@ -37,7 +37,7 @@ def warmup(
     Parameters
     ----------
     device : str
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one).
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one).
     paths : bool
         Compile the searches for shortest paths, too, for weights of type int64 and float64, as files have
         them.

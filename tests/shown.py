@@ -25,8 +25,15 @@ def environment():
 
 def without_times(text):
     """What a command has printed, without the seconds and the number of threads."""
-    text = re.sub(r"\d+\.\d+ s\b", "... s", text)
+    text = re.sub(r"[\d.]+ m?s\b", "... s", text)
     return re.sub(r"\d+ threads? of", "... threads of", text)
+
+
+class Untimed(doctest.OutputChecker):
+    """Compares what examples print without the seconds."""
+
+    def check_output(self, want, got, optionflags):
+        return super().check_output(without_times(want), without_times(got), optionflags)
 
 
 def on_a_terminal(command, folder):
@@ -49,7 +56,7 @@ def on_a_terminal(command, folder):
 def run_page(text, folder):
     """Run the blocks of a page in their order, in a folder; return how many commands and examples ran."""
     names, ran = {}, 0
-    runner, parser = doctest.DocTestRunner(optionflags=OPTIONS), doctest.DocTestParser()
+    runner, parser = doctest.DocTestRunner(Untimed(), optionflags=OPTIONS), doctest.DocTestParser()
     for language, block in BLOCK.findall(text):
         if language == "python":
             example = parser.get_doctest(block, names, f"example {ran}", None, 0)

@@ -24,6 +24,10 @@ def test_forest(folder):
     assert run_page((DOCS / "forest.md").read_text(), folder) > 5
 
 
+def test_results(folder):
+    assert run_page((DOCS / "results.md").read_text(), folder) > 8
+
+
 def test_thresholds(folder):
     assert run_page((DOCS / "thresholds.md").read_text(), folder) > 15
 

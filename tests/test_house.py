@@ -270,10 +270,26 @@ def test_everything_after_the_data_is_keyword_only():
                 assert parameter.name in data, f"{name}({parameter.name}) can be given by position"
 
 
+class Examples(doctest.DocTestFinder):
+    """Finds the examples of decorated functions too, where the function that is called is another one."""
+
+    def _from_module(self, module, object):
+        return super()._from_module(module, inspect.unwrap(object) if callable(object) else object)
+
+
+def test_examples_of_decorated_functions_are_found():
+    module = import_module("edgewise.paths.bfs")
+    found = {example.name: len(example.examples) for example in Examples().find(module)}
+    assert found["edgewise.paths.bfs.bfs"] > 1
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings_run(name):
-    failures, _ = doctest.testmod(import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert failures == 0
+    module = import_module(name)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    for example in Examples().find(module, module.__name__):
+        runner.run(example)
+    assert runner.summarize().failed == 0
 
 
 def test_no_path_of_a_machine_in_the_tree():
@@ -287,3 +303,8 @@ def test_no_path_of_a_machine_in_the_tree():
         except (UnicodeDecodeError, FileNotFoundError):
             continue
         assert not somewhere.search(text), f"{name} names a folder of one machine"
+
+
+def test_the_citation_names_this_version():
+    written = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert written and written[1] == edgewise.__version__

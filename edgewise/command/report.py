@@ -7,6 +7,7 @@ import edgewise
 from edgewise.command.stages import seconds
 from edgewise.device import threads
 from edgewise.files.destinations import goes_to_standard_output
+from edgewise.result import counted
 from edgewise.timer import Scope
 
 #: Rows of a table that are shown when it is not written to a file.
@@ -95,12 +96,6 @@ def times(clock: Scope) -> str:
 def profile(clock: Scope):
     """Print the tree of scopes to standard error."""
     print(clock, file=sys.stderr)
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 vertex``, ``2,000 vertices``."""
-    plural = {"vertex": "vertices"}.get(noun, f"{noun}s")
-    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def device_in_words(team) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from edgewise.components.ecl_cc import ecl_cc
 from edgewise.components.edge_filter import edge_filter
@@ -28,6 +28,7 @@ from edgewise.components.selection import select_method
 from edgewise.components.symmetric_csr import symmetric_csr
 from edgewise.device import arrays
 from edgewise.errors import OptionError, OutOfMemoryError, argument
+from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Method, Option, check_graph, check_method, check_one_or_several
 from edgewise.workers import SplitGraph, device_team
@@ -116,6 +117,16 @@ METHODS = {
 }
 
 
+class ComponentsOptions(CallOptions, total=False):
+    """Options of :func:`connected_components`: those of its methods, and of every public function."""
+
+    iterations: int
+    segments: int
+    compress_between: int
+    rounds: int
+    rows: str
+
+
 @overload
 def connected_components(
     graph: Graph | SplitGraph,
@@ -126,7 +137,7 @@ def connected_components(
     device: str | None = None,
     devices: str | Sequence[str] | None = None,
     merge: str = "auto",
-    **options: int | str,
+    **options: Unpack[ComponentsOptions],
 ) -> Components: ...
 
 
@@ -138,9 +149,11 @@ def connected_components(
     weight: Any = None,
     method: str = "auto",
     device: str | None = None,
+    **options: Unpack[CallOptions],
 ) -> ThresholdComponents: ...
 
 
+@front
 def connected_components(
     graph: Graph | SplitGraph,
     *,
@@ -150,7 +163,7 @@ def connected_components(
     device: str | None = None,
     devices: str | Sequence[str] | None = None,
     merge: str = "auto",
-    **options: int | str,
+    **options: Unpack[ComponentsOptions],
 ) -> Components | ThresholdComponents:
     """Find the (weakly) connected components of a graph.
 
@@ -167,7 +180,7 @@ def connected_components(
         A name in ``METHODS``, or ``"auto"``: selected by the graph's density, the locality of its ids, the
         forms that it was made of (edge list, rows) and its device.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default the graph's own
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default the graph's own
         device.  The graph is copied to another device at each call; use :meth:`Graph.to` to copy it once.
     devices : str or list of str, optional
         Several devices that share the edges: ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as

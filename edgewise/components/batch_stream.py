@@ -52,7 +52,7 @@ class ComponentsStream(EdgeStream):
         returns ids that occur.  By default the stream grows to the largest number added; while the parent
         array doubles, this takes three times its memory.  Not for strings.
     device : str
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"``: the device of the parents, which does the work.
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"``: the device of the parents, which does the work.
 
     Raises
     ------

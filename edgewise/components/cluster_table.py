@@ -204,6 +204,17 @@ def top(result, count, name):
     return pa.table({"cluster": table.names_of(roots[largest]), "size": arrow_array(sizes[largest])})
 
 
+def sets(result, min_size):
+    """Sets of the ids of clusters; see :meth:`Components.sets`."""
+    table = ClusterTable(result, None, min_size)  # checks the size
+    order = np.argsort(table.labels, kind="stable")
+    ids = result.graph.ids_of(order).tolist()
+    sizes = arrays.move(result.sizes(), "cpu")
+    stops = np.cumsum(sizes)
+    large = sizes >= table.min_size
+    return [set(ids[start:stop]) for start, stop in zip((stops - sizes)[large], stops[large])]
+
+
 def size_counts(result):
     """Table of the number of clusters of each size; see :meth:`Components.size_counts`."""
     import pyarrow as pa

@@ -32,6 +32,7 @@ from edgewise.files.pair_tables import parts_of
 from edgewise.files.row_groups import PairFiles
 from edgewise.files.streams import check_path, reading
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch
+from edgewise.front import front, reporter
 from edgewise.ingest.arrow import is_text
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, integer_type
 from edgewise.method import check_one_or_several, is_number
@@ -53,6 +54,7 @@ SPARSEST = 8
 POLL_SECONDS = 0.1
 
 
+@front
 def stream_components(
     path: str | PathLike | BinaryIO | list,
     *,
@@ -76,7 +78,7 @@ def stream_components(
         Upper bound of integer ids, for which the parents are allocated at once.  By default they grow to the
         largest id.  The result has a row for each id that occurs, unlike that of :class:`ComponentsStream`.
     device : str, optional
-        ``"cpu"`` (the default), ``"cuda"``, ``"cuda:1"`` or ``"auto"``.
+        ``"cpu"`` (the default), ``"gpu"``, ``"cuda:1"`` or ``"auto"``.
     devices : str or list of str, optional
         Several devices that share the batches, as in :func:`edgewise.connected_components`.
     merge : str
@@ -89,9 +91,8 @@ def stream_components(
         Seconds between two checkpoints.
     **reading
         ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null`` and ``sep``, as in
-        :func:`edgewise.read`, and ``progress``, a callable that is called regularly with the number of rows
-        read and of all rows (``None`` if unknown).
-        Weights are not read, so a row whose weight is missing counts.
+        :func:`edgewise.read`.  Weights are not read, so a row whose weight is missing counts.  Progress is
+        counted in rows; the number of all rows may be unknown (``None``).
 
     Returns
     -------
@@ -122,14 +123,13 @@ def stream_components(
     >>> result.to_frame().to_pydict()
     {'id': [2, 7, 9, 12], 'component': [0, 1, 1, 1]}
     """
-    progress = reading.pop("progress", None)
     for name in reading:
         if name not in READING:
             known = ", ".join(READING)
             raise OptionError(f"{argument(name)} means nothing for a stream of tables, which knows {known}")
     team = stream_team(device, devices, merge)
     stream = FileStream(path, reading, n_vertices, team, merge, checkpoint, every)
-    result = stream.run(progress)
+    result = stream.run(reporter())
     stream.remove_checkpoint()
     return result
 

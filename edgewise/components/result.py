@@ -6,8 +6,8 @@ A component's vertices are counted at its root, by all threads of a GPU or, if t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from edgewise.cached_property import cached_property
 from edgewise.components.sizes import ComponentSizes
 from edgewise.device import arrays, each, threads
 from edgewise.primitives import histogram
-from edgewise.result import Result
+from edgewise.result import Result, check_column, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     import pyarrow
 
     from edgewise.components.cluster_table import ClusterTable
+    from edgewise.ingest.frames import Frame, Kind
 
+#: What a cluster is called; see :meth:`Components.to_frame`.
+Name = Literal["first", "min", "row"]
 #: Largest number of vertices whose labels are returned as int32, which every table library supports.
 MAX_INT32_VERTICES = 2**31 - 1
 #: Vertices from which memory matters more than the time to compile a loop, and the sizes searched at a time.
@@ -39,8 +42,61 @@ def as_labels(vertices):
     return vertices.astype(np.int64, copy=False)
 
 
-@dataclass(frozen=True, eq=False)
-class Components(Result):
+class ClusterResult(Result):
+    """Base of results with clusters: their table is made block by block, with names by a rule.
+
+    A class derived from it implements :meth:`table`.
+    """
+
+    def table(self, name: Name | None = None, *, min_size: int = 1) -> ClusterTable:
+        """Return the table of :meth:`to_frame`, which can be written block by block.
+
+        Parameters
+        ----------
+        name, min_size
+            As for :meth:`to_frame`.
+        """
+        raise NotImplementedError
+
+    def to_reader(self, name: Name | None = None, *, min_size: int = 1) -> pyarrow.RecordBatchReader:
+        """Return the table of :meth:`to_frame` as a reader, which makes its batches when they are read.
+
+        Parameters
+        ----------
+        name, min_size
+            As for :meth:`to_frame`.
+        """
+        return self.table(name, min_size=min_size).to_reader()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table of :meth:`to_frame` for any library that takes Arrow streams."""
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+    def write(self, path: str | Path, name: Name | None = None, *, min_size: int = 1) -> None:
+        """Write the table of :meth:`to_frame` to a Parquet, CSV or Arrow file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+        name, min_size
+            As for :meth:`to_frame`.
+
+        Raises
+        ------
+        FileError
+            The suffix is unknown, or the file cannot be written.
+        """
+        from edgewise.files import formats
+
+        formats.write(self.to_reader(name, min_size=min_size), path)
+
+    def _arrow(self, rows=None):
+        table = self.table()
+        return table.to_frame() if rows is None else table.head(rows)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Components(ClusterResult):
     """Connected components of a graph.
 
     Attributes
@@ -51,11 +107,16 @@ class Components(Result):
         How the labels of several devices were merged; ``None`` for one device.
     """
 
-    _labels: Any = field(repr=False)
+    _labels: Any
     merge: str | None = None
 
     @property
-    def labels(self):
+    def _naming(self) -> Name:
+        """What clusters are called where a name is needed."""
+        return "first"
+
+    @property
+    def labels(self) -> np.ndarray:
         """Smallest vertex number of each vertex's component: (n_vertices,) int32 or int64 array."""
         return as_labels(self._labels)
 
@@ -81,11 +142,11 @@ class Components(Result):
             return self._gpu_sizes.count
 
     @property
-    def roots(self):
+    def roots(self) -> np.ndarray:
         """Smallest vertex number of each component, ascending: (count,) array."""
         return self._roots_and_sizes[0]
 
-    def sizes(self):
+    def sizes(self) -> np.ndarray:
         """Number of vertices of each component, in the order of :attr:`roots`: (count,) int64 array."""
         return self._roots_and_sizes[1]
 
@@ -97,7 +158,7 @@ class Components(Result):
         with arrays.guard(arrays.device_of(self._labels)):
             return self._gpu_sizes.largest
 
-    def to_frame(self, name: str | None = None, *, min_size: int = 1) -> pyarrow.Table:
+    def to_frame(self, name: Name | None = None, *, min_size: int = 1, kind: Kind | None = None) -> Frame:
         """Return a table with one row per vertex.
 
         Parameters
@@ -108,10 +169,13 @@ class Components(Result):
             same for every order of the input.  By default ``'first'`` if the graph has records.
         min_size : int
             Leave out the rows of clusters with fewer members.
+        kind : {'arrow', 'pandas', 'polars'}, optional
+            Library of the table; by default that of the table that the graph was made of
+            (:meth:`Graph.from_frame`), otherwise ``'arrow'``.
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
             If the graph has no records and no name is given: ``id`` and ``component``, the number of the
             cluster's first vertex.  Otherwise the columns of the records, in their order, or ``id`` (in
             ascending order if the name is ``'min'``), then ``cluster``, and ``size``: the number of members,
@@ -120,7 +184,7 @@ class Components(Result):
         Raises
         ------
         OptionError
-            The name is unknown, or the size is not a whole number from 1 on.
+            The name or the kind is unknown, or the size is not a whole number from 1 on.
         GraphError
             The records have changed, or have a column ``cluster`` or ``size``.
 
@@ -131,23 +195,9 @@ class Components(Result):
         >>> ew.connected_components(graph).to_frame("min", min_size=2).to_pydict()
         {'id': ['a', 'b', 'd', 'e'], 'cluster': ['a', 'b', 'a', 'b'], 'size': [2, 2, 2, 2]}
         """
-        return self.table(name, min_size=min_size).to_frame()
+        return self._framed(self.table(name, min_size=min_size).to_frame(), kind)
 
-    def to_reader(self, name: str | None = None, *, min_size: int = 1) -> pyarrow.RecordBatchReader:
-        """Return the table of :meth:`to_frame` as a reader, which makes its batches when they are read.
-
-        Parameters
-        ----------
-        name, min_size
-            As for :meth:`to_frame`.
-        """
-        return self.table(name, min_size=min_size).to_reader()
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The table of :meth:`to_frame` for any library that takes Arrow streams."""
-        return self.to_reader().__arrow_c_stream__(requested_schema)
-
-    def table(self, name: str | None = None, *, min_size: int = 1) -> ClusterTable:
+    def table(self, name: Name | None = None, *, min_size: int = 1) -> ClusterTable:
         """Return the table of :meth:`to_frame`, which can be written block by block.
 
         Parameters
@@ -159,33 +209,15 @@ class Components(Result):
 
         return ClusterTable(self, name, min_size)
 
-    def write(self, path: str | Path, name: str | None = None, *, min_size: int = 1) -> None:
-        """Write the table of :meth:`to_frame` to a Parquet, CSV or Arrow file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path-like
-        name, min_size
-            As for :meth:`to_frame`.
-
-        Raises
-        ------
-        FileError
-            The suffix is unknown, or the file cannot be written.
-        """
-        from edgewise.files import formats
-
-        formats.write(self.to_reader(name, min_size=min_size), path)
-
-    def top(self, count: int = 10, name: str = "first") -> pyarrow.Table:
+    def top(self, count: int = 10, name: Name | None = None) -> Frame:
         """Return the largest clusters: columns ``cluster`` and ``size``, largest first.
 
         Parameters
         ----------
         count : int
             Number of clusters; of equal sizes the first ones come first.
-        name : {'first', 'min', 'row'}
-            What a cluster is called, as for :meth:`to_frame`.
+        name : {'first', 'min', 'row'}, optional
+            What a cluster is called, as for :meth:`to_frame`; ``'first'`` by default.
 
         Examples
         --------
@@ -196,9 +228,9 @@ class Components(Result):
         """
         from edgewise.components.cluster_table import top
 
-        return top(self, count, name)
+        return self._framed(top(self, count, name or self._naming))
 
-    def size_counts(self) -> pyarrow.Table:
+    def size_counts(self) -> Frame:
         """Return how many clusters have each size: columns ``size``, ascending, and ``clusters``.
 
         Examples
@@ -210,9 +242,9 @@ class Components(Result):
         """
         from edgewise.components.cluster_table import size_counts
 
-        return size_counts(self)
+        return self._framed(size_counts(self))
 
-    def members(self, id: Any) -> Any:
+    def members(self, id: Any) -> np.ndarray | pyarrow.Array:
         """Return the ids in the cluster of an id, in vertex order: an array like :attr:`Graph.ids`.
 
         Parameters
@@ -237,6 +269,101 @@ class Components(Result):
         with arrays.guard(arrays.device_of(labels)):
             same = arrays.namespace(labels).flatnonzero(labels == labels[vertex])
         return self.graph.ids_of(same)
+
+    def component_of(self, ids: Any, name: Name | None = None) -> Any:
+        """Return the name of the cluster of an id, or the names of those of several ids.
+
+        Parameters
+        ----------
+        ids : id or (k,) array-like of ids
+            As in the input; vertex numbers if the graph has no ids.
+        name : {'first', 'min', 'row'}, optional
+            What a cluster is called, as for :meth:`to_frame`; ``'first'`` by default.
+
+        Returns
+        -------
+        str, int or (k,) array
+            The name for one id; for several a NumPy array of numbers, or an Arrow array of strings.
+
+        Raises
+        ------
+        GraphError
+            An id is not in the graph.
+        OptionError
+            The name is unknown.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> result = ew.connected_components(ew.Graph.from_edges(["a", "c"], ["b", "d"]))
+        >>> result.component_of("d"), result.component_of(["b", "d", "a"]).to_pylist()
+        ('c', ['a', 'c', 'a'])
+        """
+        from edgewise.ingest.arrow import is_text
+
+        table, is_one = self.table(name or self._naming), np.ndim(ids) == 0
+        names = table.names_of(table.labels[self.graph.vertices_of([ids] if is_one else ids)])
+        if is_one:
+            return names[0].as_py()
+        return names if is_text(names.type) else names.to_numpy()
+
+    def to_dict(self, column: str | None = None) -> dict[Any, Any]:
+        """Return the name of the cluster of every id: the id of the member that comes first.
+
+        Parameters
+        ----------
+        column : {'cluster', 'component', 'size'}, optional
+            What the values are: the names, by default; the numbers of the first members; or the sizes.
+
+        Raises
+        ------
+        OptionError
+            There is no such column.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> result = ew.connected_components(ew.Graph.from_edges(["a", "c"], ["b", "d"]))
+        >>> result.to_dict()
+        {'a': 'a', 'c': 'c', 'b': 'a', 'd': 'c'}
+        >>> result.to_dict("component")
+        {'a': 0, 'c': 1, 'b': 0, 'd': 1}
+        """
+        check_column(column, ("cluster", "component", "size"))
+        table = self.table(self._naming)
+        ids = self.graph.ids_of(np.arange(self.graph.n_vertices)).tolist()
+        if column == "size":
+            return dict(zip(ids, table.sizes[table.labels].tolist()))
+        names = table.labels if column == "component" else table.names_of(table.labels)
+        return dict(zip(ids, names.tolist()))
+
+    def sets(self, *, min_size: int = 1) -> list[set]:
+        """Return the clusters as sets of ids, in the order of their first members.
+
+        Parameters
+        ----------
+        min_size : int
+            Leave out clusters with fewer members.
+
+        Raises
+        ------
+        OptionError
+            The size is not a whole number from 1 on.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> result = ew.connected_components(ew.Graph.from_edges(["a", "c", "d"], ["b", "d", "d"]))
+        >>> [sorted(cluster) for cluster in result.sets()]
+        [['a', 'b'], ['c', 'd']]
+        """
+        from edgewise.components.cluster_table import sets
+
+        return sets(self, min_size)
+
+    def _answer(self):
+        clusters, vertices = counted(self.count, "cluster"), counted(self.graph.n_vertices, "vertex")
+        return f"{clusters} of {vertices}, largest {self.largest:,}"
 
     def _columns(self):
         return {"component": self.labels}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,19 +10,17 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.components.cluster_table import ClusterTable
 from edgewise.components.naming import name_givers_of_levels
-from edgewise.components.result import Components, as_labels
+from edgewise.components.result import ClusterResult, Components, Name, as_labels
 from edgewise.components.threshold_limits import is_reached
 from edgewise.device import arrays, each, fetch_add
 from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import arrow_array
 from edgewise.primitives import count
-from edgewise.result import Result
+from edgewise.result import counted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pyarrow
+    from edgewise.ingest.frames import Frame, Kind
 
 #: Before the threshold in the names of columns.
 CLUSTER = "cluster_"
@@ -37,8 +35,8 @@ def add_parts(vertex, parts, labels, sizes):
         fetch_add(sizes, labels[vertex], sizes[vertex])
 
 
-@dataclass(frozen=True, eq=False)
-class ThresholdComponents(Result):
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdComponents(ClusterResult):
     """Connected components of the edges of at least a weight, for several thresholds of the weight.
 
     Attributes
@@ -50,11 +48,11 @@ class ThresholdComponents(Result):
     """
 
     thresholds: tuple[Any, ...]
-    _labels: Any = field(repr=False)
-    _weights: Any = field(repr=False)
+    _labels: Any
+    _weights: Any
 
     @property
-    def labels(self):
+    def labels(self) -> np.ndarray:
         """Smallest vertex number of each vertex's component, at each threshold.
 
         Returns
@@ -104,27 +102,27 @@ class ThresholdComponents(Result):
         return tuple(np.array(column, np.int64) for column in zip(*found))
 
     @property
-    def counts(self):
+    def counts(self) -> np.ndarray:
         """Number of components at each threshold: (thresholds,) int64 array on the host."""
         return self._counts_and_largest[0]
 
     @property
-    def largest(self):
+    def largest(self) -> np.ndarray:
         """Size of the largest component at each threshold: (thresholds,) int64 array on the host."""
         return self._counts_and_largest[1]
 
     @cached_property
-    def edge_counts(self):
+    def edge_counts(self) -> np.ndarray:
         """Number of edges of at least each threshold: (thresholds,) int64 array on the host."""
         with arrays.guard(arrays.device_of(self._weights)):
             return np.array([count(is_reached(one, self._weights)) for one in self.thresholds], np.int64)
 
-    def summary(self) -> pyarrow.Table:
+    def summary(self) -> Frame:
         """Return a table with one row per threshold.
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
             Columns ``threshold``, ``edges`` (how many have at least this weight), ``components`` and
             ``largest`` (the number of vertices of the largest component).
 
@@ -139,9 +137,10 @@ class ThresholdComponents(Result):
 
         columns = {"edges": self.edge_counts, "components": self.counts, "largest": self.largest}
         own = pa.array(np.array(self.thresholds))
-        return pa.table({"threshold": own, **{name: arrow_array(one) for name, one in columns.items()}})
+        columns = {name: arrow_array(one) for name, one in columns.items()}
+        return self._framed(pa.table({"threshold": own, **columns}))
 
-    def to_frame(self, name: str | None = None, *, min_size: int = 1) -> pyarrow.Table:
+    def to_frame(self, name: Name | None = None, *, min_size: int = 1, kind: Kind | None = None) -> Frame:
         """Return a table with one row per vertex, and the name of its cluster at each threshold.
 
         Parameters
@@ -151,17 +150,19 @@ class ThresholdComponents(Result):
             vertices that is a cluster at several thresholds has the same name at all of them.
         min_size : int
             Leave out the rows of clusters that have fewer members at the lowest threshold.
+        kind : {'arrow', 'pandas', 'polars'}, optional
+            Library of the table, as for :meth:`Components.to_frame`.
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
             The columns of the records, or ``id`` (in ascending order if the name is ``'min'``), then
             ``cluster_0.8`` and so on, one for each threshold.
 
         Raises
         ------
         OptionError
-            The name is unknown, or the size is not a whole number from 1 on.
+            The name or the kind is unknown, or the size is not a whole number from 1 on.
         GraphError
             The records have changed, or have a column of such a name.
 
@@ -172,23 +173,9 @@ class ThresholdComponents(Result):
         >>> ew.connected_components(graph, thresholds=[0.5, 0.85]).to_frame().to_pydict()
         {'id': ['a', 'b', 'c'], 'cluster_0.5': ['a', 'a', 'a'], 'cluster_0.85': ['a', 'a', 'c']}
         """
-        return self.table(name, min_size=min_size).to_frame()
+        return self._framed(self.table(name, min_size=min_size).to_frame(), kind)
 
-    def to_reader(self, name: str | None = None, *, min_size: int = 1) -> pyarrow.RecordBatchReader:
-        """Return the table of :meth:`to_frame` as a reader, which makes its batches when they are read.
-
-        Parameters
-        ----------
-        name, min_size
-            As for :meth:`to_frame`.
-        """
-        return self.table(name, min_size=min_size).to_reader()
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The table of :meth:`to_frame` for any library that takes Arrow streams."""
-        return self.to_reader().__arrow_c_stream__(requested_schema)
-
-    def table(self, name: str | None = None, *, min_size: int = 1) -> ThresholdTable:
+    def table(self, name: Name | None = None, *, min_size: int = 1) -> ThresholdTable:
         """Return the table of :meth:`to_frame`, which can be written block by block.
 
         Parameters
@@ -198,23 +185,12 @@ class ThresholdComponents(Result):
         """
         return ThresholdTable(self, name, min_size)
 
-    def write(self, path: str | Path, name: str | None = None, *, min_size: int = 1) -> None:
-        """Write the table of :meth:`to_frame` to a Parquet, CSV or Arrow file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path-like
-        name, min_size
-            As for :meth:`to_frame`.
-
-        Raises
-        ------
-        FileError
-            The suffix is unknown, or the file cannot be written.
-        """
-        from edgewise.files import formats
-
-        formats.write(self.to_reader(name, min_size=min_size), path)
+    def _answer(self):
+        vertices = counted(self.graph.n_vertices, "vertex")
+        if not len(self.thresholds):
+            return f"no thresholds for {vertices}"
+        first, last = (counted(int(number), "cluster") for number in self.counts[[0, -1]])
+        return f"{first} of {vertices} at {self.thresholds[0]}, {last} at {self.thresholds[-1]}"
 
     def _verify(self, graph):
         from edgewise.components.verification import verify

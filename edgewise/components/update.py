@@ -9,7 +9,7 @@ names as all pairs at once.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -22,18 +22,21 @@ from edgewise.components.naming import check_name, name_givers
 from edgewise.errors import GraphError, argument
 from edgewise.files import read
 from edgewise.files.records import records_of
+from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import ColumnNumbers, arrow_array, is_text, value_type
+from edgewise.ingest.frames import kind_of
 from edgewise.ingest.records import Records
 
 if TYPE_CHECKING:
-    import pyarrow
+    from edgewise.components.result import Name
+    from edgewise.ingest.frames import Frame
 
 CLUSTER, SIZE = ADDED
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UpdatedComponents(Components):
     """Connected components of old clusters and new pairs.
 
@@ -46,19 +49,23 @@ class UpdatedComponents(Components):
         The rule for the names of clusters, of the old table and of this one.
     """
 
-    naming: str = "min"
-    _old: Any = field(default=None, repr=False)
+    naming: Name = "min"
+    _old: Any = None
 
-    def table(self, name: str | None = None, *, min_size: int = 1) -> ClusterTable:
+    @property
+    def _naming(self) -> Name:
+        return self.naming
+
+    def table(self, name: Name | None = None, *, min_size: int = 1) -> ClusterTable:
         """The table of the new clusters, by default with names by the same rule."""
         return ClusterTable(self, name or self.naming, min_size, self._old.records.id_column)
 
-    def changes(self) -> pyarrow.Table:
+    def changes(self) -> Frame:
         """Return the clusters that have changed, a row for each old cluster, and those that are new.
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
             ``change``: ``'merged'`` (with other old clusters), ``'grown'`` (by new members) or ``'new'``;
             ``before``: the old name, null for a new cluster; ``cluster``: the new name; ``size_before`` and
             ``size``.  Clusters come in the order of their first members.
@@ -74,18 +81,19 @@ class UpdatedComponents(Components):
         >>> result.changes()["before"].to_pylist(), result.changes()["cluster"].to_pylist()
         (['a', 'c', None], ['a', 'a', 'x'])
         """
-        return self._changes
+        return self._framed(self._changes)
 
     @cached_property
     def _changes(self):
         return _changes(self)
 
 
+@front
 def update_components(
     clusters: Any,
     pairs: Any,
     *,
-    name: str | None = None,
+    name: Name | None = None,
     vertices: Any = None,
     vertex_id: str | None = None,
     **options: Any,
@@ -135,6 +143,7 @@ def update_components(
     solving = {key: options.pop(key) for key in ("method", "device", "devices", "merge") if key in options}
     old = read_clusters(clusters, name or "min", vertex_id)
     graph = old.with_pairs(pairs, vertices, options)
+    graph.frame_kind = kind_of(clusters)
     return old.updated(connected_components(graph, **solving))
 
 
@@ -153,7 +162,7 @@ class OldClusters:
     """
 
     records: Records
-    naming: str
+    naming: Name
     labels: np.ndarray
 
     def with_pairs(self, pairs, vertices=None, reading=None) -> Graph:
@@ -194,7 +203,6 @@ def _of_pairs(pairs, records, reading):
     """The graph of new pairs among the records."""
     if isinstance(pairs, str | bytes | os.PathLike | list | tuple):
         return read(pairs, vertices=records, **{"weight": False, **reading})
-    reading = {key: value for key, value in reading.items() if key != "progress"}
     return Graph.from_frame(pairs, vertices=records, **reading)
 
 

@@ -7,10 +7,10 @@ devices and schedules give the same counts bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from edgewise.cycles.planning import SCHEDULES
 from edgewise.cycles.result import Cycles
 from edgewise.device import arrays, each
 from edgewise.errors import OptionError, argument
+from edgewise.front import CallOptions, Progress, front, reporter
 from edgewise.graph import Graph
 from edgewise.method import check_device, check_method, check_one_or_several, is_number, worker_names
 from edgewise.timer import timer
@@ -29,6 +30,15 @@ from edgewise.workers import DeviceTeam, Worker, device_team
 __all__ = ["METHODS", "SCHEDULES", "CycleMethod", "Cycles", "check_length", "cycle_counts"]
 
 
+class CycleOptions(CallOptions, total=False):
+    """Options of :func:`cycle_counts`: those of its methods, and of every public function."""
+
+    schedule: str
+    force: bool
+    cap: int
+
+
+@front
 def cycle_counts(
     graph: Graph,
     length: int,
@@ -37,8 +47,7 @@ def cycle_counts(
     count_directions: bool = False,
     device: str | None = None,
     devices: str | Sequence[str] | None = None,
-    progress: Callable[[float, float], Any] | None = None,
-    **options: Any,
+    **options: Unpack[CycleOptions],
 ) -> Cycles:
     """Count the simple cycles of one length through every vertex.
 
@@ -57,13 +66,11 @@ def cycle_counts(
     count_directions : bool
         Count every cycle once in each direction: twice as many, as the CS406 project did.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default the device of
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default the device of
         the graph.  The graph is copied there for this call.
     devices : str or list of str, optional
         Several devices that share the vertices: ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as
         ``["cuda:0", "cuda:1"]``; each has all of the graph.
-    progress : callable, optional
-        Called with the estimated work that is done, and all of it; on a GPU only once if that is a second's.
     **options
         * ``schedule`` : str. How vertices are dealt to the devices: a name in ``SCHEDULES``;
           ``"static-weighted:10"`` and ``"queue:64"`` take a number.  ``"auto"``, the default, leaves the CPU
@@ -108,7 +115,7 @@ def cycle_counts(
         team = DeviceTeam([Worker(worker_names(where)[0], where)])
     for worker in team:
         check_device(method, worker.device, METHODS)
-    request = _Request(int(length), method, options, team, planning.parse(schedule), bool(force), progress)
+    request = _Request(int(length), method, options, team, planning.parse(schedule), bool(force), reporter())
     device = team[0].device
     graph = graph.to(device)
     with arrays.guard(device):
@@ -137,11 +144,11 @@ class _Request(NamedTuple):
 
     length: int
     method: str
-    options: dict[str, Any]
+    options: CycleOptions
     team: DeviceTeam
     schedule: tuple[str, float]
     force: bool
-    progress: Callable[[float, float], Any] | None
+    progress: Progress | None
 
 
 class _Counted(NamedTuple):

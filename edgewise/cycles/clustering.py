@@ -10,9 +10,9 @@ through it beside those that its neighbours' other edges could make:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -23,13 +23,14 @@ from edgewise.cycles.counting.ranked import ranked_of
 from edgewise.cycles.result import Cycles, exact_sum
 from edgewise.device import arrays, each
 from edgewise.errors import VerificationError
+from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
-from edgewise.result import Result
+from edgewise.result import Result, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pyarrow
+    from edgewise.ingest.frames import Frame
 
 
 @each
@@ -52,7 +53,7 @@ def divide_squares(vertex, offsets, neighbours, rank, triangles, squares, coeffi
     coefficients[vertex] = count / possible if possible > 0 else 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Clustering(Result):
     """Triangles and clustering coefficients of a graph's vertices.
 
@@ -69,12 +70,14 @@ class Clustering(Result):
         Edges that were ignored: self-loops, and those whose endpoints an earlier edge joins.
     """
 
-    triangles: Any = field(repr=False)
-    coefficients: Any = field(repr=False)
+    _main: ClassVar[str | None] = "coefficient"
+
+    triangles: np.ndarray
+    coefficients: np.ndarray
     n_self_loops: int = 0
     n_duplicates: int = 0
 
-    def degrees(self):
+    def degrees(self) -> np.ndarray:
         """Neighbours of each vertex, each counted once, itself not: (n_vertices,) int64 array."""
         with arrays.guard(self.graph.device):
             ranked = ranked_of(self.graph)
@@ -94,7 +97,7 @@ class Clustering(Result):
         return float(coefficients.mean()) if len(coefficients) else 0.0
 
     @cached_property
-    def squares(self):
+    def squares(self) -> np.ndarray:
         """Square clustering coefficient of each vertex, counted on first use: (n_vertices,) float64 array.
 
         Raises
@@ -111,12 +114,12 @@ class Clustering(Result):
             divide_squares(graph.n_vertices, *rows, self.triangles, counts, coefficients)
         return coefficients
 
-    def edge_triangles(self) -> pyarrow.Table:
+    def edge_triangles(self) -> Frame:
         """Return a table with one row per edge, without self-loops and repeated edges.
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
             Columns ``source`` and ``target`` (ids as they came in), and ``triangles`` (int32) through the
             edge.  The source comes before the target in the order of the vertices, and edges in the order of
             both.
@@ -138,7 +141,11 @@ class Clustering(Result):
             name: arrow_array(self.graph.ids_of(endpoints[once]))
             for name, endpoints in {"source": one, "target": other}.items()
         }
-        return pa.table({**ids, "triangles": arrow_array(triangles[once])})
+        return self._framed(pa.table({**ids, "triangles": arrow_array(triangles[once])}))
+
+    def _answer(self):
+        average = f"average clustering {self.average:.3g}, transitivity {self.transitivity:.3g}"
+        return f"{average} of {counted(self.graph.n_vertices, 'vertex')}"
 
     def _columns(self) -> dict[str, Any]:
         return {"triangles": self.triangles, "coefficient": self.coefficients}
@@ -160,8 +167,13 @@ class Clustering(Result):
         plots.histogram(arrays.move(self.coefficients, "cpu"), path, labels)
 
 
+@front
 def clustering(
-    graph: Graph, *, device: str | None = None, devices: str | Sequence[str] | None = None
+    graph: Graph,
+    *,
+    device: str | None = None,
+    devices: str | Sequence[str] | None = None,
+    **options: Unpack[CallOptions],
 ) -> Clustering:
     """Find the triangles through every vertex, and what share of its neighbours are neighbours.
 

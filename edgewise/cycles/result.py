@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +13,12 @@ from edgewise.cycles.search.sampling import estimate_from, sample
 from edgewise.cycles.verification import verify
 from edgewise.device import arrays
 from edgewise.errors import OptionError, VerificationError
-from edgewise.result import Result
+from edgewise.result import Result, check_column, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pyarrow
+    from edgewise.ingest.frames import Frame, Kind
 
 #: Relative difference of two estimates from the same draws, summed in another order.
 ROUNDING = 1e-6
@@ -31,7 +31,7 @@ def exact_sum(counts) -> int:
     return upper + lower
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cycles(Result):
     """Simple cycles of one length through every vertex of a graph.
 
@@ -54,7 +54,7 @@ class Cycles(Result):
     """
 
     length: int
-    counts: Any = field(repr=False)
+    counts: np.ndarray
     n_self_loops: int = 0
     n_duplicates: int = 0
     count_directions: bool = False
@@ -70,6 +70,11 @@ class Cycles(Result):
     def max_count(self) -> int:
         """Largest count of a vertex; 0 for the empty graph."""
         return int(self.counts.max()) if len(self.counts) else 0
+
+    def _answer(self):
+        directions = " in both directions" if self.count_directions else ""
+        cycles = f"{counted(self.total, 'cycle')} of length {self.length}{directions}"
+        return f"{cycles}, at most {self.max_count:,} through a vertex"
 
     def _columns(self) -> dict[str, Any]:
         return {"cycles": self.counts}
@@ -87,7 +92,7 @@ class Cycles(Result):
         plots.spans(through[through > 0], path, labels, base)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CycleEstimate(Result):
     """An estimate of the number of cycles of one length in a graph.
 
@@ -118,14 +123,31 @@ class CycleEstimate(Result):
     hits: int
     seed: int
 
-    def to_frame(self) -> pyarrow.Table:
+    def to_frame(self, *, kind: Kind | None = None) -> Frame:
         """Return a table of one row.
+
+        Parameters
+        ----------
+        kind : {'arrow', 'pandas', 'polars'}, optional
+            Library of the table, as for :meth:`edgewise.result.Result.to_frame`.
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
             Columns ``length``, ``total``, ``low``, ``high``, ``confidence``, ``samples``, ``hits``, ``seed``.
         """
+        return super().to_frame(kind=kind)
+
+    def to_dict(self, column: str | None = None) -> dict[str, Any]:
+        """Return the numbers of the estimate by name: :attr:`facts`, or one of them."""
+        check_column(column, list(self.facts))
+        return self.facts if column is None else {column: self.facts[column]}
+
+    def _answer(self):
+        bounds = f"{self.low:,.0f} to {self.high:,.0f} with a confidence of {self.confidence:g}"
+        return f"about {self.total:,.0f} cycles of length {self.length} ({bounds})"
+
+    def _arrow(self, rows=None):
         import pyarrow as pa
 
         return pa.table({name: [value] for name, value in self.facts.items()})

@@ -12,7 +12,9 @@ from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, OutOfMemoryError, argument, one_of
 
 #: What a device may be called.
-DEVICES = ("auto", "cpu", "cuda", "cuda:N")
+DEVICES = ("auto", "cpu", "gpu", "cuda", "cuda:N")
+#: What a GPU may be called before its number.
+GPU = ("cuda", "gpu")
 _NUMBERS = frozenset((int, float, bool, np.int64, np.int32, np.float64))
 
 
@@ -102,7 +104,10 @@ def _cuda_device(number):
 
 
 def resolve(where: str) -> str:
-    """Normalise a device given by a user: ``cuda`` means ``cuda:0``, ``auto`` a GPU if there is one."""
+    """Normalise a device given by a user.
+
+    ``cuda`` and ``gpu`` mean ``cuda:0``, ``gpu:1`` means ``cuda:1``, and ``auto`` a GPU if there is one.
+    """
     if not isinstance(where, str):
         raise DeviceError(f"device {where!r} is unknown; use a string, one of {', '.join(DEVICES)}")
     if where == "auto":
@@ -110,8 +115,8 @@ def resolve(where: str) -> str:
     if where == "cpu":
         return "cpu"
     kind, _, number = where.partition(":")
-    if kind != "cuda" or not (number == "" or number.isdecimal()):
-        raise DeviceError(f"device {where!r} is unknown; {one_of(where.replace('gpu', 'cuda'), DEVICES)}")
+    if kind not in GPU or not (number == "" or number.isdecimal()):
+        raise DeviceError(f"device {where!r} is unknown; {one_of(where, DEVICES)}")
     count = gpu_count()
     if int(number or 0) >= count:
         raise DeviceError(

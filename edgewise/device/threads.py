@@ -2,7 +2,7 @@
 
 import numba
 
-from edgewise.errors import OptionError
+from edgewise.errors import OptionError, argument
 
 
 def count() -> int:
@@ -16,10 +16,12 @@ def use(number: int | None) -> None:
     Raises
     ------
     OptionError
-        More threads than Numba has: one per core, or ``NUMBA_NUM_THREADS``.
+        No whole number, or more threads than Numba has: one per core, or ``NUMBA_NUM_THREADS``.
     """
     if number is None:
         return
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise OptionError(f"{argument('threads', number)} must be a whole number, 1 or more")
     max_threads = numba.config.NUMBA_NUM_THREADS
     if not 1 <= number <= max_threads:
         raise OptionError(

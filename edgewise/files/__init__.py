@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from edgewise.errors import OptionError
+from edgewise.front import front, reporter
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["read", "write"]
 
 
+@front
 def read(
     path: str | PathLike | BinaryIO | list,
     *,
@@ -76,8 +78,6 @@ def read(
           rows decide: ``007`` is no integer.
         * ``self_loops`` : {'keep', 'drop'}, ``repeated`` : {'keep', 'first', 'sum', 'min', 'max'}. What to do
           with several edges between two vertices: keep them, or merge them into one with that weight.
-        * ``progress`` : callable. Tables: called with the number of rows read and of all rows (``None`` if
-          unknown).
 
     Returns
     -------
@@ -104,7 +104,8 @@ def read(
 
     merging = {name: options.pop(name) for name in ("self_loops", "repeated") if name in options}
     columns = {"source": source, "target": target, "weight": weight, "where": where}
-    chosen = formats.options_of({**columns, "format": format, "directed": directed, **options})
+    settings = {"format": format, "directed": directed, "progress": reporter()}
+    chosen = formats.options_of({**columns, **settings, **options})
     graph = formats.read(path, chosen)
     if {"keep"} >= set(merging.values()):
         return graph

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Unpack
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from edgewise.forest.memory import check_memory
 from edgewise.forest.order import order_of
 from edgewise.forest.result import SpanningForest
 from edgewise.forest.transactional import transactional
+from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import (
     Method,
@@ -74,6 +76,7 @@ METHODS = {
 }
 
 
+@front
 def minimum_spanning_forest(
     graph: Graph,
     *,
@@ -81,6 +84,7 @@ def minimum_spanning_forest(
     method: str = "auto",
     device: str | None = None,
     devices: str | Sequence[str] | None = None,
+    **options: Unpack[CallOptions],
 ) -> SpanningForest:
     """Find the minimum spanning forest of a graph: a spanning tree of least weight for each component.
 
@@ -93,7 +97,7 @@ def minimum_spanning_forest(
     method : str
         A name in ``METHODS``, or ``"auto"``: selected by the number of edges and the device.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
         graph.  Edges that are too many for its memory are sent to it in segments.
     devices : str or list of str, optional
         Several devices that share the edges: ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as

@@ -33,7 +33,7 @@ class ForestStream(EdgeStream):
     maximum : bool
         Find the forest of largest weight instead, as for scores, where more is nearer.
     device : str
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"``: the device that does the work.
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"``: the device that does the work.
 
     Raises
     ------

@@ -19,11 +19,13 @@ from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.forest import refuse_scores
 from edgewise.forest.streamed import StreamedForest, StreamReducer, check_forest, edges_of, streamed_forest
+from edgewise.front import front, reporter
 from edgewise.ingest.default_columns import choose_columns
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, check_distinct, numbers_in, weight_type
 from edgewise.workers import device_team
 
 
+@front
 def stream_forest(
     path: str | PathLike | BinaryIO | list,
     *,
@@ -48,14 +50,14 @@ def stream_forest(
     n_vertices : int, optional
         Upper bound of integer ids.
     device : str, optional
-        ``"cpu"`` (the default), ``"cuda"``, ``"cuda:1"`` or ``"auto"``.
+        ``"cpu"`` (the default), ``"gpu"``, ``"cuda:1"`` or ``"auto"``.
     checkpoint : path-like, optional
         File in which the state is saved regularly, at Ctrl-C, and when a file cannot be read.  If it exists,
         the run continues from it.  It is removed at the end.  All inputs are then local files.
     every : float
         Seconds between two checkpoints.
     **reading
-        ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null``, ``sep`` and ``progress``, as of
+        ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null`` and ``sep``, as of
         :func:`edgewise.stream_components`.
 
     Returns
@@ -89,7 +91,6 @@ def stream_forest(
     >>> forest.to_frame().to_pydict()
     {'source': [7, 9], 'target': [9, 12], 'weight': [4, 3]}
     """
-    progress = reading.pop("progress", None)
     for name in reading:
         if name not in READING:
             known = ", ".join(READING)
@@ -97,7 +98,7 @@ def stream_forest(
     team = device_team(arrays.resolve(device or "cpu"))
     stream = ForestFileStream(path, reading, n_vertices, team, checkpoint=checkpoint, every=every)
     stream.choose_weights(weight, maximum)
-    result = stream.run(progress)
+    result = stream.run(reporter())
     stream.remove_checkpoint()
     return result
 

@@ -18,19 +18,18 @@ from edgewise.forest.positions import positions_of, rows_of
 from edgewise.forest.trees import kept_entries
 from edgewise.method import Option, is_number
 from edgewise.primitives import count
-from edgewise.result import Result
+from edgewise.result import Result, check_column
 from edgewise.transactions.statistics import Rounds
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pyarrow
-
     from edgewise.forest.explanation import Explanation
     from edgewise.forest.split import SplitComponents
+    from edgewise.ingest.frames import Frame, Kind
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SpanningForest(Result):
     """A spanning forest of a graph.
 
@@ -44,11 +43,11 @@ class SpanningForest(Result):
         Commits, aborts and abort rate of the method that uses transactions.
     """
 
-    _hooked_by: Any = field(repr=False)
-    _labels: Any = field(repr=False)
+    _hooked_by: Any
+    _labels: Any
     maximum: bool = False
-    _of_rows: bool = field(default=False, repr=False)
-    transactions: Rounds | None = field(default=None, repr=False, kw_only=True)
+    _of_rows: bool = False
+    transactions: Rounds | None = field(default=None, kw_only=True)
 
     @cached_property
     def _entries(self):
@@ -58,7 +57,7 @@ class SpanningForest(Result):
             return kept_entries(self._hooked_by, n_entries)
 
     @cached_property
-    def edges(self):
+    def edges(self) -> np.ndarray:
         """Positions of the edges in the edge list of the graph, ascending: (n_edges,) int64 array."""
         if not self._of_rows:
             return self._entries
@@ -66,7 +65,7 @@ class SpanningForest(Result):
             return positions_of(self._entries, self.sources, self.graph)
 
     @cached_property
-    def sources(self):
+    def sources(self) -> np.ndarray:
         """First end of each edge: (n_edges,) vertex numbers."""
         if not self._of_rows:
             return self.graph.sources[self._entries]
@@ -74,12 +73,12 @@ class SpanningForest(Result):
             return rows_of(self._entries, self.graph)
 
     @cached_property
-    def targets(self):
+    def targets(self) -> np.ndarray:
         """Second end of each edge: (n_edges,) vertex numbers."""
         return (self.graph.neighbours if self._of_rows else self.graph.targets)[self._entries]
 
     @cached_property
-    def weights(self):
+    def weights(self) -> np.ndarray:
         """Weight of each edge: (n_edges,) array."""
         return (self.graph.csr_weights if self._of_rows else self.graph.weights)[self._entries]
 
@@ -105,16 +104,21 @@ class SpanningForest(Result):
         return self.graph.n_vertices - self.n_edges
 
     @property
-    def labels(self):
+    def labels(self) -> np.ndarray:
         """Smallest vertex number of each vertex's tree: (n_vertices,) int32 or int64 array."""
         return as_labels(self._labels)
 
-    def to_frame(self) -> pyarrow.Table:
+    def to_frame(self, *, kind: Kind | None = None) -> Frame:
         """Return a table with one row per edge of the forest, in the order of the graph's edge list.
+
+        Parameters
+        ----------
+        kind : {'arrow', 'pandas', 'polars'}, optional
+            Library of the table, as for :meth:`edgewise.result.Result.to_frame`.
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
             Columns ``source`` and ``target`` (the ids, as they came in) and ``weight``.
 
         Examples
@@ -124,13 +128,39 @@ class SpanningForest(Result):
         >>> ew.minimum_spanning_forest(graph).to_frame().to_pydict()
         {'source': ['a', 'a'], 'target': ['b', 'c'], 'weight': [3, 4]}
         """
+        return super().to_frame(kind=kind)
+
+    def to_dict(self, column: str | None = None) -> dict[tuple, Any]:
+        """Return the weights of the edges by source and target.
+
+        Parameters
+        ----------
+        column : {'weight'}, optional
+
+        Raises
+        ------
+        OptionError
+            There is no such column.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "b", "a"], ["b", "c", "c"], weights=[3, 5, 4])
+        >>> ew.minimum_spanning_forest(graph).to_dict()
+        {('a', 'b'): 3, ('a', 'c'): 4}
+        """
+        check_column(column, ["weight"])
+        sources, targets, weights = (one.to_pylist() for one in self._arrow().columns)
+        return dict(zip(zip(sources, targets), weights))
+
+    def _arrow(self, rows=None):
         import pyarrow as pa
 
         from edgewise.ingest.arrow import arrow_array
 
-        ends = {"source": self.sources, "target": self.targets}
+        ends = {"source": self.sources[:rows], "target": self.targets[:rows]}
         columns = {name: arrow_array(self.graph.ids_of(vertices)) for name, vertices in ends.items()}
-        return pa.table({**columns, "weight": arrow_array(arrays.move(self.weights, "cpu"))})
+        return pa.table({**columns, "weight": arrow_array(arrays.move(self.weights[:rows], "cpu"))})
 
     def components(self, threshold: float) -> Components:
         """Return the connected components by the edges of the graph up to a threshold.
@@ -188,7 +218,7 @@ class SpanningForest(Result):
         found = connected_components(part_of(self, chosen))
         return Components(self.graph, found.method, found.seconds, found._labels, devices=found.devices)
 
-    def path(self, source: Any, target: Any) -> pyarrow.Table:
+    def path(self, source: Any, target: Any) -> Frame:
         """Return the path between two ids in the forest, whose worst edge is the best of all paths.
 
         In a forest of largest weight, no path of the graph has a larger least weight; in one of least weight,
@@ -201,7 +231,7 @@ class SpanningForest(Result):
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
             Columns ``source``, ``target`` and ``weight``: one row per edge, in the order of the path; no row
             if the two are equal.
 
@@ -217,7 +247,7 @@ class SpanningForest(Result):
         >>> ew.minimum_spanning_forest(graph, maximum=True).path("b", "c").to_pydict()
         {'source': ['b', 'a'], 'target': ['a', 'c'], 'weight': [0.9, 0.8]}
         """
-        return self.explain(source, target).path
+        return self._framed(self.explain(source, target).path)
 
     def explain(self, source: Any, target: Any) -> Explanation:
         """Return why two ids are in one cluster: the path of :meth:`path`, and its weakest edge.
@@ -300,14 +330,14 @@ class SpanningForest(Result):
         check_threshold(threshold)
         return is_reached(threshold, self.weights, at_most=not self.maximum)
 
-    def single_linkage(self):
+    def single_linkage(self) -> np.ndarray:
         """Return the hierarchy of single-linkage clustering; see :func:`edgewise.single_linkage`."""
         from edgewise.forest.linkage import single_linkage
 
         return single_linkage(self)
 
     @cached_property
-    def ranked(self):
+    def ranked(self) -> np.ndarray:
         """Positions among :attr:`edges`, the lightest edge first: (n_edges,) int64 array on the host.
 
         With ``maximum=True`` the heaviest comes first.
@@ -368,6 +398,9 @@ class SpanningForest(Result):
         )
         across = "vertices" if names else "clusters, with their sizes, or vertices"
         plots.dendrogram(rows, names, path, plots.Labels(self._title(), across, "weight"), top)
+
+    def _answer(self):
+        return self._title()
 
     def _title(self):
         kind = "heaviest" if self.maximum else "lightest"

@@ -13,7 +13,7 @@ connected to its cluster leaves it before the cluster falls into halves, so many
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,10 +26,10 @@ from edgewise.forest.linkage import sizes_of_merges
 from edgewise.graph import Graph
 
 if TYPE_CHECKING:
-    import pyarrow
+    from edgewise.ingest.frames import Frame
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SplitComponents(Components):
     """Components of which those that were too large have been cut.
 
@@ -42,9 +42,9 @@ class SplitComponents(Components):
     """
 
     max_size: int = 0
-    _forest: Any = field(default=None, repr=False)
-    _kept: Any = field(default=None, repr=False)
-    _cut: Any = field(default=None, repr=False)
+    _forest: Any = None
+    _kept: Any = None
+    _cut: Any = None
 
     @property
     def n_cut(self) -> int:
@@ -56,7 +56,7 @@ class SplitComponents(Components):
         """The graph of the edges of the forest that were kept, with their weights."""
         return part_of(self._forest, self._kept)
 
-    def cut(self) -> pyarrow.Table:
+    def cut(self) -> Frame:
         """Return the edges of the forest that were cut: columns ``source``, ``target`` and ``weight``.
 
         Examples
@@ -67,7 +67,7 @@ class SplitComponents(Components):
         >>> clusters.cut().to_pylist()
         [{'source': 'b', 'target': 'c', 'weight': 0.6}]
         """
-        return self._forest.to_frame().take(self._cut)
+        return self._framed(self._forest._arrow().take(self._cut))
 
     def _verify(self, graph):
         from edgewise.components.verification import verify

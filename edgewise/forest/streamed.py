@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ HELD_BY = {"int32": ("int64", "float64"), "float32": ("float64",)}
 SEGMENT_EDGES = 1 << 23
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StreamedForest(SpanningForest):
     """A spanning forest of edges that were not kept, except for its own.
 
@@ -31,9 +31,9 @@ class StreamedForest(SpanningForest):
     graph that has them in this order.
     """
 
-    _sources: Any = field(default=None, repr=False)
-    _targets: Any = field(default=None, repr=False)
-    _weights: Any = field(default=None, repr=False)
+    _sources: Any = None
+    _targets: Any = None
+    _weights: Any = None
 
     @cached_property
     def sources(self):

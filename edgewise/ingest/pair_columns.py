@@ -20,6 +20,7 @@ from edgewise.ingest.arrow import (
 )
 from edgewise.ingest.columns import check_one_kind, is_arrow, kinds_of
 from edgewise.ingest.default_columns import choose_columns, default_columns, listing
+from edgewise.ingest.frames import kind_of
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.ids import number_integers
 from edgewise.ingest.joined_columns import JoinedColumns
@@ -381,7 +382,7 @@ def from_frame(graph_class, frame, directed, given):
         pairs.add(joined.add_to(batch))
     sources, targets, weights, ids, count = pairs.finish()
     graph = graph_class(count, edges=(sources, targets, weights), directed=directed, ids=ids)
-    graph.records = records
+    graph.records, graph.frame_kind = records, kind_of(frame)
     graph.assumed_weights = columns.weight if given.get("weight") is None else None
     graph.assumed_columns = columns[:2] if columns.assumed else None
     return graph

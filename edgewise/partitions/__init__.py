@@ -17,6 +17,7 @@ import numpy as np
 
 from edgewise.device import arrays, each_row, fetch_add
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, closest, one_of
+from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import Method, check_graph, check_method, is_number, on_device, worker_names
 from edgewise.partitions.check import checked_parts, evaluate_partition
@@ -75,6 +76,7 @@ METHODS = {
 }
 
 
+@front
 def partition(
     graph: Graph,
     parts: int,
@@ -104,7 +106,7 @@ def partition(
         0 or more.  The same seed gives the same parts on every device and for any number of threads, except
         by the method ``"transactional"``.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
         graph.
     **options
         * ``vertex_weights`` : (n_vertices,) integers of 1 or more. By default those of the graph, or 1 for
@@ -271,4 +273,4 @@ def _warn(sizes, weights, wanted, limits, why):
         )
     else:
         problem = f"a part weighs {most}, more than {int(limits[weights.argmax()])}, as the {why}"
-    warnings.warn(problem, ImbalanceWarning, stacklevel=3)
+    warnings.warn(problem, ImbalanceWarning, stacklevel=4)

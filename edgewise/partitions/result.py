@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Partition(Result):
     """A partition of the vertices of a graph into parts of nearly equal weight.
 
@@ -42,14 +42,14 @@ class Partition(Result):
         Commits, aborts and abort rates of the method that uses transactions.
     """
 
-    _parts: Any = field(repr=False)
+    _parts: Any
     edge_cut: Any
-    weights: Any = field(repr=False)
-    limits: Any = field(repr=False)
+    weights: np.ndarray
+    limits: np.ndarray
     preset: str = "default"
     seed: int = 0
-    _vertex_weights: Any = field(default=None, repr=False)
-    transactions: Transactions | None = field(default=None, repr=False, kw_only=True)
+    _vertex_weights: Any = None
+    transactions: Transactions | None = field(default=None, kw_only=True)
 
     @property
     def parts(self):
@@ -147,7 +147,7 @@ class Partition(Result):
         """
         from edgewise import plots
 
-        title = f"{self.k:,} parts, cut {self.edge_cut:,}, imbalance {100 * self.imbalance:.1f} %"
+        title = self._answer()
         if coordinates is None:
             labels = plots.Labels(title, "weight of a part", "parts")
             plots.histogram(self.weights, path, labels)
@@ -159,6 +159,9 @@ class Partition(Result):
         host = self.graph.to("cpu")
         ends = np.stack([host.sources, host.targets], axis=1)
         plots.coloured_points(points, ends, arrays.move(self.parts, "cpu"), path, title)
+
+    def _answer(self):
+        return f"{self.k:,} parts, cut {self.edge_cut:,}, imbalance {100 * self.imbalance:.1f} %"
 
     def _columns(self):
         return {"part": self.parts}

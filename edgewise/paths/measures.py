@@ -7,15 +7,15 @@ devices.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
 from edgewise.device import arrays, each
 from edgewise.errors import VerificationError
+from edgewise.front import CallOptions, front, reporter
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, on_device, worker_names
 from edgewise.paths.apsp import METHODS
@@ -23,7 +23,10 @@ from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
 from edgewise.paths.bfs import bfs
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp import shortest_paths
-from edgewise.result import Result
+from edgewise.result import Result, counted
+
+if TYPE_CHECKING:
+    import pyarrow
 
 #: Vertices up to which a method may keep the whole matrix.
 MAX_WHOLE_MATRIX = 4096
@@ -58,7 +61,7 @@ def add_column(vertex, block, rows, vertices, none, reached, total, inverse):
     reached[vertex], total[vertex], inverse[vertex] = count, distance, harmonic
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DistanceMeasures(Result):
     """Measures of a graph that need all its distances.
 
@@ -79,9 +82,9 @@ class DistanceMeasures(Result):
     """
 
     weighted: bool
-    eccentricities: np.ndarray = field(repr=False)
-    closeness: np.ndarray = field(repr=False)
-    harmonic: np.ndarray = field(repr=False)
+    eccentricities: np.ndarray
+    closeness: np.ndarray
+    harmonic: np.ndarray
     average_distance: float
 
     @property
@@ -95,17 +98,21 @@ class DistanceMeasures(Result):
         return float(self.eccentricities.min()) if len(self.eccentricities) else 0.0
 
     @property
-    def center(self) -> Any:
+    def center(self) -> np.ndarray | pyarrow.Array:
         """Ids of the vertices whose eccentricity is the radius; none where that is infinite."""
         return self._ids_at(self.radius)
 
     @property
-    def periphery(self) -> Any:
+    def periphery(self) -> np.ndarray | pyarrow.Array:
         """Ids of the vertices whose eccentricity is the diameter; none where that is infinite."""
         return self._ids_at(self.diameter)
 
     def _ids_at(self, value):
         return self.graph.ids_of(np.flatnonzero((self.eccentricities == value) & np.isfinite(value)))
+
+    def _answer(self):
+        vertices = counted(self.graph.n_vertices, "vertex")
+        return f"diameter {self.diameter:g}, radius {self.radius:g} of {vertices}"
 
     def _columns(self):
         return {"eccentricity": self.eccentricities, "closeness": self.closeness, "harmonic": self.harmonic}
@@ -138,14 +145,15 @@ class DistanceMeasures(Result):
         plots.histogram(finite, path, plots.Labels(title, "eccentricity", "vertices"))
 
 
+@front
 def distance_measures(
     graph: Graph,
     *,
     method: str = "auto",
     device: str | None = None,
-    dtype: str | None = None,
+    dtype: Literal["int32", "int64", "float32", "float64"] | None = None,
     wf_improved: bool = True,
-    progress: Callable[[int, int], Any] | None = None,
+    **options: Unpack[CallOptions],
 ) -> DistanceMeasures:
     """Find eccentricities, diameter, radius, center, periphery, closeness and the average distance.
 
@@ -160,14 +168,12 @@ def distance_measures(
     method : str
         A name in ``edgewise.paths.apsp.METHODS``, or ``"auto"``.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
         the graph.
     dtype : {'int32', 'int64', 'float32', 'float64'}, optional
         Type of the distances; by default that of the weights, or a wider one where a distance needs it.
     wf_improved : bool
         Scale closeness by the share of vertices from which a path comes (Wasserman and Faust).
-    progress : callable, optional
-        Called with the number of blocks of sources that are done and that there are.
 
     Returns
     -------
@@ -193,12 +199,12 @@ def distance_measures(
     check_graph(graph)
     check_method(method, METHODS, {})
     graph = on_device(graph, device)
-    start = perf_counter()
+    start, progress = perf_counter(), reporter() or (lambda done, blocks: None)
     search = Search(METHODS, graph, method, dtype, all_sources=graph.n_vertices <= MAX_WHOLE_MATRIX)
     with arrays.guard(graph.device), np.errstate(over="ignore"):
         while True:
             try:
-                farthest, reached, total, inverse = _added_up(search, progress or (lambda done, blocks: None))
+                farthest, reached, total, inverse = _added_up(search, progress)
                 break
             except TooLarge:
                 search.widen()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,13 +12,12 @@ from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 from edgewise.errors import OptionError, VerificationError
 from edgewise.primitives import count, filled
-from edgewise.result import Result
+from edgewise.result import Result, counted
 
 if TYPE_CHECKING:
     from typing import Self
 
-    import pyarrow
-
+    from edgewise.ingest.frames import Frame, Kind
     from edgewise.paths.csr import Adjacency
 
 
@@ -36,7 +35,7 @@ class SparseDistances(NamedTuple):
     values: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Distances(Result):
     """Distances from a source, or from the nearest of several.
 
@@ -56,8 +55,8 @@ class Distances(Result):
 
     sources: np.ndarray
     weighted: bool
-    _adjacency: Adjacency = field(repr=False)
-    _distances: Any = field(repr=False)  # (n_vertices,) array, or SparseDistances
+    _adjacency: Adjacency
+    _distances: Any  # (n_vertices,) array, or SparseDistances
     cutoff: int | float | None = None
     partial: bool = False
 
@@ -67,7 +66,7 @@ class Distances(Result):
         return self._distances if isinstance(self._distances, SparseDistances) else None
 
     @cached_property
-    def distances(self):
+    def distances(self) -> np.ndarray:
         """Distance of each vertex: (n_vertices,) array on the device of the graph.
 
         int32 where edges count one, else in the type of the weights, or int64 where int32 is too narrow.  A
@@ -81,7 +80,7 @@ class Distances(Result):
         return dense
 
     @property
-    def unreached(self):
+    def unreached(self) -> int | float:
         """The value in :attr:`distances` of a vertex that no path reaches."""
         return unreached((self._distances if self._sparse is None else self._sparse.values).dtype)
 
@@ -104,11 +103,11 @@ class Distances(Result):
         return count(self._distances != self.unreached)
 
     @cached_property
-    def eccentricity(self):
+    def eccentricity(self) -> int | float:
         """Largest distance of a vertex that is reached."""
         return self._reached[1].max(initial=0)[()]
 
-    def sizes(self):
+    def sizes(self) -> np.ndarray:
         """Number of vertices at each distance, from 0 on: (levels,) int64 array; for unit distances.
 
         Raises
@@ -121,7 +120,7 @@ class Distances(Result):
         return np.bincount(self._reached[1])
 
     @cached_property
-    def parents(self):
+    def parents(self) -> np.ndarray:
         """Smallest vertex before each vertex on a shortest path: (n_vertices,) int64 array.
 
         Computed when first read, in one pass over the edges that come in; -1 for the sources and for vertices
@@ -132,7 +131,7 @@ class Distances(Result):
         least = self._adjacency.spread.least
         return parents_of(self._adjacency.incoming, self.distances, self.sources, least)
 
-    def distance_to(self, target: Any):
+    def distance_to(self, target: Any) -> int | float:
         """Distance from the nearest source to ``target``, an id; :attr:`unreached` where no path leads."""
         return self._distance_of(self.graph.vertices_of([target])[0])
 
@@ -182,19 +181,40 @@ class Distances(Result):
         """Return the result with its distances, and its graph, on the host."""
         return replace(super().on_host(), _adjacency=self._adjacency.on_host())
 
-    def to_frame(self) -> pyarrow.Table:
+    def to_frame(self, *, kind: Kind | None = None) -> Frame:
         """Return a table with one row for each vertex that is reached, in vertex order.
+
+        Parameters
+        ----------
+        kind : {'arrow', 'pandas', 'polars'}, optional
+            Library of the table, as for :meth:`edgewise.result.Result.to_frame`.
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
             Columns ``id`` (as it came in) and ``distance``.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "b", "d"], ["b", "c", "e"])
+        >>> ew.bfs(graph, "a").to_frame().to_pydict()
+        {'id': ['a', 'b', 'c'], 'distance': [0, 1, 2]}
         """
+        return super().to_frame(kind=kind)
+
+    def _answer(self):
+        vertices, sources = counted(self.graph.n_vertices, "vertex"), counted(len(self.sources), "source")
+        answer = f"{self.n_reached:,} of {vertices} reached from {sources}"
+        farthest = f"{self.eccentricity:,.6g}" if self.weighted else f"{self.eccentricity:,}"
+        return f"{answer}, the farthest at {farthest}" if self.n_reached else answer
+
+    def _arrow(self, rows=None):
         import pyarrow as pa
 
         from edgewise.ingest.arrow import arrow_array
 
-        vertices, values = self._reached
+        vertices, values = (column[:rows] for column in self._reached)
         return pa.table({"id": arrow_array(self.graph.ids_of(vertices)), "distance": arrow_array(values)})
 
     def _verify(self, graph):

@@ -42,7 +42,7 @@ def device_team(devices) -> DeviceTeam:
     """Team of the devices that a caller names.
 
     They are ``"all"`` (every GPU), ``"cpu+cuda"`` (every GPU and a CPU worker), or devices such as
-    ``"cuda:0"``, ``"cpu:1"``, as a list or separated by commas.
+    ``"cuda:0"`` (or ``"gpu:0"``), ``"cpu:1"``, as a list or separated by commas.
     """
     if isinstance(devices, DeviceTeam):
         return devices
@@ -70,6 +70,7 @@ def _workers(name):
         return gpus if name == "all" else [*gpus, Worker("cpu:0", "cpu")]
     kind, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
     is_numbered = number.isascii() and number.isdecimal() if colon else True
+    kind = "cuda" if kind in arrays.GPU else kind
     if kind not in ("cpu", "cuda") or not is_numbered:
         raise DeviceError(f"device {name!r} is unknown; {one_of(str(name).replace('gpu', 'cuda'), DEVICES)}")
     number = int(number or 0)

@@ -19,6 +19,7 @@ from edgewise.workers.device_team import DeviceTeam, Worker, device_team
 
 if TYPE_CHECKING:
     from edgewise.graph import Graph
+    from edgewise.ingest.frames import Kind
 
 WAYS = ("auto", "edges", "range")
 #: Edges sampled to place the borders of ranges and to estimate how many would be cut.
@@ -60,6 +61,7 @@ class SplitGraph:
         self.team = DeviceTeam(part.worker for part in self.parts)
         self.assumed_columns: tuple[str, ...] | None = None
         self.records: Any = None
+        self.frame_kind: Kind = "arrow"
 
     @property
     def device(self) -> str:
@@ -111,6 +113,7 @@ def split(graph: Graph, devices, by: str = "auto") -> SplitGraph:
             by = "edges"
     divided = _by_edges(graph, team) if by == "edges" else _by_range(graph, team, borders)
     divided.assumed_columns, divided.records = graph.assumed_columns, graph.records
+    divided.frame_kind = graph.frame_kind
     return divided
 
 

@@ -142,7 +142,7 @@ def test_documentation_of_an_installed_package(tmp_path, monkeypatch):
         (["components", "x", "--null", "dorp"], "--null dorp is unknown; did you mean drop? The choices"),
         (["components", "x", "--format", "parket"], "--format parket is unknown; did you mean parquet?"),
         (["components", "x", "--device", "cdua"], "device 'cdua' is unknown; did you mean cuda?"),
-        (["components", "x", "--device", "gpu"], "device 'gpu' is unknown; did you mean cuda?"),
+        (["components", "x", "--device", "gpus"], "device 'gpus' is unknown; did you mean gpu?"),
         (["components", "x", "--devices", "cpu:0,cdua:1"], "'cdua:1' is unknown; did you mean cuda:N?"),
         (["convert", "x", "y", "--to", "parket"], "--to parket is unknown; did you mean parquet?"),
         (["convert", "x", "y.el", "--repeated", "frist"], "--repeated frist is unknown; did you mean first?"),

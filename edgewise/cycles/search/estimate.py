@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
+from typing import Unpack
 
 import numpy as np
 
@@ -11,11 +12,13 @@ from edgewise.cycles.result import CycleEstimate
 from edgewise.cycles.search.sampling import estimate_from, sample
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
+from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import is_number, on_device
 from edgewise.workers import device_team
 
 
+@front
 def estimate_cycles(
     graph: Graph,
     length: int,
@@ -24,6 +27,7 @@ def estimate_cycles(
     confidence: float = 0.95,
     seed: int = 0,
     device: str | None = None,
+    **options: Unpack[CallOptions],
 ) -> CycleEstimate:
     """Estimate how many simple cycles of one length a graph has, by sampling.
 
@@ -40,7 +44,7 @@ def estimate_cycles(
     seed : int
         The same seed gives the same estimate.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default the device of
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default the device of
         the graph.  The graph is copied there for this call.
 
     Returns

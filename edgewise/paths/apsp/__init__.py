@@ -7,13 +7,14 @@ after row, and returns whether a distance was too large for its type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Literal, Unpack
 
 from edgewise.device import arrays
+from edgewise.front import CallOptions, front, reporter
 from edgewise.graph import Graph
-from edgewise.method import check_graph, check_method, check_one_or_several
+from edgewise.method import check_graph, check_method, check_one_or_several, worker_names
 from edgewise.paths.apsp.driver import Job, Request
 from edgewise.paths.apsp.floyd_warshall import floyd_warshall, floyd_warshall_simple
 from edgewise.paths.apsp.johnson import johnson
@@ -57,6 +58,7 @@ METHODS = {
 }
 
 
+@front
 def all_pairs_shortest_paths(
     graph: Graph,
     *,
@@ -64,9 +66,9 @@ def all_pairs_shortest_paths(
     method: str = "auto",
     device: str | None = None,
     devices: str | Sequence[str] | None = None,
-    dtype: str | None = None,
+    dtype: Literal["int32", "int64", "float32", "float64"] | None = None,
     output: str | Path | None = None,
-    progress: Callable[[int, int], Any] | None = None,
+    **options: Unpack[CallOptions],
 ) -> AllPairs:
     """Compute the distances from every vertex, or from chosen ones, to every vertex.
 
@@ -81,7 +83,7 @@ def all_pairs_shortest_paths(
     method : str
         A name in ``METHODS``, or ``"auto"``: chosen by size, density and weights.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default the device of
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default the device of
         the graph.
     devices : str or list of str, optional
         Several devices that share the sources, or the matrix: ``"all"`` (every GPU), or such as
@@ -92,8 +94,6 @@ def all_pairs_shortest_paths(
         File for distances that are too many for memory: a NumPy file (``.npy``), or a Zarr array (``.zarr``,
         needs the package zarr).  It is written block by block under a hidden name beside it; an interrupted
         run continues after the last block when it is run again.
-    progress : callable, optional
-        Called with the number of finished blocks and the number of all blocks.
 
     Returns
     -------
@@ -125,7 +125,8 @@ def all_pairs_shortest_paths(
     check_graph(graph)
     check_one_or_several(device, devices)
     check_method(method, METHODS, {})
-    names: tuple[str, ...] = (graph.device,) if device is None else (arrays.resolve(device),)
-    if devices is not None:
+    if devices is None:
+        names = worker_names(graph.device if device is None else arrays.resolve(device))
+    else:
         names = device_team(devices).names
-    return Job(METHODS, graph, Request(method, sources, dtype, names, output, progress)).run()
+    return Job(METHODS, graph, Request(method, sources, dtype, names, output, reporter())).run()

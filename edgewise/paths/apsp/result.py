@@ -12,7 +12,7 @@ numbers may then be small.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,11 +26,10 @@ from edgewise.paths.csr import adjacency_of
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp.weights import rows_in
 from edgewise.primitives.thread_pool import ThreadPool
-from edgewise.result import Result
+from edgewise.result import Result, check_column, counted
 
 if TYPE_CHECKING:
-    import pyarrow
-
+    from edgewise.ingest.frames import Frame, Kind
     from edgewise.paths.csr import Adjacency
 
 
@@ -180,7 +179,7 @@ def verify_rows(graph, csr, result):
             raise VerificationError(f"the distance from {one!r} to {other!r} is wrong")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AllPairs(Result):
     """Distances from every vertex, or from chosen ones, to every vertex.
 
@@ -198,13 +197,13 @@ class AllPairs(Result):
         leads: the largest value of an integer type, or infinity.
     """
 
-    sources: np.ndarray = field(repr=False)
+    sources: np.ndarray
     weighted: bool
-    _adjacency: Adjacency = field(repr=False)
-    distances: Any = field(repr=False)
+    _adjacency: Adjacency
+    distances: np.ndarray
 
     @property
-    def unreached(self):
+    def unreached(self) -> int | float:
         """The value in :attr:`distances` where no path leads."""
         return unreached(self.distances.dtype)
 
@@ -219,7 +218,7 @@ class AllPairs(Result):
             raise GraphError(f"{u!r} is not among the sources; search from it as well")
         return vertex, arrays.move(self.distances[self._row_of[vertex]], "cpu")
 
-    def distance(self, u: Any, v: Any):
+    def distance(self, u: Any, v: Any) -> int | float:
         """Distance from ``u``, one of the sources, to ``v``, both ids; :attr:`unreached` without a path."""
         return self._distances_from(u)[1][int(self.graph.vertices_of([v])[0])][()]
 
@@ -244,7 +243,7 @@ class AllPairs(Result):
         path = shortest_path(self._incoming, distances, source, target, self.unreached)
         return self.graph.ids_of(np.array(path, np.int64)).tolist()
 
-    def next_hop(self, u: Any, v: Any):
+    def next_hop(self, u: Any, v: Any) -> Any:
         """Id of the vertex after ``u``, one of the sources, on a shortest path to ``v``, or ``None``."""
         path = self.path(u, v)
         return path[1] if len(path) > 1 else None
@@ -264,19 +263,67 @@ class AllPairs(Result):
         """The distances on the host; a Zarr array, which has no buffer, as it is."""
         return arrays.move(self.distances, "cpu") if hasattr(self.distances, "data") else self.distances
 
-    def to_frame(self) -> pyarrow.Table:
+    def to_frame(self, *, kind: Kind | None = None) -> Frame:
         """Return a table with one row for each pair that a path joins, source by source.
 
-        Its columns are ``source`` and ``target`` (ids as they came in) and ``distance``.
+        Parameters
+        ----------
+        kind : {'arrow', 'pandas', 'polars'}, optional
+            Library of the table, as for :meth:`edgewise.result.Result.to_frame`.
+
+        Returns
+        -------
+        pyarrow.Table, pandas.DataFrame or polars.DataFrame
+            Columns ``source`` and ``target`` (ids as they came in) and ``distance``.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a"], ["b"], directed=True)
+        >>> ew.all_pairs_shortest_paths(graph).to_frame().to_pydict()
+        {'source': ['a', 'a', 'b'], 'target': ['a', 'b', 'b'], 'distance': [0, 1, 0]}
         """
+        return super().to_frame(kind=kind)
+
+    def to_dict(self, column: str | None = None) -> dict[Any, dict]:
+        """Return the distances by source, and then by target, where a path leads.
+
+        Parameters
+        ----------
+        column : {'distance'}, optional
+
+        Raises
+        ------
+        OptionError
+            There is no such column.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a"], ["b"], directed=True)
+        >>> ew.all_pairs_shortest_paths(graph).to_dict()
+        {'a': {'a': 0, 'b': 1}, 'b': {'b': 0}}
+        """
+        check_column(column, ["distance"])
+        found: dict[Any, dict] = {}
+        for source, target, distance in zip(*(one.to_pylist() for one in self._arrow().columns)):
+            found.setdefault(source, {})[target] = distance
+        return found
+
+    def _answer(self):
+        vertices = counted(self.graph.n_vertices, "vertex")
+        return f"distances from {counted(len(self.sources), 'source')} to {vertices}"
+
+    def _arrow(self, rows=None):
         import pyarrow as pa
 
         from edgewise.ingest.arrow import arrow_array
 
-        distances = arrays.move(self.distances[:], "cpu")
-        rows, targets = np.nonzero(distances != self.unreached)
-        ends = self.graph.ids_of(self.sources[rows]), self.graph.ids_of(targets)
-        names, columns = ("source", "target", "distance"), (*ends, distances[rows, targets])
+        # Each source reaches itself, so a table of few rows has no more sources than rows.
+        distances = arrays.move(self.distances[:rows], "cpu")
+        row, targets = (positions[:rows] for positions in np.nonzero(distances != self.unreached))
+        ends = self.graph.ids_of(self.sources[row]), self.graph.ids_of(targets)
+        names, columns = ("source", "target", "distance"), (*ends, distances[row, targets])
         return pa.table(dict(zip(names, map(arrow_array, columns), strict=True)))
 
     def write(self, path: str | Path) -> None:

@@ -6,11 +6,12 @@ Distances are unique, so all methods, devices and numbers of threads return the 
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from edgewise.device import arrays
+from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Option, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.bfs.cooperative import cooperative
@@ -54,6 +55,13 @@ METHODS = {
 }
 
 
+class BFSOptions(CallOptions, total=False):
+    """Options of :func:`bfs`: those of its methods, and of every public function."""
+
+    dense_from: int
+
+
+@front
 def bfs(
     graph: Graph,
     source: Any,
@@ -61,7 +69,7 @@ def bfs(
     cutoff: int | None = None,
     method: str = "auto",
     device: str | None = None,
-    **options: int,
+    **options: Unpack[BFSOptions],
 ) -> Distances:
     """Find the distance in edges from a source to every vertex.
 
@@ -76,7 +84,7 @@ def bfs(
     method : str
         A name in ``METHODS``, or ``"auto"``: chosen by the device and the direction of the graph.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
         the graph.
     **options : int
         Options of the method, whole numbers larger than 0: ``dense_from`` of ``cooperative``, the size of a

@@ -12,12 +12,13 @@ is an (n,) array on the device of the rows; ``overflowed`` is whether a distance
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
+from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import POSITIVE, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_distance
@@ -75,6 +76,13 @@ METHODS = {
 }
 
 
+class SSSPOptions(CallOptions, total=False):
+    """Options of :func:`shortest_paths`: those of its methods, and of every public function."""
+
+    delta: float
+
+
+@front
 def shortest_paths(
     graph: Graph,
     source: Any,
@@ -83,8 +91,8 @@ def shortest_paths(
     cutoff: float | None = None,
     method: str = "auto",
     device: str | None = None,
-    dtype: Any = None,
-    **options: float,
+    dtype: Literal["int32", "int64", "float32", "float64"] | None = None,
+    **options: Unpack[SSSPOptions],
 ) -> Distances:
     """Find the lengths of shortest paths along weighted edges, from a source or the nearest of several.
 
@@ -104,7 +112,7 @@ def shortest_paths(
     method : str
         A name in ``METHODS``, or ``"auto"``: chosen by the weights and the device.
     device : str, optional
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
+        ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
         graph.
     dtype : {'int32', 'int64', 'float32', 'float64'}, optional
         Type of the distances.  By default that of the graph's weights, or int64 and float64 where a distance
@@ -167,7 +175,7 @@ class _Search(NamedTuple):
     targets: np.ndarray | None
     cutoff: float | None
     has_dtype: bool
-    options: dict[str, float]
+    options: SSSPOptions
     device: str
     known: tuple | None = None
 

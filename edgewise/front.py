@@ -1,0 +1,209 @@
+"""What every public function takes beside its own arguments: a number of threads, and a display of progress.
+
+The decorator :func:`front` adds both to the signature and to the documentation of a function, and acts on
+them, so that no function repeats them.  For type checkers a function declares them as
+``**options: Unpack[CallOptions]``, or by a class that derives from :class:`CallOptions` and has the options
+of its methods.  What is done inside reports to :func:`reporter`, through any number of calls.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from time import perf_counter
+from typing import Any, ParamSpec, TypedDict, TypeVar
+
+from edgewise import notices
+from edgewise.errors import OptionError, argument
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: Called with the work that is done, and all of it (``None`` if that is not known).
+Progress = Callable[[float, float | None], Any]
+#: Seconds between two states of a bar, and its width in characters.
+PAUSE, WIDTH = 0.1, 24
+
+
+class CallOptions(TypedDict, total=False):
+    """What every public function takes beside its own arguments.
+
+    Attributes
+    ----------
+    threads : int or None
+    progress : bool, callable or None
+    """
+
+    threads: int | None
+    progress: bool | Progress | None
+
+
+DESCRIPTION = """\
+threads : int, optional
+    Threads of the CPU for this call; by default those that Numba has, one per core.
+progress : bool or callable, optional
+    ``True`` shows a bar while the call runs, on a terminal or in a notebook.  A callable is called with the
+    work that is done and with all of it, or once, with ``(1, 1)``, where the work has no parts to count."""
+
+_PARAMETERS = [
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+    for name, kind in (("threads", "int | None"), ("progress", "bool | Progress | None"))
+]
+_NAMES = frozenset(parameter.name for parameter in _PARAMETERS)
+_reporter: ContextVar[Progress | None] = ContextVar("reporter", default=None)
+
+
+def front(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a public function the arguments of :class:`CallOptions`.
+
+    Examples
+    --------
+    >>> @front
+    ... def double(number, **options: "Unpack[CallOptions]"):
+    ...     "Double a number."
+    ...     return 2 * number
+    >>> double(3, threads=1)
+    6
+    >>> list(inspect.signature(double).parameters)
+    ['number', 'threads', 'progress']
+    """
+    own = inspect.signature(function)
+    shown = list(own.parameters.values())
+    others = shown.pop() if shown[-1].kind is inspect.Parameter.VAR_KEYWORD else None
+    is_open = others is not None and others.annotation != f"Unpack[{CallOptions.__name__}]"
+    known = _NAMES.union(own.parameters)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not is_open and not kwargs.keys() <= known:
+            unknown = min(kwargs.keys() - known)
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {unknown!r}")
+        if not kwargs.keys() & _NAMES:
+            return function(*args, **kwargs)
+        n_threads, progress = kwargs.pop("threads", None), kwargs.pop("progress", None)
+        with _limited(n_threads), _reporting(progress, function.__name__):
+            return function(*args, **kwargs)
+
+    tail = [others] if others is not None and is_open else []
+    call.__signature__ = own.replace(parameters=[*shown, *_PARAMETERS, *tail])  # type: ignore[attr-defined]
+    if function.__doc__ is not None:
+        call.__doc__ = _described(inspect.cleandoc(function.__doc__))
+    return call
+
+
+def reporter() -> Progress | None:
+    """What the work of the current call is reported to, or ``None``."""
+    return _reporter.get()
+
+
+def _described(text: str) -> str:
+    """A docstring with both arguments behind the function's own ones, and before its options."""
+    lines = text.split("\n")
+    if "Parameters" not in lines:
+        return text
+    start = lines.index("Parameters") + 2
+    titles = [row for row in range(start, len(lines)) if lines[row].startswith("---")]
+    end = titles[0] - 2 if titles else len(lines)
+    place = next((row for row in range(start, end) if lines[row].startswith("**")), end)
+    return "\n".join([*lines[:place], *DESCRIPTION.split("\n"), *lines[place:]])
+
+
+@contextmanager
+def _limited(n_threads: Any) -> Iterator[None]:
+    """Context in which loops of this thread use so many threads."""
+    if n_threads is None:
+        yield
+        return
+    from edgewise.device import threads
+
+    before = threads.count()
+    threads.use(n_threads)
+    try:
+        yield
+    finally:
+        threads.use(before)
+
+
+@contextmanager
+def _reporting(progress: Any, name: str) -> Iterator[None]:
+    """Context whose work is reported to a callable, or to a bar."""
+    if progress is None or progress is False:
+        yield
+        return
+    if progress is not True and not callable(progress):
+        raise OptionError(f"{argument('progress', progress)} must be True, False or a callable")
+    with _bar(name.replace("_", " ")) if progress is True else _completed(progress) as report:
+        token = _reporter.set(report)
+        try:
+            yield
+        finally:
+            _reporter.reset(token)
+
+
+@contextmanager
+def _completed(progress: Progress) -> Iterator[Progress]:
+    """Context that calls a callable at its end if nothing else has called it."""
+    calls = 0
+
+    def report(done: float, total: float | None) -> None:
+        nonlocal calls
+        calls += 1
+        progress(done, total)
+
+    yield report
+    if not calls:
+        progress(1, 1)
+
+
+@contextmanager
+def _bar(text: str) -> Iterator[Progress]:
+    """Context that shows a bar on stderr; nothing if that is neither a terminal nor a notebook."""
+    if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        yield lambda done, total: None
+        return
+    line, others, drawn_at = _Line(), notices.listener, perf_counter()
+
+    def show_kernel(kernel: str) -> None:
+        line.draw(f"{text}, compiling {kernel}" if kernel else text)
+
+    def report(done: float, total: float | None) -> None:
+        nonlocal drawn_at
+        if (now := perf_counter()) - drawn_at >= PAUSE:
+            drawn_at = now
+            line.draw(f"{text} {done:,}" if total is None else f"{text} {bar_of(done, total)}")
+
+    notices.listener = show_kernel
+    line.draw(text)
+    try:
+        yield report
+    finally:
+        notices.listener = others
+        line.draw("")
+
+
+class _Line:
+    """A line of stderr that is drawn again and again."""
+
+    length = 0
+
+    def draw(self, text: str) -> None:
+        """Replace the line by ``text``, and leave the cursor at its start if there is no text."""
+        sys.stderr.write(f"\r{text.ljust(self.length)}" + "\r" * (not text))
+        sys.stderr.flush()
+        self.length = len(text)
+
+
+def bar_of(done: float, total: float) -> str:
+    """A bar, and the share in percent.
+
+    Examples
+    --------
+    >>> bar_of(1, 4)
+    '[######                  ]  25 %'
+    """
+    share = min(1.0, done / total) if total else 1.0
+    return f"[{'#' * int(share * WIDTH):<{WIDTH}}] {share:4.0%}".replace("%", " %")

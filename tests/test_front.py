@@ -1,0 +1,126 @@
+"""What every public function takes beside its own arguments: threads, progress, a GPU by its plain name."""
+
+import inspect
+import sys
+
+import numba
+import pytest
+
+import edgewise as ew
+from edgewise import notices
+from edgewise.device import arrays, threads
+from edgewise.errors import DeviceError, OptionError
+from edgewise.front import CallOptions, front, reporter
+
+FRONTS = [
+    "all_pairs_shortest_paths",
+    "bfs",
+    "clustering",
+    "connected_components",
+    "cycle_counts",
+    "distance_measures",
+    "estimate_cycles",
+    "minimum_spanning_forest",
+    "partition",
+    "read",
+    "shortest_paths",
+    "stream_components",
+    "stream_forest",
+    "update_components",
+]
+
+
+@front
+def add(one, other=0, **options: "Unpack[CallOptions]"):  # noqa: F821
+    """Add two numbers.
+
+    Parameters
+    ----------
+    one, other : int
+
+    Returns
+    -------
+    tuple
+        The sum, the number of threads, and what hears of the progress.
+    """
+    return one + other, threads.count(), reporter()
+
+
+@pytest.mark.parametrize("name", FRONTS)
+def test_every_front_takes_them_and_says_so(name):
+    function = getattr(ew, name)
+    parameters = inspect.signature(function).parameters
+    for added in CallOptions.__annotations__:
+        assert parameters[added].kind is inspect.Parameter.KEYWORD_ONLY
+        assert parameters[added].default is None
+        assert function.__doc__.count(f"\n{added} : ") == 1
+    with pytest.raises(OptionError, match="progress='yes' must be True, False or a callable"):
+        function(*[None] * 2 if name in ("update_components", "cycle_counts") else [None], progress="yes")
+
+
+@pytest.mark.interpreter
+def test_threads_are_those_of_the_call():
+    before = threads.count()
+    assert add(1, 2)[:2] == (3, before)
+    assert add(1, other=2, threads=1)[:2] == (3, 1)
+    assert threads.count() == before
+    with pytest.raises(OptionError, match="threads=True must be a whole number"):
+        add(1, threads=True)
+    for wrong in (0, numba.config.NUMBA_NUM_THREADS + 1):
+        with pytest.raises(OptionError, match=f"{wrong} threads are not available"):
+            add(1, threads=wrong)
+    with pytest.raises(TypeError, match=r"add\(\) got an unexpected keyword argument 'thread'"):
+        add(1, thread=1)
+    assert threads.count() == before
+
+
+@pytest.mark.interpreter
+def test_progress_of_a_callable():
+    graph, heard = ew.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], n_vertices=4), []
+    assert ew.connected_components(graph, progress=lambda *work: heard.append(work)).count == 1
+    assert heard == [(1, 1)]
+    heard.clear()
+    ew.all_pairs_shortest_paths(graph, method="sssp", progress=lambda *work: heard.append(work))
+    assert heard[-1][0] == heard[-1][1]
+    assert reporter() is None
+
+
+def test_progress_passes_through_a_front():
+    graph, heard = ew.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], n_vertices=4), []
+    ew.clustering(graph, progress=lambda *work: heard.append(work))
+    assert heard
+    assert heard[-1][0] == pytest.approx(heard[-1][1])
+
+
+def test_a_bar_is_shown_on_a_terminal_only(monkeypatch, capsys):
+    assert add(1, progress=True)[0] == 1
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+
+    @front
+    def count_sheep(number, **options: "Unpack[CallOptions]"):  # noqa: F821
+        notices.listener("jump")
+        notices.listener("")
+        reporter()(number, 4)
+        reporter()(number, None)
+        return number
+
+    monkeypatch.setattr("edgewise.front.PAUSE", 0.0)
+    assert count_sheep(2, progress=True) == 2
+    shown = capsys.readouterr().err
+    assert "\rcount sheep, compiling jump" in shown
+    assert "[############            ]  50 %" in shown
+    assert "\rcount sheep 2 " in shown
+    assert shown.split("\r")[-2].strip() == "", "the line is cleared"
+    assert notices.listener is None
+
+
+@pytest.mark.interpreter
+def test_a_gpu_by_its_plain_name(monkeypatch):
+    monkeypatch.setattr(arrays, "gpu_count", lambda: 2)
+    assert [arrays.resolve(name) for name in ("gpu", "gpu:1", "cuda")] == ["cuda:0", "cuda:1", "cuda:0"]
+    from edgewise.workers import device_team
+
+    assert device_team("gpu:1,gpu:0").names == ("cuda:1", "cuda:0")
+    with pytest.raises(DeviceError, match="device 'gpu:7' is not there"):
+        arrays.resolve("gpu:7")
