@@ -249,6 +249,65 @@ class Graph:
         given = {"source": source, "target": target, "weight": weight, "where": where} | options
         return building.from_frame(cls, frame, directed, given)
 
+    @classmethod
+    def from_networkx(cls, graph: Any, *, weight: str | None = None) -> Graph:
+        """Make a graph of a NetworkX graph.
+
+        Parameters
+        ----------
+        graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+            Its nodes are the ids: strings or integers; the integers from 0 on, in this order, are the vertex
+            numbers.  Parallel edges are repeated edges.
+        weight : str, optional
+            Attribute of every edge that is its weight; by default the graph has no weights.
+
+        Raises
+        ------
+        GraphError
+            Nodes that are no ids, an edge without the attribute, or one that is no number.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_networkx(nx.karate_club_graph(), weight="weight")
+        >>> graph.n_vertices, graph.n_edges, int(graph.weights.sum())
+        (34, 78, 231)
+        """
+        from edgewise.ingest.networkx_graphs import from_networkx
+
+        return from_networkx(cls, graph, weight)
+
+    def to_networkx(self, *, weight: str = "weight", multigraph: bool = False) -> Any:
+        """Make a NetworkX graph, whose nodes are the ids.
+
+        Parameters
+        ----------
+        weight : str
+            Attribute that gets the weights, if the graph has weights.
+        multigraph : bool
+            Keep repeated edges; otherwise the last of them replaces the others.
+
+        Returns
+        -------
+        networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+
+        Raises
+        ------
+        GraphError
+            NetworkX is not installed.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[2, 3])
+        >>> graph.to_networkx().edges(data="weight")
+        EdgeDataView([('a', 'b', 2), ('b', 'c', 3)])
+        """
+        from edgewise.ingest.networkx_graphs import to_networkx
+
+        return to_networkx(self, weight, multigraph)
+
     @property
     def sources(self):
         """First endpoint of each edge: (n_edges,) vertex numbers."""

@@ -1,0 +1,91 @@
+"""Connected and weakly connected components."""
+
+import networkx as nx
+import numpy as np
+
+import edgewise
+from edgewise.networkx.registry import LESS, implements
+from edgewise.networkx.small import components, is_small
+
+NULL_GRAPH = "Connectivity is undefined for the null graph."
+
+
+def labels_of(G):
+    """Smallest position of each node's component, and the number of components."""
+
+    def find():
+        if is_small(G):
+            labels = components(G)
+            return labels, int((labels == np.arange(G.n)).sum())
+        found = edgewise.connected_components(G.undirected())
+        return found.labels, found.count
+
+    return G.cached("components", find)
+
+
+def _sets(G):
+    """The components as sets, in the order of their first nodes."""
+    labels, count = labels_of(G)
+    if count == G.n:
+        return iter([{node} for node in G.nodes])
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.unique(labels, return_counts=True)[1]).tolist()
+    names = G.names(order)
+    return (set(names[begin:end]) for begin, end in zip([0, *ends], ends))
+
+
+def _is_one(G):
+    if not G.n:
+        raise nx.NetworkXPointlessConcept(NULL_GRAPH)
+    return labels_of(G)[1] == 1
+
+
+@implements()
+def connected_components(G):
+    return _sets(G)
+
+
+@implements()
+def number_connected_components(G):
+    return labels_of(G)[1]
+
+
+@implements()
+def is_connected(G):
+    return _is_one(G)
+
+
+@implements()
+def node_connected_component(G, n):
+    vertex = G.find(n)
+    if vertex is None:
+        raise KeyError(n)
+    labels, _ = labels_of(G)
+    return set(G.names(np.flatnonzero(labels == labels[vertex])))
+
+
+@implements()
+def weakly_connected_components(G):
+    return _sets(G)
+
+
+@implements()
+def number_weakly_connected_components(G):
+    return labels_of(G)[1]
+
+
+@implements()
+def is_weakly_connected(G):
+    return _is_one(G)
+
+
+@implements(cost=LESS)
+def isolates(G):
+    offsets, _ = G.outgoing()
+    incoming, _ = G.incoming()
+    return iter(G.names(np.flatnonzero(np.diff(offsets) + np.diff(incoming) == 0)))
+
+
+@implements(cost=LESS)
+def number_of_isolates(G):
+    return sum(1 for _ in isolates(G))

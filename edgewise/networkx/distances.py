@@ -1,0 +1,209 @@
+"""Eccentricity, diameter, radius, center and periphery.
+
+Where all eccentricities are wanted, edgewise searches from every node, many at a time.  For one number of an
+undirected graph, searches from few nodes bound the eccentricities of all others: that of a vertex ``v`` at
+distance ``d`` from a vertex of eccentricity ``e`` is between ``max(d, e - d)`` and ``e + d``.
+
+Takes and Kosters, "Computing the eccentricity distribution of large graphs" (Algorithms 6, 2013).
+"""
+
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+
+import edgewise
+from edgewise.networkx.breadth_first import Search
+from edgewise.networkx.components import labels_of
+from edgewise.networkx.nearest_first import NearestFirst
+from edgewise.networkx.registry import implements, without_callable
+from edgewise.networkx.unweighted import one
+from edgewise.networkx.weighted import rows_by
+from edgewise.paths.measures import distance_measures
+from edgewise.primitives.thread_pool import ThreadPool
+
+#: Searches without an answer after which all nodes are searched from.
+MAX_SEARCHES = 2000
+#: Memory of a search.
+BYTES_PER_NODE, BYTES_PER_ENTRY = 25, 24
+UNBOUNDED = "Cannot compute metric because graph is not connected."
+INFINITE = "Found infinite path length because the {} connected"
+
+
+def _no_nodes(get):
+    return without_callable("weight")(get) if len(get("G")) else "the graph has no nodes"
+
+
+def measures_of(G, weight):
+    """Eccentricities and average distance, computed once."""
+
+    def measure():
+        if weight is None:
+            return distance_measures(_plain(G))
+        weights = rows_by(G, weight).weights
+        if len(weights) and (weights.min() < 0 or not np.isfinite(weights).all()):
+            raise NotImplementedError("a weight is negative or infinite")
+        return distance_measures(G.weighted(weight))
+
+    return G.cached(("measures", weight), measure)
+
+
+def _plain(G):
+    """The graph without weights."""
+    if G.graph.csr_weights is None:
+        return G.graph
+
+    def make():
+        return edgewise.Graph(G.n, rows=(*G.outgoing(), None), directed=G.is_directed())
+
+    return G.cached("plain", make)
+
+
+def eccentricities(G, weight):
+    """Eccentricity of every node: (n,) int64 array, or float64 where weights are floats."""
+    rows = None if weight is None else rows_by(G, weight)
+    if rows is not None and rows.weights.dtype.kind == "f":
+        return G.cached(("eccentricities", weight), lambda: _of_floats(G, rows))
+    found = measures_of(G, weight).eccentricities
+    if not np.isfinite(found).all():
+        raise _infinite(G)
+    return found.astype(np.int64)
+
+
+def _of_floats(G, rows):
+    """Eccentricities by searches whose sums are rounded as NetworkX's, along the paths; on all cores."""
+    found = np.empty(G.n)
+
+    def search_from(begin, end):
+        search = NearestFirst(rows)
+        for vertex in range(begin, end):
+            run = search.run(one(vertex))
+            if len(run.order) < G.n:
+                raise _infinite(G)
+            found[vertex] = run.distances[run.order[-1]]
+
+    pool = ThreadPool(G.n, BYTES_PER_NODE * G.n + BYTES_PER_ENTRY * len(rows.weights))
+    ends = np.linspace(0, G.n, pool.n_workers + 1).astype(np.int64).tolist()
+    pool.starmap(search_from, list(pairwise(ends)))
+    return found
+
+
+def _infinite(G):
+    kind = "digraph is not strongly" if G.is_directed() else "graph is not"
+    return nx.NetworkXError(INFINITE.format(kind))
+
+
+@implements(why_not=lambda get: "sp is given" if get("sp") is not None else _no_nodes(get))
+def eccentricity(G, v=None, sp=None, weight=None):
+    vertices, single = G.wanted(v)
+    if vertices is None:
+        return G.by_node(eccentricities(G, weight))
+    found = _of_some(G, vertices, weight)
+    return found[0] if single else dict(zip(map(G.name, vertices), found))
+
+
+def _of_some(G, vertices, weight):
+    """Eccentricities of some vertices."""
+    search, found = Search(G.outgoing()) if weight is None else NearestFirst(rows_by(G, weight)), []
+    for vertex in vertices:
+        run = search.run(one(vertex))
+        if len(run.order) < G.n:
+            raise _infinite(G)
+        found.append((run.levels if weight is None else run.distances)[run.order[-1]].item())
+    return found
+
+
+class Bounds:
+    """Lower and upper bounds of the eccentricities of a connected undirected graph."""
+
+    def __init__(self, G):
+        self.n, self._search = G.n, Search(G.outgoing())
+        self.degrees = np.diff(G.outgoing()[0])
+        self.lower, self.upper = np.zeros(self.n, np.int32), np.full(self.n, 2**30, np.int32)
+
+    def _measure(self, vertex):
+        """Search from a vertex."""
+        found = self._search.run(one(vertex))
+        largest, levels = int(found.levels[found.order[-1]]), found.levels
+        np.maximum(self.lower, np.maximum(levels, largest - levels), out=self.lower)
+        np.minimum(self.upper, levels + np.int32(largest), out=self.upper)
+        self.lower[vertex] = self.upper[vertex] = largest
+
+    def tighten(self, undecided):
+        """Search until ``undecided(lower, upper)`` marks no vertex; return whether it came to that."""
+        wants_low = True
+        for _ in range(MAX_SEARCHES):
+            open_ = np.flatnonzero((self.lower < self.upper) & undecided(self.lower, self.upper))
+            if not len(open_):
+                return True
+            bound = self.lower[open_] if wants_low else -self.upper[open_]
+            best = open_[bound == bound.min()]
+            self._measure(int(best[self.degrees[best].argmax()]))
+            wants_low = not wants_low
+        return False
+
+
+def _undecided_diameter(lower, upper):
+    return upper > lower.max()
+
+
+def _undecided_radius(lower, upper):
+    return lower < upper.min()
+
+
+def _undecided_periphery(lower, upper):
+    return upper >= lower.max()
+
+
+def _undecided_center(lower, upper):
+    return lower <= upper.min()
+
+
+def _bounded(G, undecided, usebounds):
+    """Bounds that decide a question, or ``None`` if all eccentricities are quicker."""
+    if labels_of(G)[1] > 1:
+        raise nx.NetworkXError(UNBOUNDED) if usebounds is True else _infinite(G)
+    bounds = Bounds(G)
+    return bounds if bounds.tighten(undecided) else None
+
+
+def _can_bound(G, weight):
+    return weight is None and not G.is_directed() and G.n > 0
+
+
+@implements(why_not=_no_nodes)
+def diameter(G, e=None, usebounds=False, weight=None):
+    if e is not None:
+        return max(e.values())
+    if _can_bound(G, weight) and (bounds := _bounded(G, _undecided_diameter, usebounds)) is not None:
+        return int(bounds.lower.max())
+    return max(eccentricities(G, weight).tolist())
+
+
+@implements(why_not=_no_nodes)
+def radius(G, e=None, usebounds=False, weight=None):
+    if e is not None:
+        return min(e.values())
+    if _can_bound(G, weight) and (bounds := _bounded(G, _undecided_radius, usebounds)) is not None:
+        return int(bounds.upper.min())
+    return min(eccentricities(G, weight).tolist())
+
+
+@implements(why_not=_no_nodes)
+def periphery(G, e=None, usebounds=False, weight=None):
+    if e is not None:
+        return [node for node, value in e.items() if value == max(e.values())]
+    if _can_bound(G, weight) and (bounds := _bounded(G, _undecided_periphery, usebounds)) is not None:
+        return G.names(np.flatnonzero(bounds.lower == bounds.lower.max()))
+    found = eccentricities(G, weight)
+    return G.names(np.flatnonzero(found == found.max()))
+
+
+@implements(why_not=_no_nodes)
+def center(G, e=None, usebounds=False, weight=None):
+    if e is not None:
+        return [node for node, value in e.items() if value == min(e.values())]
+    if _can_bound(G, weight) and (bounds := _bounded(G, _undecided_center, usebounds)) is not None:
+        return G.names(np.flatnonzero(bounds.upper == bounds.upper.min()))
+    found = eccentricities(G, weight)
+    return G.names(np.flatnonzero(found == found.min()))

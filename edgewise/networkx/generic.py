@@ -1,0 +1,117 @@
+"""``shortest_path`` and its like, which select a function by the weight and the ends that are given."""
+
+import networkx as nx
+
+from edgewise.networkx import bellman_ford, unweighted, weighted
+from edgewise.networkx.breadth_first import Search
+from edgewise.networkx.components import labels_of
+from edgewise.networkx.nearest_first import NearestFirst
+from edgewise.networkx.registry import implements, without_callable
+from edgewise.networkx.unweighted import lengths_in_order, paths_in_order
+
+METHODS = ("dijkstra", "bellman-ford")
+
+no_callable = without_callable("weight")
+
+
+def _method(weight, method):
+    if method not in METHODS:
+        raise ValueError(f"method not supported: {method}")
+    return "unweighted" if weight is None else method
+
+
+@implements(why_not=no_callable, note="`shortest_path(G)` returns an iterator, as NetworkX does")
+def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
+    method = _method(weight, method)
+    if source is None and target is None:
+        return {
+            "unweighted": lambda: unweighted.all_pairs_shortest_path(G),
+            "dijkstra": lambda: weighted.all_pairs_dijkstra_path(G, None, weight),
+            "bellman-ford": lambda: bellman_ford.all_pairs_bellman_ford_path(G, weight),
+        }[method]()
+    if target is None:
+        return {
+            "unweighted": lambda: unweighted.single_source_shortest_path(G, source),
+            "dijkstra": lambda: weighted.single_source_dijkstra_path(G, source, None, weight),
+            "bellman-ford": lambda: bellman_ford.single_source_bellman_ford_path(G, source, weight),
+        }[method]()
+    if source is None:
+        paths = _paths_to(G, target, weight, method)
+        return {node: path[::-1] for node, path in paths.items()}
+    return {
+        "unweighted": lambda: unweighted.bidirectional_shortest_path(G, source, target),
+        "dijkstra": lambda: weighted.bidirectional_dijkstra(G, source, target, weight)[1],
+        "bellman-ford": lambda: bellman_ford.bellman_ford_path(G, source, target, weight),
+    }[method]()
+
+
+def _paths_to(G, target, weight, method):
+    """Paths from a target along reversed edges."""
+    if method == "bellman-ford":
+        return bellman_ford.paths_from(G, target, weight, reverse=True)
+    return paths_in_order(G, _search_back(G, target, weight, method))
+
+
+def _search_back(G, target, weight, method):
+    """A search from a target along reversed edges."""
+    if method == "unweighted":
+        vertex = weighted.vertex_of(G, target, "Source {} not in G")
+        return Search(G.incoming()).run(weighted.one(vertex))
+    vertex = weighted.vertex_of(G, target, "Node {} not found in graph")
+    return NearestFirst(weighted.rows_by(G, weight, reverse=True)).run(weighted.one(vertex))
+
+
+@implements(why_not=no_callable, note="`shortest_path_length(G)` returns an iterator, as NetworkX does")
+def shortest_path_length(G, source=None, target=None, weight=None, method="dijkstra"):
+    method = _method(weight, method)
+    if source is None and target is None:
+        return {
+            "unweighted": lambda: unweighted.all_pairs_shortest_path_length(G),
+            "dijkstra": lambda: weighted.all_pairs_dijkstra_path_length(G, None, weight),
+            "bellman-ford": lambda: bellman_ford.all_pairs_bellman_ford_path_length(G, weight),
+        }[method]()
+    if target is None:
+        return {
+            "unweighted": lambda: unweighted.single_source_shortest_path_length(G, source),
+            "dijkstra": lambda: weighted.single_source_dijkstra_path_length(G, source, None, weight),
+            "bellman-ford": lambda: bellman_ford.single_source_bellman_ford_path_length(G, source, weight),
+        }[method]()
+    if source is None:
+        return _lengths_to(G, target, weight, method)
+    return {
+        "unweighted": lambda: len(unweighted.bidirectional_shortest_path(G, source, target)) - 1,
+        "dijkstra": lambda: weighted.dijkstra_path_length(G, source, target, weight),
+        "bellman-ford": lambda: bellman_ford.bellman_ford_path_length(G, source, target, weight),
+    }[method]()
+
+
+def _lengths_to(G, target, weight, method):
+    """Lengths of the paths to a target."""
+    if method == "bellman-ford":
+        return bellman_ford.lengths_from(G, target, weight, reverse=True)
+    found = _search_back(G, target, weight, method)
+    return (lengths_in_order if method == "unweighted" else weighted.lengths_in_order)(G, found)
+
+
+def _not_exact(get):
+    if get("method") not in (None, "unweighted", "dijkstra"):
+        return "NetworkX's other methods round sums of floats in another order"
+    return without_callable("weight")(get)
+
+
+@implements(why_not=_not_exact, note="sums of floats may be rounded in another order")
+def average_shortest_path_length(G, weight=None, method=None):
+    from edgewise.networkx.distances import measures_of
+
+    n = G.n
+    if n == 0:
+        message = "the null graph has no paths, thus there is no average shortest path length"
+        raise nx.NetworkXPointlessConcept(message)
+    if n == 1:
+        return 0
+    if not G.is_directed() and labels_of(G)[1] > 1:
+        raise nx.NetworkXError("Graph is not connected.")
+    measures = measures_of(G, None if method == "unweighted" else weight)
+    if measures.average_distance == float("inf"):
+        raise nx.NetworkXError("Graph is not strongly connected.")
+    return measures.average_distance

@@ -1,0 +1,75 @@
+"""What NetworkX calls: conversion, whether a call can and should run here, and the functions themselves."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from _edgewise_nx import PAGES
+from edgewise.networkx.registry import FUNCTIONS, LESS, Function, argument_of
+
+
+def function_named(name: str) -> Function:
+    """A registered function; its page is imported when it is first asked for."""
+    if name not in FUNCTIONS:
+        import_module(f"edgewise.networkx.{PAGES[name]}")
+    return FUNCTIONS[name]
+
+
+class _Backend:
+    """The backend as NetworkX's dispatching sees it; its other attributes are the functions."""
+
+    def __getattr__(self, name):
+        if name not in PAGES:
+            raise AttributeError(f"the edgewise backend has no function {name!r}")
+        run = function_named(name).run
+        setattr(self, name, run)
+        return run
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *PAGES})
+
+    def convert_from_nx(self, graph: Any, **what: Any) -> Any:
+        """Convert a NetworkX graph; which attributes are wanted does not matter, they are read later."""
+        from edgewise.networkx.graph import Graph
+
+        return graph if isinstance(graph, Graph) else Graph.converted(graph)
+
+    def convert_to_nx(self, result: Any, *, name: str | None = None) -> Any:
+        """Convert a graph of this backend to NetworkX; all else is passed through."""
+        return result.to_networkx() if getattr(result, "__networkx_backend__", "") == "edgewise" else result
+
+    def can_run(self, name: str, args: tuple, kwargs: dict) -> bool | str:
+        """Whether a call can run: ``True``, or why not."""
+        function = function_named(name)
+        if function.why_not is None:
+            return True
+        return function.why_not(partial(argument_of, function, args, kwargs)) or True
+
+    def should_run(self, name: str, args: tuple, kwargs: dict) -> bool | str:
+        """Whether a call with a graph of NetworkX is faster here: ``True``, or why not."""
+        function = function_named(name)
+        if "G" not in function.positions:
+            return True
+        graph = argument_of(function, args, kwargs, "G")
+        if len(graph) < function.nodes:
+            return f"the graph has fewer than {function.nodes} nodes"
+        if function.cost == LESS and not _is_converted(graph):
+            return "to convert the graph takes longer than the call"
+        return True
+
+    def on_start_tests(self, items: list) -> None:
+        """Mark the tests of NetworkX that are expected to fail, with the reasons."""
+        from edgewise.networkx.expected_failures import mark
+
+        mark(items)
+
+
+def _is_converted(graph):
+    """Whether NetworkX has cached the graph as one of this backend."""
+    cache = getattr(graph, "__networkx_cache__", None) or {}
+    return bool(cache.get("backends", {}).get("edgewise"))
+
+
+BackendInterface = _Backend()

@@ -1,0 +1,189 @@
+"""Every function returns what NetworkX returns, in its order, or raises what it raises."""
+
+import random
+from collections.abc import Iterator
+
+import networkx as nx
+import pytest
+
+KINDS = {
+    "numbers": lambda n: list(range(n)),
+    "strings": lambda n: [f"n{i}" for i in range(n)],
+    "mixed": lambda n: [(i,) if i % 2 else float(i) for i in range(n)],
+}
+SIZES = {"empty": (0, 0), "one": (1, 0), "loop": (2, 3), "sparse": (20, 15), "dense": (24, 70)}
+MISSING = "no such node"
+
+
+def graph_of(kind, size, directed):
+    """A graph with self-loops, whose weights are often equal, and lengths that are floats."""
+    (n, m), draw = SIZES[size], random.Random(5)
+    graph, nodes = (nx.DiGraph if directed else nx.Graph)(), KINDS[kind](n)
+    draw.shuffle(nodes) if kind == "mixed" else None
+    graph.add_nodes_from(nodes)
+    for _ in range(m):
+        ends = draw.choice(nodes), draw.choice(nodes)
+        graph.add_edge(*ends, weight=draw.choice([1, 2, 3, 5]), length=draw.random())
+    return graph
+
+
+def shown(result):
+    """A result as text: iterators as lists, sets in order, graphs as their nodes and edges."""
+    if isinstance(result, Iterator):
+        return str([shown(item) if isinstance(item, set) else item for item in result])
+    if isinstance(result, set):
+        return str(sorted(map(repr, result)))
+    if isinstance(result, nx.Graph):
+        return repr((list(result.nodes(data=True)), sorted(map(repr, result.edges(data=True)))))
+    return repr(result)
+
+
+def outcome(name, graph, backend, arguments, options):
+    try:
+        return shown(getattr(nx, name)(graph, *arguments, backend=backend, **options))
+    except (nx.NetworkXException, KeyError, ValueError, ZeroDivisionError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def check(graph, calls):
+    different = []
+    for name, *arguments in calls:
+        options = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
+        try:
+            found = outcome(name, graph, "edgewise", arguments, options)
+        except NotImplementedError:
+            assert len(graph) == 0 or name in DECLINES, name
+            continue
+        expected = outcome(name, graph, "networkx", arguments, options)
+        if found != expected:
+            different.append((name, arguments, options, expected[:200], found[:200]))
+    assert different == []
+
+
+#: Functions that leave some graphs with weights that are all right to NetworkX: none.
+DECLINES: tuple[str, ...] = ()
+
+
+def searches(first, last):
+    one = (
+        "single_source_shortest_path_length single_source_shortest_path single_target_shortest_path "
+        "single_target_shortest_path_length predecessor bfs_edges bfs_predecessors bfs_successors bfs_layers "
+        "descendants ancestors bfs_tree generic_bfs_edges single_source_dijkstra single_source_dijkstra_path "
+        "single_source_dijkstra_path_length dijkstra_predecessor_and_distance single_source_bellman_ford "
+        "single_source_bellman_ford_path single_source_bellman_ford_path_length "
+        "bellman_ford_predecessor_and_distance find_negative_cycle"
+    )
+    two = (
+        "bidirectional_shortest_path has_path shortest_path shortest_path_length dijkstra_path "
+        "dijkstra_path_length bidirectional_dijkstra bellman_ford_path bellman_ford_path_length"
+    )
+    yield from ((name, node) for name in one.split() for node in (first, MISSING))
+    for name in two.split():
+        yield from (
+            (name, *ends) for ends in ((first, last), (first, MISSING), (MISSING, last), (first, first))
+        )
+    for cutoff in (0, 1, 1.5, 2, -1):
+        yield "single_source_shortest_path_length", first, cutoff
+        yield "single_source_shortest_path", first, cutoff
+        yield "predecessor", first, None, cutoff
+        yield "single_source_dijkstra", first, None, cutoff
+        yield "dijkstra_predecessor_and_distance", first, cutoff, "length"
+        yield "bfs_edges", first, {"depth_limit": cutoff, "reverse": True}
+    yield "predecessor", first, last
+    yield "predecessor", first, last, None, True
+    yield "predecessor", first, None, None, True
+    yield "single_source_dijkstra", first, last
+    yield "descendants_at_distance", first, 2
+    for weight in ("length", "weight", "no such attribute"):
+        yield "shortest_path", {"source": first, "weight": weight}
+        yield "shortest_path", {"target": first, "weight": weight}
+        yield "shortest_path", {"target": first, "weight": weight, "method": "bellman-ford"}
+        yield "shortest_path_length", {"target": first, "weight": weight}
+        yield "shortest_path_length", {"target": first, "weight": weight, "method": "bellman-ford"}
+        yield "shortest_path", first, last, weight
+    yield "shortest_path", {"target": first}
+    yield "shortest_path_length", {"target": first}
+    yield "shortest_path", first, last, {"method": "no such method"}
+
+
+def of_all_nodes():
+    names = (
+        "isolates number_of_isolates all_pairs_shortest_path all_pairs_shortest_path_length shortest_path "
+        "shortest_path_length johnson negative_edge_cycle all_pairs_dijkstra all_pairs_dijkstra_path "
+        "all_pairs_dijkstra_path_length all_pairs_bellman_ford_path all_pairs_bellman_ford_path_length "
+        "eccentricity diameter radius center periphery average_shortest_path_length"
+    )
+    yield from ((name,) for name in names.split())
+    for name in ("diameter", "radius", "center", "periphery"):
+        yield name, {"usebounds": True}
+        yield name, {"weight": "weight"}
+        yield name, {"weight": "length"}
+
+
+def of_some_nodes(nodes):
+    for name in ("multi_source_dijkstra", "multi_source_dijkstra_path", "multi_source_dijkstra_path_length"):
+        yield from ((name, some) for some in (nodes[:3], [], set(nodes[3:5]), [MISSING]))
+    yield "bfs_layers", nodes[:3]
+    yield "eccentricity", nodes[:3]
+
+
+def of_undirected_graphs(nodes):
+    names = (
+        "connected_components number_connected_components is_connected triangles clustering transitivity "
+        "average_clustering minimum_spanning_edges maximum_spanning_edges minimum_spanning_tree"
+    )
+    yield from ((name,) for name in names.split())
+    yield from (("node_connected_component", node) for node in (*nodes[:2], MISSING))
+    for name in ("triangles", "clustering"):
+        yield from ((name, some) for some in (nodes[:3], *nodes[:1], [MISSING]))
+    yield "generalized_degree", nodes[:2]
+    yield "maximum_spanning_edges", {"weight": "length", "data": False}
+    yield "average_clustering", {"count_zeros": False}
+    yield "minimum_spanning_edges", {"algorithm": "no such algorithm"}
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_and_errors_are_networkx_s(kind, size, directed):
+    graph = graph_of(kind, size, directed)
+    nodes = list(graph)
+    calls = [*of_all_nodes(), *of_some_nodes(nodes)]
+    if nodes:
+        calls += searches(nodes[0], nodes[-1])
+    if not directed:
+        calls += of_undirected_graphs(nodes)
+    else:
+        names = ("weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected")
+        calls += [(name,) for name in names]
+    check(graph, calls)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_matrices_are_networkx_s(size, directed):
+    graph = graph_of("strings", size, directed)
+    for weight in ("weight", "length", "no such attribute"):
+        found = nx.floyd_warshall(graph, weight, backend="edgewise")
+        expected = nx.floyd_warshall(graph, weight, backend="networkx")
+        assert list(found) == list(expected)
+        assert all(found[node] == pytest.approx(dict(expected[node])) for node in graph)
+        before, lengths = nx.floyd_warshall_predecessor_and_distance(graph, weight, backend="edgewise")
+        expected = nx.floyd_warshall_predecessor_and_distance(graph, weight, backend="networkx")
+        assert (before, lengths) == expected
+        if len(graph):
+            matrix = nx.floyd_warshall_numpy(graph, list(graph)[::-1], weight, backend="edgewise")
+            expected = nx.floyd_warshall_numpy(graph, list(graph)[::-1], weight, backend="networkx")
+            assert matrix == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", ["loop", "sparse", "dense"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_counts_that_networkx_returns_in_other_types(size, kind):
+    """Zeros may be integers there, and the entries of counters come in another order."""
+    graph = graph_of(kind, size, directed=False)
+    for name in ("square_clustering", "generalized_degree"):
+        found, expected = (getattr(nx, name)(graph, backend=one) for one in ("edgewise", "networkx"))
+        assert found == expected and list(found) == list(expected)
+    trees = nx.maximum_spanning_tree(graph, "length", backend="edgewise")
+    assert nx.utils.graphs_equal(trees, nx.maximum_spanning_tree(graph, "length", backend="networkx"))
