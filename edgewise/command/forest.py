@@ -116,7 +116,8 @@ class Streaming(NamedTuple):
 
 def _stream_of(inputs, reading, options):
     """The job of a stream."""
-    from edgewise.forest.file_stream import READING, ForestFileStream
+    from edgewise.components.file_stream import READING
+    from edgewise.forest.file_stream import ForestFileStream
 
     streaming.check_stream(reading, (*READING, "weight"), options.verify)
     method, team = options.how["method"], options.how["devices"]

@@ -52,7 +52,7 @@ def merged_plan(folder, parts, how):
     kinds = {one["ids"] for one in facts}
     room = max(one["numbers"] for one in facts)
     plan = plan._replace(ids="sparse" if "sparse" in kinds else "dense", room=min(room, plan.limit))
-    return how | {"plan": plan, "columns": READING | how.get("weights", {}), "n_vertices": None, "attempt": 0}
+    return how | {"plan": plan, "columns": READING, "n_vertices": None, "attempt": 0}
 
 
 class PartOfStream:
