@@ -47,7 +47,7 @@ def merged_files(folder, parts):
 
 def merged_plan(folder, parts, how):
     """How parts are read: as vertex numbers, unless one of them was found to have other integers."""
-    facts = [folder.facts(part) for part in parts]
+    facts = [folder.facts_of(part) for part in parts]
     plan = Plan(*how["plan"])
     kinds = {one["ids"] for one in facts}
     room = max(one["numbers"] for one in facts)
@@ -78,7 +78,7 @@ class PartOfStream:
 
     def write(self: Any, folder: TaskFolder, name: str, parts: Any = ()) -> dict:
         """Read the files and write the part; return its facts, with those of the ``parts`` it is made of."""
-        self.target, self.facts = (folder, name), [folder.facts(part) for part in parts]
+        self.target, self.facts = (folder, name), [folder.facts_of(part) for part in parts]
         with self.copies:
             return self._run(self.how["attempt"], None, None)
 

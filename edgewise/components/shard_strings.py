@@ -87,7 +87,7 @@ def _write(folder, name, array):
 
 def _slice(folder, dictionary, column, position):
     """The entries or firsts of one part in a dictionary; the rows of the parts before come first."""
-    counts = folder.facts(dictionary)[{"entries": "rows", "firsts": "new"}[column]]
+    counts = folder.facts_of(dictionary)[{"entries": "rows", "firsts": "new"}[column]]
     start = sum(counts[:position])
     mapped = np.load(folder.file(f"{dictionary}.{column}.npy"), mmap_mode="r")
     return mapped[start : start + counts[position]]
@@ -97,7 +97,7 @@ def order(folder: TaskFolder, name: str, *, part: str, position: int, dictionari
     """Task: rank the strings that are new in a part, and write them in this order."""
     import pyarrow as pa
 
-    count = folder.facts(part)["numbers"]
+    count = folder.facts_of(part)["numbers"]
     is_new = np.zeros(count, bool)
     for one in dictionaries:
         is_new[_slice(folder, one, "firsts", position)] = True
@@ -117,7 +117,7 @@ def order(folder: TaskFolder, name: str, *, part: str, position: int, dictionari
 def numbered(folder: TaskFolder, name: str, *, dictionary: str, orders: list[str], bases: list[int]) -> dict:
     """Task: the numbers of the strings of a dictionary, in its order; the ranks count from ``bases``."""
     kind = index_type(bases[-1])
-    numbers = [np.empty(0, kind)]
+    numbers: list[Any] = [np.empty(0, kind)]
     for position, one in enumerate(orders):
         ranks = np.load(folder.file(f"{one}.ranks.npy"), mmap_mode="r")
         found = ranks[_slice(folder, dictionary, "firsts", position)]
@@ -132,7 +132,7 @@ def renumbered(
     """Task: rewrite a part with the numbers of its strings; ``tables`` are dictionaries and their numbers."""
     import pyarrow.parquet as parquet
 
-    pieces, facts = _pieces_of(folder, part), folder.facts(part)
+    pieces, facts = _pieces_of(folder, part), folder.facts_of(part)
     numbers = np.empty(facts["numbers"], index_type(count))
     for piece, (one, table) in enumerate(tables):
         found = np.load(folder.file(f"{table}.npy"), mmap_mode="r")

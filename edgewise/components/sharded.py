@@ -1,7 +1,7 @@
 """Components of shards by the workers of an executor: a task for a few shards each, then a tree of merges.
 
-Each task reads its shards and writes a part (:mod:`~edgewise.components.shard_parts`), strings are numbered by
-dictionaries (:mod:`~edgewise.components.shard_strings`), and pairs of parts are merged until two are left,
+Each task reads its shards and writes a part (:mod:`~edgewise.components.shard_parts`), strings are numbered
+by dictionaries (:mod:`~edgewise.components.shard_strings`), and pairs of parts are merged until two are left,
 which the caller merges itself.  The largest memory of any process is that of its parents: 4 bytes for each
 number up to the largest id, or for each distinct string.
 """
@@ -46,7 +46,9 @@ class ShardedStream:
     """
 
     #: The task that reads shards, the one that merges, and the class that merges the last parts.
-    first_task, merge_task, last_part = components_part, merged_part, Part
+    first_task: Any = staticmethod(components_part)
+    merge_task: Any = staticmethod(merged_part)
+    last_part: Any = Part
 
     def __init__(self, path, columns, n_vertices=None, *, client, device="cpu", checkpoint=None):
         check_readable_again(path, "client")
@@ -76,6 +78,11 @@ class ShardedStream:
     def _how(self: Any) -> dict:
         """What all tasks that read shards are told."""
         return {"columns": self.given_columns, "n_vertices": self.n_vertices, "device": self.device}
+
+    def _graph(self: Any, labels, ids):
+        graph = super()._graph(labels, ids)  # type: ignore[misc]
+        graph.workers = self.executor.slots
+        return graph
 
     def _run_tasks(self: Any, folder, attempt, progress):
         with reading(self.shards.paths[0], passing=Mismatch):
@@ -115,7 +122,7 @@ class ShardedStream:
             paths = self.paths[start:stop]
             given = {"files": {"paths": paths, "first": self.paths[0]}, "how": how}
             about = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} further files"
-            tasks.append(Task(f"{attempt}-part-{number:05}", type(self).first_task, given, about))
+            tasks.append(Task(f"{attempt}-part-{number:05}", self.first_task, given, about))
         return tasks
 
     def _note(self: Any, pairs, facts):
@@ -171,7 +178,7 @@ class ShardedStream:
                 spent = tuple(f"{part}.parquet" for part in parts)
                 given = {"parts": parts, "how": how}
                 about = "the merge of parts"
-                tasks.append(Task(name, type(self).merge_task, given, about, tuple(parts), spent))
+                tasks.append(Task(name, self.merge_task, given, about, tuple(parts), spent))
                 merged.append(name)
             names, level = merged, level + 1
         known = {task.name for task in tasks}
@@ -186,7 +193,7 @@ class ShardedStream:
             how |= {"all_occur": True, "plan": plan, "n_vertices": plan.room}
         elif self.numbered:
             how["n_vertices"] = self.n_vertices
-        found = self._found(folder, names, type(self).last_part(merged_files(folder, names), how))
+        found = self._found(folder, names, self.last_part(merged_files(folder, names), how))
         if orders is not None:
             from edgewise.components.shard_strings import all_strings
             from edgewise.ingest.arrow import ColumnNumbers

@@ -1,9 +1,9 @@
 """Tasks that exchange files in a folder, so that any of them can be lost and done again.
 
-A task reads files of the folder, writes others, and last its *facts*, a small JSON file: if that is there, the
-task is done.  Everything is written under another name and renamed.  The output of a task depends on nothing
-but its input, so a worker that dies costs the tasks that it ran and nothing else; two workers that run the
-same task, as a scheduler lets them do that has lost one of them, write the same files; and a run that stops
+A task reads files of the folder, writes others, and last its *facts*, a small JSON file: if that is there,
+the task is done.  Everything is written under another name and renamed.  The output of a task depends on its
+input only, so a worker that dies costs the tasks that it ran and nothing else; two workers that run the same
+task, as a scheduler lets them do that has lost one of them, write the same files; and a run that stops
 continues from the folder, with other workers and another scheduler.
 
 No result of a task passes through the scheduler or the calling process, except for its facts.
@@ -90,6 +90,13 @@ class TaskFolder:
             problem = "is damaged; remove it to do this task again"
             raise FileError(self.file(f"{name}.json"), problem) from None
 
+    def facts_of(self, name: str) -> dict:
+        """Facts of a task that is done."""
+        facts = self.facts(name)
+        if facts is None:
+            raise FileError(self.file(f"{name}.json"), "is missing; remove the folder to start again")
+        return facts
+
     def keep(self, name: str, facts: dict) -> None:
         """Store the facts of a task, which is done then."""
         with self.written(f"{name}.json") as part:
@@ -106,8 +113,8 @@ class TaskFolder:
 def task_folder(given: str | os.PathLike | None, inputs: dict) -> Iterator[TaskFolder]:
     """Context with the folder of a run with certain ``inputs``: the one given, or a temporary one.
 
-    A folder that was given stays, and :func:`remove_task_folder` removes it; one of a run with other inputs is
-    refused.
+    A folder that was given stays, and :func:`remove_task_folder` removes it; one of a run with other inputs
+    is refused.
     """
     if given is None:
         path = mkdtemp(prefix="edgewise-tasks-")
@@ -122,7 +129,7 @@ def task_folder(given: str | os.PathLike | None, inputs: dict) -> Iterator[TaskF
         os.makedirs(path, exist_ok=True)
     mark = Checkpoint(Path(path) / INPUTS, inputs)
     if mark.load() is None:
-        if any(os.scandir(path)):
+        if os.listdir(path):
             raise FileError(path, "is no folder of an interrupted run; name an empty or a new folder")
         mark.save({}, {})
     yield TaskFolder(path)
@@ -161,13 +168,16 @@ class TaskRun:
         remedy = "repeat the call with the same" if lasts else "give"
         where = f": what is done is in {folder.path}" if lasts else ""
         #: The end of a message about tasks that could not be finished.
-        self.remedy = f"{remedy} {argument('checkpoint')} to continue{where}" if lasts else (
-            f"{remedy} {argument('checkpoint')} a folder from which such a run continues"
+        self.remedy = (
+            f"{remedy} {argument('checkpoint')} to continue{where}"
+            if lasts
+            else (f"{remedy} {argument('checkpoint')} a folder from which such a run continues")
         )
 
     def run(self, tasks: Iterable[Task], listener: Callable[[dict], None] | None = None) -> dict[str, dict]:
         """Run all tasks, each after those that it needs; return their facts by name."""
-        done, waiting, tries = {}, deque[Task](), Counter[str]()
+        done: dict[str, dict] = {}
+        waiting, tries = deque[Task](), Counter[str]()
         for task in tasks:
             facts = self.folder.facts(task.name)
             if facts is None:
@@ -192,7 +202,8 @@ class TaskRun:
                 self._submit(waiting, running, done, completed)
         finally:
             for future in running:
-                future.cancel()
+                with suppress(Exception):  # the workers may be gone
+                    future.cancel()
         return done
 
     def _submit(self, waiting, running, done, completed):
@@ -228,10 +239,12 @@ class TaskRun:
         if tries < TRIES:
             return
         if isinstance(error, self.executor.lost):
-            problem = f"workers died again and again while they did {task.about}, probably of too little memory"
+            problem = (
+                f"workers died again and again while they did {task.about}, probably of too little memory"
+            )
             raise WorkerError(f"{problem}; use fewer tasks at a time on each; {self.remedy}") from error
         if isinstance(error, EdgewiseError):
-            error.add_note(f"{task.about} failed {tries} times; {self.remedy}".replace("\n", " "))
+            error.add_note(str(EdgewiseError(f"{task.about} failed {tries} times; {self.remedy}")))
             raise error
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise WorkerError(f"{task.about} failed {tries} times ({reason}); {self.remedy}") from error

@@ -48,7 +48,7 @@ def positions_of(folder, parts):
     for part in parts:
         table = parquet.read_table(folder.file(f"{part}.parquet"), columns=["position"])
         found.append(table.column("position").to_numpy() + before)
-        before += folder.facts(part)["edges"]
+        before += folder.facts_of(part)["edges"]
     return np.concatenate(found)
 
 
@@ -73,7 +73,8 @@ class ForestPart(PartOfStream, ForestFileStream):
         forest, count = self.forest(), self.workers.count
         kind, ids = id_column(pairs.ids, count)
         marks = occurring(pairs.ids, count)
-        columns = dict.fromkeys(ENDS, kind) | {"weight": forest.weights.dtype, "position": np.int64}
+        weights = forest.weights.dtype if len(forest.weights) else pairs.kind
+        columns = dict.fromkeys(ENDS, kind) | {"weight": weights, "position": np.int64}
         with table_writer(folder, name, columns) as write:
             for ends in forest[:2]:
                 marks[ends] = 0
@@ -87,9 +88,13 @@ class ForestPart(PartOfStream, ForestFileStream):
 
 
 class ShardedForest(ShardedStream, ForestFileStream):
-    """The work of :func:`edgewise.stream_forest` with ``client=``; ``choose_weights`` comes before ``run``."""
+    """The work of :func:`edgewise.stream_forest` with ``client=``.
 
-    first_task, merge_task, last_part = forest_part, merged_forest_part, ForestPart
+    As in :class:`ForestFileStream`, ``choose_weights`` comes before ``run``.
+    """
+
+    first_task, merge_task = staticmethod(forest_part), staticmethod(merged_forest_part)
+    last_part = ForestPart
 
     def _inputs(self):
         return super()._inputs() | {"weight": self.weight, "maximum": self.maximum}
