@@ -31,7 +31,7 @@ EXAMPLES = (
     "edgewise components pairs.csv --threshold 0.8 --max-size 20",
     "edgewise components --update clusters.csv new.csv -o clusters.csv",
     "edgewise components 'shards/*.parquet' --stream -o clusters.parquet",
-    "edgewise components shards/ --scheduler tcp://10.0.0.5:8786 -o clusters.parquet",
+    "edgewise components shards/ --scheduler local:4 -o clusters.parquet",
 )
 DOCUMENTATION = "clusters.md"
 
@@ -84,7 +84,8 @@ def components(
     wanted = Clusters(list(pairs), *given)
     stream = stream or scheduler is not None
     wanted.check(stream, view)
-    goals = _checked_outputs(view, Outputs(output, plot, checkpoint, changes), wanted, to, json)
+    file = None if scheduler else checkpoint  # tasks check their folder
+    goals = _checked_outputs(view, Outputs(output, plot, file, changes), wanted, to, json)
     asked, output = view.kind(), goals.table
     team, where = _team(device, devices, str(merge), thread_count)
     how = Streaming(method, verify, checkpoint, vertices, team, where, scheduler)

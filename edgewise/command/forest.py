@@ -69,7 +69,7 @@ def forest(
     output = or_standard_output(output, to, shown=not json)
     check_outputs(output, plot, graph, to=to, json=json)
     check_outputs(None, dendrogram, graph)
-    if checkpoint is not None:
+    if checkpoint is not None and scheduler is None:
         check_writable(checkpoint, graph)
     threads.use(thread_count)
     team = options.team(device, devices)
