@@ -136,5 +136,9 @@ class OutOfMemoryError(DeviceError, MemoryError):
     """A device or the machine has too little memory; the message gives needed and free bytes."""
 
 
+class WorkerError(EdgewiseError, RuntimeError):
+    """A worker of a cluster cannot take part, or tasks could not be finished; the message says which."""
+
+
 class VerificationError(EdgewiseError, AssertionError):
     """A result does not hold for its graph: a bug in edgewise, or a graph changed since."""

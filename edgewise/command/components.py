@@ -31,6 +31,7 @@ EXAMPLES = (
     "edgewise components pairs.csv --threshold 0.8 --max-size 20",
     "edgewise components --update clusters.csv new.csv -o clusters.csv",
     "edgewise components 'shards/*.parquet' --stream -o clusters.parquet",
+    "edgewise components shards/ --scheduler local:4 -o clusters.parquet",
 )
 DOCUMENTATION = "clusters.md"
 
@@ -67,6 +68,7 @@ def components(
     stream: streaming.Stream = False,
     checkpoint: streaming.Checkpoint = None,
     vertices: streaming.Vertices = None,
+    scheduler: streaming.Scheduler = None,
     method: Method = "auto",
     device: options.Device = None,
     devices: options.Devices = None,
@@ -80,11 +82,14 @@ def components(
     view = View(top, sizes, members, name)
     given = records, vertex_id, name, min_size, update, changes, Scores.given(thresholds, max_size)
     wanted = Clusters(list(pairs), *given)
+    stream = stream or scheduler is not None
     wanted.check(stream, view)
-    goals = _checked_outputs(view, Outputs(output, plot, checkpoint, changes), wanted, to, json)
+    file = None if scheduler else checkpoint  # tasks check their folder
+    goals = _checked_outputs(view, Outputs(output, plot, file, changes), wanted, to, json)
     asked, output = view.kind(), goals.table
     team, where = _team(device, devices, str(merge), thread_count)
-    job = _stream_of(stream, wanted, reading, Streaming(method, verify, checkpoint, vertices, team, where))
+    how = Streaming(method, verify, checkpoint, vertices, team, where, scheduler)
+    job = _stream_of(stream, wanted, reading, how)
     with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
         result = _streamed(job, stage, wanted) if stream else _solved(wanted, reading, stage, method, where)
         table = result.table(name, min_size=min_size)
@@ -123,6 +128,7 @@ class Streaming(NamedTuple):
     vertices: int | None
     team: Any
     where: dict
+    scheduler: str | None
 
 
 def _team(device, devices, merge, thread_count):
@@ -174,7 +180,20 @@ def _stream_of(stream, wanted, reading, how):
     merge = how.where.get("merge", "auto")
     stream_team(None, how.where.get("devices"), merge)
     columns = dict.fromkeys(READING) | {"null": "error"} | reading
+    if how.scheduler is not None:
+        return _scheduled(wanted.pairs, columns, how)
     return FileStream(wanted.pairs, columns, how.vertices, how.team, merge, how.checkpoint)
+
+
+def _scheduled(pairs, columns, how):
+    """The job of a stream on the workers of a scheduler."""
+    from edgewise.components.sharded import ShardedComponents
+
+    if "devices" in how.where:
+        raise OptionError("--devices is for one process; with --scheduler use its workers")
+    given = {"device": how.where["device"], "checkpoint": how.checkpoint}
+    make = lambda client: ShardedComponents(pairs, columns, how.vertices, client=client, **given)  # noqa: E731
+    return streaming.ScheduledStream(how.scheduler, how.checkpoint, make)
 
 
 def _solved(wanted, reading, stage, method, where):

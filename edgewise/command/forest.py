@@ -56,6 +56,7 @@ def forest(
     stream: streaming.Stream = False,
     checkpoint: streaming.Checkpoint = None,
     vertices: streaming.Vertices = None,
+    scheduler: streaming.Scheduler = None,
     method: Method = "auto",
     device: options.Device = None,
     devices: options.Devices = None,
@@ -68,14 +69,16 @@ def forest(
     output = or_standard_output(output, to, shown=not json)
     check_outputs(output, plot, graph, to=to, json=json)
     check_outputs(None, dendrogram, graph)
-    if checkpoint is not None:
+    if checkpoint is not None and scheduler is None:
         check_writable(checkpoint, graph)
     threads.use(thread_count)
     team = options.team(device, devices)
     for one in team.devices:
         check_device(str(method), one, METHODS)
     how = {"maximum": maximum, "method": str(method), "devices": team}
-    job = _stream_of(graph, reading, Streaming(how, verify, checkpoint, vertices)) if stream else None
+    stream = stream or scheduler is not None
+    options_of_stream = Streaming(how, verify, checkpoint, vertices, scheduler)
+    job = _stream_of(graph, reading, options_of_stream) if stream else None
     if job is None:
         streaming.check_no_stream(checkpoint, vertices)
     with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
@@ -112,11 +115,13 @@ class Streaming(NamedTuple):
     verify: bool
     checkpoint: Path | None
     vertices: int | None
+    scheduler: str | None
 
 
 def _stream_of(inputs, reading, options):
     """The job of a stream."""
-    from edgewise.forest.file_stream import READING, ForestFileStream
+    from edgewise.components.file_stream import READING
+    from edgewise.forest.file_stream import ForestFileStream
 
     streaming.check_stream(reading, (*READING, "weight"), options.verify)
     method, team = options.how["method"], options.how["devices"]
@@ -126,9 +131,25 @@ def _stream_of(inputs, reading, options):
         raise OptionError("--devices means nothing with --stream, which uses one device; use --device")
     columns = dict.fromkeys(READING) | {"null": "error"} | reading
     weight = columns.pop("weight", None)
+    if options.scheduler is not None:
+        return _scheduled(inputs, (columns, weight), options)
     job = ForestFileStream(inputs, columns, options.vertices, team, checkpoint=options.checkpoint)
     job.choose_weights(weight, options.how["maximum"])
     return job
+
+
+def _scheduled(inputs, columns, options):
+    """The job of a stream on the workers of a scheduler."""
+    from edgewise.forest.sharded import ShardedForest
+
+    given = {"device": options.how["devices"][0].device, "checkpoint": options.checkpoint}
+
+    def make(client):
+        job = ShardedForest(inputs, columns[0], options.vertices, client=client, **given)
+        job.choose_weights(columns[1], options.how["maximum"])
+        return job
+
+    return streaming.ScheduledStream(options.scheduler, options.checkpoint, make)
 
 
 def _solved(inputs, reading, stage, how):

@@ -12,12 +12,45 @@ from edgewise.errors import OptionError
 
 Stream = Annotated[bool, typer.Option("--stream", help="Read tables once; keep no pairs in memory.")]
 Checkpoint = Annotated[
-    Path | None, typer.Option(help="With --stream: file from which an interrupted run continues.")
+    Path | None,
+    typer.Option(
+        help="With --stream: file from which an interrupted run continues; with --scheduler, a folder."
+    ),
 ]
 Vertices = Annotated[
     int | None,
     typer.Option(metavar="N", min=0, help="With --stream: number of vertices; integer ids are smaller."),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS|local:N",
+        help="Share tables among the workers of a Dask cluster, or of N processes.",
+    ),
+]
+
+
+class ScheduledStream:
+    """A stream of tables that the workers of a scheduler read; ``make(client)`` makes the job."""
+
+    saved = None
+
+    def __init__(self, scheduler, checkpoint, make):
+        self.scheduler, self.checkpoint, self.make = scheduler, checkpoint, make
+
+    def run(self, progress):
+        """Connect to the scheduler, run the job, and return its result."""
+        from edgewise.workers.dask import connected
+
+        with connected(self.scheduler) as client:
+            return self.make(client).run(progress)
+
+    def remove_checkpoint(self):
+        """Remove the folder of the tasks, once the output is written."""
+        from edgewise.components.tasks import remove_task_folder
+
+        if self.checkpoint is not None:
+            remove_task_folder(self.checkpoint)
 
 
 def check_no_stream(checkpoint, vertices):
@@ -45,6 +78,8 @@ def run_stream(job, stage, words):
             result.count  # noqa: B018 -- counted in this step, not while writing
             return result
     except KeyboardInterrupt:
+        if isinstance(job, ScheduledStream) and job.checkpoint is not None:
+            print(f"edgewise: repeat the command to continue from {job.checkpoint}", file=sys.stderr)
         if job.saved is not None:
             saved = f"{job.saved:,} rows are in {job.checkpoint.path}"
             print(f"edgewise: {saved}; repeat the command to continue", file=sys.stderr)
@@ -53,7 +88,10 @@ def run_stream(job, stage, words):
 
 def facts(graph) -> dict:
     """What the JSON object says of the stream that a graph is of, if it is of one."""
-    return {"files": graph.files, "resumed": graph.resumed} if isinstance(graph, StreamedGraph) else {}
+    if not isinstance(graph, StreamedGraph):
+        return {}
+    workers = {"workers": graph.workers} if graph.workers else {}
+    return {"files": graph.files, "resumed": graph.resumed, **workers}
 
 
 def in_words(graph) -> str:
@@ -61,4 +99,5 @@ def in_words(graph) -> str:
     if not isinstance(graph, StreamedGraph):
         return ""
     resumed = f", resumed after {graph.resumed:,} rows" if graph.resumed else ""
-    return f" from {report.counted(graph.files, 'file')}{resumed}"
+    workers = f" by {report.counted(graph.workers, 'worker')}" if graph.workers else ""
+    return f" from {report.counted(graph.files, 'file')}{workers}{resumed}"

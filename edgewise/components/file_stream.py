@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from contextvars import copy_context
 from os import PathLike
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -91,8 +91,11 @@ def stream_components(
         Seconds between two checkpoints.
     **reading
         ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null`` and ``sep``, as in
-        :func:`edgewise.read`.  Weights are not read, so a row whose weight is missing counts.  Progress is
-        counted in rows; the number of all rows may be unknown (``None``).
+        :func:`edgewise.read`; and ``client``, a :class:`distributed.Client` of Dask or an executor of
+        :mod:`concurrent.futures`, whose workers share the files.  ``checkpoint`` is then a folder that all
+        workers share, in which tasks exchange files; all inputs are local files, too.  Weights are not read,
+        so a row whose weight is missing counts.  Progress is counted in rows; the number of all rows may be
+        unknown (``None``).
 
     Returns
     -------
@@ -106,6 +109,9 @@ def stream_components(
         A file cannot be read, or its columns do not match those of the first; an id is not below
         ``n_vertices`` (the message gives the row); the checkpoint belongs to other inputs.
     OptionError, DeviceError, OutOfMemoryError
+    WorkerError
+        A worker of ``client`` cannot take part, or has another version of edgewise; or workers died, or a
+        task failed twice.
 
     Notes
     -----
@@ -123,15 +129,28 @@ def stream_components(
     >>> result.to_frame().to_pydict()
     {'id': [2, 7, 9, 12], 'component': [0, 1, 1, 1]}
     """
-    for name in reading:
-        if name not in READING:
-            known = ", ".join(READING)
-            raise OptionError(f"{argument(name)} means nothing for a stream of tables, which knows {known}")
-    team = stream_team(device, devices, merge)
-    stream = FileStream(path, reading, n_vertices, team, merge, checkpoint, every)
+    client = reading.pop("client", None)
+    check_reading(reading)
+    if client is None:
+        team = stream_team(device, devices, merge)
+        stream = FileStream(path, reading, n_vertices, team, merge, checkpoint, every)
+    else:
+        from edgewise.components.sharded import ShardedComponents, check_options
+
+        check_options((devices, merge), every)
+        how = {"client": client, "device": device or "cpu", "checkpoint": checkpoint}
+        stream = ShardedComponents(path, reading, n_vertices, **how)
     result = stream.run(reporter())
     stream.remove_checkpoint()
     return result
+
+
+def check_reading(given):
+    """Refuse options of reading that mean nothing for a stream."""
+    for name in given:
+        if name not in READING:
+            known = ", ".join(READING)
+            raise OptionError(f"{argument(name)} means nothing for a stream of tables, which knows {known}")
 
 
 def stream_team(device, devices, merge):
@@ -144,6 +163,28 @@ def stream_team(device, devices, merge):
         given, wanted = argument("merge", merge), argument("devices")
         raise OptionError(f"{given} is for several devices; add {wanted} or leave it out")
     return device_team(arrays.resolve(device or "cpu") if devices is None else devices)
+
+
+class Plan(NamedTuple):
+    """How the ids of a stream become vertex numbers.
+
+    Attributes
+    ----------
+    rows : int or None
+        Rows of all files, if that is known.
+    ids : str
+        ``"strings"``, ``"sparse"`` or ``"dense"`` integers.
+    dtype : str
+        Type of integers.
+    limit, room : int
+        Dense integers are smaller than ``limit``, as far as is known smaller than ``room``.
+    """
+
+    rows: int | None
+    ids: str
+    dtype: str = "int64"
+    limit: int = 0
+    room: int = 0
 
 
 class FileStream:
@@ -178,6 +219,8 @@ class FileStream:
         if self.numbered:
             self.n_vertices = facts["vertices"]
         self.resumed, self.saved, self.edges, self.position = 0, None, 0, (0, 0)
+        #: File and row where reading begins, and the plan, if it is known beforehand.
+        self.begin, self.plan = (0, 0), None
         self.stopping = False
         self.checkpoint = None if checkpoint is None else Checkpoint(checkpoint, self._inputs())
 
@@ -229,7 +272,7 @@ class FileStream:
     def _run(self, attempt, saved, progress):
         import pyarrow as pa
 
-        self.edges, self.position, self.resumed = 0, (0, 0), 0
+        self.edges, self.position, self.resumed = 0, self.begin, 0
         with reading(self.shards.paths[0], passing=Mismatch):
             pairs = self._pairs(self.shards.schema(attempt))
         n_rows = self._prepare(pairs)
@@ -239,7 +282,7 @@ class FileStream:
                 with self.checkpoint.report_damage():
                     self._resume(pairs, *saved)
             self._read_in_thread(pairs, attempt, n_rows, progress)
-            pairs.warn_if_empty()
+            self._warn_if_empty(pairs)
             with timer("number ids"):
                 return self._finish(pairs)
         finally:
@@ -256,32 +299,47 @@ class FileStream:
         """What joins the pairs, once their ids are numbers."""
         return StreamWorkers(self.team, self.merge)
 
+    def _warn_if_empty(self, pairs):
+        """Warn if no row was kept."""
+        pairs.warn_if_empty()
+
     def _finish(self, pairs):
         """What has been found, after the last row."""
         return pairs.ids.finish()
 
     def _prepare(self, pairs):
-        """Start the workers and choose the mapping of the ids; return the number of rows if that is known."""
-        n_rows, least, largest = self.shards.survey(pairs.begin)
+        """Start the workers and the mapping of the ids; return the number of rows if that is known."""
+        plan = self.plan or self.plan_for(pairs)
         self.workers = self._workers()
+        if plan.ids == "strings":
+            pairs.ids = StringIds(self.workers, pairs.kinds, plan.rows or 0)
+        elif plan.ids == "sparse":
+            pairs.ids = SparseIds(self.workers, np.dtype(plan.dtype))
+        else:
+            pairs.ids = DenseIds(
+                self.workers, np.dtype(plan.dtype), self.n_vertices, plan.limit, self.numbered
+            )
+            self.workers.reserve(plan.room)
+        return plan.rows
+
+    def plan_for(self, pairs):
+        """The :class:`Plan` for all files, by what their footers state."""
+        n_rows, least, largest = self.shards.survey(pairs.begin)
         if is_text(pairs.kinds[0]):
             if self.n_vertices is not None:
                 raise OptionError(f"{argument('n_vertices')} is for integer ids; these are strings")
-            pairs.ids = StringIds(self.workers, pairs.kinds, n_rows or 0)
-            return n_rows
+            return Plan(n_rows, "strings")
         limit = self.n_vertices
         if limit is None:
             expected = n_rows if n_rows is not None else sum(size for _, size, _ in self.shards.stamps) // 4
             limit = min(self._max_vertices(), max(self.small, SPARSEST * expected))
-        dtype = np.uint64 if all(integer_type(kind) is np.uint64 for kind in pairs.kinds) else np.int64
+        dtype = "uint64" if all(integer_type(kind) is np.uint64 for kind in pairs.kinds) else "int64"
         if least is not None and least >= 0 and largest > np.iinfo(np.int64).max:
-            dtype = np.uint64  # one of the columns holds int64, but no negative number
+            dtype = "uint64"  # one of the columns holds int64, but no negative number
         if least is not None and self.n_vertices is None and (least < 0 or largest >= limit):
-            pairs.ids = SparseIds(self.workers, dtype)
-            return n_rows
-        pairs.ids = DenseIds(self.workers, dtype, self.n_vertices, limit, self.numbered)
-        self.workers.reserve(min(limit, largest + 1) if largest is not None else self.n_vertices or 0)
-        return n_rows
+            return Plan(n_rows, "sparse", dtype)
+        room = min(limit, largest + 1) if largest is not None else self.n_vertices or 0
+        return Plan(n_rows, "dense", dtype, limit, room)
 
     def _read_in_thread(self, pairs, attempt, n_rows, progress):
         """Read the rows in a thread, which Ctrl-C stops after the current batch."""

@@ -17,6 +17,8 @@ class StreamedGraph(Graph):
         super().__init__(n_vertices)
         self._n_edges, self._device, self._ids = n_edges, device, ids
         self.files, self.resumed = files, resumed
+        #: Tasks that workers of an executor ran at a time; 0 if the process did the work itself.
+        self.workers = 0
 
     @property
     def n_edges(self) -> int:

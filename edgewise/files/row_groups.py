@@ -163,7 +163,7 @@ class PairFiles:
 
     def _pieces(self, columns, attempt, after):
         """Yield the pieces of all files in order."""
-        schema = None
+        schema = self.schema(attempt) if after[0] else None
         for part in range(after[0], len(self.paths)):
             with reading(self.paths[part], passing=Mismatch):
                 table = self._settled(table_of(self._source(part), attempt, schema=schema))

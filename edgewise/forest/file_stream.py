@@ -12,11 +12,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from edgewise.components.file_stream import READING, FileStream, StreamedPairs
+from edgewise.components.file_stream import FileStream, StreamedPairs, check_reading
 from edgewise.components.id_mapping import SparseIds
 from edgewise.components.streamed_graph import MarkedIds
 from edgewise.device import arrays
-from edgewise.errors import GraphError, OptionError, argument
+from edgewise.errors import GraphError, argument
 from edgewise.forest import refuse_scores
 from edgewise.forest.streamed import StreamedForest, StreamReducer, check_forest, edges_of, streamed_forest
 from edgewise.front import front, reporter
@@ -57,7 +57,7 @@ def stream_forest(
     every : float
         Seconds between two checkpoints.
     **reading
-        ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null`` and ``sep``, as of
+        ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null``, ``sep`` and ``client``, as of
         :func:`edgewise.stream_components`.
 
     Returns
@@ -76,6 +76,8 @@ def stream_forest(
         The tables have no column of weights; the weights were taken by default from a column that sounds
         like a score, without ``maximum=True``.
     OptionError, DeviceError, OutOfMemoryError
+    WorkerError
+        As of :func:`edgewise.stream_components`.
 
     Notes
     -----
@@ -91,12 +93,18 @@ def stream_forest(
     >>> forest.to_frame().to_pydict()
     {'source': [7, 9], 'target': [9, 12], 'weight': [4, 3]}
     """
-    for name in reading:
-        if name not in READING:
-            known = ", ".join(READING)
-            raise OptionError(f"{argument(name)} means nothing for a stream of tables, which knows {known}")
-    team = device_team(arrays.resolve(device or "cpu"))
-    stream = ForestFileStream(path, reading, n_vertices, team, checkpoint=checkpoint, every=every)
+    client = reading.pop("client", None)
+    check_reading(reading)
+    if client is None:
+        team = device_team(arrays.resolve(device or "cpu"))
+        stream = ForestFileStream(path, reading, n_vertices, team, checkpoint=checkpoint, every=every)
+    else:
+        from edgewise.components.sharded import check_options
+        from edgewise.forest.sharded import ShardedForest
+
+        check_options((None, "auto"), every)
+        how = {"client": client, "device": device or "cpu", "checkpoint": checkpoint}
+        stream = ShardedForest(path, reading, n_vertices, **how)
     stream.choose_weights(weight, maximum)
     result = stream.run(reporter())
     stream.remove_checkpoint()

@@ -22,8 +22,8 @@ PAGES = [
     *(("generate", family) for family in FAMILIES),
     *(("bench", problem) for problem in PROBLEMS),
 ]
-#: Examples that take minutes; their options are parsed.
-SLOW = ("bench", "warmup", "generate named")
+#: Examples that take minutes, or need a cluster; their options are parsed.
+SLOW = ("bench", "warmup", "generate named", "components shards/ --scheduler")
 
 
 def page_of(words, capsys):

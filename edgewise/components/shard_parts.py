@@ -1,0 +1,183 @@
+"""Tasks over the shards of a table: what one task finds in some files, written as a smaller table.
+
+The components of some edges are those of a few pairs, which join each vertex to the root of its tree.  Such a
+*part*, of fewer pairs than there are vertices, stands for all rows that were read (Hellås 2018 merges devices
+by the same rule).  It is a table of pairs, so parts are merged by reading them as the shards were read, which
+makes the same labels whatever is merged with what, and in which order.
+
+A vertex that has no other edge than one to itself is a pair with itself.  Strings are written apart
+(:mod:`~edgewise.components.shard_strings`), and the pairs of such a part are numbers in the part.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from edgewise.components.file_stream import FileStream, Plan
+from edgewise.components.id_mapping import DenseIds, SparseIds, StringIds
+from edgewise.components.tasks import TaskFolder
+from edgewise.device import arrays
+from edgewise.workers import device_team
+
+#: Rows of a block of a part.
+BLOCK = 1 << 20
+#: Columns of the ids in a part, and how they are read.
+ENDS = ("source", "target")
+READING = {"source": "source", "target": "target", "where": None, "null": "error"}
+
+
+def components_part(folder: TaskFolder, name: str, **given: Any) -> dict:
+    """Task: the components of some shards, as a part; see :class:`Part` for what is given."""
+    return Part(**given).write(folder, name)
+
+
+def merged_part(folder: TaskFolder, name: str, *, parts: list[str], how: dict) -> dict:
+    """Task: one part of several."""
+    return Part(merged_files(folder, parts), merged_plan(folder, parts, how)).write(folder, name, parts)
+
+
+def merged_files(folder, parts):
+    """The files of parts, as a :class:`Part` takes them."""
+    paths = [str(folder.file(f"{part}.parquet")) for part in parts]
+    return {"paths": paths, "first": paths[0]}
+
+
+def merged_plan(folder, parts, how):
+    """How parts are read: as vertex numbers, unless one of them was found to have other integers."""
+    facts = [folder.facts_of(part) for part in parts]
+    plan = Plan(*how["plan"])
+    kinds = {one["ids"] for one in facts}
+    room = max(one["numbers"] for one in facts)
+    plan = plan._replace(ids="sparse" if "sparse" in kinds else "dense", room=min(room, plan.limit))
+    return how | {"plan": plan, "columns": READING, "n_vertices": None, "attempt": 0}
+
+
+class PartOfStream:
+    """What a stream of tables becomes in a task: it reads some of the files and writes a part.
+
+    Parameters
+    ----------
+    files : dict
+        The ``paths`` of the files, in order, and the ``first`` of all files, whose columns all have.
+    how : dict
+        ``columns``, as for a stream; ``plan``; ``attempt``, for text; ``n_vertices``; ``device``; and
+        ``all_occur``, whether all numbers are vertices.
+    """
+
+    def __init__(self, files: dict, how: dict):
+        own, first = files["paths"], files["first"]
+        paths = own if own[0] == first else [first, *own]
+        team = device_team(arrays.resolve(how["device"]))
+        super().__init__(paths, dict(how["columns"]), how["n_vertices"], team)  # type: ignore[call-arg]
+        self.begin, self.plan, self.how = (len(paths) - len(own), 0), Plan(*how["plan"]), how
+        self.numbered = how["all_occur"]
+        self.target: Any = None
+
+    def write(self: Any, folder: TaskFolder, name: str, parts: Any = ()) -> dict:
+        """Read the files and write the part; return its facts, with those of the ``parts`` it is made of."""
+        self.target, self.facts = (folder, name), [folder.facts_of(part) for part in parts]
+        with self.copies:
+            return self._run(self.how["attempt"], None, None)
+
+    def _warn_if_empty(self, pairs):
+        """Nothing: the rows of other tasks may have been kept."""
+
+    def _finish(self: Any, pairs: Any) -> Any:
+        if self.target is None:
+            return super()._finish(pairs)  # type: ignore[misc]
+        folder, name = self.target
+        kind = {DenseIds: "dense", SparseIds: "sparse", StringIds: "strings"}[type(pairs.ids)]
+        read = [(self.edges, pairs.rows, pairs.kept_any)]
+        read = [(one["edges"], one["rows"], one["kept_any"]) for one in self.facts] or read
+        edges, rows, kept = zip(*read)
+        facts = {"ids": kind, "edges": sum(edges), "rows": sum(rows), "kept_any": any(kept)}
+        facts["numbers"] = self._write_part(pairs, folder, name)
+        if kind == "strings":
+            from edgewise.components.shard_strings import write_strings
+
+            facts |= write_strings(folder, name, pairs.ids.numbers.ids(), self.how["pieces"])
+        return facts
+
+    def _write_part(self, pairs: Any, folder: TaskFolder, name: str) -> int:
+        """Write the part; return the number of vertex numbers."""
+        raise NotImplementedError
+
+
+class Part(PartOfStream, FileStream):
+    """The components of some files."""
+
+    def _write_part(self, pairs, folder, name):
+        labels = self.workers.labels(last=True)
+        kind, ids = id_column(pairs.ids, len(labels))
+        with table_writer(folder, name, dict.fromkeys(ENDS, kind)) as write:
+            for block in joined_pairs(labels, occurring(pairs.ids, len(labels))):
+                write(*(column if ids is None else ids[column] for column in block))
+        return len(labels)
+
+
+def id_column(ids, count):
+    """Type of the ids in a part, and the ids of the ``count`` numbers; ``None`` if these are the numbers."""
+    if isinstance(ids, SparseIds):
+        return ids.dtype, ids.numbers.ids()
+    return np.dtype(np.uint32 if count <= 1 << 32 else np.int64), None
+
+
+def occurring(ids, count):
+    """Marks of the numbers that are vertices though they may have no edge to another: (count,) uint8."""
+    if isinstance(ids, StringIds):
+        return np.zeros(count, np.uint8)
+    if isinstance(ids, SparseIds) or ids.all_occur:
+        return np.ones(count, np.uint8)
+    marks = np.zeros(count, np.uint8)
+    known = min(count, len(ids.has_self_loop))
+    marks[:known] = ids.has_self_loop[:known]
+    return marks
+
+
+def joined_pairs(labels, marks):
+    """Yield blocks of pairs that join the vertices of each component, and marked ones with themselves.
+
+    ``marks`` are overwritten.
+    """
+    for first in range(0, len(labels), BLOCK):
+        block = labels[first : first + BLOCK]
+        vertices = np.arange(first, first + len(block), dtype=labels.dtype)
+        others = np.flatnonzero(block != vertices)
+        vertices, roots = vertices[others], block[others]
+        marks[vertices], marks[roots] = 0, 0
+        yield vertices, roots
+    yield from single_pairs(marks)
+
+
+def single_pairs(marks):
+    """Yield blocks of pairs of each marked vertex with itself."""
+    for first in range(0, len(marks), BLOCK):
+        vertices = np.flatnonzero(marks[first : first + BLOCK]) + first
+        if len(vertices):
+            yield vertices, vertices
+
+
+@contextmanager
+def table_writer(folder, name, kinds):
+    """Context with a function that appends columns of the types ``kinds`` to the table of a task."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    types = {column: pa.from_numpy_dtype(np.dtype(kind)) for column, kind in kinds.items()}
+    schema = pa.schema([pa.field(column, kind) for column, kind in types.items()])
+    with (
+        folder.written(f"{name}.parquet") as part,
+        parquet.ParquetWriter(part, schema, compression="none", use_dictionary=False) as writer,
+    ):
+
+        def write(*columns):
+            if not len(columns[0]):
+                return
+            given = zip(columns, kinds.values(), types.values())
+            values = [pa.array(column.astype(kind, copy=False), type=to) for column, kind, to in given]
+            writer.write_table(pa.Table.from_arrays(values, schema=schema))
+
+        yield write

@@ -1,0 +1,254 @@
+"""Tasks that exchange files in a folder, so that any of them can be lost and done again.
+
+A task reads files of the folder, writes others, and last its *facts*, a small JSON file: if that is there,
+the task is done.  Everything is written under another name and renamed.  The output of a task depends on its
+input only, so a worker that dies costs the tasks that it ran and nothing else; two workers that run the same
+task, as a scheduler lets them do that has lost one of them, write the same files; and a run that stops
+continues from the folder, with other workers and another scheduler.
+
+No result of a task passes through the scheduler or the calling process, except for its facts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, NamedTuple
+
+import edgewise
+from edgewise.components.checkpoint import Checkpoint
+from edgewise.device import threads
+from edgewise.errors import EdgewiseError, FileError, OptionError, WorkerError, argument
+from edgewise.files.atomic_write import atomic_write, writing
+from edgewise.files.text_table import Mismatch
+from edgewise.workers.dask import check_version, worker_name
+from edgewise.workers.executors import Executor
+
+#: How often a task is tried, and tasks submitted beforehand for each slot of the workers.
+TRIES, AHEAD = 2, 2
+#: What no second attempt changes.
+FINAL = (Mismatch, OptionError, WorkerError)
+
+
+class Task(NamedTuple):
+    """One call of ``run(folder, name, **given)``, which writes files and returns facts, a dict for JSON.
+
+    Attributes
+    ----------
+    name : str
+        Names its files in the folder.
+    run : callable
+        A function of a module.
+    given : dict
+        Its keyword arguments, small ones.
+    about : str
+        What messages call the task.
+    after : tuple of str
+        Names of the tasks whose files it reads.
+    spent : tuple of str
+        Files of the folder that nobody needs when it is done.
+    """
+
+    name: str
+    run: Callable[..., dict]
+    given: dict
+    about: str
+    after: tuple[str, ...] = ()
+    spent: tuple[str, ...] = ()
+
+
+class TaskFolder:
+    """The folder in which tasks exchange files."""
+
+    def __init__(self, path: str | os.PathLike):
+        self.path = Path(path)
+
+    def file(self, name: str) -> Path:
+        """Path of a file of a name."""
+        return self.path / name
+
+    @contextmanager
+    def written(self, name: str) -> Iterator[Path]:
+        """Context that gives a path to write a file to, which appears whole or not at all."""
+        path = self.file(name)
+        with writing(path), atomic_write(path) as part:
+            yield part
+
+    def facts(self, name: str) -> dict | None:
+        """Facts of a task, or ``None`` if it is not done."""
+        try:
+            return json.loads(self.file(f"{name}.json").read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError:
+            problem = "is damaged; remove it to do this task again"
+            raise FileError(self.file(f"{name}.json"), problem) from None
+
+    def facts_of(self, name: str) -> dict:
+        """Facts of a task that is done."""
+        facts = self.facts(name)
+        if facts is None:
+            raise FileError(self.file(f"{name}.json"), "is missing; remove the folder to start again")
+        return facts
+
+    def keep(self, name: str, facts: dict) -> None:
+        """Store the facts of a task, which is done then."""
+        with self.written(f"{name}.json") as part:
+            part.write_text(json.dumps(facts))
+
+    def discard(self, names: Iterable[str]) -> None:
+        """Remove files, if they are there."""
+        for name in names:
+            with suppress(FileNotFoundError):
+                self.file(name).unlink()
+
+
+@contextmanager
+def task_folder(given: str | os.PathLike | None, inputs: dict) -> Iterator[TaskFolder]:
+    """Context with the folder of a run with certain ``inputs``: the one given, or a temporary one.
+
+    A folder that was given stays, and :func:`remove_task_folder` removes it; one of a run with other inputs
+    is refused.
+    """
+    if given is None:
+        path = mkdtemp(prefix="edgewise-tasks-")
+        try:
+            Checkpoint(Path(path) / INPUTS, inputs).save({}, {})
+            yield TaskFolder(path)
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+        return
+    path = os.path.abspath(given)
+    with writing(path):
+        os.makedirs(path, exist_ok=True)
+    mark = Checkpoint(Path(path) / INPUTS, inputs)
+    if mark.load() is None:
+        if os.listdir(path):
+            raise FileError(path, "is no folder of an interrupted run; name an empty or a new folder")
+        mark.save({}, {})
+    yield TaskFolder(path)
+
+
+#: File that says what a folder of tasks belongs to.
+INPUTS = "inputs.npz"
+
+
+def remove_task_folder(path: str | os.PathLike) -> None:
+    """Remove the folder of a run that is finished; anything that is no folder of a run stays."""
+    if (Path(path) / INPUTS).is_file():
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def run_task(call: dict) -> dict:
+    """Do a task, unless it has been done; return its facts.  This is what workers run."""
+    check_version(worker_name(), edgewise.__version__, call["version"])
+    folder, name = TaskFolder(call["folder"]), call["name"]
+    if not folder.file(INPUTS).is_file():
+        problem = f"worker {worker_name()} has no folder {folder.path}"
+        raise WorkerError(f"{problem}; give {argument('checkpoint')} a new folder that all workers share")
+    facts = folder.facts(name)
+    if facts is None:
+        threads.use(min(call["threads"], threads.count()))
+        facts = call["run"](folder, name, **call["given"])
+        folder.keep(name, facts)
+    return facts
+
+
+class TaskRun:
+    """Runs tasks by an executor; ``listener(facts)`` is called with the facts of each that is done."""
+
+    def __init__(self, executor: Executor, folder: TaskFolder, lasts: bool):
+        self.executor, self.folder = executor, folder
+        remedy = "repeat the call with the same" if lasts else "give"
+        where = f": what is done is in {folder.path}" if lasts else ""
+        #: The end of a message about tasks that could not be finished.
+        self.remedy = (
+            f"{remedy} {argument('checkpoint')} to continue{where}"
+            if lasts
+            else (f"{remedy} {argument('checkpoint')} a folder from which such a run continues")
+        )
+
+    def run(self, tasks: Iterable[Task], listener: Callable[[dict], None] | None = None) -> dict[str, dict]:
+        """Run all tasks, each after those that it needs; return their facts by name."""
+        done: dict[str, dict] = {}
+        waiting, tries = deque[Task](), Counter[str]()
+        for task in tasks:
+            facts = self.folder.facts(task.name)
+            if facts is None:
+                waiting.append(task)
+            else:
+                self._end(task, facts, done, listener)
+        running: dict[Any, Task] = {}
+        completed = self.executor.as_completed(())
+        try:
+            self._submit(waiting, running, done, completed)
+            while running:
+                future = next(completed)
+                task = running.pop(future)
+                try:
+                    facts = self.executor.gather([future])[0]
+                except Exception as error:
+                    tries[task.name] += 1
+                    self._check_again(task, error, tries[task.name])
+                    waiting.appendleft(task)
+                else:
+                    self._end(task, facts, done, listener)
+                self._submit(waiting, running, done, completed)
+        finally:
+            for future in running:
+                with suppress(Exception):  # the workers may be gone
+                    future.cancel()
+        return done
+
+    def _submit(self, waiting, running, done, completed):
+        """Submit tasks that have what they need, in their order."""
+        later = deque()
+        while waiting and len(running) < AHEAD * self.executor.slots:
+            task = waiting.popleft()
+            if not all(name in done for name in task.after):
+                later.append(task)
+                continue
+            call = {"run": task.run, "name": task.name, "given": task.given, "folder": str(self.folder.path)}
+            call |= {"version": edgewise.__version__, "threads": self.executor.threads}
+            try:
+                future = self.executor.submit(run_task, call)
+            except Exception as error:
+                raise self._stopped(error) from error
+            running[future] = task
+            completed.add(future)
+        waiting.extendleft(reversed(later))
+
+    def _end(self, task, facts, done, listener):
+        done[task.name] = facts
+        self.folder.discard(task.spent)
+        if listener is not None:
+            listener(facts)
+
+    def _check_again(self, task, error, tries):
+        """Raise unless a task that has failed is to be tried again."""
+        if isinstance(error, FINAL):
+            raise error
+        if isinstance(error, self.executor.closed):
+            raise self._stopped(error) from error
+        if tries < TRIES:
+            return
+        if isinstance(error, self.executor.lost):
+            problem = (
+                f"workers died again and again while they did {task.about}, probably of too little memory"
+            )
+            raise WorkerError(f"{problem}; use fewer tasks at a time on each; {self.remedy}") from error
+        if isinstance(error, EdgewiseError):
+            error.add_note(str(EdgewiseError(f"{task.about} failed {tries} times; {self.remedy}")))
+            raise error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise WorkerError(f"{task.about} failed {tries} times ({reason}); {self.remedy}") from error
+
+    def _stopped(self, error):
+        reason = " ".join((str(error) or type(error).__name__).split()).rstrip(".")
+        return WorkerError(f"the workers cannot be reached any more ({reason}); {self.remedy}")

@@ -1,0 +1,131 @@
+"""Tasks on the workers of a Dask cluster.
+
+Dask is imported where a client is given, or where a cluster is asked for by :func:`connected`.  Its workers
+have the version of edgewise that the caller has, or are refused by name: two versions may number ids, or lay
+out the files that tasks exchange, in different ways.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import edgewise
+from edgewise.errors import OptionError, WorkerError, argument
+from edgewise.workers.executors import threads_for
+
+#: Seconds to wait for a scheduler, and for its first worker.
+PATIENCE = 30
+
+
+class DaskExecutor:
+    """A :class:`distributed.Client`, after a check of the versions of its workers."""
+
+    def __init__(self, client: Any):
+        from distributed import CancelledError, KilledWorker
+        from distributed.comm import CommClosedError
+
+        self.client = client
+        self.lost: tuple[type[BaseException], ...] = (KilledWorker,)
+        self.closed: tuple[type[BaseException], ...] = (CancelledError, CommClosedError)
+        if getattr(client, "asynchronous", False):
+            raise OptionError(f"{argument('client')} is asynchronous; give one that waits for results")
+        self._wait_for_workers()
+        self._check_versions()
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        self.slots = max(1, sum(worker["nthreads"] for worker in workers))
+        busiest = Counter[str]()
+        for worker in workers:
+            busiest[worker["host"]] += worker["nthreads"]
+        self.threads = threads_for(max(busiest.values(), default=1))
+
+    def _wait_for_workers(self):
+        try:
+            self.client.wait_for_workers(1, timeout=PATIENCE)
+        except (TimeoutError, OSError):
+            problem = f"the scheduler {self._address()} has had no worker for {PATIENCE} seconds"
+            raise WorkerError(f"{problem}; start one: dask worker {self._address()}") from None
+
+    def _check_versions(self):
+        found = self.client.get_versions(packages=["edgewise"])["workers"]
+        for worker, versions in sorted(found.items()):
+            check_version(worker, versions["packages"].get("edgewise"))
+
+    def _address(self):
+        return getattr(self.client.scheduler, "address", None) or "at this address"
+
+    def submit(self, function: Callable, *arguments: Any) -> Any:
+        return self.client.submit(function, *arguments, pure=False)
+
+    def scatter(self, value: Any) -> Any:
+        return self.client.scatter(value, broadcast=True, hash=False)
+
+    def gather(self, calls: Iterable[Any]) -> list:
+        return self.client.gather(list(calls))
+
+    def as_completed(self, calls: Iterable[Any]) -> Any:
+        from distributed import as_completed
+
+        return as_completed(list(calls), raise_errors=False)
+
+
+def check_version(worker: str, version: str | None, own: str = edgewise.__version__) -> None:
+    """Raise :class:`~edgewise.errors.WorkerError` unless a worker has the version ``own``."""
+    if version is None:
+        raise WorkerError(f"worker {worker} has no edgewise; install edgewise {own} on every worker")
+    if version != own:
+        problem = f"worker {worker} has edgewise {version}, and the caller {own}"
+        raise WorkerError(f"{problem}; install one version on all of them")
+
+
+def worker_name() -> str:
+    """What messages call the worker that the calling task runs on: an address of Dask, or a process."""
+    import sys
+
+    if "distributed" in sys.modules:
+        from distributed import get_worker
+
+        try:
+            return get_worker().address
+        except ValueError:
+            pass  # no worker of Dask, though Dask is here
+    return f"process {os.getpid()}"
+
+
+@contextmanager
+def connected(scheduler: str) -> Iterator[Any]:
+    """Context with a client of a scheduler: its address, or ``local:N``, which starts N workers here.
+
+    Raises
+    ------
+    OptionError
+        Dask is not installed, or ``local:`` is not followed by a number of workers.
+    WorkerError
+        There is no scheduler at the address.
+    """
+    kind, _, count = scheduler.partition(":")
+    workers = int(count) if kind == "local" and count.isascii() and count.isdecimal() else 0
+    if kind == "local" and not workers:
+        given = argument("scheduler", scheduler)
+        raise OptionError(f"{given} names no number of workers; use local:2, or an address")
+    try:
+        import distributed
+    except ImportError:
+        problem = f"{argument('scheduler', scheduler)} needs Dask, which is not installed"
+        raise OptionError(f"{problem}; pip install 'edgewise[dask]'") from None
+    if workers:
+        own = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
+        with distributed.LocalCluster(**own) as cluster, distributed.Client(cluster) as client:
+            yield client
+        return
+    try:
+        client = distributed.Client(scheduler, timeout=PATIENCE)
+    except (OSError, ValueError, TimeoutError) as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        problem = f"there is no Dask scheduler at {scheduler} ({reason})"
+        raise WorkerError(f"{problem}; start one by 'dask scheduler', and name its address") from None
+    with client:
+        yield client

@@ -1,0 +1,129 @@
+"""What runs tasks on other threads, processes and machines: four methods, whatever is behind them.
+
+``submit`` starts a call, ``scatter`` hands a value to all workers once, ``gather`` returns results, and
+``as_completed`` yields calls as they end.  Behind them is an executor of :mod:`concurrent.futures`
+(:class:`PoolExecutor`) or a client of Dask (:class:`~edgewise.workers.dask.DaskExecutor`).  Another engine
+needs a class with these methods, and a line in :func:`executor_of`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent import futures
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+from edgewise.errors import OptionError, argument
+
+
+class Executor(Protocol):
+    """What runs tasks.
+
+    Attributes
+    ----------
+    slots : int
+        Number of tasks that run at the same time.
+    threads : int
+        Threads that each of them has.
+    lost : tuple of type
+        Exceptions of a future whose worker has died; the task may be submitted again.
+    closed : tuple of type
+        Exceptions of a future after which nothing more can be submitted.
+    """
+
+    slots: int
+    threads: int
+    lost: tuple[type[BaseException], ...]
+    closed: tuple[type[BaseException], ...]
+
+    def submit(self, function: Callable, *arguments: Any) -> Any:
+        """Start a call; return its future.  Values that ``scatter`` returned may be arguments."""
+        ...
+
+    def scatter(self, value: Any) -> Any:
+        """Hand a value to all workers; return what stands for it as an argument of ``submit``."""
+        ...
+
+    def gather(self, calls: Iterable[Any]) -> list:
+        """Results of futures, in their order; the first exception of any of them is raised."""
+        ...
+
+    def as_completed(self, calls: Iterable[Any]) -> Any:
+        """Return an iterator of futures as they end, by success or not, with a method ``add`` for more."""
+        ...
+
+
+class PoolExecutor:
+    """An executor of :mod:`concurrent.futures`: threads, or processes of this machine."""
+
+    lost: tuple[type[BaseException], ...] = ()
+    closed: tuple[type[BaseException], ...] = (futures.BrokenExecutor, futures.CancelledError)
+
+    def __init__(self, pool: futures.Executor):
+        self.pool = pool
+        self.slots = getattr(pool, "_max_workers", None) or os.cpu_count() or 1
+        self.threads = threads_for(self.slots)
+
+    def submit(self, function: Callable, *arguments: Any) -> Any:
+        return self.pool.submit(function, *arguments)
+
+    def scatter(self, value: Any) -> Any:
+        return value
+
+    def gather(self, calls: Iterable[Any]) -> list:
+        return [call.result() for call in calls]
+
+    def as_completed(self, calls: Iterable[Any]) -> Any:
+        return Completed(calls)
+
+
+class Completed:
+    """Iterator of futures of :mod:`concurrent.futures` as they end; more may be added meanwhile."""
+
+    def __init__(self, calls: Iterable[Any]):
+        self.ended: SimpleQueue[Any] = SimpleQueue()
+        self.count = 0
+        for call in calls:
+            self.add(call)
+
+    def add(self, call: Any) -> None:
+        """Yield this future too."""
+        self.count += 1
+        call.add_done_callback(self.ended.put)
+
+    def __iter__(self) -> Completed:
+        return self
+
+    def __next__(self) -> Any:
+        if not self.count:
+            raise StopIteration
+        self.count -= 1
+        return self.ended.get()
+
+
+def threads_for(slots: int) -> int:
+    """Threads for each of the tasks that share the cores of a machine."""
+    return max(1, (os.cpu_count() or 1) // max(1, slots))
+
+
+def executor_of(client: Any) -> Executor:
+    """Return the executor for what a caller gave as ``client``.
+
+    Raises
+    ------
+    OptionError
+        It is neither a client of Dask nor an executor of :mod:`concurrent.futures`.
+    WorkerError
+        A worker has no edgewise, or another version.
+    """
+    if isinstance(client, futures.Executor):
+        return PoolExecutor(client)
+    if type(client).__module__.partition(".")[0] in ("distributed", "dask"):
+        from edgewise.workers.dask import DaskExecutor
+
+        return DaskExecutor(client)
+    if all(hasattr(client, name) for name in ("submit", "scatter", "gather", "as_completed")):
+        return client
+    given = f"{argument('client')} is a {type(client).__name__}"
+    raise OptionError(f"{given}; give a dask.distributed.Client or a concurrent.futures executor")

@@ -1,0 +1,107 @@
+"""Executors: the same four methods over threads and Dask; workers that cannot take part are named."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import edgewise as ew
+from edgewise.errors import OptionError, WorkerError
+from edgewise.workers import dask
+from edgewise.workers.executors import PoolExecutor, executor_of
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A client of a Dask cluster of two threads of this process."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
+    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(params=["threads", "dask"])
+def executor(request):
+    if request.param == "dask":
+        yield executor_of(request.getfixturevalue("client"))
+        return
+    with ThreadPoolExecutor(2) as pool:
+        yield executor_of(pool)
+
+
+def divide(numbers, divisor):
+    return sum(numbers) // divisor
+
+
+def test_four_methods(executor):
+    assert executor.slots == 2 and executor.threads >= 1
+    numbers = executor.scatter(list(range(10)))
+    calls = [executor.submit(divide, numbers, divisor) for divisor in (1, 5)]
+    assert executor.gather(calls) == [45, 9]
+    failing = executor.submit(divide, numbers, 0)
+    with pytest.raises(ZeroDivisionError):
+        executor.gather([failing])
+    completed = executor.as_completed([failing])
+    more = executor.submit(divide, numbers, 9)
+    completed.add(more)
+    assert {next(completed), next(completed)} == {failing, more}
+    with pytest.raises(StopIteration):
+        next(completed)
+
+
+def test_what_is_no_client():
+    with pytest.raises(
+        OptionError, match=r"client= is a str; give a dask.distributed.Client or a concurrent"
+    ):
+        executor_of("tcp://10.0.0.1:8786")
+
+    class Other:
+        """An adapter for another engine."""
+
+        submit = scatter = gather = as_completed = None
+
+    other = Other()
+    assert executor_of(other) is other
+    with ThreadPoolExecutor(1) as pool:
+        assert isinstance(executor_of(pool), PoolExecutor)
+
+
+def test_workers_of_another_version_are_named(client, monkeypatch):
+    own = ew.__version__
+    with pytest.raises(
+        WorkerError, match=r"worker tcp://a:1 has edgewise 0.0.1, and the caller 9.9; install"
+    ):
+        dask.check_version("tcp://a:1", "0.0.1", "9.9")
+    for version, words in (("0.0.1", f"has edgewise 0.0.1, and the caller {own}"), (None, "has no edgewise")):
+        workers = {"tcp://a:1": {"packages": {"edgewise": version}}}
+        monkeypatch.setattr(client, "get_versions", lambda workers=workers, **_: {"workers": workers})
+        with pytest.raises(WorkerError, match=f"worker tcp://a:1 {words}"):
+            executor_of(client)
+
+
+def test_schedulers_that_are_not_there(monkeypatch):
+    with pytest.raises(OptionError, match=r"scheduler='local:many' names no number of workers; use local:2"):
+        dask.connected("local:many").__enter__()
+    pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
+    monkeypatch.setattr(dask, "PATIENCE", 0.2)
+    with pytest.raises(WorkerError, match=r"there is no Dask scheduler at tcp://127.0.0.1:1 "):
+        dask.connected("tcp://127.0.0.1:1").__enter__()
+
+
+def test_a_cluster_without_workers(monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
+    monkeypatch.setattr(dask, "PATIENCE", 0.2)
+    options = {"processes": False, "n_workers": 0, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+        pytest.raises(WorkerError, match=r"has had no worker for 0.2 seconds; start one: dask worker"),
+    ):
+        executor_of(client)
+
+
+def test_without_dask(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(
+        OptionError, match=r"needs Dask, which is not installed; pip install 'edgewise\[dask\]'"
+    ):
+        dask.connected("local:2").__enter__()
