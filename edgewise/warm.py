@@ -21,7 +21,14 @@ TAKEN = {
 LONGEST = 7
 
 
-def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False, forests: bool = False) -> str:
+def warmup(
+    *,
+    device: str = "auto",
+    paths: bool = False,
+    cycles: bool = False,
+    forests: bool = False,
+    cores: bool = False,
+) -> str:
     """Compile and keep the kernels of the main job, pairs in and clusters out.
 
     Runs every method of :func:`edgewise.connected_components` on tiny graphs of integer ids and of string
@@ -39,6 +46,8 @@ def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False, f
     forests : bool
         Compile spanning forests, too, and components at several thresholds, for weights of type int64 and
         float64.
+    cores : bool
+        Compile core numbers and strong components, too.
 
     Returns
     -------
@@ -65,6 +74,8 @@ def warmup(*, device: str = "auto", paths: bool = False, cycles: bool = False, f
         _count_cycles(where)
     if forests:
         _grow_forests(where)
+    if cores:
+        _decompose(where)
     return where
 
 
@@ -134,6 +145,17 @@ def _stream_all_kinds(folder, where):
         file = folder / "stream.parquet"
         parquet.write_table(pa.table({"source": column, "target": column.take(pa.array([1, 0, 2]))}), file)
         stream_components(file, device=where)
+
+
+def _decompose(device):
+    """Run the methods that ``auto`` takes for strong components and for core numbers."""
+    from edgewise.cores import core_numbers
+    from edgewise.graph import Graph
+    from edgewise.strong import strongly_connected_components
+
+    graph = Graph.from_edges([0, 1, 3], [1, 2, 4], n_vertices=5, directed=True).to(device)
+    strongly_connected_components(graph)
+    core_numbers(graph.undirected())
 
 
 def _search_all_kinds(device):

@@ -20,18 +20,21 @@ Forests = Annotated[
     bool, typer.Option("--forests", help="Compile spanning forests and several thresholds as well.")
 ]
 
+Cores = Annotated[bool, typer.Option("--cores", help="Compile core numbers and strong components as well.")]
+
 
 def warmup(
     device: options.Device = None,
     paths: Paths = False,
     cycles: Cycles = False,
     forests: Forests = False,
+    cores: Cores = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):
     """Compile and cache the kernels of the main job."""
     with stages(quiet or json) as (stage, clock), stage("compile", f"compiling for {device or 'auto'}"):
-        kinds = {"paths": paths, "cycles": cycles, "forests": forests}
+        kinds = {"paths": paths, "cycles": cycles, "forests": forests, "cores": cores}
         where = edgewise.warmup(device=device or "auto", **kinds)
     if json:
         report.as_json({"device": where, "seconds": seconds(clock)})
