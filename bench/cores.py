@@ -66,7 +66,7 @@ def main():
     rows = []
     for name, graph in graphs(given.size):
         graph = graph.simplified()
-        rows.append({"graph": name, **compare(graph, ours(graph), PEERS, given.runs)})
+        rows.append({"graph": name, **compare(graph, ours(graph), PEERS, given)})
         table(rows[-1:])
     print(record.write("cores-cpu", rows))
 

@@ -103,7 +103,7 @@ def main():
     given = arguments(__doc__)
     rows = []
     for name, graph in graphs(given.size):
-        rows.append({"graph": name, **compare(graph, ours(graph), PEERS, given.runs)})
+        rows.append({"graph": name, **compare(graph, ours(graph), PEERS, given)})
         table(rows[-1:])
     print(record.write("strong-cpu", rows))
 

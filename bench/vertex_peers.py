@@ -18,14 +18,17 @@ def arguments(text):
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=18, help="about the logarithm of the number of vertices")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--without", nargs="*", default=[], help="peers to leave out")
     return parser.parse_args()
 
 
-def compare(graph, ours, peers, runs):
+def compare(graph, ours, peers, given):
     """Milliseconds of processor time of each call; the numbers of all must be equal."""
     threads.use(1)
     calls = {name: (run, np.asarray) for name, run in ours.items()}
     for name, prepare in peers.items():
+        if name in given.without:
+            continue
         try:
             call = prepare(graph, import_module(name))
         except ImportError:
@@ -35,7 +38,7 @@ def compare(graph, ours, peers, runs):
             import_module(name).setNumberOfThreads(1)
     times = {name: [] for name in calls}
     answer = None
-    for turn in range(runs + 1):
+    for turn in range(given.runs + 1):
         for name, (run, numbers) in calls.items():
             if name == SLOW and turn > 1:
                 continue
