@@ -18,6 +18,7 @@ def arguments(text):
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=18, help="about the logarithm of the number of vertices")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", nargs="*", help="graphs to measure; by default all")
     parser.add_argument("--without", nargs="*", default=[], help="peers to leave out")
     return parser.parse_args()
 

@@ -59,17 +59,16 @@ def networkx_cores(vertices, sources, targets):
 
 
 @pytest.mark.parametrize("n, m", [(300, 20_000), (2_000, 8_000), (9_000, 10_000)])
-def test_larger_graphs_by_one_worker_and_by_several(n, m):
+def test_larger_graphs_by_one_worker_and_by_all(n, m):
     made = nested(n, m, seed=n)
     answer = networkx_cores(*made)
     graph = ew.Graph.from_edges(made[1], made[2], n_vertices=made[0])
     for name in METHODS:
         assert ew.core_numbers(graph, method=name).verify().cores.tolist() == answer, name
-    for n_workers in (2, 3) if engine() == "jit" else ():
-        peeling = page.new_peeling(simple_rows(graph))
-        page.run.with_workers(n_workers, peeling)
-        assert peeling.degrees.tolist() == answer, n_workers
-        assert sorted(peeling.queue.tolist()) == list(range(made[0]))
+    peeling = page.new_peeling(simple_rows(graph))
+    page.run(peeling)  # by all workers, even if there are few
+    assert peeling.degrees.tolist() == answer
+    assert sorted(peeling.queue.tolist()) == list(range(made[0]))
 
 
 @pytest.mark.interpreter
