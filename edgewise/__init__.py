@@ -20,12 +20,15 @@ _HOMES = {
     "bfs": ("edgewise.paths.bfs", "bfs"),
     "clustering": ("edgewise.cycles.clustering", "clustering"),
     "connected_components": ("edgewise.components", "connected_components"),
+    "core_numbers": ("edgewise.cores", "core_numbers"),
     "cycle_counts": ("edgewise.cycles", "cycle_counts"),
     "distance_measures": ("edgewise.paths.measures", "distance_measures"),
     "errors": ("edgewise.errors", ""),
     "estimate_cycles": ("edgewise.cycles.search.estimate", "estimate_cycles"),
     "evaluate_partition": ("edgewise.partitions.check", "evaluate_partition"),
     "generate": ("edgewise.generators", ""),
+    "has_path": ("edgewise.paths.has_path", "has_path"),
+    "largest_component": ("edgewise.strong.largest", "largest_component"),
     "minimum_spanning_forest": ("edgewise.forest", "minimum_spanning_forest"),
     "part_graph": ("edgewise.partitions.compatible", "part_graph"),
     "partition": ("edgewise.partitions", "partition"),
@@ -34,6 +37,7 @@ _HOMES = {
     "single_linkage": ("edgewise.forest.linkage", "single_linkage"),
     "stream_components": ("edgewise.components.file_stream", "stream_components"),
     "stream_forest": ("edgewise.forest.file_stream", "stream_forest"),
+    "strongly_connected_components": ("edgewise.strong", "strongly_connected_components"),
     "update_components": ("edgewise.components.update", "update_components"),
     "warmup": ("edgewise.warm", "warmup"),
     "write": ("edgewise.files", "write"),
@@ -50,12 +54,15 @@ __all__ = [
     "bfs",
     "clustering",
     "connected_components",
+    "core_numbers",
     "cycle_counts",
     "distance_measures",
     "errors",
     "estimate_cycles",
     "evaluate_partition",
     "generate",
+    "has_path",
+    "largest_component",
     "minimum_spanning_forest",
     "part_graph",
     "partition",
@@ -64,6 +71,7 @@ __all__ = [
     "single_linkage",
     "stream_components",
     "stream_forest",
+    "strongly_connected_components",
     "update_components",
     "warmup",
     "write",
@@ -76,6 +84,7 @@ if TYPE_CHECKING:
     from edgewise.components.batch_stream import ComponentsStream as ComponentsStream
     from edgewise.components.file_stream import stream_components as stream_components
     from edgewise.components.update import update_components as update_components
+    from edgewise.cores import core_numbers as core_numbers
     from edgewise.cycles import cycle_counts as cycle_counts
     from edgewise.cycles.clustering import clustering as clustering
     from edgewise.cycles.search.estimate import estimate_cycles as estimate_cycles
@@ -93,8 +102,11 @@ if TYPE_CHECKING:
     from edgewise.partitions.compatible import part_graph as part_graph
     from edgewise.paths.apsp import all_pairs_shortest_paths as all_pairs_shortest_paths
     from edgewise.paths.bfs import bfs as bfs
+    from edgewise.paths.has_path import has_path as has_path
     from edgewise.paths.measures import distance_measures as distance_measures
     from edgewise.paths.sssp import shortest_paths as shortest_paths
+    from edgewise.strong import strongly_connected_components as strongly_connected_components
+    from edgewise.strong.largest import largest_component as largest_component
     from edgewise.warm import warmup as warmup
 
 

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from edgewise.workers.split import SplitGraph
 
 REPEATED = ("keep", "first", "sum", "min", "max")
+DIRECTIONS = ("out", "in", "both")
 
 
 class Graph:
     """A directed or undirected graph, with optional weights and external ids.
 
-    Make one with :meth:`from_edges`, :meth:`from_csr`, :meth:`from_scipy`, :meth:`from_frame` or
-    :func:`edgewise.read`.
+    Make one with :meth:`from_edges`, :meth:`from_csr`, :meth:`from_scipy`, :meth:`from_igraph`,
+    :meth:`from_frame` or :func:`edgewise.read`.  ``len(graph)`` is the number of vertices, ``id in graph``
+    tells whether there is a vertex with that id, and iteration is over the ids.
 
     Attributes
     ----------
@@ -38,9 +40,11 @@ class Graph:
         ids are the vertex numbers.
     vertex_weights : (n_vertices,) or (n_vertices, k) array, or None
         On the host.
+    weight_name : str or None
+        Column or attribute that the weights came from.
     assumed_weights : str or None
-        Column of a file, or part of it, that :func:`edgewise.read` took as the weights although the caller
-        did not name it.
+        The same if it was taken as the weights although the caller did not name it: a column, or a part of a
+        file or matrix.
     assumed_columns : tuple of str, or None
         Columns of a table of more than three columns that were taken as the ids by their names, although the
         caller did not name them.
@@ -57,6 +61,7 @@ class Graph:
         self.n_vertices, self.directed = int(n_vertices), bool(directed)
         self.ids, self.vertex_weights = ids, vertex_weights
         self._edges, self._rows = edges, rows
+        self.weight_name: str | None = None
         self.assumed_weights: str | None = None
         self.records: Any = None
         self.assumed_columns: tuple[str, ...] | None = None
@@ -68,7 +73,7 @@ class Graph:
     def from_edges(
         cls,
         sources: Any,
-        targets: Any,
+        targets: Any = None,
         *,
         weights: Any = None,
         n_vertices: int | None = None,
@@ -83,6 +88,9 @@ class Graph:
         sources, targets : (m,) array-like
             The endpoints of each edge: integers, or strings (NumPy or Arrow).  Anything with ``__dlpack__``
             or ``__cuda_array_interface__`` stays on its device, and is not copied if it has the right type.
+            Without ``targets``, the edges are an array or tensor of shape (m, 2) or (2, m), such as the
+            ``edge_index`` of PyTorch Geometric, or a list of pairs (tuples).  Shape (2, 2) may be either, so
+            it is refused.
         weights : (m,) array-like, optional
             Integers or floats.
         n_vertices : int, optional
@@ -102,11 +110,13 @@ class Graph:
         ------
         GraphError
             Unequal lengths, a type that is no id, a number outside ``0 .. n_vertices - 1``, an endpoint that
-            is not among the ``ids``, an id that occurs twice.
+            is not among the ``ids``, an id that occurs twice, edges of another shape.
 
         Examples
         --------
         >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges([[0, 1, 3], [1, 2, 4]])
+        >>> graph = ew.Graph.from_edges([("a", "b"), ("b", "c")])
         >>> graph = ew.Graph.from_edges(["a", "b", "d"], ["b", "c", "e"])
         >>> graph.n_vertices, graph.n_edges
         (5, 3)
@@ -120,6 +130,10 @@ class Graph:
         if unknown := set(choices) - {"self_loops", "repeated"}:
             raise OptionError(f"from_edges() has no option {min(unknown)!r}; see its documentation")
         _check_choices(**choices)
+        if targets is None:
+            from edgewise.ingest.edge_arrays import two_columns
+
+            sources, targets = two_columns(sources)
         if ids is None:
             ends, count, ids = building.endpoints(sources, targets, n_vertices)
         else:
@@ -172,24 +186,88 @@ class Graph:
         return cls(n, rows=rows, directed=directed, ids=ids, vertex_weights=vertex_weights)
 
     @classmethod
-    def from_scipy(cls, matrix: scipy.sparse.sparray, *, directed: bool | None = None) -> Graph:
-        """Make a graph of a square SciPy sparse matrix; stored zeros are edges.
+    def from_scipy(
+        cls,
+        matrix: scipy.sparse.sparray,
+        *,
+        directed: bool | None = None,
+        weight: bool | None = None,
+    ) -> Graph:
+        """Make a graph of a square sparse matrix of SciPy or of CuPy; stored zeros are edges.
 
         Parameters
         ----------
         matrix : sparse matrix or array, (n, n)
+            One of ``cupyx.scipy.sparse`` stays on its device.
         directed : bool, optional
             By default, whether the pattern or the values are unsymmetric.  ``False`` for an unsymmetric
             matrix joins ``i`` and ``j`` wherever either entry is stored.
+        weight : bool, optional
+            Whether the values are the weights.  By default they are, unless all are 1 or true;
+            :attr:`assumed_weights` and the representation of the graph say so then.
 
         Raises
         ------
         GraphError
             The matrix is not square, complex, or damaged: an index is out of range, or offsets fall.
+
+        Examples
+        --------
+        >>> import edgewise as ew, scipy.sparse
+        >>> matrix = scipy.sparse.coo_array(([5, 5], ([0, 1], [1, 0])))
+        >>> ew.Graph.from_scipy(matrix)
+        <Graph: undirected, 2 vertices, 1 edge, weights along 'values of the matrix', held as edges on cpu>
+        >>> ew.Graph.from_scipy(matrix, weight=False)
+        <Graph: undirected, 2 vertices, 1 edge, held as edges on cpu>
         """
         from edgewise.ingest.matrices import from_scipy
 
-        return from_scipy(cls, matrix, directed)
+        return from_scipy(cls, matrix, directed, weight)
+
+    @classmethod
+    def from_igraph(cls, graph: Any, *, weight: str | None = None, ids: str | None = None) -> Graph:
+        """Make a graph of an ``igraph.Graph``.
+
+        Parameters
+        ----------
+        graph : igraph.Graph
+        weight : str, optional
+            Attribute of the edges with the weights; by default there are none.
+        ids : str, optional
+            Attribute of the vertices with the ids; by default ``"name"``, or the numbers of the vertices if
+            they have no names.
+
+        Raises
+        ------
+        GraphError
+            No igraph graph, an attribute that is not there, ids that are not distinct.
+
+        Examples
+        --------
+        >>> import edgewise as ew, igraph  # doctest: +SKIP
+        >>> ew.Graph.from_igraph(igraph.Graph.Famous("Zachary"))  # doctest: +SKIP
+        <Graph: undirected, 34 vertices, 78 edges, held as edges on cpu>
+        """
+        from edgewise.ingest.igraph import from_igraph
+
+        return from_igraph(cls, graph, weight, ids)
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """Return the adjacency matrix as a SciPy array, (n_vertices, n_vertices), on the host.
+
+        Its values are the weights, or ones (int64) if there are none.  Of an undirected graph it is
+        symmetric, with every edge in both of its rows.  Repeated edges are entries of their own, which SciPy
+        adds up with ``sum_duplicates()``; some of its functions need that.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> ew.Graph.from_edges([0, 1], [1, 2], weights=[5, 7]).to_scipy().toarray().tolist()
+        [[0, 5, 0], [5, 0, 7], [0, 7, 0]]
+        """
+        from edgewise.ingest.matrices import to_scipy
+
+        return to_scipy(self)
 
     @classmethod
     def from_frame(
@@ -339,6 +417,11 @@ class Graph:
         return self._csr()[2]
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether the edges have weights; nothing is derived to know it."""
+        return (self._edges or self._rows)[2] is not None
+
+    @property
     def has_rows(self) -> bool:
         """Whether the CSR form is held already."""
         return self._rows is not None
@@ -415,9 +498,123 @@ class Graph:
             return self
         return self._copy(self._edge_list(), None, directed=False)
 
-    def degrees(self):
-        """Number of CSR entries of each vertex: (n_vertices,) int64 array."""
-        return self.offsets[1:] - self.offsets[:-1]
+    def reverse(self) -> Graph:
+        """Return the graph with every edge in the other direction; itself if it is undirected.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges([0, 0], [1, 2], directed=True).reverse()
+        >>> list(zip(graph.sources.tolist(), graph.targets.tolist()))
+        [(1, 0), (2, 0)]
+        """
+        if not self.directed:
+            return self
+        sources, targets, weights = self._edge_list()
+        return self._copy((targets, sources, weights), None)
+
+    def without_weights(self) -> Graph:
+        """Return the graph without its weights, sharing its other arrays; itself if it has none.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges([0, 1], [1, 2], weights=[5, 7])
+        >>> graph.without_weights().weights is None
+        True
+        """
+        if not self.is_weighted:
+            return self
+        edges, rows = (form and (*form[:2], None) for form in (self._edges, self._rows))
+        graph = self._copy(edges, rows, self.made_of)
+        graph.weight_name = graph.assumed_weights = None
+        return graph
+
+    def subgraph(self, ids: Any) -> Graph:
+        """Return the graph of some vertices and the edges between them.
+
+        Parameters
+        ----------
+        ids : id or array-like of ids
+            As in the input; vertex numbers if the graph has no ids.  One that comes twice counts once.
+
+        Returns
+        -------
+        Graph
+            On the same device, its vertices in the order that they have here, with their ids and weights.
+            The ids of a graph without ids are the vertex numbers.  Records of the vertices are left out.
+
+        Raises
+        ------
+        GraphError
+            An id that is not in the graph.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "a"])
+        >>> part = graph.subgraph(["c", "b"])
+        >>> list(part), part.n_edges
+        (['b', 'c'], 1)
+        """
+        from edgewise.device import arrays
+        from edgewise.ingest.subgraphs import induced
+
+        marked = np.zeros(self.n_vertices, bool)
+        marked[self.vertices_of(ids)] = True
+        return induced(self, arrays.move(marked, self.device))
+
+    def degrees(self, *, direction: str = "out"):
+        """Number of CSR entries of each vertex: (n_vertices,) int64 array.
+
+        Parameters
+        ----------
+        direction : {'out', 'in', 'both'}
+            Edges of a directed graph that leave the vertex, that come in, or all.  In an undirected graph
+            all three are the same, and a self-loop counts once.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges([0, 0], [1, 2], directed=True)
+        >>> graph.degrees().tolist(), graph.degrees(direction="in").tolist()
+        ([2, 0, 0], [0, 1, 1])
+        """
+        from edgewise.device import arrays
+        from edgewise.primitives import histogram
+
+        if direction not in DIRECTIONS:
+            problem = f"{argument('direction', direction)} is unknown"
+            raise OptionError(f"{problem}; {one_of(direction, DIRECTIONS)}")
+        outgoing = self.offsets[1:] - self.offsets[:-1] if direction != "in" or not self.directed else 0
+        if not self.directed or direction == "out":
+            return outgoing
+        targets = self._edges[1] if self._edges is not None else self._rows[1]
+        with arrays.guard(self.device):
+            return outgoing + histogram(targets, self.n_vertices)
+
+    def degree(self, id: Any, *, direction: str = "out") -> int:
+        """Number of edges of the vertex with an id, as counted by :meth:`degrees`.
+
+        Parameters
+        ----------
+        id : id
+            As in the input; a vertex number if the graph has no ids.
+        direction : {'out', 'in', 'both'}
+
+        Raises
+        ------
+        GraphError
+            The id is not in the graph.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> ew.Graph.from_edges(["a", "b"], ["b", "c"]).degree("b")
+        2
+        """
+        (vertex,) = self.vertices_of([id])
+        return int(self.degrees(direction=direction)[vertex])
 
     def to(self, device: str) -> Graph:
         """Return the graph with its arrays on ``device`` ("cpu", "gpu", "cuda:1"); itself if they are there.
@@ -464,6 +661,7 @@ class Graph:
         graph.made_of, graph.assumed_weights = made_of or graph.made_of, self.assumed_weights
         graph.records, graph.assumed_columns = self.records, self.assumed_columns
         graph.frame_kind = self.frame_kind
+        graph.weight_name = self.weight_name
         return graph
 
     def split(self, devices: Any, *, by: str = "auto") -> SplitGraph:
@@ -571,10 +769,31 @@ class Graph:
         """Whether :meth:`cached` has something for ``key``."""
         return key in self._cache
 
+    def __len__(self):
+        return self.n_vertices
+
+    def __bool__(self):
+        return True  # also without vertices
+
+    def __iter__(self):
+        ids = range(self.n_vertices) if self.ids is None else self.ids
+        return iter(ids if isinstance(ids, range) else ids.tolist())
+
+    def __contains__(self, id):
+        try:
+            return len(self.vertices_of([id])) == 1
+        except GraphError:
+            return False
+
     def __repr__(self):
         kind = "directed" if self.directed else "undirected"
+        nouns = (self.n_vertices, "vertex", "vertices"), (self.n_edges, "edge", "edges")
+        counts = ", ".join(f"{count:,} {one if count == 1 else more}" for count, one, more in nouns)
+        name = self.weight_name or self.assumed_weights
+        along = f", weights along {name!r}" if name else ", weights"
         forms = " and ".join(name for name, form in (("edges", self._edges), ("rows", self._rows)) if form)
-        return f"<Graph: {kind}, {self.n_vertices:,} vertices, held as {forms} on {self.device}>"
+        weights = along if self.is_weighted else ""
+        return f"<Graph: {kind}, {counts}{weights}, held as {forms} on {self.device}>"
 
 
 def _check_choices(self_loops, repeated):

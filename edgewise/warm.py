@@ -28,6 +28,7 @@ def warmup(
     cycles: bool = False,
     forests: bool = False,
     partitions: bool = False,
+    cores: bool = False,
 ) -> str:
     """Compile and keep the kernels of the main job, pairs in and clusters out.
 
@@ -48,6 +49,8 @@ def warmup(
         float64.
     partitions : bool
         Compile partitions, too, for graphs with and without weights, and their measures.
+    cores : bool
+        Compile core numbers and strong components, too.
 
     Returns
     -------
@@ -76,6 +79,8 @@ def warmup(
         _grow_forests(where)
     if partitions:
         _divide(where)
+    if cores:
+        _decompose(where)
     return where
 
 
@@ -145,6 +150,17 @@ def _stream_all_kinds(folder, where):
         file = folder / "stream.parquet"
         parquet.write_table(pa.table({"source": column, "target": column.take(pa.array([1, 0, 2]))}), file)
         stream_components(file, device=where)
+
+
+def _decompose(device):
+    """Run the methods that ``auto`` takes for strong components and for core numbers."""
+    from edgewise.cores import core_numbers
+    from edgewise.graph import Graph
+    from edgewise.strong import strongly_connected_components
+
+    graph = Graph.from_edges([0, 1, 3], [1, 2, 4], n_vertices=5, directed=True).to(device)
+    strongly_connected_components(graph)
+    core_numbers(graph.undirected())
 
 
 def _search_all_kinds(device):

@@ -13,6 +13,7 @@ import pytest
 
 from edgewise.command import PAGES
 from edgewise.components import MERGES, METHODS
+from edgewise.cores import METHODS as CORES
 from edgewise.cycles import METHODS as CYCLES
 from edgewise.device.arrays import why_no_gpu
 from edgewise.forest import METHODS as FOREST
@@ -20,6 +21,7 @@ from edgewise.partitions import METHODS as PARTITIONS
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
+from edgewise.strong import METHODS as STRONG
 from tests.shown import COMMAND, on_a_terminal, without_times
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,10 +86,14 @@ def test_table_of_forests_is_the_code_s():
     assert shown == table_of_devices(FOREST), "run python tests/test_readme.py"
 
 
-def test_table_of_partitions_is_the_code_s():
-    text = (ROOT / "docs" / "partitions.md").read_text()
-    shown = text.partition("<!-- methods of partitions -->\n")[2].partition("\n<!-- /methods")[0]
-    assert shown == table_of_devices(PARTITIONS)
+@pytest.mark.parametrize(
+    "page, methods",
+    {"partitions": PARTITIONS, "strong": STRONG, "cores": CORES}.items(),
+)
+def test_tables_of_devices_are_the_code_s(page, methods):
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    shown = text.partition(f"<!-- methods of {page} -->\n")[2].partition("\n<!-- /methods")[0]
+    assert shown == table_of_devices(methods)
 
 
 PATHS = ROOT / "docs" / "paths.md"
@@ -116,7 +122,7 @@ def test_tables_of_searches_are_the_code_s(kind):
     assert shown == table_of_searches(kind), "run python tests/test_readme.py"
 
 
-@pytest.mark.parametrize("name", ["paths", "conditions", "streams"])
+@pytest.mark.parametrize("name", ["paths", "conditions", "streams", "graphs", "strong", "cores"])
 def test_examples_of_a_page_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = doctest.NORMALIZE_WHITESPACE
@@ -208,7 +214,12 @@ def test_the_readme_installs_what_is_there():
 
 @pytest.mark.parametrize(
     ("page", "tables"),
-    {"components": [METHODS, MERGES], "paths": [BFS, SSSP, APSP], "cycles": [CYCLES]}.items(),
+    {
+        "components": [METHODS, MERGES],
+        "paths": [BFS, SSSP, APSP],
+        "cycles": [CYCLES],
+        "cores": [CORES],
+    }.items(),
 )
 def test_help_names_the_baselines(page, tables, capsys, monkeypatch):
     from edgewise.command import run

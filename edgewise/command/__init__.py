@@ -34,6 +34,8 @@ from edgewise.errors import EdgewiseError, EdgewiseWarning, closest
 #: Subcommands and their one-line help; each is a page of this package.
 PAGES = {
     "components": "Find the clusters (connected components) of a file of pairs.",
+    "strong": "Find the strongly connected components of a directed graph.",
+    "cores": "Find the core number of every vertex of a graph.",
     "paths": "Find shortest paths from a vertex, or between all pairs.",
     "cycles": "Count the cycles of a given length through every vertex.",
     "forest": "Find the minimum or maximum spanning forest of a weighted graph.",

@@ -21,6 +21,7 @@ Forests = Annotated[
 ]
 
 Partitions = Annotated[bool, typer.Option("--partitions", help="Compile partitions as well.")]
+Cores = Annotated[bool, typer.Option("--cores", help="Compile core numbers and strong components as well.")]
 
 
 def warmup(
@@ -29,12 +30,14 @@ def warmup(
     cycles: Cycles = False,
     forests: Forests = False,
     partitions: Partitions = False,
+    cores: Cores = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):
     """Compile and cache the kernels of the main job."""
     with stages(quiet or json) as (stage, clock), stage("compile", f"compiling for {device or 'auto'}"):
-        kinds = {"paths": paths, "cycles": cycles, "forests": forests, "partitions": partitions}
+        kinds = {"paths": paths, "cycles": cycles, "forests": forests}
+        kinds |= {"partitions": partitions, "cores": cores}
         where = edgewise.warmup(device=device or "auto", **kinds)
     if json:
         report.as_json({"device": where, "seconds": seconds(clock)})

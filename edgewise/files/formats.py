@@ -393,7 +393,7 @@ def redirected(graph, directed):
     facts = {"ids": graph.ids, "vertex_weights": graph.vertex_weights}
     other = type(graph)(graph.n_vertices, edges=edges, directed=directed, **facts)
     other.assumed_weights, other.records = graph.assumed_weights, graph.records
-    other.assumed_columns = graph.assumed_columns
+    other.assumed_columns, other.weight_name = graph.assumed_columns, graph.weight_name
     return other
 
 

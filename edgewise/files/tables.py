@@ -139,6 +139,7 @@ def _pairs(path, columns, options):
         directed = _direction(path if isinstance(path, list) else [path])
     graph = read_pairs(path, wanted, options.progress, options.ids, options.vertices)
     graph = formats.redirected(graph, directed)
+    graph.weight_name = columns.weight
     graph.assumed_weights = columns.weight if options.weight is None else None
     graph.assumed_columns = columns[:2] if columns.assumed else None
     return graph

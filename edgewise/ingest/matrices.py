@@ -1,12 +1,19 @@
-"""SciPy's sparse matrices as entries and as graphs.
+"""Sparse matrices of SciPy and CuPy as entries and as graphs, and graphs as matrices.
 
 The arrays of a matrix are checked before SciPy converts it, because its compiled loops follow offsets and
 indices wherever they lead.
 """
 
+import numpy as np
+
+from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.ingest.edges import numbers, row_numbers, rows
 from edgewise.ingest.symmetry import is_symmetric
+from edgewise.primitives import pack
+
+#: What the weights are called that are taken from a matrix without being asked for.
+VALUES = "values of the matrix"
 
 
 def entries_of(matrix):
@@ -55,22 +62,57 @@ def real(values):
     return values.real.copy()
 
 
-def from_scipy(graph_class, matrix, directed):
+def from_scipy(graph_class, matrix, directed, weight=None):
     """Make a graph of a square sparse matrix: see :meth:`edgewise.Graph.from_scipy`."""
     import scipy.sparse
 
-    if not scipy.sparse.issparse(matrix):
+    on_gpu = type(matrix).__module__.startswith("cupyx.")
+    if not (on_gpu or scipy.sparse.issparse(matrix)):
         raise GraphError(f"a SciPy sparse matrix is needed, not {type(matrix).__name__}")
     if matrix.dtype.kind == "c":
         raise GraphError("the matrix is complex; take its real part or absolute values")
-    sources, targets, values = entries_of(matrix)
-    weights = None if matrix.dtype.kind == "b" else values
-    symmetric = is_symmetric(sources, targets, weights)
-    if directed is None:
-        directed = not symmetric
-    if not directed and symmetric:
-        upper = sources <= targets
-        sources, targets = sources[upper], targets[upper]
-        weights = None if weights is None else weights[upper]
-    n_vertices = matrix.shape[0]
-    return graph_class.from_edges(sources, targets, weights=weights, n_vertices=n_vertices, directed=directed)
+    sources, targets, values = _entries_on_gpu(matrix) if on_gpu else entries_of(matrix)
+    weights = values if weight or (weight is None and _say_something(values)) else None
+    if weights is not None and weights.dtype.kind == "b":
+        weights = weights.astype(np.int64)
+    with arrays.guard(arrays.device_of(sources)):
+        symmetric = is_symmetric(sources, targets, weights)
+        if directed is None:
+            directed = not symmetric
+        if not directed and symmetric:
+            sources, targets, weights = pack(sources <= targets, sources, targets, weights)
+    options = {"n_vertices": matrix.shape[0], "directed": directed}
+    graph = graph_class.from_edges(sources, targets, weights=weights, **options)
+    graph.assumed_weights = VALUES if weight is None and weights is not None else None
+    return graph
+
+
+def _say_something(values):
+    """Whether the values of a matrix differ from those of a pattern: ones, or booleans."""
+    return values.dtype.kind != "b" and len(values) > 0 and not bool((values == 1).all())
+
+
+def _entries_on_gpu(matrix):
+    """Vertex numbers of row and column, and the value, of each entry of a matrix of CuPy."""
+    n_rows, n_columns = matrix.shape
+    if n_rows != n_columns:
+        raise GraphError(f"the matrix has shape {matrix.shape}; an adjacency matrix is square")
+    matrix = matrix.tocoo()
+    with arrays.guard(arrays.device_of(matrix.data)):
+        ends = (numbers(column, n_rows, name) for column, name in ((matrix.row, "row"), (matrix.col, "col")))
+        return *ends, matrix.data
+
+
+def to_scipy(graph):
+    """The adjacency matrix of a graph as a SciPy array: see :meth:`edgewise.Graph.to_scipy`."""
+    from scipy.sparse import csr_array
+
+    offsets, neighbours, weights = (
+        None if array is None else arrays.move(array, "cpu")
+        for array in (graph.offsets, graph.neighbours, graph.csr_weights)
+    )
+    n = graph.n_vertices
+    small = max(n, len(neighbours)) < 2**31
+    kind = np.int32 if small else np.int64
+    values = np.ones(len(neighbours), np.int64) if weights is None else weights
+    return csr_array((values, neighbours.astype(kind), offsets.astype(kind)), shape=(n, n))

@@ -74,7 +74,9 @@ def _join_pieces(entries, sizes, part, loads, limits):
     if len(order) == np.count_nonzero(is_core):
         return False
     between = ~is_core[label[entries.rows]] & is_core[label[entries.ends]] & ~inside
-    pieces, targets, links = _links(label[entries.rows[between]], part[entries.ends[between]], entries, between)
+    pieces, targets, links = _links(
+        label[entries.rows[between]], part[entries.ends[between]], entries, between
+    )
     chosen = {}
     for at in np.lexsort((targets, -links, pieces, weights[pieces])).tolist():
         piece, target, weight = pieces[at], targets[at], weights[pieces[at]]

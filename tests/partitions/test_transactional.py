@@ -192,4 +192,3 @@ def test_neighbours_do_not_move_together():
         assert (job.own - before) // 2 == gains[has_moved].sum()
         marks = np.isin(np.repeat(np.arange(512), np.diff(level.offsets)), has_moved)
         assert not (marks & np.isin(level.neighbours, has_moved)).any()
-

@@ -1,0 +1,56 @@
+"""The subgraph of some vertices, in the form that a graph was made of, on its device."""
+
+import numpy as np
+
+from edgewise.device import arrays
+from edgewise.ingest.edges import row_numbers
+from edgewise.primitives import exclusive_scan
+
+
+def induced(graph, marked):
+    """Subgraph of the marked vertices, (n,) bool on the graph's device; see :meth:`Graph.subgraph`."""
+    with arrays.guard(graph.device):
+        kept = np.flatnonzero(arrays.move(marked, "cpu"))
+        numbers = _moved(exclusive_scan(marked)[:-1].astype(_kind(graph)), graph)
+        if "edges" in graph.made_of:
+            forms = {"edges": _edges(graph, marked, numbers)}
+        else:
+            forms = {"rows": _rows(graph, marked, numbers)}
+    weights = None if graph.vertex_weights is None else graph.vertex_weights[kept]
+    facts = {"directed": graph.directed, "ids": _ids(graph, kept), "vertex_weights": weights}
+    part = type(graph)(len(kept), **forms, **facts)
+    part.assumed_weights, part.weight_name = graph.assumed_weights, graph.weight_name
+    part.assumed_columns = graph.assumed_columns
+    return part
+
+
+def _kind(graph):
+    """Type of the vertex numbers of a graph, which its subgraphs keep."""
+    return (graph.sources if "edges" in graph.made_of else graph.neighbours).dtype
+
+
+def _moved(array, graph):
+    return arrays.move(array, graph.device)  # under the simulator, NumPy's result has no device
+
+
+def _edges(graph, marked, numbers):
+    keep = marked[graph.sources] & marked[graph.targets]
+    ends = (_moved(numbers[column[keep]], graph) for column in (graph.sources, graph.targets))
+    return *ends, None if graph.weights is None else _moved(graph.weights[keep], graph)
+
+
+def _rows(graph, marked, numbers):
+    offsets, neighbours = graph.offsets, graph.neighbours
+    keep = marked[neighbours] & marked[row_numbers(offsets, neighbours.dtype)]
+    before = exclusive_scan(keep)
+    lengths = (before[offsets[1:]] - before[offsets[:-1]])[marked]
+    rows = exclusive_scan(lengths), numbers[neighbours[keep]]
+    weights = None if graph.csr_weights is None else _moved(graph.csr_weights[keep], graph)
+    return *(_moved(array, graph) for array in rows), weights
+
+
+def _ids(graph, kept):
+    """Ids of the vertices that are kept; ``None`` where these are their new numbers."""
+    if graph.ids is None and (not len(kept) or kept[-1] == len(kept) - 1):
+        return None
+    return graph.ids_of(kept)

@@ -1,0 +1,107 @@
+"""Strongly connected components: the largest sets of vertices with paths from each to every other.
+
+Every method labels each vertex with the smallest vertex number of its component, so all methods, devices and
+thread counts give identical labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from edgewise.device import arrays
+from edgewise.errors import GraphError
+from edgewise.graph import Graph
+from edgewise.method import Method, check_device, check_graph, check_method, on_device, worker_names
+from edgewise.strong.result import StrongComponents
+from edgewise.strong.signatures import signatures
+from edgewise.strong.tarjan import tarjan
+
+__all__ = ["METHODS", "StrongComponents", "strongly_connected_components"]
+
+
+@dataclass(frozen=True)
+class StrongMethod(Method):
+    """A method for strongly connected components, which reads ``"edges"`` or ``"rows"``.
+
+    ``run(n_vertices, sources, targets)`` with (m,) index arrays, or ``run(n_vertices, offsets, neighbours)``
+    with the rows of outgoing edges, returns the smallest vertex of each vertex's component: an (n_vertices,)
+    index array on the device of its arguments.
+    """
+
+    reads: str = field(kw_only=True)
+
+
+METHODS = {
+    "tarjan": StrongMethod(
+        tarjan,
+        "one depth-first search on one core",
+        "Tarjan 1972; Pearce 2016",
+        devices=("cpu",),
+        reads="rows",
+    ),
+    "signatures": StrongMethod(
+        signatures,
+        "least vertices before and after each, edge by edge",
+        "Alabandi et al. 2023",
+        reads="edges",
+    ),
+}
+
+
+def strongly_connected_components(
+    graph: Graph, *, method: str = "auto", device: str | None = None
+) -> StrongComponents:
+    """Find the strongly connected components of a directed graph.
+
+    Two vertices are in one component if there are paths from each to the other.  Self-loops and repeated
+    edges make no difference.
+
+    Parameters
+    ----------
+    graph : Graph
+        Directed.
+    method : str
+        A name in ``METHODS``, or ``"auto"``: ``"tarjan"`` on the CPU, ``"signatures"`` on a GPU.
+    device : str, optional
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
+        graph.
+
+    Returns
+    -------
+    StrongComponents
+        Its ``labels`` are the smallest vertex number of each vertex's component.
+
+    Raises
+    ------
+    GraphError
+        The graph is undirected.
+    OptionError
+        An unknown method.
+    DeviceError, OutOfMemoryError
+        The device is not there, or too small.
+
+    Examples
+    --------
+    >>> import edgewise as ew
+    >>> graph = ew.Graph.from_edges(["a", "b", "b"], ["b", "a", "c"], directed=True)
+    >>> result = ew.strongly_connected_components(graph)
+    >>> result.count, result.labels.tolist()
+    (2, [0, 0, 2])
+    """
+    check_graph(graph)
+    check_method(method, METHODS, {})
+    if not graph.directed:
+        raise GraphError("the graph is undirected; connected_components() finds its components")
+    graph = on_device(graph, device)
+    device = graph.device
+    name = method if method != "auto" else "tarjan" if device == "cpu" else "signatures"
+    check_device(name, device, METHODS)
+    with arrays.guard(device):
+        reads = METHODS[name].reads
+        form = (graph.sources, graph.targets) if reads == "edges" else (graph.offsets, graph.neighbours)
+        arrays.synchronize(device)
+        start = perf_counter()
+        labels = METHODS[name].run(graph.n_vertices, *form)
+        arrays.synchronize(device)
+    return StrongComponents(graph, name, perf_counter() - start, labels, devices=worker_names(device))

@@ -1,0 +1,25 @@
+"""The result of strongly connected components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from edgewise.components.result import Components
+
+
+@dataclass(frozen=True, eq=False)
+class StrongComponents(Components):
+    """Strongly connected components of a directed graph: labels, sizes and tables as of components.
+
+    Examples
+    --------
+    >>> import edgewise as ew
+    >>> graph = ew.Graph.from_edges([0, 1, 1], [1, 0, 2], n_vertices=3, directed=True)
+    >>> ew.strongly_connected_components(graph).verify().sizes().tolist()
+    [2, 1]
+    """
+
+    def _verify(self, graph):
+        from edgewise.strong.verification import verify
+
+        verify(graph, self._labels)

@@ -1,0 +1,197 @@
+"""Signatures: the least vertex that reaches a vertex, and the least that it reaches, over a list of edges.
+
+Where both are the same vertex, it is on a path from the vertex to itself, and is the least of its strongly
+connected component.  An edge whose ends have different signatures joins different components, so it is left
+out, and the search begins again among the edges that remain (Alabandi, Sands, Biros & Burtscher 2023,
+ECL-SCC; there with the largest vertices).  In each round the least vertex of every connected piece finishes
+its component, and usually nearly all vertices do: what is left shrinks quickly.
+
+Least vertices spread along the edges, in both directions, by atomic minima, sweep after sweep until nothing
+changes.  A vertex passes on the value of its own value, too, if that is less: as with pointer jumping, a long
+path takes few sweeps.
+
+All sweeps and rounds are one region.  The flags and counters of turns alternate between three sets, so that
+one barrier a turn is enough: one is written, the one before is read, the next one is cleared.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays, barrier_wait, device, fetch_add, fetch_min, load, parallel_region, store
+from edgewise.device.warps import block_size, warp_aggregated_add
+from edgewise.index_type import index_type
+
+#: Words between counters, which keeps them in different cache lines.
+APART = 16
+#: Counters: three flags whether a sweep has changed something, then three numbers of the edges that remain.
+KEPT, COUNTERS = 3, 6
+
+
+class Edges(NamedTuple):
+    """A list of edges, as two (m,) index arrays."""
+
+    sources: Any
+    targets: Any
+
+
+class Signatures(NamedTuple):
+    """State that all workers share; (n,) index arrays, and the counters (COUNTERS * APART,) int64."""
+
+    reaching: Any  # least vertex known to reach a vertex
+    reached: Any  # least vertex known to be reached from it
+    labels: Any  # the result
+    counters: Any
+    unknown: int  # the label of vertices whose component is not known yet
+
+
+class Turn(NamedTuple):
+    """Sweeps and rounds up to now, and the number of edges that the last round left."""
+
+    sweeps: int
+    rounds: int
+    left: int
+
+
+@device
+def share_of(worker, count):
+    """First, end and step of the worker's share of a range: a part for a CPU thread, strides on a GPU."""
+    if block_size() == 1:
+        return count * worker.id // worker.count, count * (worker.id + 1) // worker.count, 1
+    return worker.id, count, worker.count
+
+
+@device
+def lower(values, vertex, other):
+    """Lower the value of a vertex to that of another, and to the value of that; return whether it was."""
+    value = load(values, other)
+    value = min(value, load(values, value))
+    if value < load(values, vertex):
+        fetch_min(values, vertex, value)
+        return True
+    return False
+
+
+@device
+def sweep(worker, edges, count, state):
+    """Pass the values along the worker's edges, once; return whether one has changed."""
+    changed = False
+    first, end, step = share_of(worker, count)
+    for edge in range(first, end, step):
+        source, target = edges.sources[edge], edges.targets[edge]
+        if lower(state.reaching, target, source):
+            changed = True
+        if lower(state.reached, source, target):
+            changed = True
+    return changed
+
+
+@device
+def spread(worker, edges, count, state, turn):
+    """Pass the values along the edges until nothing changes; return the next turn."""
+    changed, sweeps = True, turn.sweeps
+    while changed:
+        if worker.id == 0:
+            store(state.counters, (sweeps + 1) % 3 * APART, 0)
+        if sweep(worker, edges, count, state):
+            store(state.counters, sweeps % 3 * APART, 1)
+        barrier_wait(worker)
+        changed = load(state.counters, sweeps % 3 * APART) != 0
+        sweeps += 1
+    return Turn(sweeps, turn.rounds, turn.left)
+
+
+@device
+def begin(worker, state):
+    """Let every vertex whose label is unknown be its own signature."""
+    first, end, step = share_of(worker, len(state.labels))
+    for vertex in range(first, end, step):
+        if state.labels[vertex] == state.unknown:
+            state.reaching[vertex] = state.reached[vertex] = vertex
+
+
+@device
+def finish(worker, state):
+    """Label the vertices whose signature is one vertex; a label that is known is written once more."""
+    first, end, step = share_of(worker, len(state.labels))
+    for vertex in range(first, end, step):
+        if state.reaching[vertex] == state.reached[vertex]:
+            state.labels[vertex] = state.reaching[vertex]
+
+
+@device
+def label_rest(worker, state):
+    """Label the vertices that no edge joins to another of their component."""
+    first, end, step = share_of(worker, len(state.labels))
+    for vertex in range(first, end, step):
+        if state.labels[vertex] == state.unknown:
+            state.labels[vertex] = vertex
+
+
+@device
+def remains(edges, edge, state):
+    """Whether an edge may be inside a component that is not known yet."""
+    source, target = edges.sources[edge], edges.targets[edge]
+    least = state.reaching[source]
+    if least != state.reaching[target] or state.reached[source] != state.reached[target]:
+        return False
+    return least != state.reached[source]
+
+
+@device
+def keep(worker, edges, count, kept, state, counter):
+    """Copy the edges that remain to ``kept``: in parts on the CPU, each in its order."""
+    first, end, step = share_of(worker, count)
+    place = np.int64(0)
+    if block_size() == 1:
+        for edge in range(first, end):
+            if remains(edges, edge, state):
+                place += 1
+        place = np.int64(fetch_add(state.counters, counter, place))
+    for edge in range(first, end, step):
+        if remains(edges, edge, state):
+            if block_size() > 1:
+                place = np.int64(warp_aggregated_add(state.counters, counter))
+            kept.sources[place], kept.targets[place] = edges.sources[edge], edges.targets[edge]
+            place += 1
+
+
+@device
+def take_round(worker, edges, count, kept, state, turn):
+    """Find the components that a round finds, and copy the edges that remain to ``kept``; return the turn."""
+    begin(worker, state)
+    barrier_wait(worker)
+    turn = spread(worker, edges, count, state, turn)
+    finish(worker, state)
+    counter = (KEPT + turn.rounds % 3) * APART
+    if worker.id == 0:
+        store(state.counters, (KEPT + (turn.rounds + 1) % 3) * APART, 0)
+    keep(worker, edges, count, kept, state, counter)
+    barrier_wait(worker)
+    return Turn(turn.sweeps, turn.rounds + 1, load(state.counters, counter))
+
+
+@parallel_region
+def run(worker, edges, kept, spare, state):
+    """Find all components; the edges of later rounds are in ``kept`` and in ``spare``, in turns."""
+    turn = take_round(worker, edges, len(edges.sources), kept, state, Turn(0, 0, 0))
+    while turn.left > 0:
+        turn = take_round(worker, kept, turn.left, spare, state, turn)
+        kept, spare = spare, kept
+    label_rest(worker, state)
+
+
+def signatures(n_vertices, sources, targets):
+    """Smallest vertex of each vertex's strongly connected component: (n,) index array."""
+    device, kind = arrays.device_of(sources), index_type(n_vertices)
+    unknown = np.iinfo(kind).max  # no vertex has this number
+
+    def empty(count):
+        return arrays.empty(count, kind, device)
+
+    labels = arrays.full(n_vertices, unknown, kind, device)
+    counters = arrays.zeros(COUNTERS * APART, np.int64, device)
+    state = Signatures(empty(n_vertices), empty(n_vertices), labels, counters, int(unknown))
+    kept, spare = (Edges(empty(len(sources)), empty(len(sources))) for _ in range(2))
+    run(Edges(sources, targets), kept, spare, state)
+    return labels

@@ -1,0 +1,30 @@
+"""Peeling compiles for GPUs without one."""
+
+from importlib import import_module
+
+import pytest
+
+from edgewise.device import launch
+
+peel, rows = (import_module(f"edgewise.cores.{name}") for name in ("peel", "simple_rows"))
+pytestmark = pytest.mark.ptx
+
+
+@pytest.mark.parametrize(
+    "index, degree, capability", [("uint32", "int32", (8, 0)), ("int64", "int64", (9, 0))]
+)
+def test_peel(index, degree, capability):
+    csr = peel.Rows, ("int64[]", f"{index}[]")
+    peeling = peel.Peeling, (csr, f"{degree}[]", f"{index}[]", f"{index}[]", "int64[]")
+    check(peel.run.cuda.ptx(("int32[]", peeling), capability), capability)
+
+
+def test_check_row():
+    text = rows.check_row.cuda.ptx(("int64[]", "uint32[]", "int32[]"), (9, 0))
+    check(text, (9, 0))
+
+
+def check(text, capability):
+    assert launch.entry_name(text)
+    assert f".target sm_{capability[0]}{capability[1]}" in text
+    assert "ld.local" not in text  # all in registers

@@ -1,0 +1,21 @@
+"""Signatures compile for GPUs without one."""
+
+from importlib import import_module
+
+import pytest
+
+from edgewise.device import launch
+
+signatures = import_module("edgewise.strong.signatures")
+pytestmark = pytest.mark.ptx
+
+
+@pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])
+def test_signatures(index, capability):
+    ids = f"{index}[]"
+    edges = signatures.Edges, (ids, ids)
+    state = signatures.Signatures, (ids, ids, ids, "int64[]", "int64")
+    text = signatures.run.cuda.ptx(("int32[]", edges, edges, edges, state), capability)
+    assert launch.entry_name(text)
+    assert f".target sm_{capability[0]}{capability[1]}" in text
+    assert "ld.local" not in text  # all in registers

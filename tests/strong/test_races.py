@@ -1,0 +1,72 @@
+"""Signatures under a jittery interpreter: no value is lost, and every schedule gives the same labels."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from edgewise.device import Worker
+from edgewise.strong.verification import oracle
+from tests import jitter
+
+page = import_module("edgewise.strong.signatures")
+pytestmark = pytest.mark.interpreter
+WORKERS, N, SEEDS, MANY_SEEDS = 3, 9, range(6), range(40)
+rng = np.random.default_rng(4)
+SOURCES, TARGETS = rng.integers(0, N, (2, 14)).astype(np.uint32)
+EXPECTED = oracle(N, SOURCES.tolist(), TARGETS.tolist())
+
+
+def new_state(scheduler, n=N):
+    def jittery(values):
+        return jitter.Jittery(values, scheduler)
+
+    vertices = np.arange(n, dtype=np.uint32)
+    counters = jittery(np.zeros(page.COUNTERS * page.APART, np.int64))
+    unknown = np.full(n, 2**32 - 1, np.uint32)
+    return page.Signatures(jittery(vertices), jittery(vertices.copy()), unknown, counters, 2**32 - 1)
+
+
+def labels_by(seed):
+    scheduler = jitter.Scheduler(seed)
+    region = jitter.jittery(page.run.body)
+    state = new_state(scheduler)
+    kept, spare = (
+        page.Edges(np.zeros(len(SOURCES), np.uint32), np.zeros(len(SOURCES), np.uint32)) for _ in range(2)
+    )
+    ended = jitter.run_region(
+        scheduler,
+        WORKERS,
+        lambda number, barrier: region(
+            Worker(number, WORKERS, barrier), page.Edges(SOURCES, TARGETS), kept, spare, state
+        ),
+    )
+    return state.labels.tolist() if ended else None
+
+
+def test_labels_are_right_under_every_schedule():
+    assert len(set(EXPECTED)) < N
+    for seed in SEEDS:
+        assert labels_by(seed) == EXPECTED, f"seed {seed}"
+
+
+def least_arrives(seed, **replaced):
+    """Whether one sweep passes the least of many sources, which all workers have some of, to one target."""
+    scheduler = jitter.Scheduler(seed)
+    sweep = jitter.jittery(page.sweep, **replaced)
+    sources = np.array([7, 5, 3, 8, 6, 0, 4, 2, 1], np.uint32)
+    state, edges = new_state(scheduler, 10), page.Edges(sources, np.full(9, 9, np.uint32))
+    scheduler.run(*(lambda n=n: sweep(Worker(n, WORKERS, None), edges, 9, state) for n in range(WORKERS)))
+    return state.reaching.values[9] == 0
+
+
+def careless_min(array, index, value):
+    """The planted race: another thread may lower the value between the read and the write."""
+    held = array[index]
+    array[index] = min(held, array.dtype.type(value))
+    return held
+
+
+def test_no_value_is_lost_in_a_sweep():
+    assert all(least_arrives(seed) for seed in MANY_SEEDS)
+    assert not all(least_arrives(seed, fetch_min=careless_min) for seed in MANY_SEEDS)

@@ -1,0 +1,179 @@
+"""Strong components of small graphs are the oracle's, and of larger ones SciPy's, by every method."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import edgewise as ew
+from edgewise.command import run
+from edgewise.device.target import SIMULATED
+from edgewise.errors import GraphError, OptionError, VerificationError
+from edgewise.strong import METHODS
+from edgewise.strong.verification import oracle
+from tests.zoo import ZOO
+
+PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
+NAMES = ["auto", *(name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.devices)]
+
+
+def _with_returns(shape, seed):
+    """A shape of the zoo whose edges lead in random directions, some of them in both."""
+    vertices, sources, targets = ZOO[shape]
+    draw = np.random.default_rng(seed)
+    ends = np.concatenate([np.stack([sources, targets]), np.stack([targets, sources])], axis=1)
+    return vertices, *ends[:, draw.random(ends.shape[1]) < 0.6]
+
+
+GRAPHS = {**ZOO, **{f"{shape}, both ways": _with_returns(shape, 5) for shape in ZOO}}
+SHAPES = ["empty", "isolated", "cycle", "sparse", "grid, both ways"] if SIMULATED else list(GRAPHS)
+
+
+def directed(vertices, sources, targets):
+    return ew.Graph.from_edges(sources, targets, n_vertices=vertices, directed=True)
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_are_the_oracles(name, shape):
+    vertices, sources, targets = GRAPHS[shape]
+    graph = directed(vertices, sources, targets).to(PLACE)
+    result = ew.strongly_connected_components(graph, method=name).on_host()
+    assert result.labels.dtype == np.int32
+    assert result.labels.tolist() == oracle(vertices, sources.tolist(), targets.tolist())
+    assert result.count == len(set(result.labels.tolist()))
+    result.verify()
+
+
+def scipy_labels(graph):
+    from scipy.sparse.csgraph import connected_components
+
+    matrix = graph.to_scipy()
+    matrix.sum_duplicates()
+    count, found = connected_components(matrix, connection="strong")
+    least = np.full(count, len(found))
+    np.minimum.at(least, found, np.arange(len(found)))
+    return least[found]
+
+
+def _cycles(n, length):
+    """Cycles of a length, each with an edge to the next."""
+    vertex = np.arange(n - n % length)
+    following = np.where(vertex % length == length - 1, vertex - length + 1, vertex + 1)
+    return n, np.append(vertex, vertex[:-length:length]), np.append(following, vertex[length::length])
+
+
+#: With one large component and many small ones, with none, and with long paths.
+LARGER = {
+    "sparse": (20_000, *np.random.default_rng(1).integers(0, 20_000, (2, 26_000))),
+    "dense": (2_000, *np.random.default_rng(2).integers(0, 2_000, (2, 20_000))),
+    "cycles": _cycles(9_000, 30),
+    "one cycle": _cycles(5_000, 5_000),
+    "path": (9_000, np.arange(8_999), np.arange(1, 9_000)),
+    "path, backwards": (9_000, np.arange(1, 9_000), np.arange(8_999)),
+}
+
+
+@pytest.mark.parametrize("shape", LARGER)
+def test_larger_graphs_as_scipy_labels_them(shape):
+    graph = directed(*LARGER[shape]).to(PLACE)
+    answer = scipy_labels(graph)
+    for name in NAMES:
+        result = ew.strongly_connected_components(graph, method=name).on_host()
+        assert np.array_equal(result.labels, answer), name
+    result.verify()
+
+
+@given(
+    st.integers(1, 25).flatmap(
+        lambda n: st.tuples(
+            st.just(n), st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=60)
+        )
+    )
+)
+def test_methods_agree_on_made_up_graphs(made):
+    vertices, pairs = made
+    sources, targets = np.array(pairs, np.int64).reshape(-1, 2).T
+    answer = oracle(vertices, sources.tolist(), targets.tolist())
+    for name in NAMES:
+        result = ew.strongly_connected_components(directed(vertices, sources, targets), method=name)
+        assert result.verify().labels.tolist() == answer
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("name", NAMES)
+def test_arrays_that_cannot_be_written(name):
+    ends = [np.array(column, np.uint32) for column in ([0, 1, 2], [1, 0, 1])]
+    for column in ends:
+        column.flags.writeable = False
+    result = ew.strongly_connected_components(directed(3, *ends), method=name)
+    assert result.labels.tolist() == [0, 0, 2]
+
+
+@pytest.mark.interpreter
+def test_tables_sizes_and_members():
+    graph = ew.Graph.from_edges(["a", "b", "c"], ["b", "a", "a"], directed=True)
+    result = ew.strongly_connected_components(graph)
+    assert (result.count, result.largest, result.sizes().tolist()) == (2, 2, [2, 1])
+    assert result.members("b").to_pylist() == ["a", "b"]
+    assert result.to_frame().to_pydict() == {"id": ["a", "b", "c"], "component": [0, 0, 2]}
+
+
+@pytest.mark.interpreter
+def test_wrong_results_are_found():
+    graph = directed(4, [0, 1, 1, 2], [1, 0, 2, 3])
+    result = ew.strongly_connected_components(graph)
+    for labels, complaint in (
+        ([0, 0, 1, 3], "the label of vertex 2 is not a member"),
+        ([0, 1, 3, 3], "the label of vertex 2 is larger"),
+        ([0, 0, 0, 3], "vertex 2 does not reach its label 0"),
+        ([0, 0, 2, 0], "vertex 3 is not reached from its label 0"),
+        ([0, 1, 2, 3], "the labels say 4 strong components, there are 3"),
+    ):
+        result._labels[:] = labels
+        with pytest.raises(VerificationError, match=complaint):
+            result.verify()
+
+
+@pytest.mark.interpreter
+def test_what_has_no_strong_components_is_refused():
+    graph = ew.Graph.from_edges([0], [1])
+    with pytest.raises(GraphError, match=r"the graph is undirected; connected_components\(\) finds"):
+        ew.strongly_connected_components(graph)
+    with pytest.raises(GraphError, match="undirected"):
+        ew.largest_component(graph, strong=True)
+    with pytest.raises(OptionError, match="a Graph is needed"):
+        ew.strongly_connected_components(None)
+    with pytest.raises(OptionError, match="use one of auto, tarjan, signatures"):
+        ew.strongly_connected_components(directed(2, [0], [1]), method="kosaraju")
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+def test_the_largest_component():
+    ends = [0, 1, 2, 3, 5, 6], [1, 0, 1, 4, 6, 7]
+    graph = ew.Graph.from_edges(*ends, weights=[1, 2, 3, 4, 5, 6], directed=True).to(PLACE)
+    largest = ew.largest_component(graph)
+    assert largest.device == graph.device
+    assert (list(largest), largest.to("cpu").weights.tolist()) == ([0, 1, 2], [1, 2, 3])
+    strong = ew.largest_component(graph, strong=True).to("cpu")
+    assert (list(strong), strong.weights.tolist()) == ([0, 1], [1, 2])
+    empty = ew.Graph.from_edges([], [])
+    assert ew.largest_component(empty) is empty
+
+
+def test_the_command(tmp_path, capsys):
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("l,r\na,b\nb,a\nb,c\n")
+    out = tmp_path / "strong.csv"
+    assert run(["strong", str(pairs), "--verify", "-o", str(out)]) == 0
+    assert out.read_text().split() == ["id,component", "a,0", "b,0", "c,2"]
+    assert "3 vertices, 3 edges: 2 strong components, largest 2" in capsys.readouterr().out
+    assert run(["strong", str(pairs), "--json"]) == 0
+    assert '"components": 2, "largest": 2' in capsys.readouterr().out
+    assert run(["strong", str(pairs), "--undirected"]) == 2
+    assert "the edges of pairs.csv have no direction; use edgewise components" in capsys.readouterr().err
