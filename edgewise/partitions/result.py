@@ -49,7 +49,7 @@ class Partition(Result):
     preset: str = "default"
     seed: int = 0
     _vertex_weights: Any = None
-    transactions: Transactions | None = field(default=None, kw_only=True)
+    transactions: Transactions | None = None
 
     @property
     def parts(self):
