@@ -77,7 +77,7 @@ dist: .venv-release/ready
 smoke:
 	@test -f dist/*.tar.gz || { echo "dist has no source distribution; run make dist first"; exit 1; }
 	@for version in 3.11 3.12 3.13 3.14; do \
-		command -v python$$version > /dev/null || { echo "Python $$version: not there"; continue; }; \
+		python$$version -c '' 2> /dev/null || { echo "Python $$version: not there"; continue; }; \
 		folder=$$(mktemp -d) && python$$version -m venv $$folder/venv && \
 		$$folder/venv/bin/python $(PIP) dist/*.tar.gz && cp tests/smoke.py $$folder && \
 		(cd $$folder && EDGEWISE_CACHE_DIR=$$folder/cache venv/bin/python smoke.py $$folder) || exit 1; \

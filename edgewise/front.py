@@ -63,7 +63,7 @@ def front(function: Callable[P, R]) -> Callable[P, R]:
     Examples
     --------
     >>> @front
-    ... def double(number, **options: "Unpack[CallOptions]"):
+    ... def double(number, **options: Unpack[CallOptions]):
     ...     "Double a number."
     ...     return 2 * number
     >>> double(3, threads=1)

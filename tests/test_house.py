@@ -255,6 +255,7 @@ def test_everything_after_the_data_is_keyword_only():
         "pairs",
         "name",
         "count",
+        "column",
         "id",
         "forest",
         "X",

@@ -198,7 +198,7 @@ class View:
         if self.sizes:
             return result.size_counts()
         if self.top is not None:
-            return result.top(self.top, self.name or getattr(result, "naming", "first"))
+            return result.top(self.top, self.name)
         from edgewise.ingest.arrow import arrow_array
 
         return pa.table({"id": arrow_array(result.members(id_of(result.graph, str(self.members))))})

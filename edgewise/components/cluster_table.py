@@ -212,7 +212,9 @@ def sets(result, min_size):
     sizes = arrays.move(result.sizes(), "cpu")
     stops = np.cumsum(sizes)
     large = sizes >= table.min_size
-    return [set(ids[start:stop]) for start, stop in zip((stops - sizes)[large], stops[large])]
+    return [
+        set(ids[start:stop]) for start, stop in zip((stops - sizes)[large].tolist(), stops[large].tolist())
+    ]
 
 
 def size_counts(result):

@@ -325,9 +325,9 @@ class Components(ClusterResult):
         >>> import edgewise as ew
         >>> result = ew.connected_components(ew.Graph.from_edges(["a", "c"], ["b", "d"]))
         >>> result.to_dict()
-        {'a': 'a', 'c': 'c', 'b': 'a', 'd': 'c'}
+        {'a': 'a', 'b': 'a', 'c': 'c', 'd': 'c'}
         >>> result.to_dict("component")
-        {'a': 0, 'c': 1, 'b': 0, 'd': 1}
+        {'a': 0, 'b': 0, 'c': 2, 'd': 2}
         """
         check_column(column, ("cluster", "component", "size"))
         table = self.table(self._naming)
