@@ -123,7 +123,7 @@ class TestMatrices:
         assert (matrix.format, matrix.indices.dtype, matrix.shape) == ("csr", np.int32, (4, 4))
         if not directed:
             assert (matrix != matrix.T).nnz == 0
-        again = ew.Graph.from_scipy(matrix, directed=directed)
+        again = ew.Graph.from_scipy(matrix, directed=directed, weight=weights is not None)
         assert edges_of(again) == edges_of(graph)
 
     def test_a_matrix_of_cupy(self):
