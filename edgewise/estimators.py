@@ -267,7 +267,7 @@ def _graph_of_distances(X):
     from scipy.sparse import issparse
 
     if issparse(X):
-        graph = Graph.from_scipy(X, directed=False)
+        graph = Graph.from_scipy(X, directed=False, weight=True)
         if len(graph.weights) and graph.weights.min() < 0:
             raise GraphError("a distance is negative; take the absolute values, or another metric")
         return graph

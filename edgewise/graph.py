@@ -203,7 +203,7 @@ class Graph:
             By default, whether the pattern or the values are unsymmetric.  ``False`` for an unsymmetric
             matrix joins ``i`` and ``j`` wherever either entry is stored.
         weight : bool, optional
-            Whether the values are the weights.  By default they are, unless all are 1 or true;
+            Whether the values are the weights.  By default they are, unless they are booleans;
             :attr:`assumed_weights` and the representation of the graph say so then.
 
         Raises

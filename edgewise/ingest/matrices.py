@@ -72,7 +72,7 @@ def from_scipy(graph_class, matrix, directed, weight=None):
     if matrix.dtype.kind == "c":
         raise GraphError("the matrix is complex; take its real part or absolute values")
     sources, targets, values = _entries_on_gpu(matrix) if on_gpu else entries_of(matrix)
-    weights = values if weight or (weight is None and _say_something(values)) else None
+    weights = values if weight or (weight is None and values.dtype.kind != "b") else None
     if weights is not None and weights.dtype.kind == "b":
         weights = weights.astype(np.int64)
     with arrays.guard(arrays.device_of(sources)):
@@ -85,11 +85,6 @@ def from_scipy(graph_class, matrix, directed, weight=None):
     graph = graph_class.from_edges(sources, targets, weights=weights, **options)
     graph.assumed_weights = VALUES if weight is None and weights is not None else None
     return graph
-
-
-def _say_something(values):
-    """Whether the values of a matrix differ from those of a pattern: ones, or booleans."""
-    return values.dtype.kind != "b" and len(values) > 0 and not bool((values == 1).all())
 
 
 def _entries_on_gpu(matrix):

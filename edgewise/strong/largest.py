@@ -42,7 +42,7 @@ def largest_component(graph: Graph, *, strong: bool = False, device: str | None 
     >>> import edgewise as ew
     >>> graph = ew.Graph.from_edges(["a", "b", "d"], ["c", "e", "e"])
     >>> list(ew.largest_component(graph))
-    ['b', 'd', 'e']
+    ['b', 'e', 'd']
     """
     check_graph(graph)
     if not graph.n_vertices:

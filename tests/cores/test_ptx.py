@@ -10,10 +10,7 @@ peel, rows = (import_module(f"edgewise.cores.{name}") for name in ("peel", "simp
 pytestmark = pytest.mark.ptx
 
 
-@pytest.mark.parametrize(
-    "index, degree, capability", [("uint32", "int32", (8, 0)), ("int64", "int64", (9, 0))]
-)
-def test_peel(index, degree, capability):
+def test_peel(index="uint32", degree="int32", capability=(9, 0)):
     csr = peel.Rows, ("int64[]", f"{index}[]")
     peeling = peel.Peeling, (csr, f"{degree}[]", f"{index}[]", f"{index}[]", "int64[]")
     check(peel.run.cuda.ptx(("int32[]", peeling), capability), capability)

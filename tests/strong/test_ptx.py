@@ -10,8 +10,7 @@ signatures = import_module("edgewise.strong.signatures")
 pytestmark = pytest.mark.ptx
 
 
-@pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])
-def test_signatures(index, capability):
+def test_signatures(index="uint32", capability=(9, 0)):
     ids = f"{index}[]"
     edges = signatures.Edges, (ids, ids)
     state = signatures.Signatures, (ids, ids, ids, "int64[]", "int64")

@@ -176,4 +176,4 @@ def test_the_command(tmp_path, capsys):
     assert run(["strong", str(pairs), "--json"]) == 0
     assert '"components": 2, "largest": 2' in capsys.readouterr().out
     assert run(["strong", str(pairs), "--undirected"]) == 2
-    assert "the edges of pairs.csv have no direction; use edgewise components" in capsys.readouterr().err
+    assert "pairs.csv have no direction; use edgewise components" in capsys.readouterr().err
