@@ -53,6 +53,19 @@ def test_protocols_and_forests():
     assert names[:3] == ["atomics", "sorted locks", "wound-wait"] and len(names) == 9
 
 
+def test_series_of_forests():
+    """Figures 3.4 and 3.5 of the thesis."""
+    without = [f"random of 3 M vertices, {m} M edges" for m in (45, 60, 75)]
+    without += [f"{kind} of {n} M vertices, 30 M edges" for kind in ("random", "R-MAT") for n in (6.5, 10)]
+    options = {"devices": "cpu:0", "runs": 1, "only": ["denser", "sparser"], "without": without}
+    tables = experiments.run("manoochehri-2017", size="tiny", **options).tables
+    assert [(table.name, len(table.rows)) for table in tables] == [("denser", 1), ("sparser", 2)]
+    assert {row["kind"] for row in tables[1].rows} == {"random", "R-MAT"}
+    for table in tables:
+        assert all(row["transactional"] > 0 and 0 <= row["abort_rate"] < 1 for row in table.rows)
+        assert [figure.name for figure in table.figures] == [table.name]
+
+
 @pytest.mark.simulator
 def test_forests_on_a_device():
     without = ["USA", "W", "E", "FLA", "RND1", "R-MAT1", "RND2", "R-MAT2"]
