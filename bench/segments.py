@@ -43,7 +43,7 @@ def numbers(offsets):
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
-#: What is done, by this library and by NumPy; of a pair the first is compared.
+#: What is done, by this library and by NumPy.
 CASES = {
     "segmented_scan, sum": (lambda v, f, o: segments.segmented_scan(v, o), numpy_sums),
     "segmented_scan, min": (
