@@ -525,21 +525,3 @@ def count_by_number(offsets, neighbours, longest: int, known: Ignored | None = N
     if found.descents[0]:
         return None
     return Triangles(counts, known or Ignored(int(found.self_loops[0]), int(found.duplicates[0]) // 2))
-
-
-def count_rows_of(graph) -> Triangles | None:
-    """Count the triangles of an undirected graph held as rows; ``None`` if it should be ranked.
-
-    What the first count finds out about the rows is cached with the graph.
-    """
-    rows = graph.offsets, graph.neighbours
-    longest = graph.cached("longest row by number", lambda: measure(*rows))
-    if longest is None:
-        return None
-    if not graph.has_cached("ignored by number"):
-        triangles = count_by_number(*rows, longest)
-        ignored = None if triangles is None else triangles.ignored
-        graph.cached("ignored by number", lambda: ignored)
-        return triangles
-    ignored = graph.cached("ignored by number", tuple)
-    return None if ignored is None else count_by_number(*rows, longest, ignored)
