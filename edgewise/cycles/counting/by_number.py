@@ -517,9 +517,8 @@ def count_by_number(offsets, neighbours, longest: int, known: Ignored | None = N
     sizes = (longest + 1, np.int64), (NEAR, np.uint32), (WINDOW, np.int64), (STRETCH, np.int64)
     words, counts = (allocate(length, np.int64) for length in (count * n_slots, n))
     scratch = Scratch(words, *(np.empty(count * one, kind) for one, kind in sizes))
-    unknown = known is None
-    repeats = unknown or known.n_duplicates > 0
-    plan = Plan(min(STRETCH, max(1, n // (count * STRETCHES_PER_WORKER))), dirty, unknown, repeats)
+    repeats = known is None or known.n_duplicates > 0
+    plan = Plan(min(STRETCH, max(1, n // (count * STRETCHES_PER_WORKER))), dirty, known is None, repeats)
     found = Found(*np.zeros((3, 1), np.int64))
     count_rows(plan, np.zeros(1, np.int64), CSR(offsets, neighbours), scratch, counts, found)
     if found.descents[0]:
