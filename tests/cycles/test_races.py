@@ -28,7 +28,7 @@ def counts_on(seed, **replaced):
     region = jitter.jittery(by_number.count_rows.body, WINDOW=2, **replaced)
 
     def start(number, barrier):
-        plan = by_number.Plan(2, True, True)
+        plan = by_number.Plan(2, True, True, True)
         region(Worker(number, 3, barrier), plan, next_stretch, csr, scratch, counts, found)
 
     assert jitter.run_region(scheduler, 3, start)

@@ -168,7 +168,8 @@ def test_rows_that_are_not_sorted_are_ranked():
     rows = np.array([0, 2, 4, 6]), np.array([2, 1, 2, 0, 1, 0], np.uint32)
     assert count_by_number(*rows, measure(*rows)) is None
     graph = ew.Graph.from_csr([0, 2, 4, 6], [2, 1, 2, 0, 1, 0])
-    assert count_whole(graph)[0].tolist() == [1, 1, 1]
+    for _ in range(2):
+        assert count_whole(graph)[0].tolist() == [1, 1, 1]
 
 
 def test_hubs_are_ranked(monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from edgewise import experiments
 from edgewise.device.target import SIMULATED
-from edgewise.experiments import cs406
+from edgewise.experiments import cs406, manoochehri
 
 pytestmark = pytest.mark.interpreter
 DEVICES = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu:0")
@@ -51,6 +51,19 @@ def test_protocols_and_forests():
     assert {row["graph"]: row["published_rate"] for row in forests.rows}["NY"] == 0.77
     names = [row["protocol"] for row in protocols.rows if row["case"] == "warm"]
     assert names[:3] == ["atomics", "sorted locks", "wound-wait"] and len(names) == 9
+
+
+def test_series_of_forests(monkeypatch):
+    """Figures 3.4 and 3.5 of the thesis, with the smallest graphs of each."""
+    monkeypatch.setattr(manoochehri, "DENSER", manoochehri.DENSER[:1])
+    monkeypatch.setattr(manoochehri, "SPARSER", manoochehri.SPARSER[:1])
+    options = {"devices": "cpu:0", "runs": 1, "only": ["denser", "sparser"]}
+    tables = experiments.run("manoochehri-2017", size="tiny", **options).tables
+    assert [(table.name, len(table.rows)) for table in tables] == [("denser", 1), ("sparser", 2)]
+    assert {row["kind"] for row in tables[1].rows} == {"random", "R-MAT"}
+    for table in tables:
+        assert all(row["transactional"] > 0 and 0 <= row["abort_rate"] < 1 for row in table.rows)
+        assert [figure.name for figure in table.figures] == [table.name]
 
 
 @pytest.mark.simulator

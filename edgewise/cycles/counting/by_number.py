@@ -89,13 +89,15 @@ class Table(NamedTuple):
     """The lower neighbours of one vertex: ``words`` and ``marks``, zeros between vertices.
 
     ``slots`` are the slots of the entries; ``marks``, (NEAR,) uint32, are by number modulo ``NEAR``.
-    ``listed``, (STRETCH,) int64, are the vertices of a stretch that have a table.
+    ``listed``, (STRETCH,) int64, are the vertices of a stretch that have a table; ``repeats`` is that of the
+    :class:`Plan`.
     """
 
     words: Any
     slots: Any
     marks: Any
     listed: Any
+    repeats: bool
 
 
 class Credits(NamedTuple):
@@ -124,14 +126,24 @@ class Scratch(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Vertices of a stretch; whether arrays have to be cleared, and whether the rows have to be checked.
+    """How vertices are counted.
 
-    ``dirty`` arrays are ``counts`` and the words of tables.
+    Attributes
+    ----------
+    size : int
+        Vertices of a stretch.
+    dirty : bool
+        Whether ``counts`` and the words of tables have to be cleared.
+    unknown : bool
+        Whether the rows have to be checked.
+    repeats : bool
+        Whether a row may have an entry twice.
     """
 
     size: int
     dirty: bool
     unknown: bool
+    repeats: bool
 
 
 class Ignored(NamedTuple):
@@ -226,13 +238,14 @@ def merge_rows(high, end, csr, credits):
 
 
 @device
-def mark_rows(high, end, csr, marks, credits):
+def mark_rows(high, end, csr, table, credits):
     """Credit the triangles of a vertex with near lower neighbours to those, entries up to ``end``.
 
     The neighbours are marked by one more than the triangles found so far, at their numbers modulo the size of
     ``marks``.
     """
     offsets, neighbours = csr
+    marks, repeats = table.marks, table.repeats
     first, lowest = offsets[high], np.int64(neighbours[offsets[high]])
     for entry in range(first, end):
         marks[np.int64(neighbours[entry]) & (NEAR - 1)] = 1
@@ -246,10 +259,12 @@ def mark_rows(high, end, csr, marks, credits):
         low = np.int64(neighbours[other])
         while low < middle:
             mark = np.int64(marks[low & (NEAR - 1)])
-            hit = np.int64((mark > 0) & (low != before) & (low >= lowest))
+            hit = np.int64((mark > 0) & (low >= lowest))
+            if repeats:
+                hit &= np.int64(low != before)
+                before = low
             marks[low & (NEAR - 1)] = mark + hit
             of_edge += hit
-            before = low
             other += ONE
             low = np.int64(neighbours[other])
         marks[middle & (NEAR - 1)] += of_edge
@@ -276,7 +291,7 @@ def slot_of(vertex, mask, shift, words):
 def look_up_rows(high, end, csr, table, credits):
     """Credit the triangles of a vertex with many lower neighbours to those, entries up to ``end``."""
     offsets, neighbours = csr
-    words, slots, _, _ = table
+    words, slots = table.words, table.slots
     first, n_slots, shift = offsets[high], LEAST_SLOTS, 32 - LEAST_BITS
     while n_slots < SPACE * (end - first) and n_slots < len(words):
         n_slots, shift = 2 * n_slots, shift - 1
@@ -426,7 +441,7 @@ def count_stretch(first, end, csr, table, credits):
         if n_lower <= MAX_MERGED:
             own = merge_rows(vertex, np.int64(entry), csr, credits)
         elif vertex - np.int64(neighbours[start]) < NEAR and n_lower < MAX_MARKED:
-            own = mark_rows(vertex, np.int64(entry), csr, table.marks, credits)
+            own = mark_rows(vertex, np.int64(entry), csr, table, credits)
         else:
             own = look_up_rows(vertex, np.int64(entry), csr, table, credits)
         if own > 0:
@@ -455,13 +470,13 @@ def clear(first, end, array):
 @parallel_region
 def count_rows(worker, plan, next_stretch, csr, scratch, counts, found):
     """Count the triangles of all stretches, with all workers."""
-    size, dirty, unknown = plan
+    size, dirty, unknown, repeats = plan
     n = len(csr.offsets) - 1
     n_words, n_slots = len(scratch.words) // worker.count, len(scratch.slots) // worker.count
     words = scratch.words[worker.id * n_words : (worker.id + 1) * n_words]
     slots = scratch.slots[worker.id * n_slots : (worker.id + 1) * n_slots]
     marks = scratch.marks[worker.id * NEAR : (worker.id + 1) * NEAR]
-    table = Table(words, slots, marks, scratch.listed[worker.id * size : (worker.id + 1) * size])
+    table = Table(words, slots, marks, scratch.listed[worker.id * size : (worker.id + 1) * size], repeats)
     near = scratch.near[worker.id * WINDOW : (worker.id + 1) * WINDOW]
     clear(0, len(table.marks), table.marks)
     clear(0, len(near), near)
@@ -502,27 +517,10 @@ def count_by_number(offsets, neighbours, longest: int, known: Ignored | None = N
     sizes = (longest + 1, np.int64), (NEAR, np.uint32), (WINDOW, np.int64), (STRETCH, np.int64)
     words, counts = (allocate(length, np.int64) for length in (count * n_slots, n))
     scratch = Scratch(words, *(np.empty(count * one, kind) for one, kind in sizes))
-    plan = Plan(min(STRETCH, max(1, n // (count * STRETCHES_PER_WORKER))), dirty, known is None)
+    repeats = known is None or known.n_duplicates > 0
+    plan = Plan(min(STRETCH, max(1, n // (count * STRETCHES_PER_WORKER))), dirty, known is None, repeats)
     found = Found(*np.zeros((3, 1), np.int64))
     count_rows(plan, np.zeros(1, np.int64), CSR(offsets, neighbours), scratch, counts, found)
     if found.descents[0]:
         return None
     return Triangles(counts, known or Ignored(int(found.self_loops[0]), int(found.duplicates[0]) // 2))
-
-
-def count_rows_of(graph) -> Triangles | None:
-    """Count the triangles of an undirected graph held as rows; ``None`` if it should be ranked.
-
-    What the first count finds out about the rows is cached with the graph.
-    """
-    rows = graph.offsets, graph.neighbours
-    longest = graph.cached("longest row by number", lambda: measure(*rows))
-    if longest is None:
-        return None
-    if not graph.has_cached("ignored by number"):
-        triangles = count_by_number(*rows, longest)
-        ignored = None if triangles is None else triangles.ignored
-        graph.cached("ignored by number", lambda: ignored)
-        return triangles
-    ignored = graph.cached("ignored by number", tuple)
-    return None if ignored is None else count_by_number(*rows, longest, ignored)

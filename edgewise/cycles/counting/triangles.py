@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.cycles.counting.by_number import count_rows_of
+from edgewise.cycles.counting.by_number import count_by_number, measure
 from edgewise.cycles.counting.on_edges import at_vertices, edge_triangles, row_merger
 from edgewise.cycles.counting.ranked import (
     Ranked,
@@ -163,6 +163,24 @@ def triangle_counts(ranked: Ranked):
     return at_vertices(ranked, edge_triangles(ranked))
 
 
+def _count_by_number(graph):
+    """Count the triangles of an undirected graph held as rows; ``None`` if it should be ranked.
+
+    What the first count finds out about the rows is cached with the graph.
+    """
+    rows = graph.offsets, graph.neighbours
+    longest = graph.cached("longest row by number", lambda: measure(*rows))
+    if longest is None:
+        return None
+    if not graph.has_cached("ignored by number"):
+        triangles = count_by_number(*rows, longest)
+        ignored = None if triangles is None else triangles.ignored
+        graph.cached("ignored by number", lambda: ignored)
+        return triangles
+    ignored = graph.cached("ignored by number", tuple)
+    return None if ignored is None else count_by_number(*rows, longest, ignored)
+
+
 def count_whole(graph):
     """Count the triangles of a graph on the host at once, unless there is work for many seconds.
 
@@ -170,7 +188,7 @@ def count_whole(graph):
     the numbers of self-loops and repeated edges, which were ignored.
     """
     if graph.has_rows and not graph.directed:
-        triangles = count_rows_of(graph)
+        triangles = _count_by_number(graph)
         if triangles is not None:
             return triangles.counts, *triangles.ignored
     ranked = ranked_of(graph)
