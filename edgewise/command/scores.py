@@ -64,8 +64,8 @@ class Scores(NamedTuple):
             return edgewise.connected_components(graph, **own, method=method, **where)
         if method != "auto":
             raise OptionError(f"--method {method} is not for --max-size, which cuts a spanning forest")
-        if "devices" in where:
-            raise OptionError("--max-size cuts a spanning forest of one device; use --device")
+        if where.pop("merge", "auto") != "auto":
+            raise OptionError("--merge is not for --max-size, which cuts a spanning forest; leave it out")
         forest = edgewise.minimum_spanning_forest(graph, maximum=True, **where)
         split = forest.split(max_size=self.max_size)
         if self.thresholds is None:

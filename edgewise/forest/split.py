@@ -83,7 +83,7 @@ def split(forest, max_size, reached) -> SplitComponents:
     sizes = sizes_of_merges(len(host.labels), host.sources[ranked], host.targets[ranked])
     kept, cut = np.sort(ranked[sizes <= max_size]), np.sort(ranked[sizes > max_size])
     found = connected_components(part_of(forest, kept))
-    own = {"devices": found.devices, "max_size": max_size, "_forest": forest, "_kept": kept, "_cut": cut}
+    own = {"devices": forest.devices, "max_size": max_size, "_forest": forest, "_kept": kept, "_cut": cut}
     return SplitComponents(forest.graph, found.method, found.seconds, found._labels, **own)
 
 

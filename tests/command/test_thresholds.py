@@ -1,6 +1,7 @@
 """``edgewise components --thresholds`` and ``--max-size``, ``edgewise why``: tables, facts, mistakes."""
 
 import json
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
@@ -83,6 +84,14 @@ def test_clusters_of_bounded_size(pairs, capsys):
     assert [(row["components"], row["largest"]) for row in rows] == [(4, 2), (4, 2)]
 
 
+def test_bounded_size_on_several_devices(pairs, capsys):
+    how = ["components", "pairs.csv", "--max-size", "3", "--name", "min"]
+    assert run([*how, "-o", "one.csv"]) == 0
+    assert run([*how, "--devices", "cpu:0,cpu:1", "--verify", "-o", "two.csv"]) == 0
+    assert ", cpu:0, cpu:1)" in capsys.readouterr().out
+    assert Path("one.csv").read_text() == Path("two.csv").read_text()
+
+
 def test_mistakes(pairs, tmp_path, capsys):
     (tmp_path / "plain.csv").write_text("a,b\n1,2\n")
     (tmp_path / "nan.csv").write_text("a,b,score\nx,y,nan\ny,z,0.5\n")
@@ -103,7 +112,10 @@ def test_mistakes(pairs, tmp_path, capsys):
         (["--thresholds", "0.9", "--method", "hook"], "--method hook"),
         (["--thresholds", "0.9", "--devices", "cpu:0,cpu:1"], "on one device"),
         (["--max-size", "3", "--method", "rem"], "--method rem is not for --max-size"),
-        (["--max-size", "3", "--devices", "cpu:0,cpu:1"], "--max-size cuts a spanning forest of one device"),
+        (
+            ["--max-size", "3", "--devices", "cpu:0,cpu:1", "--merge", "tree"],
+            "--merge is not for --max-size, which cuts a spanning forest",
+        ),
         (["--max-size", "0"], "max-size"),
     ):
         assert problem in complaint(capsys, "components", "pairs.csv", *options)

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.device import arrays
+from edgewise.device import arrays, threads
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
-from edgewise.forest import METHODS, _entries, minimum_spanning_forest
+from edgewise.forest import METHODS, _entries, buckets, minimum_spanning_forest
 from edgewise.forest import filter as filter_step
 from edgewise.forest.filter import are_ascending
+from edgewise.forest.order import words_of
 from tests.zoo import ZOO
 
 boruvka = sys.modules["edgewise.forest.boruvka"]
@@ -134,15 +135,45 @@ def test_rows_in_any_order():
     for form in (graph, graph.to(DEVICE)):
         assert not are_ascending(form.offsets, form.neighbours)
         assert minimum_spanning_forest(form).weight == 3
+    check(graph)
 
 
 @pytest.mark.skipif(SIMULATED, reason="the same on all devices")
-def test_words_that_differ_in_lower_bits():
-    """Weights so close that the upper bits of a word and a place in a bucket do not order them."""
+@pytest.mark.parametrize("size", [8, 1 << 17])
+def test_words_that_differ_in_lower_bits(size, monkeypatch):
+    """Weights so close that the upper bits of a word do not order them, in one bucket or many."""
+    monkeypatch.setattr(buckets, "BUCKET", size)
     draw = np.random.default_rng(4)
     weights = np.where(draw.random(300) < 0.5, 1.0, 1e300) * (1 + draw.integers(0, 9, 300) * 2.0**-52)
     ends = draw.integers(0, 60, (2, 300))
     check(ew.Graph.from_edges(*ends, weights=weights, n_vertices=60))
+
+
+@pytest.mark.skipif(SIMULATED, reason="the same on all devices")
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_buckets_hold_every_edge_in_order(dtype, n_threads, monkeypatch):
+    """Also words that are beyond those of the sample, which has a few of the middle ones, or none."""
+    monkeypatch.setattr(buckets, "BUCKET", 16)
+    before = threads.count()
+    if before < n_threads:
+        pytest.skip("needs two threads")
+    draw = np.random.default_rng(5)
+    entries = _entries(weighted((50, *draw.integers(0, 50, (2, 400))), dtype, 1, -3000, 3000), False)
+    lists = filter_step.new_lists(50, entries, words_only=True)
+    lists.counts[0], exact = 400, words_of(entries.order)
+    lists.words[:400] = exact
+    if len(lists.entries):
+        lists.entries[:400] = np.arange(400)
+    expected = np.argsort(exact, kind="stable").tolist()
+    try:
+        threads.use(n_threads)
+        for sample in (np.sort(exact), np.sort(exact)[100:300:20], exact[:0]):
+            found = list(buckets.sorted_buckets(lists, sample, entries.order))
+            assert np.concatenate(found).tolist() == expected
+            assert (len(found) > 2) == (n_threads > 1 and len(sample) > 2)
+    finally:
+        threads.use(before)
 
 
 @pytest.mark.skipif(SIMULATED, reason="nothing new")

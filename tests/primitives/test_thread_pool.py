@@ -40,6 +40,21 @@ def test_results_come_in_the_order_of_the_calls():
     assert ThreadPool(3).starmap(pow, []) == []
 
 
+def test_results_are_computed_ahead_in_the_order_of_the_calls():
+    pool = ThreadPool(3)
+    assert list(pool.ahead(pow, [(base, 2) for base in range(5)])) == [0, 1, 4, 9, 16]
+    assert list(pool.ahead(pow, [])) == []
+    with pytest.raises(ZeroDivisionError):
+        list(pool.ahead(divmod, [(1, 1), (1, 0), (1, 1)]))
+    started = []
+    results = pool.ahead(
+        lambda number: started.append(number) or time.sleep(0.001), [(n,) for n in range(999)]
+    )
+    next(results)
+    results.close()  # the caller wants no more
+    assert len(started) < 999
+
+
 def test_memory_and_threads_limit_the_workers(monkeypatch):
     monkeypatch.setattr(arrays, "free_memory", lambda device: 1 << 30)
     assert ThreadPool(64, 1 << 30).n_workers == 1
