@@ -16,6 +16,7 @@ import components
 import record
 import tables_cycles
 import tables_forest
+import tables_partitions
 import tables_paths
 import tables_transactions
 from record import origin, results, table
@@ -351,6 +352,7 @@ TABLES = {
     "forest-large": forest_large,
     **tables_cycles.TABLES,
     **tables_forest.TABLES,
+    **tables_partitions.TABLES,
     **tables_paths.TABLES,
     **tables_transactions.TABLES,
     **{

@@ -6,7 +6,7 @@ import pytest
 import edgewise as ew
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
-from edgewise.partitions import ratings
+from edgewise.partitions import balance, ratings
 from edgewise.partitions.balance import cost_step
 from edgewise.partitions.cluster import cluster
 from edgewise.partitions.contract import contract
@@ -14,6 +14,7 @@ from edgewise.partitions.initial import recursive_bisection
 from edgewise.partitions.levels import Level, mix, moved, unmix, with_rows
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.ratings import NO_LABEL, Labels, rate, rated_for, tables_for
+from edgewise.partitions.refine import Refinement
 from tests import jitter
 
 DEVICE = "cuda:0" if SIMULATED else "cpu"
@@ -181,3 +182,56 @@ def test_a_careless_swap_is_found():
     assert any(
         len({tuple(sorted(one)) for one in slots_of(seed, cas=careless_cas)[0]}) > 1 for seed in range(60)
     )
+
+
+@simulator
+def test_totals_follow_the_moves():
+    """The totals say what the rows say, before and after moves; empty parts are no choice."""
+    level = hubs()
+    there, draw = with_rows(moved(level, DEVICE)), np.random.default_rng(6)
+    part, limits = draw.integers(0, 4, 16).astype(np.uint32), np.full(5, 9)
+    how = Settings(seed=3)
+    job = Refinement(there, arrays.move(part, DEVICE), arrays.move(limits, DEVICE), how)
+    assert len(job.totals) == 16 * 5
+    for _ in range(3):
+        job.move_freely(250)
+        assert job.own == cut_of_rows(level, arrays.move(job.search.part, "cpu"))
+        fresh = rated_for(16, DEVICE)
+        everything = arrays.move(np.arange(16), DEVICE)
+        rate(everything, there, job.labels, tables_for(there, 5), fresh)
+        for kept, found in zip(job.rated, fresh):
+            assert arrays.move(kept, "cpu").tolist() == arrays.move(found, "cpu").tolist()
+        loads = np.bincount(arrays.move(job.search.part, "cpu"), level.sizes, minlength=5)
+        assert arrays.move(job.search.loads, "cpu").tolist() == loads.tolist()
+
+
+def cut_of_rows(level, part):
+    """Weight of the entries within parts."""
+    return sum(weight for (one, other), weight in edges(level).items() if part[one] == part[other])
+
+
+def test_selection_keeps_all_that_leave(monkeypatch):
+    """The parts after evictions are the same whether the cheap vertices are selected before or not."""
+    level, found = level_of(ew.generate.grid(20, 15)), []
+    for least in (1, 10**9):
+        monkeypatch.setattr(balance, "LEAST_SELECTED", least)
+        job = Refinement(level, (np.arange(300) // 270).astype(np.uint32), np.full(2, 258), Settings())
+        selected = []
+        if least == 1:
+            monkeypatch.setattr(balance, "cheap_ones", noting(balance.cheap_ones, selected))
+        moves = [balance.rebalance(job, is_strong) for is_strong in (False, True)]
+        monkeypatch.undo()
+        found.append((moves, job.search.part.tolist()))
+        assert least > 1 or selected[0] < 270
+    assert found[0] == found[1] and found[0][0][0] == 12
+
+
+def noting(function, counts):
+    """A function that notes how many items its results have."""
+
+    def noted(*arguments):
+        result = function(*arguments)
+        counts.append(len(result))
+        return result
+
+    return noted

@@ -1,0 +1,44 @@
+"""The kernels of refinement and balance compile to PTX without a GPU."""
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.device import lanes, launch, loop
+from edgewise.partitions import balance, connections
+from edgewise.partitions.presets import Settings
+from edgewise.partitions.refine import Refinement
+from tests.partitions.test_phases import level_of
+
+pytestmark = pytest.mark.ptx
+#: Loops that only the CPU runs.
+ON_THE_HOST = {"edgewise.partitions.balance._weigh_ranges", "edgewise.partitions.balance._select"}
+
+
+def test_compiles_for_gpus(monkeypatch):
+    """Every loop, with the types that it is launched with; those for the CPU alone are left out."""
+    seen, run = {}, loop.each.__call__
+
+    def spy(self, count, *arguments):
+        if self.name not in ON_THE_HOST:
+            seen.setdefault(self.cuda.name, (self.cuda, arguments))
+        return run(self, count, *arguments)
+
+    def spy_rows(self, rows, *arguments, width="thread"):
+        kernel = self.kernels["warp"]
+        seen.setdefault(kernel.name, (kernel, arguments))
+        for vertex in range(rows):
+            self.body(vertex, 0, 1, *arguments)
+
+    monkeypatch.setattr(loop.each, "__call__", spy)
+    monkeypatch.setattr(lanes.each_row, "__call__", spy_rows)
+    job = Refinement(level_of(ew.generate.grid(6, 6)), np.zeros(36, np.uint32), np.full(2, 20), Settings())
+    moves = balance.rebalance(job, False), balance.rebalance(job, True), job.move_freely(250)
+    assert moves[0] > 0
+    given = job.search.listed, job.level, job.labels, job.totals, job.rated, job.search.counters
+    seen["_read_row"] = connections._read_row.cuda, given
+    assert len(seen) > 12
+    for name, (kernel, arguments) in seen.items():
+        if "edgewise.partitions" in name or name == "_read_row":
+            text = kernel.ptx(tuple(map(launch.kind_of, arguments)), (9, 0))
+            assert launch.entry_name(text), name
