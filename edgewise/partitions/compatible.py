@@ -1,4 +1,4 @@
-"""Functions with the arguments and values of pymetis and nxmetis, for programs that use METIS through them."""
+"""Functions with the arguments and values of pymetis and nxmetis, for programs that use METIS so far."""
 
 from __future__ import annotations
 
@@ -164,7 +164,9 @@ def partition_networkx(
         known = ", ".join(("node_weight", "edge_weight", "preset", *KNOWN_OF_NXMETIS))
         raise OptionError(f"partition_networkx() has no argument {min(unknown)!r}; it has {known}")
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
-        raise OptionError(f"a NetworkX graph is needed, not {type(graph).__name__}; see ew.partition for others")
+        raise OptionError(
+            f"a NetworkX graph is needed, not {type(graph).__name__}; see ew.partition for others"
+        )
     if graph.is_directed():
         raise GraphError("a partition needs an undirected graph; use its to_undirected()")
     nodes = list(graph.nodes(data=node_weight, default=1) if node_weight else ((v, 1) for v in graph.nodes))
@@ -195,7 +197,9 @@ def _integers(values, of):
     weights = np.array(values) if values else np.empty(0, np.int64)
     if weights.dtype.kind not in "iu" or weights.ndim != 1:
         wrong = next((value for value in values if not isinstance(value, (int, np.integer))), values[:1])
-        raise GraphError(f"the weight of {'an edge' if of == 'edge' else 'a node'} is {wrong!r}; use integers")
+        raise GraphError(
+            f"the weight of {'an edge' if of == 'edge' else 'a node'} is {wrong!r}; use integers"
+        )
     return weights
 
 

@@ -74,7 +74,9 @@ def _join_pieces(entries, sizes, part, loads, limits):
     if len(order) == np.count_nonzero(is_core):
         return False
     between = ~is_core[label[entries.rows]] & is_core[label[entries.ends]] & ~inside
-    pieces, targets, links = _links(label[entries.rows[between]], part[entries.ends[between]], entries, between)
+    pieces, targets, links = _links(
+        label[entries.rows[between]], part[entries.ends[between]], entries, between
+    )
     chosen = {}
     for at in np.lexsort((targets, -links, pieces, weights[pieces])).tolist():
         piece, target, weight = pieces[at], targets[at], weights[pieces[at]]
@@ -127,8 +129,8 @@ def _shed(order, level, part, weights, marks, queue):
             if there == here:
                 own += 1
             elif steps[there] < steps[here] and loads[there] + size - limits[there] <= max(above, size):
-                if target < 0 or loads[there] - limits[there] < loads[target] - limits[target]:
-                    target = there
+                is_lighter = target < 0 or loads[there] - limits[there] < loads[target] - limits[target]
+                target = there if is_lighter else target
         if target < 0 or own == 0:
             continue
         # Search from one neighbour in the part, without the vertex, until all the others are seen.
