@@ -3,10 +3,11 @@
     python bench/pictures.py surface [RESULT.json] [-o PICTURE.png]
     python bench/pictures.py scaling [RESULT.json] [-o PICTURE.png]
     python bench/pictures.py transactions [RESULT.json] [-o PICTURE.png]
+    python bench/pictures.py meshes [MESH.graph.gz ...]
 
 A result is that of ``surface.py``, ``scaling.py`` or ``transactions.py``, by default the one in
 ``bench/results``, and a picture goes to ``docs/pictures``.  The state before is drawn in grey where the
-result has it.
+result has it.  Meshes are drawn in the colours of their parts, by default those of ``../shared/data``.
 """
 
 import argparse
@@ -19,6 +20,8 @@ from matplotlib.figure import Figure
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 #: Size of one panel in inches.
 PANEL = (4.2, 3.2)
+#: Meshes of ``meshes``, and the number of their parts.
+MESHES = {"3elt": 8, "airfoil1": 4}
 
 
 def surface(result, path):
@@ -118,6 +121,41 @@ def transactions(result, path):
     _save(figure, panels, path, "")
 
 
+def spectral_layout(graph):
+    """Coordinates (n, 2) by the second and third eigenvectors of the random walk on a connected graph."""
+    import numpy as np
+    from scipy.sparse import coo_array, diags_array
+    from scipy.sparse.linalg import eigsh
+
+    n, ones = graph.n_vertices, np.ones(graph.n_edges)
+    half = coo_array((ones, (graph.sources, graph.targets)), (n, n))
+    matrix = (half + half.T).tocsr()
+    degrees = matrix.sum(axis=0)
+    scaled = diags_array(degrees**-0.5)
+    start = np.random.default_rng(1).random(n)
+    values, vectors = eigsh(scaled @ matrix @ scaled, k=3, sigma=1.0001, v0=start)
+    chosen = np.argsort(-values)[1:]
+    return vectors[:, chosen] * degrees[:, None] ** -0.5
+
+
+def meshes(files):
+    """Draw meshes, of which the files have no coordinates, in the colours of their parts."""
+    from PIL import Image
+
+    import edgewise as ew
+
+    data = Path(__file__).parent.parent.parent / "shared" / "data"
+    for file in files or [data / name / f"{name}.graph.gz" for name in MESHES]:
+        graph = ew.read(file)
+        name = file.name.partition(".")[0]
+        found = ew.partition(graph, MESHES.get(name, 8), preset="strong", seed=1, contiguous=True)
+        path = PICTURES / f"parts-{name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        found.plot(path, spectral_layout(graph))
+        Image.open(path).quantize(48).save(path, optimize=True)
+        print(path, found.edge_cut)
+
+
 KINDS = {"surface": surface, "scaling": scaling, "transactions": transactions}
 
 
@@ -125,10 +163,13 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("kind", choices=[*KINDS, "meshes"])
     parser.add_argument("results", nargs="*", type=Path)
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
+    if options.kind == "meshes":
+        meshes(options.results)
+        return
     for file in options.results or sorted(record.RESULTS.glob(f"{options.kind}-*.json")):
         path = options.output or PICTURES / f"{file.stem}.png"
         KINDS[options.kind](json.loads(file.read_text()), path)

@@ -15,7 +15,17 @@ from pathlib import Path
 
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument, one_of
-from edgewise.experiments import baltzakis, bank, cs406, fallin, harish, hellas, hellas_scaling, manoochehri
+from edgewise.experiments import (
+    baltzakis,
+    bank,
+    cs406,
+    fallin,
+    harish,
+    hellas,
+    hellas_scaling,
+    manoochehri,
+    manoochehri_partitions,
+)
 from edgewise.experiments.graphs import BALTZAKIS, CS406, HELLAS, SIZES
 from edgewise.experiments.measure import Stopwatch
 from edgewise.experiments.report import Report
@@ -98,8 +108,9 @@ PRESETS = {
             "sparser": manoochehri.sparser,
             "protocols": bank.protocols,
             "retries": bank.retries,
+            "partitions": manoochehri_partitions.partitions,
         },
-        (*manoochehri.GRAPHS, *bank.ACCOUNTS),
+        (*manoochehri.GRAPHS, *bank.ACCOUNTS, *manoochehri_partitions.GRAPHS),
         "transactions",
     ),
 }

@@ -185,8 +185,8 @@ def partition(
     _warn(sizes, weights, limits_of(int(sizes.sum()), targets, imbalance), limits, why)
     own = found, cut, weights, limits, preset, int(seed), given["vertex_weights"]
     transactions = record.finish() if METHODS[name].transactions else None
-    more = {"devices": worker_names(graph.device), "transactions": transactions}
-    return Partition(graph, name, seconds, *own, **more)
+    devices = worker_names(graph.device)
+    return Partition(graph, name, seconds, *own, devices=devices, transactions=transactions)
 
 
 def _method(given, preset):

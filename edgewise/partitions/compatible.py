@@ -1,4 +1,4 @@
-"""Functions with the arguments and values of pymetis and nxmetis, for programs that use METIS through them."""
+"""Functions with the arguments and values of pymetis and nxmetis, for programs that use METIS so far."""
 
 from __future__ import annotations
 

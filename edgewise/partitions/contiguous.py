@@ -129,8 +129,8 @@ def _shed(order, level, part, weights, marks, queue):
             if there == here:
                 own += 1
             elif steps[there] < steps[here] and loads[there] + size - limits[there] <= max(above, size):
-                if target < 0 or loads[there] - limits[there] < loads[target] - limits[target]:
-                    target = there
+                is_lighter = target < 0 or loads[there] - limits[there] < loads[target] - limits[target]
+                target = there if is_lighter else target
         if target < 0 or own == 0:
             continue
         # Search from one neighbour in the part, without the vertex, until all the others are seen.

@@ -18,8 +18,8 @@ outer transaction owns all of its words by then, so it commits if the inner one 
 neither has an effect.  The balance therefore holds at every moment.
 
 Neighbours do not move in one iteration, so the cut falls by exactly the sum of the gains.  A vertex moves
-once in a stage; stages are repeated while they pay.  The thesis sorts every row by part to compute gains; here
-:mod:`~edgewise.partitions.ratings` computes the same for those vertices around which something has moved.
+once in a stage; stages are repeated while they pay.  The thesis sorts every row by part to compute gains.
+Here :mod:`~edgewise.partitions.ratings` computes them for the vertices around which something has moved.
 
 S. Manoochehri, "Efficient Transactional-Memory-based Implementation of Morph Algorithms on GPU" (2017),
 section 4.4.3.

@@ -19,7 +19,7 @@ section 4.4.2; G. Karypis and V. Kumar, "A fast and high quality multilevel sche
 graphs" (SIAM Journal on Scientific Computing 20, 1998), for heavy-edge matching.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 

@@ -147,6 +147,20 @@ def test_warmup_of_forests(capsys):
     assert json.loads(capsys.readouterr().out)["device"] == "cpu"
 
 
+@pytest.mark.interpreter
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" not in os.environ, reason="compiles for a minute")
+def test_warmup_of_partitions(capsys, monkeypatch):
+    called = []
+    own = sys.modules["edgewise.partitions"].partition
+    monkeypatch.setattr(
+        sys.modules["edgewise.partitions"],
+        "partition",
+        lambda graph, k, **how: called.append(how) or own(graph, k, **how),
+    )
+    assert run(["warmup", "--partitions", "--device", "cpu", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["device"] == "cpu" and len(called) == 6
+
+
 def test_warmup_leaves_nothing_to_compile(tmp_path):
     """A process after ``warmup`` gives no notice of compiling."""
     fresh = os.environ | {"EDGEWISE_CACHE_DIR": str(tmp_path / "kernels"), "EDGEWISE_QUIET": "0"}

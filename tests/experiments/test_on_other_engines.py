@@ -72,3 +72,15 @@ def test_forests_on_a_device():
     options = {"devices": DEVICES, "runs": 1, "only": ["forests"], "without": without}
     (table,) = experiments.run("manoochehri-2017", size="tiny", **options).tables
     assert [row["graph"] for row in table.rows] == ["NY"]
+
+
+@pytest.mark.skipif(SIMULATED, reason="takes long")
+def test_partitions_with_transactions():
+    options = {"devices": "cpu:0", "runs": 1, "only": ["partitions"], "without": ["parts-rgg", "parts-rmat"]}
+    (table,) = experiments.run("manoochehri-2017", size="tiny", **options).tables
+    assert [(row["graph"], row["parts"]) for row in table.rows] == [("parts-grid", k) for k in (2, 8, 64)]
+    for row in table.rows:
+        assert row["cut"] > 0 and row["bound"] > 0
+        assert row["levels"] >= 1 or row["parts"] == row["vertices"]
+        assert row["ratio"] == row["cut"] / row["default_cut"]
+    assert len(table.text().splitlines()) == 3 + 3 + 1

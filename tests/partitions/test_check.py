@@ -5,8 +5,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.device.target import INTERPRETED
-from edgewise.errors import GraphError, OptionError
-from edgewise.partitions import partition
+from edgewise.errors import GraphError, ImbalanceWarning, OptionError
+from edgewise.partitions import partition, partition_networkx
 from tests.zoo import ZOO
 
 pytestmark = [pytest.mark.interpreter]
@@ -66,8 +66,74 @@ def test_arguments_of_pymetis():
         ew.part_graph(2)
     with pytest.raises(OptionError, match="no argument 'weights'"):
         ew.part_graph(2, adjacency=adjacency, weights=[1])
-    with pytest.raises(OptionError, match="contiguous=True is not supported"):
-        ew.part_graph(2, adjacency=adjacency, contiguous=True)
+    assert ew.part_graph(2, adjacency=adjacency, contiguous=True) == (cut, parts)
+    with pytest.raises(GraphError, match="2 components, so its parts cannot all be contiguous"):
+        ew.part_graph(2, adjacency=[[1], [0], []], contiguous=True)
+
+
+class LikeNetworkX:
+    """A graph with what the front reads of NetworkX, which need not be installed."""
+
+    def __init__(self, nodes, edges, directed=False):
+        self._nodes, self._edges, self._directed = nodes, edges, directed
+
+    def is_directed(self):
+        return self._directed
+
+    @property
+    def nodes(self):
+        class View(dict):
+            def __call__(self, data, default):
+                return [(node, facts.get(data, default)) for node, facts in self.items()]
+
+        return View(self._nodes)
+
+    @property
+    def edges(self):
+        def view(data=None, default=None):
+            return [edge[:2] if data is None else (*edge[:2], edge[2].get(data, default)) for edge in edges]
+
+        edges = self._edges
+        return view
+
+
+class Options:
+    seed, contig = 5, 1
+
+
+def test_arguments_of_nxmetis():
+    nodes = {name: {} for name in "abcdef"}
+    pairs = ("ab", "bc", "ca", "cd", "de", "ef", "fd")
+    graph = LikeNetworkX(nodes, [(*pair, {}) for pair in pairs])
+    halves = {frozenset("abc"), frozenset("def")}
+    for how in ({}, {"options": Options()}, {"node_weight": None, "edge_weight": None}, {"ubvec": [1.2]}):
+        cut, parts = partition_networkx(graph, 2, **how)
+        assert cut == 1 and set(map(frozenset, parts)) == halves
+    nodes["a"]["weight"], heavy = 3, LikeNetworkX(nodes, [(*pair, {"weight": 4}) for pair in pairs])
+    cut, parts = partition_networkx(heavy, 2, tpwgts=[0.5, 0.5], recursive=True, node_size="size")
+    assert cut == 8 and sorted(map(len, parts)) == [2, 4]
+    with pytest.warns(ImbalanceWarning, match="2 parts of 0 vertices"):
+        assert partition_networkx(LikeNetworkX({}, []), 2, preset="fast") == (0, [[], []])
+
+
+def test_mistakes_in_arguments_of_nxmetis():
+    nodes = {0: {"weight": 1.5}, 1: {}}
+    for graph, how, problem in (
+        ([[1], [0]], {}, "a NetworkX graph is needed, not list"),
+        (LikeNetworkX(nodes, [], directed=True), {}, "use its to_undirected"),
+        (LikeNetworkX(nodes, [(0, 1, {})]), {}, "the weight of a node is 1.5; use integers"),
+        (LikeNetworkX(nodes, [(0, 1, {"weight": "x"})]), {"node_weight": None}, "of an edge is 'x'"),
+        (LikeNetworkX(nodes, []), {"ubvec": 0.5}, "ubvec=0.5 must be one number of 1 or more"),
+        (LikeNetworkX(nodes, []), {"weight": "w"}, "no argument 'weight'"),
+    ):
+        with pytest.raises((GraphError, OptionError), match=problem):
+            partition_networkx(graph, 2, **how)
+
+
+def test_a_real_networkx_graph():
+    networkx = pytest.importorskip("networkx")
+    cut, parts = partition_networkx(networkx.grid_2d_graph(4, 8), 2)
+    assert cut == 4 and sorted(map(len, parts)) == [16, 16]
 
 
 #: Cuts of METIS 5.1.0 (pymetis 2025.2.2, k-way, ufactor 30, least of seeds 1 to 3) into 2 and 8 parts.

@@ -127,7 +127,7 @@ def test_statistics(small_levels):
     found = partition(ew.generate.grid(12, 12), 4, preset=PRESET)
     assert (found.method, found.preset) == ("transactional", PRESET)
     work = found.transactions
-    assert [one.vertices for one in work.levels][0] == 144 and len(work.levels) >= 3
+    assert work.levels[0].vertices == 144 and len(work.levels) >= 3
     assert work.matching.commits > 72 and 0 <= work.matching.abort_rate < 1
     assert work.weights.commits <= work.moves.commits
     assert found.report()["move_abort_rate"] == work.moves.abort_rate
@@ -148,7 +148,7 @@ def test_the_preset_has_its_method():
 
 
 def changed_by_threads(seed, **atomics):
-    """Weights of two parts after three threads have moved weight from one to the other; how often it worked."""
+    """Weights of two parts after three threads have moved weight between them; how often it worked."""
     scheduler = jitter.Scheduler(seed)
     loads = jitter.Jittery(np.array([30, 0]), scheduler)
     change = jitter.jittery(gain_ranges.change, **atomics)
