@@ -124,7 +124,9 @@ def from_networkx(graph_class, graph, weight):
     once = slice(None) if directed else sources <= targets
     values = None
     if weight is not None:
-        values = _weights_named(weight, list(data))[once]
+        kept = range(len(targets)) if directed else np.flatnonzero(once)
+        data = list(data)
+        values = _weights_named(weight, [data[entry] for entry in kept])
     edges = sources[once], targets[once], values
     return graph_class(
         len(nodes), edges=edges, directed=directed, ids=None if numbers is None else _ids_of(nodes)
