@@ -4,6 +4,7 @@ A NetworkX graph is a dict of dicts.  Its rows are read in the order of these di
 which NetworkX's own algorithms meet nodes and edges, so searches over the arrays can find the same paths.
 """
 
+from collections.abc import Iterable
 from itertools import chain, repeat
 from operator import index
 from typing import Any, NamedTuple
@@ -64,7 +65,7 @@ def entries_of(adjacency: dict, numbers: dict | None) -> tuple[np.ndarray, np.nd
     n = len(adjacency)
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.fromiter(map(len, adjacency.values()), np.int64, n), out=offsets[1:])
-    neighbours = chain.from_iterable(adjacency.values())
+    neighbours: Iterable[Any] = chain.from_iterable(adjacency.values())
     if numbers is not None:
         neighbours = map(numbers.__getitem__, neighbours)
     return offsets, np.fromiter(neighbours, index_type(n), int(offsets[-1]))
@@ -124,7 +125,9 @@ def from_networkx(graph_class, graph, weight):
     once = slice(None) if directed else sources <= targets
     values = None
     if weight is not None:
-        values = _weights_named(weight, list(data))[once]
+        kept = range(len(targets)) if directed else np.flatnonzero(once)
+        data = list(data)
+        values = _weights_named(weight, [data[entry] for entry in kept])
     edges = sources[once], targets[once], values
     return graph_class(
         len(nodes), edges=edges, directed=directed, ids=None if numbers is None else _ids_of(nodes)

@@ -86,7 +86,12 @@ def some_waits(vertex, relaxed, waits):
 
 @device
 def append_predecessor(vertex, entry, relaxed):
-    """Append an entry to the list of predecessors."""
+    """Append an entry to the list of predecessors, unless it is there."""
+    listed = relaxed.first[vertex]
+    while listed != NONE:
+        if listed == entry:
+            return
+        listed = relaxed.following[listed]
     relaxed.following[entry] = NONE
     if relaxed.first[vertex] == NONE:
         relaxed.first[vertex] = entry

@@ -59,7 +59,7 @@ def discover(offsets, neighbours, sources, limit, order, levels, parents):
 
 
 @compiled
-def meet(offsets, neighbours, back_offsets, back_neighbours, ends, forth, back):
+def search_from_both(offsets, neighbours, back_offsets, back_neighbours, ends, forth, back):
     """Search from both ends; return the vertex where the searches meet, or -1.
 
     ``ends`` are the source and the target, which differ.  ``forth`` and ``back`` (2, n) hold queues, and the
@@ -126,7 +126,7 @@ def meeting_path(rows, back_rows, source, target) -> list[int]:
         return [source]
     n = len(rows[0]) - 1
     forth, back = np.full(2 * n, -1, np.int64), np.full(2 * n, -1, np.int64)
-    vertex = meet(*rows, *back_rows, np.array([source, target]), forth, back)
+    vertex = search_from_both(*rows, *back_rows, np.array([source, target]), forth, back)
     if vertex < 0:
         return []
     path = [int(vertex)]

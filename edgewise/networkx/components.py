@@ -40,22 +40,22 @@ def _is_one(G):
     return labels_of(G)[1] == 1
 
 
-@implements()
+@implements(cost=LESS)
 def connected_components(G):
     return _sets(G)
 
 
-@implements()
+@implements(cost=LESS)
 def number_connected_components(G):
     return labels_of(G)[1]
 
 
-@implements()
+@implements(cost=LESS)
 def is_connected(G):
     return _is_one(G)
 
 
-@implements()
+@implements(cost=LESS)
 def node_connected_component(G, n):
     vertex = G.find(n)
     if vertex is None:
@@ -64,17 +64,17 @@ def node_connected_component(G, n):
     return set(G.names(np.flatnonzero(labels == labels[vertex])))
 
 
-@implements()
+@implements(cost=LESS)
 def weakly_connected_components(G):
     return _sets(G)
 
 
-@implements()
+@implements(cost=LESS)
 def number_weakly_connected_components(G):
     return labels_of(G)[1]
 
 
-@implements()
+@implements(cost=LESS)
 def is_weakly_connected(G):
     return _is_one(G)
 

@@ -56,6 +56,8 @@ def from_pandas_edgelist(
     df, source="source", target="target", edge_attr=None, create_using=None, edge_key=None
 ):
     directed = _kind(create_using)
+    if missing := {source, target, edge_attr} - {None, *df.columns}:
+        raise NotImplementedError(f"the table has no column {missing.pop()!r}")
     weights = None if edge_attr is None else df[edge_attr].to_numpy()
     if weights is not None and weights.dtype.kind not in "if":
         raise NotImplementedError(f"the column {edge_attr!r} has the type {weights.dtype}")

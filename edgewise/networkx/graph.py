@@ -72,7 +72,7 @@ class Graph:
         arrays_ = (rows.offsets, rows.neighbours, None)
         made = cls.__new__(cls)
         made.graph = edgewise.Graph(len(rows.nodes), rows=arrays_, directed=graph.is_directed())
-        made.weight, made.nodes = None, rows.nodes
+        made.weight, made.nodes = WEIGHT, rows.nodes
         made._plain, made._numbers = rows.numbers is None, rows.numbers
         made.adjacency = adjacency
         made.predecessors = adjacency

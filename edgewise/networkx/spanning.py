@@ -12,6 +12,8 @@ from edgewise.networkx.registry import implements
 from edgewise.networkx.small import is_small, spanning_edges
 
 ALGORITHMS = ("boruvka", "borůvka", "kruskal", "prim")
+#: Default of an argument of NetworkX's Borůvka, which version 3.7 changed; it has no effect there.
+BORUVKA_KEYS = tuple(map(int, nx.__version__.split(".")[:2])) >= (3, 7)
 NOTE = "the edges are those of Kruskal's algorithm, in its order"
 
 
@@ -42,7 +44,7 @@ def _edges(G, asked):
     is_nan = np.isnan(weights) if weights.dtype.kind == "f" else np.zeros(0, bool)
     if is_nan.any() and not asked.ignore_nan:
         at = int(is_nan.argmax())
-        return _raised(G, graph, at)
+        return _raised(G, graph, at, _Request(asked.weight, False, True, True, False))
     positions = None
     if is_nan.any():
         positions = np.flatnonzero(~is_nan)
@@ -70,10 +72,8 @@ def _negated(weights):
 def _described(G, ends, found, asked):
     """The ends of edges, with keys and data as they are asked for."""
     if G.adjacency is None:
-        values = G.graph.weights
-        values = np.ones(len(G.graph.sources), np.int64) if values is None else values
-        data = [{G.weight: value} for value in values[found].tolist()]
-        return zip(*ends, data) if asked.data else zip(*ends)
+        values = G.parallel(asked.weight).weights[found].tolist()
+        return zip(*ends, ({asked.weight: value} for value in values)) if asked.data else zip(*ends)
     adjacency = G.adjacency
     if not G.is_multigraph():
         return ((u, v, adjacency[u][v]) for u, v in zip(*ends)) if asked.data else zip(*ends)
@@ -96,12 +96,11 @@ def _keys_of(G, found):
     return [keys[at] for at in found.tolist()]
 
 
-def _raised(G, graph, at):
+def _raised(G, graph, at, asked):
     """An iterator that raises, as NetworkX's does, when the first edge is taken."""
     u, v = G.name(int(graph.sources[at])), G.name(int(graph.targets[at]))
     edge = u, v
     if G.adjacency is not None:
-        asked = _Request(None, False, True, True, False)
         (edge,) = _described(G, ([u], [v]), np.array([at]), asked)
     raise ValueError(f"NaN found as an edge weight. Edge {edge}")
     yield
@@ -145,7 +144,7 @@ def maximum_spanning_tree(G, weight="weight", algorithm="kruskal", ignore_nan=Fa
 
 
 @implements(note=NOTE, why_not=_undirected)
-def boruvka_mst_edges(G, minimum=True, weight="weight", keys=False, data=True, ignore_nan=False):
+def boruvka_mst_edges(G, minimum=True, weight="weight", keys=BORUVKA_KEYS, data=True, ignore_nan=False):
     return _edges(G, _Request(weight, not minimum, keys, data, ignore_nan))
 
 

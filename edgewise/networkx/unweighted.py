@@ -54,12 +54,12 @@ def paths_in_order(G, found, *, turned=False):
     return paths
 
 
-@implements()
+@implements(cost=LESS)
 def single_source_shortest_path_length(G, source, cutoff=None):
     return _lengths(G, G.outgoing(), vertex_of(G, source, "Source {} is not in G"), cutoff)
 
 
-@implements()
+@implements(cost=LESS)
 def single_target_shortest_path_length(G, target, cutoff=None):
     return _lengths(G, G.incoming(), vertex_of(G, target, "Target {} is not in G"), cutoff)
 
@@ -71,13 +71,13 @@ def all_pairs_shortest_path_length(G, cutoff=None):
     return ((node, lengths_in_order(G, found)) for node, found in runs)
 
 
-@implements()
+@implements(cost=LESS)
 def single_source_shortest_path(G, source, cutoff=None):
     vertex = vertex_of(G, source, "Source {} not in G")
     return paths_in_order(G, Search(G.outgoing()).run(one(vertex), limit_of(cutoff)))
 
 
-@implements()
+@implements(cost=LESS)
 def single_target_shortest_path(G, target, cutoff=None):
     vertex = vertex_of(G, target, "Target {} not in G")
     return paths_in_order(G, Search(G.incoming()).run(one(vertex), limit_of(cutoff)), turned=True)
@@ -112,7 +112,7 @@ def has_path(G, source, target):
     return True
 
 
-@implements()
+@implements(cost=LESS)
 def predecessor(G, source, target=None, cutoff=None, return_seen=None):
     vertex = vertex_of(G, source, "Source {} not in G")
     limit = limit_of(cutoff) if cutoff else None
@@ -186,24 +186,24 @@ def _tree_edges(G, source, reverse=False, depth_limit=None):
     return G.names(found.parents[children]), G.names(children)
 
 
-@implements(why_not=_has_order)
+@implements(cost=LESS, why_not=_has_order)
 def bfs_edges(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
     if source not in G:
         return _raised(_missing(G, source))
     return zip(*_tree_edges(G, source, reverse, depth_limit))
 
 
-@implements(why_not=_has_neighbors)
+@implements(cost=LESS, why_not=_has_neighbors)
 def generic_bfs_edges(G, source, neighbors=None, depth_limit=None):
     return bfs_edges(G, source, False, depth_limit)
 
 
-@implements(why_not=_has_order)
+@implements(cost=LESS, why_not=_has_order)
 def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
     return ((child, parent) for parent, child in bfs_edges(G, source, False, depth_limit))
 
 
-@implements(why_not=_has_order)
+@implements(cost=LESS, why_not=_has_order)
 def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
     if source not in G:
         return _raised(_missing(G, source))
@@ -213,7 +213,7 @@ def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
     return iter(found.items())
 
 
-@implements(why_not=_has_order)
+@implements(cost=LESS, why_not=_has_order)
 def bfs_tree(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
     tree = nx.DiGraph()
     tree.add_node(source)
@@ -221,7 +221,7 @@ def bfs_tree(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
     return tree
 
 
-@implements()
+@implements(cost=LESS)
 def bfs_layers(G, sources):
     given = [sources] if sources in G else list(set(sources))
     vertices = [G.find(source) for source in given]
@@ -233,7 +233,7 @@ def bfs_layers(G, sources):
     return iter([names[begin:end] for begin, end in zip([0, *ends], ends)])
 
 
-@implements()
+@implements(cost=LESS)
 def descendants_at_distance(G, source, distance):
     vertex = G.find(source)
     if vertex is None:
@@ -252,11 +252,11 @@ def _reached(G, rows, source):
     return set(G.names(Search(rows).run(one(vertex)).order[1:]))
 
 
-@implements()
+@implements(cost=LESS)
 def descendants(G, source):
     return _reached(G, G.outgoing(), source)
 
 
-@implements()
+@implements(cost=LESS)
 def ancestors(G, source):
     return _reached(G, G.incoming(), source)
