@@ -32,6 +32,10 @@ def test_thresholds(folder):
     assert run_page((DOCS / "thresholds.md").read_text(), folder) > 15
 
 
+def test_dask(folder):
+    assert run_page((DOCS / "dask.md").read_text(), folder) > 10
+
+
 def test_partitions(folder):
     assert run_page((DOCS / "partitions.md").read_text(), folder) > 5
 

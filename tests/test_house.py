@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "edgewise").rglob("*.py"))
 HEAVY = (
     "cupy",
+    "distributed",
     "matplotlib",
     "networkx",
     "numba",
@@ -40,6 +41,7 @@ AT_HOME = {
     "rich": ("command",),
     "matplotlib": ("plots.py",),
     "networkx": ("networkx", "ingest", "experiments"),  # experiments measure other libraries, too
+    "distributed": ("workers",),
     "sklearn": ("estimators.py",),
 }
 MAX_LINES_PER_PAGE, MAX_LINES_PER_FUNCTION, MAX_PARAMETERS = 350, 60, 8

@@ -8,6 +8,7 @@ import edgewise
 from edgewise.command import options, report
 from edgewise.command.outputs import check_output, on_terminal
 from edgewise.command.stages import seconds, stages
+from edgewise.errors import OptionError
 from edgewise.files import destinations
 from edgewise.files.formats import named
 from edgewise.files.inputs import name_of
@@ -16,6 +17,7 @@ EXAMPLES = (
     "edgewise convert roads.gr roads.mtx",
     "edgewise convert friends.csv friends.parquet",
     "edgewise convert edges.txt graph.npz --format el --one-based",
+    "edgewise convert pairs.csv store/ --shards 8",
 )
 DOCUMENTATION = "files.md"
 
@@ -37,6 +39,12 @@ Repeated = Annotated[
         metavar="keep|first|sum|min|max", help="What to do with repeated edges between two vertices."
     ),
 ]
+Shards = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, help="Write a folder of up to N Parquet files; tables are then read row by row."
+    ),
+]
 
 
 @options.with_reading
@@ -47,11 +55,16 @@ def convert(
     to: To = None,
     self_loops: SelfLoops = "keep",
     repeated: Repeated = "keep",
+    shards: Shards = None,
     profile: options.Profile = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):
     """Read a graph and write it."""
+    if shards is not None:
+        _check_shards(to, self_loops, repeated)
+        _write_shards(graph, output, reading, shards, (profile, json, quiet))
+        return
     if to is not None:
         named(to, "to")
     check_output(output, sources=[graph], to=to, json=json)
@@ -66,6 +79,32 @@ def convert(
     elif not quiet:
         words = report.columns_in_words(read) + report.weights_in_words(read) + report.times(clock)
         report.close(f"{report.graph_in_words(read)}; {words}", output)
+    if profile:
+        report.profile(clock)
+
+
+def _check_shards(to, self_loops, repeated):
+    """Refuse options that need all edges, or another format."""
+    given = (("to", to, None), ("self-loops", self_loops, "keep"), ("repeated", repeated, "keep"))
+    for option, value, default in given:
+        if value != default:
+            raise OptionError(f"--{option} means nothing with --shards; leave it out")
+
+
+def _write_shards(graph, output, reading, shards, shown):
+    """Write a store of shards, and say so."""
+    from edgewise.files.to_store import to_store
+
+    profile, json, quiet = shown
+    with stages(quiet or json) as (stage, clock), stage("write", f"converting {name_of(graph)}") as progress:
+        manifest = to_store(graph, output, shards, reading, progress)
+    count = len(manifest["shards"])
+    if json:
+        facts = {"edges": manifest["edges"], "shards": count}
+        report.as_json(facts | {"seconds": seconds(clock), "output": str(output)})
+    elif not quiet:
+        words = f"{report.counted(manifest['edges'], 'edge')} in {report.counted(count, 'shard')}"
+        report.close(f"{words}; {report.times(clock)}", output)
     if profile:
         report.profile(clock)
 

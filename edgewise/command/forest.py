@@ -76,11 +76,7 @@ def forest(
     for one in team.devices:
         check_device(str(method), one, METHODS)
     how = {"maximum": maximum, "method": str(method), "devices": team}
-    stream = stream or scheduler is not None
-    options_of_stream = Streaming(how, verify, checkpoint, vertices, scheduler)
-    job = _stream_of(graph, reading, options_of_stream) if stream else None
-    if job is None:
-        streaming.check_no_stream(checkpoint, vertices)
+    job = _stream_of(graph, reading, stream, Streaming(how, verify, checkpoint, vertices, scheduler))
     with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
         if job is not None:
             result = streaming.run_stream(job, stage, _name_of(graph))
@@ -118,8 +114,11 @@ class Streaming(NamedTuple):
     scheduler: str | None
 
 
-def _stream_of(inputs, reading, options):
-    """The job of a stream."""
+def _stream_of(inputs, reading, stream, options):
+    """The job of a stream, if one is wanted."""
+    if not stream and options.scheduler is None:
+        streaming.check_no_stream(options.checkpoint, options.vertices)
+        return None
     from edgewise.components.file_stream import READING
     from edgewise.forest.file_stream import ForestFileStream
 

@@ -28,7 +28,7 @@ from edgewise.errors import EdgewiseError, FileError, OptionError, WorkerError, 
 from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.text_table import Mismatch
 from edgewise.workers.dask import check_version, worker_name
-from edgewise.workers.executors import Executor
+from edgewise.workers.executors import Executor, threads_for
 
 #: How often a task is tried, and tasks submitted beforehand for each slot of the workers.
 TRIES, AHEAD = 2, 2
@@ -154,7 +154,7 @@ def run_task(call: dict) -> dict:
         raise WorkerError(f"{problem}; give {argument('checkpoint')} a new folder that all workers share")
     facts = folder.facts(name)
     if facts is None:
-        threads.use(min(call["threads"], threads.count()))
+        threads.use(min(threads_for(call["sharing"]), threads.count()))
         facts = call["run"](folder, name, **call["given"])
         folder.keep(name, facts)
     return facts
@@ -215,7 +215,7 @@ class TaskRun:
                 later.append(task)
                 continue
             call = {"run": task.run, "name": task.name, "given": task.given, "folder": str(self.folder.path)}
-            call |= {"version": edgewise.__version__, "threads": self.executor.threads}
+            call |= {"version": edgewise.__version__, "sharing": self.executor.sharing}
             try:
                 future = self.executor.submit(run_task, call)
             except Exception as error:

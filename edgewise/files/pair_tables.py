@@ -15,6 +15,7 @@ from edgewise.device import threads
 from edgewise.errors import FileError, GraphError
 from edgewise.files.json_lines import JsonTable, is_json_lines
 from edgewise.files.pair_records import DUPS, NPY, DupsTable, NpyTable
+from edgewise.files.store import shards_of
 from edgewise.files.streams import (
     AHEAD_IN_PIECE,
     SUFFIXES,
@@ -71,7 +72,9 @@ def parts_of(path):
     if isinstance(path, list | tuple):
         parts = [part for one in path for part in parts_of(one)]
     elif os.path.isdir(path):
-        parts = sorted(part for part in Path(path).rglob("*") if is_part(part) and _is_shown(part, path))
+        parts = shards_of(Path(path))
+        if parts is None:
+            parts = sorted(part for part in Path(path).rglob("*") if is_part(part) and _is_shown(part, path))
     elif not os.path.exists(path) and set("*?[") & set(os.fspath(path)):
         parts = sorted(glob(os.fspath(path), recursive=True))
     else:

@@ -25,6 +25,7 @@ from edgewise.files.pair_tables import (
     with_joined,
 )
 from edgewise.files.parquet_footer import integer_range
+from edgewise.files.store import is_store
 from edgewise.files.streams import Source, native, read_ahead, reading, separated
 from edgewise.files.tables import ALLOWED, MARK, TABLES, facts_of
 from edgewise.files.text_table import AS_INFERRED, Mismatch
@@ -53,8 +54,9 @@ class PairFiles:
     """Files of pairs with the same columns, and the :class:`~edgewise.files.formats.Options` to read them.
 
     ``stamps`` are (path, bytes, time of the last change) of each file; ``facts`` is the dict that edgewise
-    wrote into the metadata, if it wrote the only file, else ``None``.  ``where`` is the condition on the
-    rows, with the threshold; ``assumed`` are the columns of the ids if the caller did not name them.
+    wrote into the metadata, if it wrote the only file or the whole store, else ``None``.  ``where`` is the
+    condition on the rows, with the threshold; ``assumed`` are the columns of the ids if the caller did not
+    name them.
     """
 
     def __init__(self, paths, **given):
@@ -67,7 +69,8 @@ class PairFiles:
         with reading(first.path):
             kind = self._kind(first, options)
             schema = table_of(first).schema
-            if options == Options(sep=options.sep) and len(paths) == 1 and kind != "csv":
+            whole = len(paths) == 1 or is_store(self.paths)
+            if options == Options(sep=options.sep) and whole and kind != "csv":
                 self.facts = facts_of(first, schema.metadata) if MARK in (schema.metadata or {}) else None
             chosen = choose_columns(schema.names, None, options.source, options.target, False)
             self.where = options.kept.condition(schema.names)

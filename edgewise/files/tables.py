@@ -20,6 +20,7 @@ from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import are_integers, look
 from edgewise.files.pair_tables import check_rows, parts_of, read_pairs, table_of
 from edgewise.files.parallel_parquet import write_row_groups
+from edgewise.files.store import is_store
 from edgewise.files.streams import Source, native, reading, separated
 from edgewise.files.text import NeedlessZeros
 from edgewise.files.write_text import check_names, edge_columns, formatted, settings
@@ -69,8 +70,8 @@ def read(source, options, parts=None):
         schema = table_of(source).schema
     chosen = options.source or options.kept != Kept() or options.weight or options.vertices
     chosen = chosen or options.null != "error"
-    if not chosen and len(parts or [source]) == 1 and MARK in (schema.metadata or {}):
-        return _of_edgewise(source, facts_of(source, schema.metadata))
+    if not chosen and MARK in (schema.metadata or {}) and (len(parts or [source]) == 1 or is_store(parts)):
+        return _of_edgewise(source, facts_of(source, schema.metadata), parts)
     return _pairs(parts or source.path, *_chosen(source, options, schema.names, numbers_in(schema)))
 
 
@@ -178,10 +179,13 @@ def _chosen(source, options, names, is_number):
     return columns, replace(options, where=where, threshold=None, score=None)
 
 
-def _of_edgewise(source, facts) -> Edges:
-    """A graph that edgewise wrote."""
+def _of_edgewise(source, facts, parts=None) -> Edges:
+    """A graph that edgewise wrote, in one file or in the ``parts`` of a store."""
+    import pyarrow as pa
+
+    sources = [source] if len(parts or [source]) == 1 else map(Source, parts)
     with reading(source.path):
-        table = _whole_table(source)
+        table = pa.concat_tables(map(_whole_table, sources))
     columns = table.columns
     if len(columns) not in (2, 3) or any(column.null_count for column in columns):
         raise _damaged(source)

@@ -15,7 +15,6 @@ from typing import Any
 
 import edgewise
 from edgewise.errors import OptionError, WorkerError, argument
-from edgewise.workers.executors import threads_for
 
 #: Seconds to wait for a scheduler, and for its first worker.
 PATIENCE = 30
@@ -40,7 +39,7 @@ class DaskExecutor:
         busiest = Counter[str]()
         for worker in workers:
             busiest[worker["host"]] += worker["nthreads"]
-        self.threads = threads_for(max(busiest.values(), default=1))
+        self.sharing = max(busiest.values(), default=1)
 
     def _wait_for_workers(self):
         try:

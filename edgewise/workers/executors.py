@@ -24,8 +24,8 @@ class Executor(Protocol):
     ----------
     slots : int
         Number of tasks that run at the same time.
-    threads : int
-        Threads that each of them has.
+    sharing : int
+        Number of tasks that share the cores of a machine.
     lost : tuple of type
         Exceptions of a future whose worker has died; the task may be submitted again.
     closed : tuple of type
@@ -33,7 +33,7 @@ class Executor(Protocol):
     """
 
     slots: int
-    threads: int
+    sharing: int
     lost: tuple[type[BaseException], ...]
     closed: tuple[type[BaseException], ...]
 
@@ -63,7 +63,7 @@ class PoolExecutor:
     def __init__(self, pool: futures.Executor):
         self.pool = pool
         self.slots = getattr(pool, "_max_workers", None) or os.cpu_count() or 1
-        self.threads = threads_for(self.slots)
+        self.sharing = self.slots
 
     def submit(self, function: Callable, *arguments: Any) -> Any:
         return self.pool.submit(function, *arguments)
@@ -102,9 +102,9 @@ class Completed:
         return self.ended.get()
 
 
-def threads_for(slots: int) -> int:
-    """Threads for each of the tasks that share the cores of a machine."""
-    return max(1, (os.cpu_count() or 1) // max(1, slots))
+def threads_for(sharing: int) -> int:
+    """Threads for each of the tasks that share the cores of this machine."""
+    return max(1, (os.cpu_count() or 1) // max(1, sharing))
 
 
 def executor_of(client: Any) -> Executor:

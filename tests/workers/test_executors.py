@@ -33,7 +33,7 @@ def divide(numbers, divisor):
 
 
 def test_four_methods(executor):
-    assert executor.slots == 2 and executor.threads >= 1
+    assert executor.slots == 2 and executor.sharing == 2
     numbers = executor.scatter(list(range(10)))
     calls = [executor.submit(divide, numbers, divisor) for divisor in (1, 5)]
     assert executor.gather(calls) == [45, 9]

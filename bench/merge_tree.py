@@ -1,0 +1,59 @@
+"""What the tree of merges of ``docs/scale.md`` takes: a calculation, which measures nothing.
+
+    python bench/merge_tree.py
+    python bench/merge_tree.py --workers 16 --rate 20e6 --storage 10e9
+
+It adds up the levels of the tree as :mod:`edgewise.components.sharded` builds it, with the largest parts that
+there can be: a pair for each id, or for each row that a task has read.
+"""
+
+import argparse
+import math
+
+CASES = ((1e10, 1e9), (1e11, 1e9), (1e11, 4e9), (1e12, 4e9), (1e12, 1e10))
+TASKS_PER_WORKER, BYTES_OF_A_ROW = 4, 13
+
+
+def times(edges, ids, workers, rate, storage):
+    """Bytes of parents, minutes of reading, merging and of the last merge, and all bytes moved."""
+    tasks, parent = TASKS_PER_WORKER * workers, 4 if ids < 2**32 else 8
+    part = 2 * parent * min(ids, edges / tasks)
+    reading = max(edges / (rate * workers), BYTES_OF_A_ROW * edges / storage)
+    moved, merging, parts = tasks * part, 0.0, tasks
+    while parts > 2:
+        merges = parts // 2
+        larger = min(2 * part, 2 * parent * ids)
+        level = merges * (2 * part + larger)
+        pairs = 2 * part / (2 * parent)
+        merging += max(math.ceil(merges / workers) * pairs / rate, level / storage)
+        moved, parts, part = moved + level, parts - merges, larger
+    last = 2 * part / (2 * parent) / rate
+    return ids * parent, reading / 60, merging / 60, last / 60, moved + BYTES_OF_A_ROW * edges
+
+
+def in_words(number):
+    """A number as a power of ten, or a multiple of one."""
+    power = int(math.log10(number))
+    factor = round(number / 10**power)
+    return f"{f'{factor} × ' if factor > 1 else ''}10<sup>{power}</sup>"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--workers", type=int, default=64)
+    parser.add_argument("--rate", type=float, default=9.3e6, help="Rows a second of a worker.")
+    parser.add_argument("--storage", type=float, default=2e9, help="Bytes a second of all workers together.")
+    given = parser.parse_args()
+    print("| edges | ids | parents, GB | reading, min | merging, min | last merge, min | moved, TB |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for edges, ids in CASES:
+        parents, *minutes, moved = times(edges, ids, given.workers, given.rate, given.storage)
+        cells = [in_words(edges), in_words(ids), f"{parents / 1e9:,.0f}"]
+        cells += [f"{one:,.0f}" for one in minutes] + [f"{moved / 1e12:,.1f}"]
+        print("| " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()

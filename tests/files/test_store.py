@@ -1,0 +1,96 @@
+"""Stores of shards: the rows that were converted, in order; nothing half-written, nothing half-read."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+import edgewise as ew
+from edgewise.command import run
+from edgewise.errors import FileError
+from edgewise.files import store
+
+
+def pairs(rows=1000):
+    draw = np.random.default_rng(2)
+    names = [[f"v{one}" for one in column] for column in draw.integers(0, 700, (2, rows))]
+    return pa.table({"left_id": names[0], "right_id": names[1], "score": draw.random(rows).round(3)})
+
+
+@pytest.mark.parametrize("ending", ("parquet", "csv"))
+def test_a_store_holds_the_rows(ending, tmp_path, capsys):
+    path, folder = tmp_path / f"pairs.{ending}", tmp_path / "store"
+    ew.write(pairs(), path)
+    assert run(["convert", str(path), str(folder), "--shards", "4", "--where", "score >= 0.25"]) == 0
+    assert "733 edges in 3 shards" in capsys.readouterr().out  # fewer rows were kept than there are
+    manifest = json.loads((folder / "manifest.json").read_text())
+    kept = pairs().filter(pa.compute.greater_equal(pairs()["score"], 0.25))
+    assert manifest["edges"] == kept.num_rows == sum(one["rows"] for one in manifest["shards"])
+    tables = [parquet.read_table(folder / one["name"]) for one in manifest["shards"]]
+    assert pa.concat_tables(tables).to_pydict() == kept.to_pydict()
+    expected = ew.connected_components(ew.read(path, where="score >= 0.25"))
+    assert ew.stream_components(folder).to_frame() == expected.to_frame()
+    with ThreadPoolExecutor(2) as pool:
+        assert ew.stream_components(folder, client=pool).to_frame() == expected.to_frame()
+        found = ew.stream_forest(folder, weight="score", maximum=True, client=pool)
+    graph = ew.read(path, where="score >= 0.25", weight="score")
+    assert found.to_frame() == ew.minimum_spanning_forest(graph, maximum=True).to_frame()
+
+
+@pytest.mark.parametrize("name", ("graph.parquet", "graph.npz"))
+def test_vertices_without_edges_stay(name, tmp_path, capsys):
+    graph = ew.Graph.from_edges([1, 4, 5], [2, 1, 1], n_vertices=9)
+    path, folder = tmp_path / name, tmp_path / "store"
+    ew.write(graph, path)
+    assert run(["convert", str(path), str(folder), "--shards", "2", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["edges"], facts["shards"]) == (3, 2)
+    assert ew.read(folder).n_vertices == ew.stream_components(folder).graph.n_vertices == 9
+    with ThreadPoolExecutor(2) as pool:
+        assert ew.stream_components(folder, client=pool).count == 6
+
+
+def test_a_store_that_is_not_whole(tmp_path, capsys):
+    path, folder = tmp_path / "pairs.parquet", tmp_path / "store"
+    ew.write(pairs(), path)
+    assert run(["convert", str(path), str(folder), "--shards", "3", "-q"]) == 0
+    assert run(["convert", str(path), str(folder), "--shards", "3"]) == 2
+    assert "is there already; name a new folder" in capsys.readouterr().err
+    last, manifest = folder / "00002.parquet", folder / "manifest.json"
+    content = last.read_bytes()
+    last.write_bytes(content[:-9])
+    with pytest.raises(
+        FileError, match=r"00002\.parquet: has [\d,]+ bytes, and [\d,]+ according to manifest"
+    ):
+        ew.stream_components(folder)
+    last.unlink()
+    with pytest.raises(FileError, match=r"00002\.parquet: is missing, and manifest\.json names it"):
+        ew.read(folder)
+    last.write_bytes(content)
+    facts = json.loads(manifest.read_text())
+    for change, words in (({"edgewise_store": 9}, "another version"), ({"shards": [1]}, "is damaged")):
+        manifest.write_text(json.dumps(facts | change))
+        with pytest.raises(FileError, match=words):
+            ew.read(folder)
+    manifest.write_text('{"name": "no store"}')
+    assert ew.read(folder).n_edges == 1000
+
+
+def test_an_interrupted_writer_leaves_nothing(tmp_path):
+    def tables():
+        yield pairs(10)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.write_store(tables(), tmp_path / "store", 2, 20)
+    assert list(Path(tmp_path).iterdir()) == []
+
+
+@pytest.mark.parametrize("option", (["--to", "csv"], ["--repeated", "first"], ["--self-loops", "drop"]))
+def test_options_that_mean_nothing(option, tmp_path, capsys):
+    assert run(["convert", "x.csv", str(tmp_path / "store"), "--shards", "2", *option]) == 2
+    assert f"{option[0]} means nothing with --shards" in capsys.readouterr().err
