@@ -31,7 +31,7 @@ import numpy as np
 
 from edgewise.device import arrays, cas, device, each, fetch_add, fetch_max, load
 from edgewise.partitions.ratings import NO_LABEL
-from edgewise.partitions.refine import CANDIDATES, LISTED, MOVED, Refinement
+from edgewise.partitions.refine import CANDIDATES, LISTED, MOVED, Refinement, transfer
 from edgewise.transactions import TransactionalMemory, is_active, read, write
 
 #: State of a vertex in an iteration, in the lowest bits of its word, below its part.
@@ -189,9 +189,8 @@ def _carry_out(number, moves, words, search):
     """Note a move in the part of its vertex, for the ratings."""
     if moves.took_place[number] != 0:
         vertex = np.int64(moves.vertices[number])
-        search.part[vertex] = words[vertex] >> STATE_BITS
+        transfer(fetch_add(search.counters, MOVED, 1), vertex, words[vertex] >> STATE_BITS, search)
         search.moved_in[vertex] = 1
-        search.moves[fetch_add(search.counters, MOVED, 1)] = vertex
 
 
 class Stages:
@@ -236,7 +235,8 @@ class Stages:
         vertices = search.listed[:count].copy()
         vertices.sort()
         took_place, failures = (arrays.zeros(count, kind, job.where) for kind in (np.int32, np.int64))
-        moves = Moves(vertices, job.rated.best, search.loads, search.limits, took_place, failures)
+        loads = search.loads.copy()  # those of the search follow when the iteration is finished
+        moves = Moves(vertices, job.rated.best, loads, search.limits, took_place, failures)
         statistics = self.memory.run(move, count, job.level, moves)
         _carry_out(count, moves, self.words, search)
         self.done.append((statistics, int(failures.sum()), int(search.counters[MOVED])))
