@@ -236,14 +236,7 @@ def test_large_graphs_agree_with_small_ones():
     graph.add_edge(7, 7)
     for edge in graph.edges:
         graph.edges[edge]["weight"] = (edge[0] * 7919 + edge[1] * 104729) % 50
-    calls = [
-        nx.triangles,
-        nx.clustering,
-        nx.square_clustering,
-        nx.generalized_degree,
-        nx.connected_components,
-    ]
-    calls += [nx.transitivity, nx.minimum_spanning_edges, nx.maximum_spanning_edges]
+    calls = [nx.triangles, nx.clustering, nx.connected_components, nx.minimum_spanning_edges]
     for call in calls:
         found, expected = call(graph, **EDGEWISE), call(graph, backend="networkx")
         if hasattr(found, "__next__"):
