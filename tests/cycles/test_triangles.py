@@ -172,6 +172,16 @@ def test_rows_that_are_not_sorted_are_ranked():
         assert count_whole(graph)[0].tolist() == [1, 1, 1]
 
 
+@pytest.mark.skipif(not INTERPRETED, reason="a device function is called alone")
+def test_vertices_below_their_first_neighbour_are_not_listed():
+    """They would be credited with triangles of vertices for which there is no memory."""
+    csr = by_number.CSR(np.array([0, 3, 5, 8, 9]), np.array([9, 1, 2, 0, 2, 9, 0, 1, 7], np.uint32))
+    listed = np.zeros(4, np.int64)
+    assert by_number.list_vertices(0, 4, csr, listed) == 0
+    csr.neighbours[5:8] = 0, 1, 9
+    assert by_number.list_vertices(0, 4, csr, listed) == 1 and listed[0] == 2
+
+
 def test_hubs_are_ranked(monkeypatch):
     low, middle = np.repeat(np.arange(40), 40), np.tile(np.arange(40, 80), 40)
     graph = ew.Graph.from_edges(np.r_[low, low + 80], np.r_[middle, middle], n_vertices=120)

@@ -347,13 +347,17 @@ def are_far(first, end, csr):
 
 @device
 def list_vertices(first, end, csr, listed):
-    """List the vertices of a stretch with two lower neighbours, which alone matter; return how many."""
+    """List the vertices of a stretch that begin with two lower neighbours, which alone matter.
+
+    Returns how many there are.  In rows that are not sorted the first neighbour may be higher than the second.
+    """
     offsets, neighbours = csr
     count, last = np.int64(0), np.int64(len(neighbours) - 1)
     for vertex in range(first, end):
-        second = offsets[vertex] + 1
+        start = offsets[vertex]
+        one, two = neighbours[min(start, last)], neighbours[min(start + 1, last)]
         listed[count] = vertex
-        count += (second < offsets[vertex + 1]) & (np.int64(neighbours[min(second, last)]) < vertex)
+        count += (start + 1 < offsets[vertex + 1]) & (max(np.int64(one), np.int64(two)) < vertex)
     return count
 
 
