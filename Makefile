@@ -14,11 +14,11 @@ DEMO = demo
 RUN = .venv-demo/bin/edgewise
 TEST = .venv-test/bin
 FALLBACKS = tests/device/test_loops.py tests/device/test_records.py tests/device/test_regions.py tests/primitives
-SEARCHES = tests/paths tests/cycles tests/experiments
+HALF = tests/paths tests/cycles tests/experiments tests/forest tests/partitions
 ON_CPU = NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 2 ] && echo $$n || echo 2)} \
 	$(TEST)/python -m pytest -q --durations=10
 
-.PHONY: demo test lint types imports engine-simulator engine-interpreter engine-cpu engine-cpu-searches engine-cpu-others engine-fallbacks \
+.PHONY: demo test lint types imports engine-simulator engine-interpreter engine-cpu engine-cpu-half engine-cpu-rest engine-fallbacks \
 	docs dist smoke clean
 
 demo: .venv-demo/ready
@@ -52,13 +52,13 @@ engine-interpreter: .venv-test/ready
 engine-fallbacks: .venv-test/ready
 	EDGEWISE_PUBLIC_ONLY=1 $(ON_CPU) $(FALLBACKS)
 
-engine-cpu: engine-cpu-searches engine-cpu-others
+engine-cpu: engine-cpu-half engine-cpu-rest
 
-engine-cpu-searches: .venv-test/ready
-	$(ON_CPU) $(SEARCHES)
+engine-cpu-half: .venv-test/ready
+	$(ON_CPU) $(HALF)
 
-engine-cpu-others: .venv-test/ready
-	$(ON_CPU) $(addprefix --ignore=,$(SEARCHES))
+engine-cpu-rest: .venv-test/ready
+	$(ON_CPU) $(addprefix --ignore=,$(HALF))
 
 docs: .venv-docs/ready
 	.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

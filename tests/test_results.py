@@ -23,6 +23,7 @@ def calls(graph):
     """One result of every kind, by name."""
     clusters = {"id": ["a", "b"], "cluster": ["a", "a"]}
     forest = ew.minimum_spanning_forest(graph)
+    directed = ew.Graph.from_edges([0, 1, 1], [1, 0, 2], n_vertices=3, directed=True)
     return {
         "components": ew.connected_components(graph),
         "thresholds": ew.connected_components(graph, thresholds=[2, 4]),
@@ -36,6 +37,8 @@ def calls(graph):
         "estimate": ew.estimate_cycles(graph, 3, samples=50),
         "clustering": ew.clustering(graph),
         "partition": ew.partition(graph, 2),
+        "strong": ew.strongly_connected_components(directed),
+        "cores": ew.core_numbers(graph),
     }
 
 
@@ -57,6 +60,8 @@ ANSWERS = {
     "estimate": "about ",
     "clustering": "average clustering 0.5, transitivity 1 of 6 vertices; ",
     "partition": "2 parts, cut ",
+    "strong": "2 clusters of 3 vertices, largest 2; tarjan",
+    "cores": "core numbers up to 2 of 6 vertices; peel",
 }
 
 

@@ -8,6 +8,7 @@ of threads return the same.
 from __future__ import annotations
 
 from time import perf_counter
+from typing import Unpack
 
 from edgewise.cores.buckets import buckets
 from edgewise.cores.peel import peel
@@ -15,6 +16,7 @@ from edgewise.cores.result import CoreNumbers
 from edgewise.cores.simple_rows import simple_rows
 from edgewise.device import arrays
 from edgewise.errors import GraphError
+from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Method, check_device, check_graph, check_method, on_device, worker_names
 
@@ -34,7 +36,10 @@ METHODS = {
 }
 
 
-def core_numbers(graph: Graph, *, method: str = "auto", device: str | None = None) -> CoreNumbers:
+@front
+def core_numbers(
+    graph: Graph, *, method: str = "auto", device: str | None = None, **options: Unpack[CallOptions]
+) -> CoreNumbers:
     """Find the core number of every vertex.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,10 @@ from edgewise.graph import Graph
 from edgewise.ingest.subgraphs import induced
 from edgewise.method import is_number
 from edgewise.primitives import histogram
-from edgewise.result import Result
+from edgewise.result import Result, counted
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CoreNumbers(Result):
     """Core numbers of the vertices of a graph.
 
@@ -28,7 +28,7 @@ class CoreNumbers(Result):
         Core number of each vertex; int64 beyond 2**31 - 1 vertices.
     """
 
-    cores: Any = field(repr=False)
+    cores: Any
 
     @property
     def largest(self) -> int:
@@ -63,6 +63,9 @@ class CoreNumbers(Result):
         if not is_number(k, True) or k < 0:
             raise OptionError(f"{argument('k', k)} must be a whole number from 0 on")
         return induced(self.graph, self.cores >= k)
+
+    def _answer(self):
+        return f"core numbers up to {self.largest:,} of {counted(self.graph.n_vertices, 'vertex')}"
 
     def _columns(self):
         return {"core": self.cores}

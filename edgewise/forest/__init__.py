@@ -49,8 +49,8 @@ class ForestMethod(Method):
 
     ``run(n_vertices, entries)``, where ``entries`` are :class:`~edgewise.forest.filter.Entries`, returns two
     arrays on the device of its arguments: the entries of the edges of the forest, in any order, and -1 in
-    between or behind: at most n_vertices int64; and the smallest vertex of each vertex's tree: (n_vertices,) of
-    the index type.  A third value are its
+    between or behind: int64, at most ``n_vertices``; and the smallest vertex of each vertex's tree:
+    (n_vertices,) of the index type.  A third value are its
     :class:`~edgewise.transactions.statistics.Rounds` of transactions.
     """
 

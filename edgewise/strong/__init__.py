@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Unpack
 
 from edgewise.device import arrays
 from edgewise.errors import GraphError
+from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Method, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.strong.result import StrongComponents
@@ -49,8 +51,9 @@ METHODS = {
 }
 
 
+@front
 def strongly_connected_components(
-    graph: Graph, *, method: str = "auto", device: str | None = None
+    graph: Graph, *, method: str = "auto", device: str | None = None, **options: Unpack[CallOptions]
 ) -> StrongComponents:
     """Find the strongly connected components of a directed graph.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from edgewise.components.result import Components
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StrongComponents(Components):
     """Strongly connected components of a directed graph: labels, sizes and tables as of components.
 

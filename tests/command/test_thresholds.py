@@ -113,7 +113,7 @@ def test_mistakes(pairs, tmp_path, capsys):
         (["--thresholds", "0.9", "--devices", "cpu:0,cpu:1"], "on one device"),
         (["--max-size", "3", "--method", "rem"], "--method rem is not for --max-size"),
         (
-            ["--max-size", "3", "--devices", "cpu:0,cpu:1", "--merge", "tree"],
+            ["--max-size", "3", "--devices", "cpu:0,cpu:1", "--merge", "ranges"],
             "--merge is not for --max-size, which cuts a spanning forest",
         ),
         (["--max-size", "0"], "max-size"),

@@ -167,7 +167,7 @@ def test_results_and_errors_are_networkx_s(kind, size, directed):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_matrices_are_networkx_s(size, directed):
-    graph = graph_of("strings", size, directed)
+    graph = graph_of(next(reversed(KINDS)), size, directed)
     for weight in ("weight", "length", "no such attribute"):
         found = nx.floyd_warshall(graph, weight, backend="edgewise")
         expected = nx.floyd_warshall(graph, weight, backend="networkx")

@@ -349,7 +349,7 @@ def are_far(first, end, csr):
 def list_vertices(first, end, csr, listed):
     """List the vertices of a stretch that begin with two lower neighbours, which alone matter.
 
-    Returns how many there are.  In rows that are not sorted the first neighbour may be higher than the second.
+    Returns how many there are.  In rows that are not sorted the first may be higher than the second.
     """
     offsets, neighbours = csr
     count, last = np.int64(0), np.int64(len(neighbours) - 1)
