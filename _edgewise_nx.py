@@ -121,7 +121,6 @@ def get_info():
         "backend_name": "edgewise",
         "project": "edgewise",
         "package": "edgewise",
-        "url": "https://github.com/edgewise-graphs/edgewise",
         "short_summary": "Graph analytics on every core of a CPU and on NVIDIA GPUs",
         "default_config": {},
         "functions": {name: {"additional_docs": NOTES.get(name, "")} for name in PAGES},
