@@ -57,7 +57,7 @@ class Settings(NamedTuple):
 PRESETS = {
     "fast": Settings(tries=4, patience=6),
     "default": Settings(),
-    "strong": Settings(tries=16, fine=(750, 500, 250, 0), coarse=(750, 500, 250, 0), starts=3, cycles=2),
+    "strong": Settings(tries=16, fine=(750, 500, 250, 0), coarse=(750, 500, 250, 0), starts=6, cycles=2),
     "manoochehri-2017": Settings(),
 }
 #: The methods of presets that are those of a publication; the others have the default.
