@@ -17,6 +17,7 @@ import record
 import tables_cycles
 import tables_forest
 import tables_partitions
+import tables_vertices
 import tables_paths
 import tables_transactions
 from record import origin, results, table
@@ -353,6 +354,7 @@ TABLES = {
     **tables_cycles.TABLES,
     **tables_forest.TABLES,
     **tables_partitions.TABLES,
+    **tables_vertices.TABLES,
     **tables_paths.TABLES,
     **tables_transactions.TABLES,
     **{

@@ -78,8 +78,26 @@ def large():
     return table(["graph", "parts", *places, "cut", "of KaMinPar's cut", "of METIS's cut"], body)
 
 
+def times():
+    """Time and cut over those of METIS on graphs of more than a million edges, on two cores."""
+    rows = [*results("partitions-time-cpu")["rows"], *results("partitions-large-cpu-2")["rows"]]
+    found, body = ratios(rows), []
+    for graph in dict.fromkeys(row["graph"] for row in rows):
+        edges = next(row["edges"] for row in rows if row["graph"] == graph)
+        cells = []
+        for method in ("fast", "KaMinPar"):
+            pairs = [pair for (g, _, m), pair in found.items() if (g, m) == (graph, method)]
+            means = [f"{geometric_mean(column):.2f}" for column in zip(*pairs)] or ["", ""]
+            cells += reversed(means)
+        parts = sorted({row["k"] for row in rows if row["graph"] == graph})
+        body.append([graph, f"{edges / 1e6:.1f} M", ", ".join(map(str, parts)), *cells])
+    names = ["`fast`: time / METIS", "cut / METIS", "KaMinPar: time / METIS", "cut / METIS"]
+    return table(["graph", "edges", "parts", *names], body)
+
+
 TABLES = {
     "partitions-meshes": meshes,
+    "partitions-times": times,
     "partitions-irregular": irregular,
     "partitions-walshaw": walshaw,
     "partitions-large": large,
