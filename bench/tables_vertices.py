@@ -5,7 +5,12 @@ from functools import partial
 from record import results, table
 
 #: Names of the columns that are no methods of edgewise.
-PEERS = {"scipy.sparse.csgraph": "SciPy", "igraph": "igraph", "networkit": "networkit", "networkx": "NetworkX"}
+PEERS = {
+    "scipy.sparse.csgraph": "SciPy",
+    "igraph": "igraph",
+    "networkit": "networkit",
+    "networkx": "NetworkX",
+}
 
 
 def of_processor(name):
