@@ -17,9 +17,9 @@ import record
 import tables_cycles
 import tables_forest
 import tables_partitions
-import tables_vertices
 import tables_paths
 import tables_transactions
+import tables_vertices
 from record import origin, results, table
 
 from edgewise.experiments import PRESETS
