@@ -7,6 +7,7 @@ All lanes of a warp must call an exchange together, and all workers of a block :
 worker may call :func:`warp_aggregated_add`.
 """
 
+import numpy as np
 from numba.extending import overload
 
 from edgewise.device.atomics import fetch_add
@@ -78,6 +79,22 @@ def find_segment(entry, ends, lanes):
             lane += step
         step //= 2
     return lane
+
+
+@device
+def segment_min(value, segment, lane, lanes):
+    """Minimum of ``value`` over a run of lanes of one segment, and whether a lane is the first of its run.
+
+    Only the first lane has the minimum of the whole run.  All lanes of the warp must call this.
+    """
+    distance = np.int64(1)
+    while distance < lanes:
+        other, its_segment = shuffle(value, lane + distance), shuffle(segment, lane + distance)
+        if lane + distance < lanes and its_segment == segment and other < value:
+            value = other
+        distance *= 2
+    is_first = shuffle(segment, max(lane - 1, 0)) != segment or lane == 0
+    return value, is_first
 
 
 @device

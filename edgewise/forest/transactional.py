@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_min, load, parallel_region, store
-from edgewise.device.warps import find_segment, shuffle, warp_size
+from edgewise.device.warps import find_segment, segment_min, shuffle, warp_size
 from edgewise.forest.order import LARGEST, word_of
 from edgewise.forest.trees import label_by_least, lower_least, make_roots
 from edgewise.graph import Graph
@@ -105,15 +105,9 @@ def discover(worker, incidence, parent, best):
             row, word = min(first + segment, n - 1), np.int64(LARGEST)
             if entry < last:
                 word = suggestion(entry, row, incidence, parent)
-            distance = np.int64(1)
-            while distance < lanes:
-                other, its_segment = shuffle(word, lane + distance), shuffle(segment, lane + distance)
-                if lane + distance < lanes and its_segment == segment and other < word:
-                    word = other
-                distance *= 2
-            is_head = shuffle(segment, max(lane - 1, 0)) != segment or lane == 0
+            word, is_first = segment_min(word, segment, lane, lanes)
             root = parent[row]
-            if is_head and word < best[root]:
+            if is_first and word < best[root]:
                 fetch_min(best, root, word)
 
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_max, parallel_region
-from edgewise.device.warps import find_segment, shuffle, warp_size
+from edgewise.device.warps import find_segment, segment_min, shuffle, warp_size
 from edgewise.partitions.levels import MASK, mix, salt_of, unmix, weight_at
 from edgewise.transactions import TransactionalMemory, read, write
 
@@ -83,15 +83,9 @@ def find_candidates(worker, level, mates, rule, best):
             row, word = min(first + segment, n - 1), np.int64(NOTHING)
             if entry < last:
                 word = offer(entry, row, level, mates, rule)
-            distance = np.int64(1)
-            while distance < lanes:
-                other, its_segment = shuffle(word, lane + distance), shuffle(segment, lane + distance)
-                if lane + distance < lanes and its_segment == segment and other > word:
-                    word = other
-                distance *= 2
-            is_head = shuffle(segment, max(lane - 1, 0)) != segment or lane == 0
-            if is_head and word > best[row]:
-                fetch_max(best, row, word)
+            least, is_first = segment_min(-word, segment, lane, lanes)
+            if is_first and -least > best[row]:
+                fetch_max(best, row, -least)
 
 
 def pair(tx, number, vertices, best, salt):
