@@ -11,13 +11,16 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from time import monotonic, sleep
 from typing import Any
 
 import edgewise
 from edgewise.errors import OptionError, WorkerError, argument
 
-#: Seconds to wait for a scheduler, and for its first worker.
-PATIENCE = 30
+#: Seconds to wait for a scheduler, for its first worker, and for another one when all are gone.
+PATIENCE, GONE = 30, 120
+#: Seconds between two looks at the futures, and at the number of workers.
+PAUSE, LOOK = 0.01, 2
 
 
 class DaskExecutor:
@@ -68,7 +71,38 @@ class DaskExecutor:
     def as_completed(self, calls: Iterable[Any]) -> Any:
         from distributed import as_completed
 
-        return as_completed(list(calls), raise_errors=False)
+        completed = as_completed(list(calls), raise_errors=False)
+        return Watched(completed, lambda: len(self.client.scheduler_info(n_workers=-1)["workers"]))
+
+
+class Watched:
+    """Iterator of futures of Dask as they end, which does not wait for ever for a cluster without workers.
+
+    Parameters
+    ----------
+    completed : distributed.as_completed
+    count : callable
+        Returns the number of workers.
+    """
+
+    def __init__(self, completed: Any, count: Callable[[], int]):
+        self.completed, self.count = completed, count
+        self.add = completed.add
+
+    def __iter__(self) -> Watched:
+        return self
+
+    def __next__(self) -> Any:
+        looked = seen = monotonic()
+        while not (self.completed.has_ready() or self.completed.is_empty()):
+            sleep(PAUSE)
+            if monotonic() - looked > LOOK:
+                looked = monotonic()
+                seen = looked if self.count() else seen
+            if monotonic() - seen > GONE:
+                problem = f"the cluster has had no worker for {GONE} seconds"
+                raise WorkerError(f"{problem}; start workers and repeat the call with its checkpoint")
+        return next(self.completed)
 
 
 def check_version(worker: str, version: str | None, own: str = edgewise.__version__) -> None:

@@ -1,5 +1,6 @@
 """Executors: the same four methods over threads and Dask; workers that cannot take part are named."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -97,6 +98,23 @@ def test_a_cluster_without_workers(monkeypatch):
         pytest.raises(WorkerError, match=r"has had no worker for 0.2 seconds; start one: dask worker"),
     ):
         executor_of(client)
+
+
+def test_a_cluster_that_has_lost_its_workers(monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
+    monkeypatch.setattr(dask, "GONE", 0.3)
+    monkeypatch.setattr(dask, "LOOK", 0.05)
+    how = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster) as client:
+        executor = dask.DaskExecutor(client)
+        completed = executor.as_completed([executor.submit(int, "3")])
+        assert [future.result() for future in completed] == [3]
+        cluster.scale(0)
+        while client.scheduler_info(n_workers=-1)["workers"]:
+            time.sleep(0.01)
+        completed.add(executor.submit(int, "4"))
+        with pytest.raises(WorkerError, match=r"has had no worker for 0\.3 seconds; start workers"):
+            next(completed)
 
 
 def test_without_dask(monkeypatch):
