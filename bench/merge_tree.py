@@ -10,6 +10,8 @@ there can be: a pair for each id, or for each row that a task has read.
 import argparse
 import math
 
+from edgewise.components.sharded import parts_together
+
 CASES = ((1e10, 1e9), (1e11, 1e9), (1e11, 4e9), (1e12, 4e9), (1e12, 1e10))
 TASKS_PER_WORKER, BYTES_OF_A_ROW = 4, 13
 
@@ -21,12 +23,13 @@ def times(edges, ids, workers, rate, storage):
     reading = max(edges / (rate * workers), BYTES_OF_A_ROW * edges / storage)
     moved, merging, parts = tasks * part, 0.0, tasks
     while parts > 2:
-        merges = parts // 2
-        larger = min(2 * part, 2 * parent * ids)
-        level = merges * (2 * part + larger)
-        pairs = 2 * part / (2 * parent)
+        together = parts_together(parts, workers)
+        merges = math.ceil(parts / together)
+        larger = min(together * part, 2 * parent * ids)
+        level = parts * part + merges * larger
+        pairs = together * part / (2 * parent)
         merging += max(math.ceil(merges / workers) * pairs / rate, level / storage)
-        moved, parts, part = moved + level, parts - merges, larger
+        moved, parts, part = moved + level, merges, larger
     last = 2 * part / (2 * parent) / rate
     return ids * parent, reading / 60, merging / 60, last / 60, moved + BYTES_OF_A_ROW * edges
 

@@ -1,8 +1,8 @@
 """Components of shards by the workers of an executor: a task for a few shards each, then a tree of merges.
 
 Each task reads its shards and writes a part (:mod:`~edgewise.components.shard_parts`), strings are numbered
-by dictionaries (:mod:`~edgewise.components.shard_strings`), and pairs of parts are merged until two are left,
-which the caller merges itself.  The largest memory of any process is that of its parents: 4 bytes for each
+by dictionaries (:mod:`~edgewise.components.shard_strings`), and a few parts at a time are merged until two
+are left, which the caller merges itself.  The largest memory of any process is that of its parents: 4 bytes for each
 number up to the largest id, or for each distinct string.
 """
 
@@ -26,6 +26,8 @@ from edgewise.workers.executors import executor_of
 
 #: Tasks that read shards for each slot, and the most rows of one if shards are smaller than that.
 TASKS_PER_SLOT, MOST_ROWS = 4, 1 << 28
+#: How many parts one task merges, at least and at most: more of them move fewer bytes, but in fewer tasks.
+MERGED_PARTS = 4, 8
 #: Dictionaries of strings for each slot, and at most.
 DICTIONARIES_PER_SLOT, MOST_DICTIONARIES = 2, 256
 
@@ -165,16 +167,17 @@ class ShardedStream:
         return renumbered, orders, bases[-1]
 
     def _merge(self: Any, names, how, attempt):
-        """Merge pairs of parts, level by level, until two are left."""
+        """Merge parts, level by level, until two are left."""
         tasks, level = [], 0
         while len(names) > 2:
             merged = []
-            for number in range(0, len(names), 2):
-                parts = names[number : number + 2]
+            together = parts_together(len(names), self.executor.slots)
+            for number in range(0, len(names), together):
+                parts = names[number : number + together]
                 if len(parts) == 1:
                     merged += parts
                     continue
-                name = f"{attempt}-merge-{level}-{number // 2:05}"
+                name = f"{attempt}-merge-{level}-{number:05}"
                 spent = tuple(f"{part}.parquet" for part in parts)
                 given = {"parts": parts, "how": how}
                 about = "the merge of parts"
@@ -208,6 +211,12 @@ class ShardedStream:
 
 class ShardedComponents(ShardedStream, FileStream):
     """The work of :func:`edgewise.stream_components` with ``client=``."""
+
+
+def parts_together(parts, slots):
+    """How many parts a task of a level merges, so that slots have work and at least two parts are left."""
+    least, most = MERGED_PARTS
+    return min(most, max(least, -(-parts // slots)), -(-parts // 2))
 
 
 def groups_of(sizes, wanted):
