@@ -1,7 +1,7 @@
 """Components of sharded Parquet: one process that streams, and the worker processes of a Dask cluster.
 
     python bench/cluster.py --folder DIRECTORY            1 G edges over 100 M vertices in 40 shards
-    python bench/cluster.py --folder DIRECTORY --edges 10000000 --vertices 8000000 --shards 8 --strings --runs 3
+    python bench/cluster.py --folder DIRECTORY --edges 10000000 --vertices 8000000 --strings --runs 3
 
 The shards are those of ``bench/streams.py``; with ``--strings`` their ids are text.  Every run is a command
 line of its own, ``--stream`` and then ``--scheduler local:N`` in turn, from the start of Python to the end of
@@ -68,7 +68,9 @@ def run(source, target, how):
     command = [sys.executable, "-m", "edgewise", "components", str(source), *how, "-o", str(target)]
     start = time.perf_counter()
     process = subprocess.Popen(
-        [*command, "--json", "--device", "cpu"], stdout=subprocess.PIPE, env={**os.environ, "EDGEWISE_QUIET": "1"}
+        [*command, "--json", "--device", "cpu"],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "EDGEWISE_QUIET": "1"},
     )
     watch = Watch(process.pid)
     output = process.stdout.read()
@@ -106,7 +108,9 @@ def as_text(folder):
         if (copy / path.name).exists():
             continue
         table = parquet.read_table(path)
-        columns = [pc.binary_join_element_wise("r-", column.cast(pa.string()), "") for column in table.columns]
+        columns = [
+            pc.binary_join_element_wise("r-", column.cast(pa.string()), "") for column in table.columns
+        ]
         parquet.write_table(pa.table(columns, table.column_names), copy / f"{path.name}.part")
         (copy / f"{path.name}.part").rename(copy / path.name)
     return copy
@@ -122,7 +126,9 @@ def equal(one, other):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--edges", type=int, default=10**9)
     parser.add_argument("--vertices", type=int, default=10**8)
@@ -149,7 +155,9 @@ def main():
             raise SystemExit(f"{' '.join(way)}: other labels than {' '.join(ways[0])}")
         seconds = [row["seconds"] for row in of_one]
         median = of_one[int(np.argsort(seconds)[len(seconds) // 2])]
-        rows.append(median | {"median_s": statistics.median(seconds), "least_s": min(seconds), "runs": len(seconds)})
+        rows.append(
+            median | {"median_s": statistics.median(seconds), "least_s": min(seconds), "runs": len(seconds)}
+        )
     print(record.write(arguments.name, rows, strings=arguments.strings, shards=arguments.shards))
 
 

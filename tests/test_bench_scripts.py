@@ -127,3 +127,27 @@ def test_transfers_and_their_picture(tmp_path, bench, monkeypatch):
     assert "sorted locks" in out
     run("pictures", tmp_path, "transactions", tmp_path / "transactions-cpu.json", "-o", tmp_path / "p.png")
     assert (tmp_path / "p.png").stat().st_size > 1000
+
+
+def test_jobs_of_a_gpu_machine(tmp_path, bench, monkeypatch):
+    """What succeeded does not run again, a failure does, and nothing begins that cannot end in time."""
+    import gpu_machine
+
+    good = gpu_machine.Job("good", "-c print(1)", 0.5, 0)
+    bad, slow = good._replace(name="bad", words="-c 1/0"), good._replace(name="slow", minutes=90)
+    cores = sorted(os.sched_getaffinity(0))
+    monkeypatch.setenv("EDGEWISE_STATE", "tests")
+    first = gpu_machine.Run(tmp_path, 2)
+    first.run([good, bad, slow], cores)
+    assert {name: one["status"] for name, one in first.done.items()} == {"good": 0, "bad": 1}
+    assert "ZeroDivisionError" in (tmp_path / "bad.log").read_text()
+    again = gpu_machine.Run(tmp_path, 2)
+    ran = []
+    monkeypatch.setattr(again, "run_one", lambda job, cores: ran.append(job.name))
+    again.run([good, bad], cores)
+    assert ran == ["bad"]
+    names = [job.name for job in gpu_machine.JOBS]
+    assert len(names) == len(set(names))
+    for job in gpu_machine.JOBS:
+        script = job.words.split()[0]
+        assert script == "-m" or (BENCH.parent / script).exists(), job

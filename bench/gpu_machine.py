@@ -1,0 +1,196 @@
+"""Everything that needs a machine with GPUs and many cores, in one run: tests, memory checks and benchmarks.
+
+    python bench/gpu_machine.py --folder DIRECTORY                    every job that this machine can do
+    python bench/gpu_machine.py --folder DIRECTORY --minutes 9        as many as begin and end in nine minutes
+    python bench/gpu_machine.py --folder DIRECTORY --only tests memcheck-forest
+    python bench/gpu_machine.py --list
+
+A job is a command with the minutes that it needs at most.  Those on a GPU run one after the other, and so do
+those that time CPU cores.  Where there are cores enough, the two lines run beside each other on cores of
+their own; elsewhere one waits for the other.  ``DIRECTORY`` gets a log for every job, the results of the
+benchmarks, the compiled kernels, and ``jobs.json`` with the status of every job.  A run that is repeated
+with the same directory goes on with the jobs that have not succeeded.
+
+``GAPBS`` and ``WASP`` name programs beside which some jobs measure, as in ``scaling.py``.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Lock, Thread
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+CORES_OF_GPU_JOBS, CORES_TIMED = 8, 16
+
+
+class Job(NamedTuple):
+    """A command and what it needs.
+
+    Attributes
+    ----------
+    name : str
+        For the log.
+    words : str
+        What follows ``python``.
+    minutes : float
+        After which it is ended.
+    gpus : int
+        How many it needs; 0 if it times CPU cores.
+    under : str
+        The program, with options, that runs ``python``.
+    """
+
+    name: str
+    words: str
+    minutes: float
+    gpus: int = 1
+    under: str = ""
+
+
+TESTS = "-m pytest -q -m gpu -p no:cacheprovider -p no:benchmark"
+MEMCHECK = "compute-sanitizer --tool memcheck --error-exitcode 9"
+CHECKED = "components strong cores forest transactions partitions"
+JOBS = (
+    Job("histories", "bench/transactions.py history cuda:0 --commits 1e7", 3),
+    Job("broken", "bench/transactions.py broken cuda:0", 1),
+    Job("tests", f"{TESTS} -n 8 tests", 9),
+    *(Job(f"memcheck-{room}", f"{TESTS} tests/{room}", 9, under=MEMCHECK) for room in CHECKED.split()),
+    Job("components", "bench/components.py gpu", 2),
+    Job("paths", "bench/paths_gpu.py", 4),
+    Job("cycles", "bench/cycles_gpu.py", 4),
+    Job("forest", "bench/forest.py gpu", 3),
+    Job("partitions", "bench/partitions.py --kind large --device cuda", 9),
+    Job("transactions", "bench/transactions.py tables cuda:0", 5),
+    Job("surface", "bench/surface.py --device cuda --sizes 16 17 18 19 20", 5),
+    Job("first-use", "bench/first_use.py --device cuda", 3),
+    Job("tiles", "bench/apsp_gpu.py tiles", 3),
+    Job("streams", "bench/streams.py gpu", 3),
+    Job("forest-large", "bench/forest_large.py resident", 4),
+    Job("several", "bench/several.py speedup rmat24", 3, 2),
+    Job("forest-several", "bench/forest_large.py several", 4, 2),
+    Job("all-pairs-several", "bench/apsp_gpu.py several", 3, 2),
+    Job("forest-cores", "bench/forest.py cores", 4, 0),
+    Job("partitions-cores", "bench/partitions.py --kind large", 9, 0),
+    Job("scaling", "bench/scaling.py --sizes 20 --limit 400", 8, 0),
+    Job("transactions-cores", "bench/transactions.py tables cpu", 5, 0),
+    Job("histories-cores", "bench/transactions.py history cpu --commits 1e7 --seconds 120", 3, 0),
+)
+
+
+class Run:
+    """What the jobs of one run share.
+
+    Attributes
+    ----------
+    folder : Path
+    end : float
+        ``time.monotonic()`` by which every job must have ended.
+    done : dict
+        Status, seconds and state of every job that has run.
+    """
+
+    def __init__(self, folder, minutes):
+        self.folder, self.end = folder, time.monotonic() + 60 * minutes
+        self.path, self.lock = folder / "jobs.json", Lock()
+        self.done = json.loads(self.path.read_text()) if self.path.exists() else {}
+        (folder / "results").mkdir(parents=True, exist_ok=True)
+
+    def run(self, jobs, cores):
+        """Run jobs one after the other on some cores, each if there is time for it."""
+        for job in jobs:
+            if self.done.get(job.name, {}).get("status") == 0:
+                continue
+            if time.monotonic() + 60 * job.minutes > self.end:
+                print(f"{job.name}: no time left for its {job.minutes} minutes", flush=True)
+                continue
+            self.run_one(job, cores)
+
+    def run_one(self, job, cores):
+        """Run one job, and note how it ended."""
+        import record
+
+        start, log = time.monotonic(), self.folder / f"{job.name}.log"
+        command = [*job.under.split(), sys.executable, *job.words.split()]
+        with log.open("w") as output:
+            try:
+                done = subprocess.run(
+                    command,
+                    cwd=ROOT,
+                    env=environment(self.folder, len(cores)),
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    timeout=60 * job.minutes,
+                    preexec_fn=lambda: os.sched_setaffinity(0, cores),
+                )
+                status = done.returncode
+            except subprocess.TimeoutExpired:
+                status = "out of time"
+            except OSError as error:
+                status = str(error)
+        seconds = round(time.monotonic() - start, 1)
+        print(f"{job.name}: {status}, {seconds} s", flush=True)
+        with self.lock:
+            self.done[job.name] = {"status": status, "seconds": seconds, "state": record.state()}
+            self.path.write_text(json.dumps(self.done, indent=1))
+
+
+def environment(folder, cores):
+    """Variables of a job."""
+    folder = folder.resolve()
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
+        "NUMBA_NUM_THREADS": str(cores),
+        "EDGEWISE_CACHE_DIR": os.environ.get("EDGEWISE_CACHE_DIR", str(folder / "kernels")),
+        "EDGEWISE_QUIET": "1",
+        "OUT": str(folder / "results"),
+    }
+
+
+def gpu_count():
+    try:
+        import cupy
+
+        return cupy.cuda.runtime.getDeviceCount()
+    except Exception:
+        return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--minutes", type=float, default=120.0, help="time for all")
+    parser.add_argument(
+        "--only", nargs="+", choices=[job.name for job in JOBS], help="these jobs, in this order"
+    )
+    parser.add_argument("--list", action="store_true", help="print the jobs")
+    given = parser.parse_args()
+    jobs = [job for name in given.only or [] for job in JOBS if job.name == name] or list(JOBS)
+    if given.list or given.folder is None:
+        for job in jobs:
+            needs = f"{job.gpus} GPU{'s' * (job.gpus > 1)}" if job.gpus else "cores"
+            print(f"{job.name:20} {needs:7} {job.minutes:3} min  python {job.words}")
+        return
+    gpus, cores = gpu_count(), sorted(os.sched_getaffinity(0))
+    of_gpus = [job for job in jobs if 1 <= job.gpus <= gpus]
+    of_cores = [job for job in jobs if job.gpus == 0]
+    here = Run(given.folder, given.minutes)
+    if len(cores) < CORES_OF_GPU_JOBS + CORES_TIMED:
+        here.run(of_gpus, cores)
+        here.run(of_cores, cores)
+        return
+    beside = Thread(target=here.run, args=(of_gpus, cores[CORES_TIMED : CORES_TIMED + CORES_OF_GPU_JOBS]))
+    beside.start()
+    here.run(of_cores, cores[:CORES_TIMED])
+    beside.join()
+
+
+if __name__ == "__main__":
+    main()
