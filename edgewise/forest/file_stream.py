@@ -154,6 +154,7 @@ class ForestFileStream(FileStream):
     def _result(self, found, seconds):
         forest, labels, ids = found
         how, graph = (self.workers.method, self.maximum), self._graph(labels, ids)
+        graph.weight_name = self.weight
         return streamed_forest(graph, how, seconds, (forest, labels), self.team.names)
 
     def _resume(self, pairs, facts, state):

@@ -13,7 +13,7 @@ from edgewise.ingest.symmetry import is_symmetric
 from edgewise.primitives import pack
 
 #: What the weights are called that are taken from a matrix without being asked for.
-VALUES = "values of the matrix"
+VALUES = "the values of the matrix"
 
 
 def entries_of(matrix):

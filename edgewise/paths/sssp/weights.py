@@ -70,7 +70,7 @@ def spread_in(graph):
         raise GraphError("the graph has no weights; use edgewise.bfs, where every edge counts one")
     if (name := graph.assumed_weights) and SIMILARITY.search(name):
         problem = f"the weights are the column {name!r}, which sounds like a similarity, not a distance"
-        raise GraphError(f"{problem}; read the file with {argument('weight', name)} if it is one")
+        raise GraphError(f"{problem}; if it is one, use {argument('weight', name)}")
 
     def checked():
         if weights.dtype.kind == "f" and len(weights):
