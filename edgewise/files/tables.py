@@ -194,8 +194,9 @@ def _of_edgewise(source, facts, parts=None) -> Edges:
     weights = numpy_array(columns[2]) if len(columns) > 2 else None
     vertices = facts["vertices"] if facts["numbered"] else None
     name = table.column_names[2] if len(columns) > 2 else None
-    named = {"weight_name": name, "is_assumed": False}
-    return Edges(columns[0], columns[1], weights, vertices, bool(facts["directed"]), **named)
+    edges = Edges(columns[0], columns[1], weights, vertices, bool(facts["directed"]))
+    edges.weight_name, edges.is_assumed = name, False
+    return edges
 
 
 def facts_of(source, metadata) -> dict:
