@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 from edgewise.errors import GraphError, argument
 from edgewise.front import CallOptions, described
 from edgewise.graph import Graph
+from edgewise.ingest.origin import weights_in_words
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -100,11 +101,10 @@ def _check_there(graph, weight):
     if not graph.is_weighted:
         remedy = f"choose them where it is made, or give {argument('weight')} an array"
         raise GraphError(f"{argument('weight', weight)}, but the graph has no weights; {remedy}")
-    names = {graph.weight_name, graph.assumed_weights} - {None}
-    if weight is not True and weight not in names:
-        held = f"are {graph.weight_name or graph.assumed_weights!r}" if names else "have no name"
+    if weight not in (True, graph.weight_name):
+        held = weights_in_words(graph).replace("along the weights", "without a name")
         remedy = f"leave it out, or choose {weight!r} where the graph is made"
-        raise GraphError(f"{argument('weight', weight)}, but the weights of the graph {held}; {remedy}")
+        raise GraphError(f"{argument('weight', weight)}, but the graph has weights {held}; {remedy}")
 
 
 def _chosen(graph):

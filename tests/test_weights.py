@@ -168,8 +168,8 @@ def test_weight_has_one_meaning(name):
 def test_weights_that_are_not_there(name):
     call, named = fronts()[name], ew.Graph.from_frame(NAMES)
     for graph, weight, complaint in [
-        (named, "far", "weight='far', but the weights of the graph are 'km'; leave it out, or choose 'far'"),
-        (MADE["edges"][0](), "km", "weight='km', but the weights of the graph have no name; leave it out"),
+        (named, "far", "weight='far', but the graph has weights along 'km'; leave it out, or choose 'far'"),
+        (MADE["edges"][0](), "km", "weight='km', but the graph has weights without a name; leave it out"),
         (MADE["bare edges"][0](), "km", "weight='km', but the graph has no weights; choose them where it is"),
         (MADE["bare edges"][0](), True, "weight=True, but the graph has no weights"),
         (named, [1, 2, 3], r"weights have shape \(3,\); \(2,\) is needed, one for each edge"),
@@ -184,15 +184,13 @@ def test_thresholds_take_the_same():
     for weight, count in (None, 2), ("km", 2), (True, 2), ([6, 6], 1), (np.array([1, 2]), 3):
         assert ew.connected_components(graph, thresholds=[6], weight=weight).counts.tolist() == [count]
     for weight in False, "far":
-        with pytest.raises(GraphError, match=r"no weights|are 'km'"):
+        with pytest.raises(GraphError, match=r"no weights|along 'km'"):
             ew.connected_components(graph, thresholds=[6], weight=weight)
 
 
 def test_scores_that_are_meant():
     scored = ew.Graph.from_frame({"a": [1, 2], "b": [2, 3], "score": [5, 7]})
-    with pytest.raises(
-        GraphError, match="like a similarity, not a distance; if it is one, use weight='score'"
-    ):
+    with pytest.raises(GraphError, match="like a similarity; if it is a distance, use weight='score'"):
         ew.distance_measures(scored)
     with pytest.raises(GraphError, match="use maximum=True, or weight='score' if more is farther"):
         ew.minimum_spanning_forest(scored)

@@ -190,7 +190,7 @@ def test_a_similarity_is_no_distance_unless_it_is_named(tmp_path, name, rows, ca
         with pytest.raises(GraphError, match=f"the weights are the column '{name}', which sounds like"):
             search(*arguments)
     assert run(["paths", str(path), "--source", "2"]) == 2
-    assert f"if it is one, use --weight {name}" in capsys.readouterr().err
+    assert f"if it is a distance, use --weight {name}" in capsys.readouterr().err
     assert run(["paths", str(path), "--source", "2", "--weight", name]) == 0
 
 
