@@ -219,3 +219,19 @@ def test_other_weights():
     assert graph.weights.tolist() == [5, 7] and graph.weight_name == "km"
     rows = MADE["CSR"][0]().with_weights([4, 3])
     assert rows.csr_weights.tolist() == [4, 4, 3, 3] and rows.weight_name is None
+
+
+def test_no_weights_on_the_command_line(tmp_path, capsys):
+    path = tmp_path / "pairs.csv"
+    path.write_text("a,b,score\nx,y,0.5\ny,z,0.7\n")
+    assert run(["partition", str(path), "3"]) == 2
+    assert "use --scale 1000 to multiply and round them, or --no-weight" in capsys.readouterr().err
+    assert run(["partition", str(path), "3", "--no-weight"]) == 0
+    assert "3 parts, cut 2, imbalance 0.00 %; read" in capsys.readouterr().out
+    assert run(["paths", str(path), "--measures", "--no-weight"]) == 0
+    assert "diameter 2, " in capsys.readouterr().err
+    assert run(["paths", str(path), "--measures", "--no-weight", "--weight", "score"]) == 2
+    assert "--weight and --no-weight contradict each other" in capsys.readouterr().err
+    for stream in [], ["--stream"]:
+        assert run(["forest", str(path), "--no-weight", *stream]) == 2
+        assert "weights" in capsys.readouterr().err

@@ -119,6 +119,8 @@ class ForestFileStream(FileStream):
 
     def choose_weights(self, weight, maximum):
         """Choose the column of weights, and whether large ones come first."""
+        if weight is False:
+            raise GraphError(f"a spanning forest needs weights; leave out {argument('weight', False)}")
         schema = self.shards.schema()
         chosen = choose_columns(schema.names, numbers_in(schema), *self.shards.id_columns, weight)
         if weight is None:
