@@ -387,32 +387,32 @@ class Graph:
         return to_networkx(self, weight, multigraph)
 
     @property
-    def sources(self):
+    def sources(self) -> np.ndarray:
         """First endpoint of each edge: (n_edges,) vertex numbers."""
         return self._edge_list()[0]
 
     @property
-    def targets(self):
+    def targets(self) -> np.ndarray:
         """Second endpoint of each edge: (n_edges,) vertex numbers."""
         return self._edge_list()[1]
 
     @property
-    def weights(self):
+    def weights(self) -> np.ndarray | None:
         """Weight of each edge: (n_edges,) array, or ``None``."""
         return self._edge_list()[2]
 
     @property
-    def offsets(self):
+    def offsets(self) -> np.ndarray:
         """CSR offsets: (n_vertices + 1,) int64 array."""
         return self._csr()[0]
 
     @property
-    def neighbours(self):
+    def neighbours(self) -> np.ndarray:
         """CSR entries: vertex numbers, each row ascending where edgewise built it."""
         return self._csr()[1]
 
     @property
-    def csr_weights(self):
+    def csr_weights(self) -> np.ndarray | None:
         """Weight of each CSR entry, or ``None``."""
         return self._csr()[2]
 
@@ -598,7 +598,7 @@ class Graph:
         marked[self.vertices_of(ids)] = True
         return induced(self, arrays.move(marked, self.device))
 
-    def degrees(self, *, direction: str = "out"):
+    def degrees(self, *, direction: str = "out") -> np.ndarray:
         """Number of CSR entries of each vertex: (n_vertices,) int64 array.
 
         Parameters
@@ -620,7 +620,7 @@ class Graph:
         if direction not in DIRECTIONS:
             problem = f"{argument('direction', direction)} is unknown"
             raise OptionError(f"{problem}; {one_of(direction, DIRECTIONS)}")
-        outgoing = self.offsets[1:] - self.offsets[:-1] if direction != "in" or not self.directed else 0
+        outgoing: Any = 0 if direction == "in" and self.directed else self.offsets[1:] - self.offsets[:-1]
         if not self.directed or direction == "out":
             return outgoing
         targets = self._edges[1] if self._edges is not None else self._rows[1]
