@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from copy import copy
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -109,6 +108,6 @@ def _check_there(graph, weight):
 
 def _chosen(graph):
     """The same graph, whose weights are not assumed any more."""
-    chosen = copy(graph)
+    chosen = graph._copy(graph._edges, graph._rows, graph.made_of)
     chosen.assumed_weights = None
     return chosen
