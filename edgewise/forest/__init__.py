@@ -116,7 +116,7 @@ def minimum_spanning_forest(
     ------
     GraphError
         A directed graph, a graph without weights, or a weight that is NaN; weights that were taken by default
-        from a column that sounds like a score, without ``maximum=True``.
+        from a column that sounds like a score, without ``maximum=True`` or ``weight``.
     OptionError
         An unknown method, or both of ``device`` and ``devices``.
     DeviceError, OutOfMemoryError
