@@ -91,7 +91,7 @@ def front(function: Callable[P, R]) -> Callable[P, R]:
     tail = [others] if others is not None and is_open else []
     call.__signature__ = own.replace(parameters=[*shown, *_PARAMETERS, *tail])  # type: ignore[attr-defined]
     if function.__doc__ is not None:
-        call.__doc__ = _described(inspect.cleandoc(function.__doc__))
+        call.__doc__ = described(inspect.cleandoc(function.__doc__), DESCRIPTION)
     return call
 
 
@@ -100,8 +100,8 @@ def reporter() -> Progress | None:
     return _reporter.get()
 
 
-def _described(text: str) -> str:
-    """A docstring with both arguments behind the function's own ones, and before its options."""
+def described(text: str, added: str) -> str:
+    """A docstring with the description of arguments behind the function's own ones, before its options."""
     lines = text.split("\n")
     if "Parameters" not in lines:
         return text
@@ -109,7 +109,7 @@ def _described(text: str) -> str:
     titles = [row for row in range(start, len(lines)) if lines[row].startswith("---")]
     end = titles[0] - 2 if titles else len(lines)
     place = next((row for row in range(start, end) if lines[row].startswith("**")), end)
-    return "\n".join([*lines[:place], *DESCRIPTION.split("\n"), *lines[place:]])
+    return "\n".join([*lines[:place], *added.split("\n"), *lines[place:]])
 
 
 @contextmanager

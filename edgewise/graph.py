@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from edgewise.errors import GraphError, OptionError, argument, one_of
+from edgewise.ingest.origin import take_origin, weights_in_words
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from edgewise.ingest.frames import Kind
     from edgewise.workers.split import SplitGraph
 
-REPEATED = ("keep", "first", "sum", "min", "max")
 DIRECTIONS = ("out", "in", "both")
 
 
@@ -43,8 +43,8 @@ class Graph:
     weight_name : str or None
         Column or attribute that the weights came from.
     assumed_weights : str or None
-        The same if it was taken as the weights although the caller did not name it: a column, or a part of a
-        file or matrix.
+        What was taken as the weights although the caller did not name it: the name of a column or attribute,
+        or words for a part of a file or matrix, such as ``"the third column"``.
     assumed_columns : tuple of str, or None
         Columns of a table of more than three columns that were taken as the ids by their names, although the
         caller did not name them.
@@ -129,7 +129,7 @@ class Graph:
         choices = {"self_loops": "keep", "repeated": "keep"} | merging
         if unknown := set(choices) - {"self_loops", "repeated"}:
             raise OptionError(f"from_edges() has no option {min(unknown)!r}; see its documentation")
-        _check_choices(**choices)
+        building.check_choices(**choices)
         if targets is None:
             from edgewise.ingest.edge_arrays import two_columns
 
@@ -216,7 +216,7 @@ class Graph:
         >>> import edgewise as ew, scipy.sparse
         >>> matrix = scipy.sparse.coo_array(([5, 5], ([0, 1], [1, 0])))
         >>> ew.Graph.from_scipy(matrix)
-        <Graph: undirected, 2 vertices, 1 edge, weights along 'values of the matrix', held as edges on cpu>
+        <Graph: undirected, 2 vertices, 1 edge, weights along the values of the matrix, held as edges on cpu>
         >>> ew.Graph.from_scipy(matrix, weight=False)
         <Graph: undirected, 2 vertices, 1 edge, held as edges on cpu>
         """
@@ -387,32 +387,32 @@ class Graph:
         return to_networkx(self, weight, multigraph)
 
     @property
-    def sources(self):
+    def sources(self) -> np.ndarray:
         """First endpoint of each edge: (n_edges,) vertex numbers."""
         return self._edge_list()[0]
 
     @property
-    def targets(self):
+    def targets(self) -> np.ndarray:
         """Second endpoint of each edge: (n_edges,) vertex numbers."""
         return self._edge_list()[1]
 
     @property
-    def weights(self):
+    def weights(self) -> np.ndarray | None:
         """Weight of each edge: (n_edges,) array, or ``None``."""
         return self._edge_list()[2]
 
     @property
-    def offsets(self):
+    def offsets(self) -> np.ndarray:
         """CSR offsets: (n_vertices + 1,) int64 array."""
         return self._csr()[0]
 
     @property
-    def neighbours(self):
+    def neighbours(self) -> np.ndarray:
         """CSR entries: vertex numbers, each row ascending where edgewise built it."""
         return self._csr()[1]
 
     @property
-    def csr_weights(self):
+    def csr_weights(self) -> np.ndarray | None:
         """Weight of each CSR entry, or ``None``."""
         return self._csr()[2]
 
@@ -478,7 +478,7 @@ class Graph:
         """
         from edgewise.ingest import edges as building
 
-        _check_choices(self_loops, repeated)
+        building.check_choices(self_loops, repeated)
         edges = building.simplify(self._edge_list(), self.n_vertices, self.directed, self_loops, repeated)
         return self._copy(edges, None)
 
@@ -530,6 +530,40 @@ class Graph:
         graph.weight_name = graph.assumed_weights = None
         return graph
 
+    def with_weights(self, weights: Any, *, name: str | None = None) -> Graph:
+        """Return the graph with other weights.
+
+        Parameters
+        ----------
+        weights : (n_edges,) array-like
+            Integers or floats, in the order of :attr:`sources`.
+        name : str, optional
+            Becomes the :attr:`weight_name`.
+
+        Returns
+        -------
+        Graph
+            On the same device, made of the edge list, which it shares.
+
+        Raises
+        ------
+        GraphError
+            Weights of another length or type.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges(["a", "b"], ["b", "c"])
+        >>> graph.with_weights([5, 7], name="km")
+        <Graph: undirected, 3 vertices, 2 edges, weights along 'km', held as edges on cpu>
+        """
+        from edgewise.ingest import edges as building
+
+        sources, targets, _ = self._edge_list()
+        graph = self._copy((sources, targets, building.weights_like(weights, sources)), None)
+        graph.weight_name, graph.assumed_weights = name, None
+        return graph
+
     def subgraph(self, ids: Any) -> Graph:
         """Return the graph of some vertices and the edges between them.
 
@@ -541,8 +575,8 @@ class Graph:
         Returns
         -------
         Graph
-            On the same device, its vertices in the order that they have here, with their ids and weights.
-            The ids of a graph without ids are the vertex numbers.  Records of the vertices are left out.
+            On the same device, its vertices in the order that they have here, with their ids, weights and
+            records.  The ids of a graph without ids are the vertex numbers.
 
         Raises
         ------
@@ -564,7 +598,7 @@ class Graph:
         marked[self.vertices_of(ids)] = True
         return induced(self, arrays.move(marked, self.device))
 
-    def degrees(self, *, direction: str = "out"):
+    def degrees(self, *, direction: str = "out") -> np.ndarray:
         """Number of CSR entries of each vertex: (n_vertices,) int64 array.
 
         Parameters
@@ -586,7 +620,7 @@ class Graph:
         if direction not in DIRECTIONS:
             problem = f"{argument('direction', direction)} is unknown"
             raise OptionError(f"{problem}; {one_of(direction, DIRECTIONS)}")
-        outgoing = self.offsets[1:] - self.offsets[:-1] if direction != "in" or not self.directed else 0
+        outgoing: Any = 0 if direction == "in" and self.directed else self.offsets[1:] - self.offsets[:-1]
         if not self.directed or direction == "out":
             return outgoing
         targets = self._edges[1] if self._edges is not None else self._rows[1]
@@ -658,10 +692,8 @@ class Graph:
         given = {"directed": self.directed if directed is None else directed}
         given |= {"ids": self.ids, "vertex_weights": self.vertex_weights}
         graph = Graph(self.n_vertices, edges=edges, rows=rows, **given)
-        graph.made_of, graph.assumed_weights = made_of or graph.made_of, self.assumed_weights
-        graph.records, graph.assumed_columns = self.records, self.assumed_columns
-        graph.frame_kind = self.frame_kind
-        graph.weight_name = self.weight_name
+        graph.made_of = made_of or graph.made_of
+        take_origin(graph, self)
         return graph
 
     def split(self, devices: Any, *, by: str = "auto") -> SplitGraph:
@@ -789,20 +821,10 @@ class Graph:
         kind = "directed" if self.directed else "undirected"
         nouns = (self.n_vertices, "vertex", "vertices"), (self.n_edges, "edge", "edges")
         counts = ", ".join(f"{count:,} {one if count == 1 else more}" for count, one, more in nouns)
-        name = self.weight_name or self.assumed_weights
-        along = f", weights along {name!r}" if name else ", weights"
         forms = " and ".join(name for name, form in (("edges", self._edges), ("rows", self._rows)) if form)
-        weights = along if self.is_weighted else ""
+        weights = f", weights {weights_in_words(self)}".removesuffix(" along the weights")
+        weights = weights if self.is_weighted else ""
         return f"<Graph: {kind}, {counts}{weights}, held as {forms} on {self.device}>"
-
-
-def _check_choices(self_loops, repeated):
-    if self_loops not in ("keep", "drop"):
-        raise OptionError(
-            f"{argument('self_loops', self_loops)} is unknown; {one_of(self_loops, ('keep', 'drop'))}"
-        )
-    if repeated not in REPEATED:
-        raise OptionError(f"{argument('repeated', repeated)} is unknown; {one_of(repeated, REPEATED)}")
 
 
 def check_same_graph(graph: Graph | SplitGraph, count: int, what: str) -> None:

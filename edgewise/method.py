@@ -18,6 +18,11 @@ from edgewise.graph import Graph
 
 #: Whole numbers given as options are smaller than this.
 MAX_WHOLE = 2**31
+#: What makes a graph of other things, by the names of their types or libraries.
+MAKERS = dict.fromkeys(("pandas", "polars", "pyarrow", "duckdb", "dict"), "Graph.from_frame")
+MAKERS |= dict.fromkeys(("numpy", "torch", "list", "tuple"), "Graph.from_edges")
+MAKERS |= dict.fromkeys(("str", "PosixPath", "WindowsPath"), "edgewise.read")
+MAKERS |= {name: f"Graph.from_{name}" for name in ("networkx", "igraph", "scipy")}
 #: The kinds of device in words, for messages.
 DEVICES = {"cpu": "the CPU", "cuda": "a GPU"}
 
@@ -95,11 +100,13 @@ class Method:
 
 
 def check_graph(graph: Any, kinds: type | tuple[type, ...] = Graph) -> None:
-    """Refuse what is no graph."""
-    if not isinstance(graph, kinds):
-        raise OptionError(
-            f"a Graph is needed, not {type(graph).__name__}; see Graph.from_edges and from_frame"
-        )
+    """Refuse what is no graph, and say what makes one of it."""
+    if isinstance(graph, kinds):
+        return
+    kind, library = type(graph), type(graph).__module__.partition(".")[0]
+    name = f"{library}.{kind.__name__}" if library in MAKERS else kind.__name__
+    maker = MAKERS.get(kind.__name__) or MAKERS.get(library, "Graph.from_edges and Graph.from_frame")
+    raise OptionError(f"a Graph is needed, not {name}; see {maker}")
 
 
 def check_method(name: str, methods: Mapping[str, Method], options: Mapping[str, Any]) -> None:

@@ -12,6 +12,7 @@ from edgewise.device import arrays
 from edgewise.errors import EdgewiseError, OptionError, argument, one_of
 from edgewise.graph import check_same_graph
 from edgewise.ingest.frames import as_kind
+from edgewise.ingest.origin import weights_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,9 +56,9 @@ class Result:
     devices: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __str__(self) -> str:
-        """The answer, the method, its time, and the devices if they are not the CPU alone."""
+        """The answer, the weights, the method, its time, and the devices if they are not the CPU alone."""
         where = "" if self.devices in ((), ("cpu:0",)) else f" on {', '.join(self.devices)}"
-        return f"{self._answer()}; {self.method}, {duration(self.seconds)}{where}"
+        return f"{self._answer()}{self._along()}; {self.method}, {duration(self.seconds)}{where}"
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self}>"
@@ -191,6 +192,14 @@ class Result:
     def _answer(self) -> str:
         """The answer in a few words, without the method and its time."""
         return f"result for {counted(self.graph.n_vertices, 'vertex')}"
+
+    def _uses_weights(self) -> bool:
+        """Whether the answer depends on the weights of the graph."""
+        return getattr(self, "weighted", False)
+
+    def _along(self) -> str:
+        """What the weights are, behind a comma; empty if none were used."""
+        return f", {words}" if self._uses_weights() and (words := weights_in_words(self.graph)) else ""
 
     def _arrow(self, rows: int | None = None) -> pyarrow.Table:
         """The table, or its first rows."""

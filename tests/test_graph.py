@@ -99,6 +99,34 @@ class TestFromEdges:
             ew.Graph.from_edges([0], [1], repeated="mean")
 
 
+@pytest.mark.parametrize(
+    "thing, complaint",
+    [
+        ("pairs.csv", r"not str; see edgewise\.read"),
+        ([(1, 2)], r"not list; see Graph\.from_edges"),
+        ({"a": [1], "b": [2]}, r"not dict; see Graph\.from_frame"),
+        (np.zeros((2, 3)), r"not numpy\.ndarray; see Graph\.from_edges"),
+        (scipy.sparse.eye_array(2), r"not scipy\.dia_array; see Graph\.from_scipy"),
+        (3, r"not int; see Graph\.from_edges and Graph\.from_frame"),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_what_makes_a_graph_of_other_things(thing, complaint):
+    for search in ew.connected_components, ew.distance_measures, ew.minimum_spanning_forest:
+        with pytest.raises(OptionError, match=f"a Graph is needed, {complaint}"):
+            search(thing)
+
+
+def test_what_makes_a_graph_of_things_of_other_libraries():
+    frame = pytest.importorskip("pandas").DataFrame({"a": [1], "b": [2]})
+    with pytest.raises(OptionError, match=r"not pandas\.DataFrame; see Graph\.from_frame"):
+        ew.bfs(frame, 1)
+    with pytest.raises(OptionError, match=r"a DataFrame is no path; .*; Graph\.from_frame takes tables"):
+        ew.read(frame)
+    with pytest.raises(OptionError, match=r"not networkx\.Graph; see Graph\.from_networkx"):
+        ew.bfs(pytest.importorskip("networkx").path_graph(2), 1)
+
+
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("repeated", ["first", "sum", "min", "max"])
 def test_merging(directed, repeated):
@@ -208,7 +236,7 @@ class TestFromScipy:
         [
             (scipy.sparse.csr_array((2, 3)), r"shape \(2, 3\)"),
             (scipy.sparse.csr_array(np.array([[1j]])), "complex"),
-            (np.eye(2), "SciPy sparse matrix is needed, not ndarray"),
+            (np.eye(2), r"SciPy sparse matrix is needed, not ndarray; use scipy\.sparse\.coo_array"),
         ],
     )
     def test_refused(self, matrix, complaint):

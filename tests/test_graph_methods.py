@@ -1,6 +1,9 @@
 """Graphs that answer: parts, reverses, degrees, ids, other libraries, and what the weights are."""
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 import scipy.sparse
 from hypothesis import given
@@ -93,8 +96,8 @@ class TestMatrices:
     def test_values_are_never_taken_silently(self):
         matrix = scipy.sparse.coo_array(([5.0, 5.0], ([0, 1], [1, 0])), shape=(3, 3))
         graph = ew.Graph.from_scipy(matrix)
-        assert graph.assumed_weights == "values of the matrix"
-        assert "1 edge, weights along 'values of the matrix'," in repr(graph)
+        assert graph.assumed_weights == "the values of the matrix"
+        assert "1 edge, weights along the values of the matrix," in repr(graph)
         assert ew.Graph.from_scipy(matrix, weight=True).assumed_weights is None
         assert ew.Graph.from_scipy(matrix, weight=True).weights.tolist() == [5.0]
         assert not ew.Graph.from_scipy(matrix, weight=False).is_weighted
@@ -237,6 +240,65 @@ class TestParts:
         assert part.assumed_weights == "km" and "weights along 'km'" in repr(part)
         with pytest.raises(GraphError, match="vertex 'q' is not in the graph"):
             graph.subgraph(["x", "q"])
+
+    @pytest.mark.parametrize("directed", [False, True])
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("ids", ["strings", "integers", "none"])
+    @pytest.mark.parametrize("form", ["edges", "rows", "both"])
+    def test_what_every_graph_keeps(self, form, ids, weighted, directed):
+        kinds = {"strings": pa.array(["d", "c", "b", "a"]), "integers": np.array([9, 7, 5, 3])}
+        ids = kinds.get(ids)
+        edges = np.array([0, 1, 1]), np.array([1, 2, 0]), np.array([5, 7, 8]) if weighted else None
+        graph = ew.Graph(4, edges=edges, directed=directed, ids=ids, vertex_weights=np.arange(4))
+        if form != "edges":
+            facts = {"directed": directed, "ids": graph.ids, "vertex_weights": graph.vertex_weights}
+            rows = graph.offsets, graph.neighbours, graph.csr_weights
+            graph = ew.Graph(4, rows=rows, edges=edges if form == "both" else None, **facts)
+        graph.weight_name, graph.frame_kind = "km" if weighted else None, "pandas"
+        names = [0, 1, 2, 3] if ids is None else ids.tolist()
+        pairs = edges_of(graph)
+        swapped = sorted(((pair[::-1], weight) for pair, weight in pairs), key=repr) if directed else pairs
+        bare = sorted(((pair, None) for pair, _ in pairs), key=repr)
+        several = graph.split(["cpu:0", "cpu:1"], by="range")
+        for made, wanted in [
+            (graph.subgraph(names), pairs),
+            (graph.reverse(), swapped),
+            (graph.reverse().reverse(), pairs),
+            (graph.without_weights(), bare),
+            (graph.with_both_forms(), pairs),
+            (graph.simplified(repeated="keep"), pairs),
+            (several.to("cpu"), bare),
+        ]:
+            assert edges_of(made) == wanted
+            assert list(made) == names and len(made) == 4 and names[2] in made and "none" not in made
+            assert made.directed == directed and made.frame_kind == "pandas"
+            assert made is graph or made.is_weighted == (wanted is not bare and weighted)
+            assert not made.is_weighted or made.weight_name == "km"
+            assert made.vertex_weights is None or made.vertex_weights.tolist() == [0, 1, 2, 3]
+        assert several.n_edges == 3 and graph.undirected().weight_name == graph.weight_name
+        matrix = graph.to_scipy()
+        back = ew.Graph.from_scipy(matrix, directed=directed, weight=weighted)
+        back.ids = ids
+        assert edges_of(back) == pairs
+        assert matrix.nnz == (3 if directed else 6) and matrix.shape == (4, 4)
+
+    def test_records_of_a_part(self, tmp_path):
+        people = {"id": ["d", "c", "b", "a"], "age": [1, 2, 3, 4]}
+        pairs = {"left": ["a", "b"], "right": ["b", "c"], "km": [1.5, 2.5]}
+        pa.csv.write_csv(pa.table(people), tmp_path / "people.csv")
+        pa.csv.write_csv(pa.table(pairs), tmp_path / "pairs.csv")
+        read = ew.read(tmp_path / "pairs.csv", vertices=tmp_path / "people.csv")
+        for graph in ew.Graph.from_frame(pd.DataFrame(pairs), vertices=people), read:
+            part = graph.subgraph(["a", "c", "d"]).subgraph(["c", "a"])
+            found = pa.table(ew.connected_components(part)).to_pydict()
+            ages = [2, 4] if graph is not read else ["2", "4"]
+            assert found == {"id": ["c", "a"], "age": ages, "cluster": ["c", "a"], "size": [1, 1]}
+            assert part.records.known_ids().finish is not None and part.frame_kind == graph.frame_kind
+            largest = ew.connected_components(ew.largest_component(graph))
+            assert pa.table(largest)["age"].to_pylist() == (["2", "3", "4"] if graph is read else [2, 3, 4])
+        (tmp_path / "people.csv").write_text("id,age\nd,1\nc,2\nb,3\na,4\ne,5\n")
+        with pytest.raises(GraphError, match=r"people\.csv has changed since its ids were read"):
+            pa.table(ew.connected_components(read.subgraph(["a"])))
 
     @pytest.mark.interpreter
     def test_reverse(self):

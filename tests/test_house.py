@@ -258,6 +258,7 @@ def test_everything_after_the_data_is_keyword_only():
         "name",
         "count",
         "column",
+        "weights",
         "id",
         "forest",
         "X",

@@ -49,13 +49,13 @@ def found():
 
 ANSWERS = {
     "components": "3 clusters of 6 vertices, largest 3; rem",
-    "thresholds": "4 clusters of 6 vertices at 2, 5 clusters at 4; rem",
+    "thresholds": "4 clusters of 6 vertices at 2, 5 clusters at 4, along 'km'; rem",
     "updated": "1 cluster of 3 vertices, largest 3; rem",
-    "split": "4 clusters of 6 vertices, largest 2; rem",
-    "forest": "lightest spanning forest: 3 edges of weight 6, 3 trees; kruskal",
+    "split": "4 clusters of 6 vertices, largest 2, along 'km'; rem",
+    "forest": "lightest spanning forest: 3 edges of weight 6, 3 trees, along 'km'; kruskal",
     "bfs": "3 of 6 vertices reached from 1 source, the farthest at 1; local-search",
-    "all pairs": "distances from 6 sources to 6 vertices; ",
-    "measures": "diameter inf, radius inf of 6 vertices; ",
+    "all pairs": "distances from 6 sources to 6 vertices, along 'km'; ",
+    "measures": "diameter inf, radius inf of 6 vertices, along 'km'; ",
     "cycles": "1 cycle of length 3, at most 1 through a vertex; ",
     "estimate": "about ",
     "clustering": "average clustering 0.5, transitivity 1 of 6 vertices; ",

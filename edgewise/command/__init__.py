@@ -64,7 +64,7 @@ SPELLINGS = {
     ("paths", "target"): "target-column",
 }
 #: Switches that are called differently when they are off.
-OFF = {"directed": "undirected", "one_based": "zero-based", "header": "no-header"}
+OFF = {"directed": "undirected", "one_based": "zero-based", "header": "no-header", "weight": "no-weight"}
 #: Around values of type str.
 QUOTES = "'\""
 #: What typer says of unknown names of subcommands, and of unknown values of options.

@@ -12,6 +12,7 @@ from edgewise.errors import OptionError
 from edgewise.files import destinations
 from edgewise.files.formats import named
 from edgewise.files.inputs import name_of
+from edgewise.ingest.origin import weights_in_words
 
 EXAMPLES = (
     "edgewise convert roads.gr roads.mtx",
@@ -77,8 +78,9 @@ def convert(
     if json:
         report.as_json(graph_facts(read) | {"seconds": seconds(clock), "output": str(output)})
     elif not quiet:
-        words = report.columns_in_words(read) + report.weights_in_words(read) + report.times(clock)
-        report.close(f"{report.graph_in_words(read)}; {words}", output)
+        weights = f" {words}" if (words := weights_in_words(read)) else ""
+        words = report.columns_in_words(read) + report.times(clock)
+        report.close(f"{report.graph_in_words(read)}{weights}; {words}", output)
     if profile:
         report.profile(clock)
 

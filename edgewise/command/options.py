@@ -45,6 +45,9 @@ READING = {
     "source": Annotated[str | None, _about_input(help="Column of one endpoint: name, or position from 0.")],
     "target": Annotated[str | None, _about_input(help="Column of the other endpoint.")],
     "weight": Annotated[str | None, _about_input(help="Column of the weights.")],
+    "no_weight": Annotated[
+        bool | None, _about_input("--no-weight", help="Leave weights out: every edge counts one.")
+    ],
     "where": Annotated[str | None, _about_input(help="Keep only rows such as 'score >= 0.9'.")],
     "threshold": Annotated[
         float | None, _about_input(help="Keep only rows with at least this score, such as 0.95.")
@@ -152,6 +155,10 @@ def with_reading(function):
     @wraps(function)
     def subcommand(**given):
         reading = {name: given.pop(option) for option, name in named.items()}
+        if reading.pop("no_weight"):
+            if reading["weight"] is not None:
+                raise OptionError("--weight and --no-weight contradict each other; give one of the two")
+            reading["weight"] = False
         return function(reading={name: v for name, v in reading.items() if v is not None}, **given)
 
     how = {"kind": inspect.Parameter.KEYWORD_ONLY, "default": None}

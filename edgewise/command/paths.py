@@ -17,7 +17,6 @@ from edgewise.device import arrays, threads
 from edgewise.errors import GraphError, OptionError
 from edgewise.files.destinations import goes_to_standard_output
 from edgewise.files.inputs import name_of
-from edgewise.graph import Graph
 from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
 from edgewise.paths.apsp import all_pairs_shortest_paths
 from edgewise.paths.apsp.output import check_path
@@ -184,9 +183,8 @@ def _check(wanted, measures):
 def _searched(wanted, graph, where, progress):
     if wanted.kind is ONE:
         return _from_sources(wanted, graph.to(where))
-    if wanted.bfs and graph.csr_weights is not None:
-        rows = graph.offsets, graph.neighbours
-        graph = Graph.from_csr(*rows, directed=graph.directed, ids=graph.ids)
+    if wanted.bfs:
+        graph = graph.without_weights()
     if wanted.kind is MEASURES:
         return distance_measures(
             graph, method=wanted.method, device=where, dtype=wanted.dtype, progress=progress
@@ -300,8 +298,7 @@ def _show(wanted, result, table, team, clock, quiet):
         if wanted.kind is ALL and len(result.sources) > report.SHOWN_ROWS + 1:
             print(f"... and rows of {len(result.sources) - report.SHOWN_ROWS - 1:,} more sources")
     if not quiet:
-        weights = report.weights_in_words(result.graph) if result.weighted else ""
-        how = f"{result.method}, {weights}{report.device_in_words(team)}"
+        how = f"{result.method}, {report.device_in_words(team)}"
         report.closing_line(result, _found_in_words(wanted, result), how, clock, wanted.output)
 
 

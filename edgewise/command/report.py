@@ -7,6 +7,7 @@ import edgewise
 from edgewise.command.stages import seconds
 from edgewise.device import threads
 from edgewise.files.destinations import goes_to_standard_output
+from edgewise.ingest.origin import name_of_weights
 from edgewise.result import counted
 from edgewise.timer import Scope
 
@@ -57,6 +58,7 @@ def facts(result, team, clock, own, verified, *files) -> dict:
         "vertices": result.graph.n_vertices,
         "edges": result.graph.n_edges,
         "columns": result.graph.assumed_columns,
+        "weights": name_of_weights(result.graph) if result._uses_weights() else None,
         **own,
         "threads": threads.count() if "cpu" in team.devices else None,
         "verified": verified,
@@ -77,7 +79,8 @@ def devices(result, team) -> dict:
 def closing_line(result, found, how, clock, output):
     """Print the graph, what was found in it, the times and where the result is."""
     taken = columns_in_words(result.graph)
-    close(f"{graph_in_words(result.graph)}: {found}; {taken}{times(clock)} ({how})", output)
+    words = f"{graph_in_words(result.graph)}: {found}{result._along()}"
+    close(f"{words}; {taken}{times(clock)} ({how})", output)
 
 
 def close(words, output):
@@ -104,11 +107,6 @@ def device_in_words(team) -> str:
         return ", ".join(team.names)
     device = team[0].device
     return f"{counted(threads.count(), 'thread')} of the CPU" if device == "cpu" else device
-
-
-def weights_in_words(graph) -> str:
-    """What was taken as the weights, if the command line did not name it: ``weights: 'km', ``."""
-    return f"weights: {graph.assumed_weights}, " if graph.assumed_weights else ""
 
 
 def columns_in_words(graph) -> str:

@@ -31,6 +31,7 @@ from edgewise.errors import OptionError, OutOfMemoryError, argument
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Method, Option, check_graph, check_method, check_one_or_several
+from edgewise.weights import with_weight
 from edgewise.workers import SplitGraph, device_team
 
 if TYPE_CHECKING:
@@ -174,8 +175,9 @@ def connected_components(
     thresholds : sequence of numbers, optional
         Ascending.  The components are found for each of them in one pass: those of the edges of at least this
         weight.  For distances, which count up to a threshold, see :meth:`SpanningForest.components`.
-    weight : (m,) array-like, optional
-        The weights that the thresholds apply to, one for each edge; by default those of the graph.
+    weight : str, bool or (n_edges,) array-like, optional
+        The weights that the thresholds apply to; by default those of the graph.  An array replaces them, in
+        the order of :attr:`Graph.sources`; a name says which ones are meant.
     method : str
         A name in ``METHODS``, or ``"auto"``: selected by the graph's density, the locality of its ids, the
         forms that it was made of (edge list, rows) and its device.
@@ -224,7 +226,7 @@ def connected_components(
         _check_one_run(method, devices, options)
         from edgewise.components.thresholds import components_at
 
-        return components_at(graph, thresholds, weight, device)
+        return components_at(with_weight(graph, weight), thresholds, device)
     if weight is not None:
         raise OptionError(f"{argument('weight')} is for {argument('thresholds')}; give them, or leave it out")
     if devices is None:

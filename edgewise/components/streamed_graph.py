@@ -5,6 +5,7 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.graph import Graph
+from edgewise.ingest.origin import take_origin
 
 
 class StreamedGraph(Graph):
@@ -17,6 +18,8 @@ class StreamedGraph(Graph):
         super().__init__(n_vertices)
         self._n_edges, self._device, self._ids = n_edges, device, ids
         self.files, self.resumed = files, resumed
+        #: Whether the edges had weights, which were used.
+        self.had_weights = False
         #: Tasks that workers of an executor ran at a time; 0 if the process did the work itself.
         self.workers = 0
 
@@ -31,7 +34,14 @@ class StreamedGraph(Graph):
     def to(self, device):
         """Return the graph as one on ``device``; there is nothing to copy."""
         facts = self._ids, self.files, self.resumed
-        return StreamedGraph(self.n_vertices, self._n_edges, arrays.resolve(device), *facts)
+        graph = StreamedGraph(self.n_vertices, self._n_edges, arrays.resolve(device), *facts)
+        graph.workers, graph.had_weights = self.workers, self.had_weights
+        take_origin(graph, self)
+        return graph
+
+    @property
+    def is_weighted(self) -> bool:
+        return self.had_weights
 
     @property
     def ids(self):

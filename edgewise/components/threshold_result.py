@@ -51,6 +51,9 @@ class ThresholdComponents(ClusterResult):
     _labels: Any
     _weights: Any
 
+    def _uses_weights(self):
+        return True
+
     @property
     def labels(self) -> np.ndarray:
         """Smallest vertex number of each vertex's component, at each threshold.
@@ -190,7 +193,8 @@ class ThresholdComponents(ClusterResult):
         if not len(self.thresholds):
             return f"no thresholds for {vertices}"
         first, last = (counted(int(number), "cluster") for number in self.counts[[0, -1]])
-        return f"{first} of {vertices} at {self.thresholds[0]}, {last} at {self.thresholds[-1]}"
+        others = f", {last} at {self.thresholds[-1]}" if len(self.thresholds) > 1 else ""
+        return f"{first} of {vertices} at {self.thresholds[0]}{others}"
 
     def _verify(self, graph):
         from edgewise.components.verification import verify

@@ -25,7 +25,6 @@ from edgewise.device.prefetch import prefetch
 from edgewise.errors import GraphError, OptionError, OutOfMemoryError, argument
 from edgewise.graph import Graph
 from edgewise.index_type import index_type
-from edgewise.ingest.edges import weights_like
 from edgewise.method import check_weights, on_device, worker_names
 
 
@@ -96,14 +95,14 @@ def labels_at(n_vertices, count, levels):
     return labels
 
 
-def components_at(graph, thresholds, weight=None, device=None) -> ThresholdComponents:
+def components_at(graph, thresholds, device=None) -> ThresholdComponents:
     """Components at several thresholds; see :func:`edgewise.connected_components`."""
     thresholds = checked(thresholds)
     if not isinstance(graph, Graph):
         raise OptionError(f"a split graph has no weights; give {argument('thresholds')} to the whole graph")
     graph = on_device(graph, device)
     with arrays.guard(graph.device):
-        sources, targets, weights = _weighted_edges(graph, weight)
+        sources, targets, weights = _weighted_edges(graph)
         _check_memory(graph, len(thresholds), len(sources))
         arrays.synchronize(graph.device)
         start = perf_counter()
@@ -117,12 +116,11 @@ def components_at(graph, thresholds, weight=None, device=None) -> ThresholdCompo
     return ThresholdComponents(graph, "rem", seconds, *found, devices=worker_names(graph.device))
 
 
-def _weighted_edges(graph, weight):
-    """The edge list of the graph, with its weights or those that are given."""
-    ends = graph.sources, graph.targets
-    weights = graph.weights if weight is None else weights_like(weight, graph.sources)
+def _weighted_edges(graph):
+    """The edge list of the graph, with its weights."""
+    *ends, weights = graph.sources, graph.targets, graph.weights
     if weights is None:
-        remedy = f"give {argument('weight')}, a number for each edge"
+        remedy = f"give {argument('weight')} an array with a number for each edge"
         raise GraphError(f"the graph has no weights that {argument('thresholds')} could apply to; {remedy}")
     check_weights(graph, ends, weights)
     return *ends, weights

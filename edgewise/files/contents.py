@@ -25,7 +25,8 @@ class Edges:
     """An edge list: columns of external ids, or of vertex numbers where ``n_vertices`` is given.
 
     ``ids`` are the external ids of the vertex numbers.  The caller may override ``directed``, which is by the
-    file.  ``weight_name`` and ``id_columns`` are names of columns that the caller did not choose.
+    file.  ``weight_name`` is the column of the weights, and ``is_assumed`` tells whether the caller did not
+    choose it; ``id_columns`` are names of columns that the caller did not choose.
     """
 
     sources: Any
@@ -35,6 +36,7 @@ class Edges:
     directed: bool = False
     ids: Any = None
     weight_name: str | None = None
+    is_assumed: bool = True
     id_columns: tuple[str, ...] | None = None
 
     def graph(self, directed: bool | None = None, records: Any = None) -> Graph:
@@ -49,8 +51,8 @@ class Edges:
             (sources, targets), count, ids = endpoints_among(records.known_ids(), *ends)
             edges = sources, targets, writable(self.weights)
             graph = Graph(count, edges=edges, directed=arcs, ids=ids)
-            graph.records, graph.assumed_weights = records, self.weight_name
-            return graph
+            graph.records = records
+            return self._named(graph)
         graph = Graph.from_edges(
             self.sources,
             self.targets,
@@ -58,8 +60,13 @@ class Edges:
             n_vertices=self.n_vertices,
             directed=arcs,
         )
-        graph.assumed_weights, graph.assumed_columns = self.weight_name, self.id_columns
-        return with_ids(graph, self.ids)
+        return with_ids(self._named(graph), self.ids)
+
+    def _named(self, graph):
+        """The graph, once it knows the names of the columns."""
+        graph.weight_name, graph.assumed_columns = self.weight_name, self.id_columns
+        graph.assumed_weights = self.weight_name if self.is_assumed else None
+        return graph
 
 
 @dataclass

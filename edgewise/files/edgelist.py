@@ -74,9 +74,9 @@ def read(source, options) -> Edges:
         if counted is not None:
             return counted
     edges = _settled(source, options, *columns)
-    shown = sample.rows[0] if header and options.weight is None else []
+    shown = sample.rows[0] if header else []
     if layout.weight is not None and layout.weight < len(shown):
-        edges.weight_name = shown[layout.weight]
+        edges.weight_name, edges.is_assumed = shown[layout.weight], options.weight is None
     return edges
 
 

@@ -32,6 +32,7 @@ from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_name
 from edgewise.files.pair_records import DUPS, NPY
 from edgewise.files.rare_formats import sibling
 from edgewise.files.streams import Source, check_path, reading, separated
+from edgewise.ingest.origin import take_origin
 from edgewise.ingest.scores import Kept
 
 
@@ -99,7 +100,7 @@ FORMATS_WITH = {
 }
 #: What is taken as the weights of a file by default, by format, where it has no name.
 WEIGHTS = dict.fromkeys(("mtx", "smat"), "the values of the matrix")
-WEIGHTS |= dict.fromkeys(("el", "el1", "csv", "tsv"), "the third column")
+WEIGHTS |= dict.fromkeys(("el", "el1", "csv", "tsv", "ncol", "ldbc"), "the third column")
 #: First bytes of binary formats.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
 MAGIC[NPY] = "npy"
@@ -392,8 +393,7 @@ def redirected(graph, directed):
     edges = graph.sources, graph.targets, graph.weights
     facts = {"ids": graph.ids, "vertex_weights": graph.vertex_weights}
     other = type(graph)(graph.n_vertices, edges=edges, directed=directed, **facts)
-    other.assumed_weights, other.records = graph.assumed_weights, graph.records
-    other.assumed_columns, other.weight_name = graph.assumed_columns, graph.weight_name
+    take_origin(other, graph)
     return other
 
 

@@ -154,13 +154,14 @@ def _edges(source, nodes, edges, directed, wanted):
     number = {node: position for position, node in enumerate(nodes)}
     pairs = np.array([(number[first], number[second]) for first, second, _ in edges], np.int64)
     pairs = pairs.reshape(-1, 2)
-    weights = _weights(source, [record for *_, record in edges], wanted)
+    name, weights = _weights(source, [record for *_, record in edges], wanted)
     names = [str(node) for node in nodes]
     if len(set(names)) < len(names):
         twice = Counter(names).most_common(1)[0][0]
         raise source.error(f"two nodes have the id {twice}, once in quotes; rename one of them")
     ids = pa.array(names, pa.string()) if kind is None else np.array(nodes, kind)
-    return Edges(pairs[:, 0], pairs[:, 1], weights, len(nodes), directed, ids)
+    named = {"weight_name": name, "is_assumed": wanted is None}
+    return Edges(pairs[:, 0], pairs[:, 1], weights, len(nodes), directed, ids, **named)
 
 
 def _fit(nodes, kind):
@@ -170,14 +171,14 @@ def _fit(nodes, kind):
 
 
 def _weights(source, records, wanted):
-    """Weights from the attribute that is wanted, or from one that every edge has as a number."""
+    """Name and values of the attribute that is wanted, or of one that every edge has as a number."""
     if wanted is False or not records:
-        return None
+        return None, None
     for name in (wanted,) if wanted else WEIGHTS:
         values = [record.get(name) for record in records]
         if all(isinstance(value, int | float) for value in values):
-            return np.array(values)
+            return name, np.array(values)
     if wanted:
         choice = argument("weight")
         raise source.error(f"not every edge has a number {wanted!r}; choose another {choice}")
-    return None
+    return None, None

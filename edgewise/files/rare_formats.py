@@ -85,7 +85,9 @@ def read_tntp(source, options) -> Edges:
     layout = Layout(count, (0, 1), weight, skip=skip, weights="float64", normalised=True, **given)
     columns = read_columns(source, layout)
     check_count(source, links, len(columns[0]), skip)
-    return counted_from_one(columns, nodes, directed=True)
+    edges = counted_from_one(columns, nodes, directed=True)
+    edges.weight_name, edges.is_assumed = None if weight is None else names[weight], options.weight is None
+    return edges
 
 
 def _tntp_number(source, lines, name):

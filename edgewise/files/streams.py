@@ -199,8 +199,11 @@ def check_path(path):
         if isinstance(one, list | tuple):
             check_path(one)
         elif not (isinstance(one, str | bytes | os.PathLike) or hasattr(one, "read")):
-            given = argument("path", one) if len(repr(one)) < MAX_SHOWN else f"a {type(one).__name__}"
-            raise OptionError(f"{given} is no path; give a file, folder or pattern, or a list of them")
+            is_table = isinstance(one, dict) or hasattr(one, "__arrow_c_stream__")
+            is_long = is_table or len(repr(one)) >= MAX_SHOWN
+            given = f"a {type(one).__name__}" if is_long else argument("path", one)
+            problem = f"{given} is no path; give a file, folder or pattern, or a list of them"
+            raise OptionError(problem + "; Graph.from_frame takes tables" * is_table)
     return path
 
 

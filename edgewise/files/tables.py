@@ -96,7 +96,7 @@ def read_csv(source, options, parts=None):
         given = replace(options, source=positions[0], target=positions[1], weight=at, header=True)
         with suppress(NeedlessZeros):
             edges = edgelist.read(source, given)
-            edges.weight_name = columns.weight if options.weight is None else None
+            edges.weight_name, edges.is_assumed = columns.weight, options.weight is None
             edges.id_columns = columns[:2] if columns.assumed else None
             if edges.sources.dtype != np.uint64:
                 return edges
@@ -193,7 +193,10 @@ def _of_edgewise(source, facts, parts=None) -> Edges:
         columns[:2] = map(numpy_array, columns[:2])
     weights = numpy_array(columns[2]) if len(columns) > 2 else None
     vertices = facts["vertices"] if facts["numbered"] else None
-    return Edges(columns[0], columns[1], weights, vertices, bool(facts["directed"]))
+    name = table.column_names[2] if len(columns) > 2 else None
+    edges = Edges(columns[0], columns[1], weights, vertices, bool(facts["directed"]))
+    edges.weight_name, edges.is_assumed = name, False
+    return edges
 
 
 def facts_of(source, metadata) -> dict:

@@ -23,7 +23,7 @@ from edgewise.forest.memory import check_memory
 from edgewise.forest.order import order_of
 from edgewise.forest.result import SpanningForest
 from edgewise.forest.transactional import transactional
-from edgewise.front import CallOptions, front
+from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import (
     Method,
@@ -35,6 +35,7 @@ from edgewise.method import (
     is_of_rows,
 )
 from edgewise.paths.sssp.weights import SIMILARITY
+from edgewise.weights import WeightOptions, takes_weight
 from edgewise.workers import device_team
 
 __all__ = ["METHODS", "SpanningForest", "minimum_spanning_forest", "single_linkage"]
@@ -77,6 +78,7 @@ METHODS = {
 
 
 @front
+@takes_weight
 def minimum_spanning_forest(
     graph: Graph,
     *,
@@ -84,7 +86,7 @@ def minimum_spanning_forest(
     method: str = "auto",
     device: str | None = None,
     devices: str | Sequence[str] | None = None,
-    **options: Unpack[CallOptions],
+    **options: Unpack[WeightOptions],
 ) -> SpanningForest:
     """Find the minimum spanning forest of a graph: a spanning tree of least weight for each component.
 
@@ -114,7 +116,7 @@ def minimum_spanning_forest(
     ------
     GraphError
         A directed graph, a graph without weights, or a weight that is NaN; weights that were taken by default
-        from a column that sounds like a score, without ``maximum=True``.
+        from a column that sounds like a score, without ``maximum=True`` or ``weight``.
     OptionError
         An unknown method, or both of ``device`` and ``devices``.
     DeviceError, OutOfMemoryError
@@ -165,7 +167,7 @@ def refuse_scores(name, maximum):
     if not maximum and SIMILARITY.search(name):
         problem = f"the weights are the column {name!r}, which sounds like a score, where more is nearer"
         raise GraphError(
-            f"{problem}; use {argument('maximum', True)}, or read the file with {argument('weight', name)}"
+            f"{problem}; use {argument('maximum', True)}, or {argument('weight', name)} if more is farther"
         )
 
 

@@ -35,6 +35,9 @@ class Explanation(NamedTuple):
         """The last threshold at which the two are together: the weight of the weakest edge, or ``None``."""
         return None if self.weakest is None else self.weakest["weight"]
 
+    def __repr__(self):
+        return f"<Explanation: {self}>"
+
     def __str__(self):
         if self.weakest is None:
             return f"{self.source} is one vertex, which no threshold parts"

@@ -119,6 +119,8 @@ class ForestFileStream(FileStream):
 
     def choose_weights(self, weight, maximum):
         """Choose the column of weights, and whether large ones come first."""
+        if weight is False:
+            raise GraphError(f"a spanning forest needs weights; leave out {argument('weight', False)}")
         schema = self.shards.schema()
         chosen = choose_columns(schema.names, numbers_in(schema), *self.shards.id_columns, weight)
         if weight is None:
@@ -154,6 +156,7 @@ class ForestFileStream(FileStream):
     def _result(self, found, seconds):
         forest, labels, ids = found
         how, graph = (self.workers.method, self.maximum), self._graph(labels, ids)
+        graph.weight_name = self.weight
         return streamed_forest(graph, how, seconds, (forest, labels), self.team.names)
 
     def _resume(self, pairs, facts, state):

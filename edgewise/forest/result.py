@@ -18,7 +18,7 @@ from edgewise.forest.positions import positions_of, rows_of
 from edgewise.forest.trees import kept_entries
 from edgewise.method import Option, is_number
 from edgewise.primitives import count
-from edgewise.result import Result, check_column
+from edgewise.result import Result, check_column, counted
 from edgewise.transactions.statistics import Rounds
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ class SpanningForest(Result):
     maximum: bool = False
     _of_rows: bool = False
     transactions: Rounds | None = field(default=None, kw_only=True)
+
+    def _uses_weights(self):
+        return True
 
     @cached_property
     def _entries(self):
@@ -405,7 +408,8 @@ class SpanningForest(Result):
     def _title(self):
         kind = "heaviest" if self.maximum else "lightest"
         weight = f"{self.weight:,}" if isinstance(self.weight, int) else f"{self.weight:,.6g}"
-        return f"{kind} spanning forest: {self.n_edges:,} edges of weight {weight}, {self.count:,} trees"
+        edges = counted(self.n_edges, "edge")
+        return f"{kind} spanning forest: {edges} of weight {weight}, {counted(self.count, 'tree')}"
 
 
 def check_threshold(threshold):

@@ -24,6 +24,7 @@ from edgewise.device import arrays
 from edgewise.errors import VerificationError
 from edgewise.forest.linkage import sizes_of_merges
 from edgewise.graph import Graph
+from edgewise.ingest.origin import take_origin
 
 if TYPE_CHECKING:
     from edgewise.ingest.frames import Frame
@@ -45,6 +46,9 @@ class SplitComponents(Components):
     _forest: Any = None
     _kept: Any = None
     _cut: Any = None
+
+    def _uses_weights(self):
+        return True
 
     @property
     def n_cut(self) -> int:
@@ -94,7 +98,7 @@ def part_of(forest, positions) -> Graph:
         positions = arrays.move(positions, device)
         edges = tuple(column[positions] for column in (forest.sources, forest.targets, forest.weights))
     part = Graph(graph.n_vertices, edges=edges, ids=graph.ids)
-    part.records = graph.records
+    take_origin(part, graph)
     return part
 
 

@@ -172,6 +172,7 @@ def streamed_forest(graph, how, seconds, found, devices):
     """The result of a stream: ``found`` are edges and labels, ``how`` the method and ``maximum``."""
     forest, labels = found
     method, maximum = how
+    graph.had_weights = True
     ends = forest.sources, forest.targets, forest.weights
     given = graph, f"{method}, streamed", seconds, forest.positions, labels, maximum, False
     return StreamedForest(*given, *ends, devices=devices)

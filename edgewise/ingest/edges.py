@@ -5,12 +5,14 @@ import operator
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import GraphError, OptionError, argument
+from edgewise.errors import GraphError, OptionError, argument, one_of
 from edgewise.index_type import MAX_UINT32, index_type
 from edgewise.ingest.columns import as_array, as_column, check_no_nulls, is_arrow, of_arrow, unmasked
 from edgewise.primitives import count, pack
 
 WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
+#: What may be done with self-loops, and with repeated edges.
+SELF_LOOPS, REPEATED = ("keep", "drop"), ("keep", "first", "sum", "min", "max")
 
 
 def endpoints(sources, targets, n_vertices):
@@ -114,6 +116,13 @@ def weights_like(weights, beside):
             floating = np.float32 if weights.itemsize < 4 else np.float64
             weights = weights.astype(floating if weights.dtype.kind == "f" else np.int64)
         return weights
+
+
+def check_choices(self_loops, repeated):
+    """Refuse what is no choice of :func:`simplify`."""
+    for name, choice, known in (("self_loops", self_loops, SELF_LOOPS), ("repeated", repeated, REPEATED)):
+        if choice not in known:
+            raise OptionError(f"{argument(name, choice)} is unknown; {one_of(choice, known)}")
 
 
 def simplify(edges, count, directed, self_loops, repeated):

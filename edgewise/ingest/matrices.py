@@ -13,7 +13,7 @@ from edgewise.ingest.symmetry import is_symmetric
 from edgewise.primitives import pack
 
 #: What the weights are called that are taken from a matrix without being asked for.
-VALUES = "values of the matrix"
+VALUES = "the values of the matrix"
 
 
 def entries_of(matrix):
@@ -68,7 +68,8 @@ def from_scipy(graph_class, matrix, directed, weight=None):
 
     on_gpu = type(matrix).__module__.startswith("cupyx.")
     if not (on_gpu or scipy.sparse.issparse(matrix)):
-        raise GraphError(f"a SciPy sparse matrix is needed, not {type(matrix).__name__}")
+        kind = type(matrix).__name__
+        raise GraphError(f"a SciPy sparse matrix is needed, not {kind}; use scipy.sparse.coo_array(matrix)")
     if matrix.dtype.kind == "c":
         raise GraphError("the matrix is complex; take its real part or absolute values")
     sources, targets, values = _entries_on_gpu(matrix) if on_gpu else entries_of(matrix)

@@ -129,9 +129,10 @@ def from_networkx(graph_class, graph, weight):
         data = list(data)
         values = _weights_named(weight, [data[entry] for entry in kept])
     edges = sources[once], targets[once], values
-    return graph_class(
-        len(nodes), edges=edges, directed=directed, ids=None if numbers is None else _ids_of(nodes)
-    )
+    ids = None if numbers is None else _ids_of(nodes)
+    made = graph_class(len(nodes), edges=edges, directed=directed, ids=ids)
+    made.weight_name = weight
+    return made
 
 
 def _weights_named(weight, data):

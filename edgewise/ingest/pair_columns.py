@@ -428,7 +428,8 @@ def arrow_table(frame):
     reader = isinstance(frame, pa.RecordBatchReader)
     if not (reader or hasattr(frame, "__arrow_c_stream__") or isinstance(frame, dict)):
         kind = type(frame).__name__
-        hint = "call .collect() first" if kind == "LazyFrame" else "pandas, polars and Arrow tables do"
+        hints = {"LazyFrame": "call .collect() first", "list": "a list of pairs is for Graph.from_edges"}
+        hint = hints.get(kind, "pandas, polars and Arrow tables do")
         raise GraphError(
             f"{kind} is no table: it needs __arrow_c_stream__ or to be a dict of columns; {hint}"
         )

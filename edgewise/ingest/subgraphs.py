@@ -4,13 +4,15 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.ingest.edges import row_numbers
+from edgewise.ingest.origin import selected, take_origin
 from edgewise.primitives import exclusive_scan
 
 
 def induced(graph, marked):
     """Subgraph of the marked vertices, (n,) bool on the graph's device; see :meth:`Graph.subgraph`."""
+    is_kept = arrays.move(marked, "cpu")
     with arrays.guard(graph.device):
-        kept = np.flatnonzero(arrays.move(marked, "cpu"))
+        kept = np.flatnonzero(is_kept)
         numbers = _moved(exclusive_scan(marked)[:-1].astype(_kind(graph)), graph)
         if "edges" in graph.made_of:
             forms = {"edges": _edges(graph, marked, numbers)}
@@ -19,8 +21,9 @@ def induced(graph, marked):
     weights = None if graph.vertex_weights is None else graph.vertex_weights[kept]
     facts = {"directed": graph.directed, "ids": _ids(graph, kept), "vertex_weights": weights}
     part = type(graph)(len(kept), **forms, **facts)
-    part.assumed_weights, part.weight_name = graph.assumed_weights, graph.weight_name
-    part.assumed_columns = graph.assumed_columns
+    take_origin(part, graph)
+    if graph.records is not None:
+        part.records = selected(graph.records, is_kept)
     return part
 
 

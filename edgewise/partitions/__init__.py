@@ -30,6 +30,7 @@ from edgewise.partitions.multilevel import multilevel
 from edgewise.partitions.presets import METHOD_OF, PRESETS
 from edgewise.partitions.result import Partition
 from edgewise.partitions.transactional import Record, transactional
+from edgewise.weights import takes_weight
 
 __all__ = [
     "METHODS",
@@ -77,6 +78,7 @@ METHODS = {
 
 
 @front
+@takes_weight
 def partition(
     graph: Graph,
     parts: int,

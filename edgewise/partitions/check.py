@@ -13,6 +13,7 @@ from edgewise.graph import Graph, check_same_graph
 from edgewise.ingest.edges import row_numbers
 from edgewise.method import check_graph
 from edgewise.partitions.ratings import NO_LABEL, clear_slots, mask_of, slot_of
+from edgewise.weights import with_weight
 
 #: Rows that a worker takes at a time.
 CHUNK = 256
@@ -132,16 +133,18 @@ class Measures(NamedTuple):
 
 
 def evaluate_partition(
-    graph: Graph, parts: Any, *, k: int | None = None, vertex_weights: Any = None
+    graph: Graph, parts: Any, *, weight: Any = None, k: int | None = None, vertex_weights: Any = None
 ) -> Measures:
     """Measure a partition of an undirected graph, whoever has made it.
 
     Parameters
     ----------
     graph : Graph
-        The weights of its edges count.
+        Undirected.
     parts : (n_vertices,) integer array-like
         The part of each vertex, from 0 on.
+    weight : str, bool or (n_edges,) array-like, optional
+        The weights of the edges, as for :func:`edgewise.partition`.
     k : int, optional
         Number of parts; by default up to the largest one that occurs.
     vertex_weights : (n_vertices,) integer array-like, optional
@@ -164,6 +167,7 @@ def evaluate_partition(
     (2, 4, [4, 4])
     """
     check_graph(graph)
+    graph = with_weight(graph, weight)
     if graph.directed:
         raise GraphError("a partition of a directed graph is not measured; use Graph.undirected()")
     host = graph.to("cpu")

@@ -90,7 +90,7 @@ def _checked_weights(graph, weights, scale):
         if scale is None:
             raise GraphError(
                 f"the weights are floats ({weights.dtype}), and parts need integers; "
-                f"use {argument('scale', 1000)} to multiply and round them"
+                f"use {argument('scale', 1000)} to multiply and round them, or {argument('weight', False)}"
             )
         xp = arrays.namespace(weights)
         if not bool(xp.isfinite(weights).all()) or bool((weights < 0).any()):

@@ -13,10 +13,11 @@ from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.files.atomic_write import atomic_write
 from edgewise.graph import Graph
+from edgewise.ingest.origin import take_origin
 from edgewise.partitions.check import Measures, evaluate_partition, verify
 from edgewise.partitions.plain import is_plain
 from edgewise.partitions.transactional import Transactions
-from edgewise.result import Result
+from edgewise.result import Result, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +51,9 @@ class Partition(Result):
     seed: int = 0
     _vertex_weights: Any = None
     transactions: Transactions | None = None
+
+    def _uses_weights(self):
+        return True
 
     @property
     def parts(self):
@@ -88,7 +92,7 @@ class Partition(Result):
         Returns
         -------
         Graph
-            On the host.  Its vertex ``i`` is ``order[i]`` of this graph, and has its id.
+            On the host, without records.  Its vertex ``i`` is ``order[i]`` of this graph, and has its id.
 
         Examples
         --------
@@ -105,7 +109,10 @@ class Partition(Result):
         ids = None if host.ids is None else host.ids_of(order)
         weights = None if host.vertex_weights is None else host.vertex_weights[order]
         edges = place[host.sources], place[host.targets], host.weights
-        return Graph(host.n_vertices, edges=edges, ids=ids, vertex_weights=weights)
+        graph = Graph(host.n_vertices, edges=edges, ids=ids, vertex_weights=weights)
+        take_origin(graph, host)
+        graph.records = None
+        return graph
 
     def report(self) -> dict[str, Any]:
         """Return what a report has: the measures, the preset, the seed and the time, by name."""
@@ -161,7 +168,7 @@ class Partition(Result):
         plots.coloured_points(points, ends, arrays.move(self.parts, "cpu"), path, title)
 
     def _answer(self):
-        return f"{self.k:,} parts, cut {self.edge_cut:,}, imbalance {100 * self.imbalance:.1f} %"
+        return f"{counted(self.k, 'part')}, cut {self.edge_cut:,}, imbalance {100 * self.imbalance:.1f} %"
 
     def _columns(self):
         return {"part": self.parts}

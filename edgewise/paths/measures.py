@@ -15,7 +15,7 @@ import numpy as np
 
 from edgewise.device import arrays, each
 from edgewise.errors import VerificationError
-from edgewise.front import CallOptions, front, reporter
+from edgewise.front import front, reporter
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, on_device, worker_names
 from edgewise.paths.apsp import METHODS
@@ -24,6 +24,7 @@ from edgewise.paths.bfs import bfs
 from edgewise.paths.result import unreached
 from edgewise.paths.sssp import shortest_paths
 from edgewise.result import Result, counted
+from edgewise.weights import WeightOptions, takes_weight
 
 if TYPE_CHECKING:
     import pyarrow
@@ -146,6 +147,7 @@ class DistanceMeasures(Result):
 
 
 @front
+@takes_weight
 def distance_measures(
     graph: Graph,
     *,
@@ -153,7 +155,7 @@ def distance_measures(
     device: str | None = None,
     dtype: Literal["int32", "int64", "float32", "float64"] | None = None,
     wf_improved: bool = True,
-    **options: Unpack[CallOptions],
+    **options: Unpack[WeightOptions],
 ) -> DistanceMeasures:
     """Find eccentricities, diameter, radius, center, periphery, closeness and the average distance.
 

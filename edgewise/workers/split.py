@@ -15,6 +15,7 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument, one_of
 from edgewise.index_type import index_type
+from edgewise.ingest.origin import take_origin
 from edgewise.workers.device_team import DeviceTeam, Worker, device_team
 
 if TYPE_CHECKING:
@@ -94,7 +95,10 @@ class SplitGraph:
 
     def _graph(self, edges=None):
         """A graph of all vertices, of the class that the parts have."""
-        return type(self.parts[0].graph)(self.n_vertices, edges=edges, directed=self.directed, ids=self.ids)
+        kind, facts = type(self.parts[0].graph), {"directed": self.directed, "ids": self.ids}
+        graph = kind(self.n_vertices, edges=edges, **facts)
+        take_origin(graph, self)
+        return graph
 
     def __repr__(self):
         counts = f"{self.n_vertices:,} vertices, {self.n_edges:,} edges"
@@ -112,8 +116,7 @@ def split(graph: Graph, devices, by: str = "auto") -> SplitGraph:
         if by == "auto" and _cut_share(sample, borders) > MAX_CUT:
             by = "edges"
     divided = _by_edges(graph, team) if by == "edges" else _by_range(graph, team, borders)
-    divided.assumed_columns, divided.records = graph.assumed_columns, graph.records
-    divided.frame_kind = graph.frame_kind
+    take_origin(divided, graph)
     return divided
 
 
@@ -166,7 +169,10 @@ def _by_range(graph, team, borders):
     cut = {}
     for worker, start, stop in _shares(graph, team):
         with arrays.guard(worker.device):
-            columns = (_copy_to(c[start:stop], worker.device) for c in (graph.sources, graph.targets))
+            columns = [_copy_to(c[start:stop], worker.device) for c in (graph.sources, graph.targets)]
+            if not graph.directed and len(columns[0]):
+                xp = arrays.namespace(columns[0])
+                columns = [xp.minimum(*columns), xp.maximum(*columns)]  # halves the pairs of owners
             for (one, other), pair in _by_owners(*columns, borders, kind):
                 goal = inside[one] if one == other else cut.setdefault((one, other), ([], []))
                 for pieces, owner, piece in zip(goal, (one, other), pair):
@@ -189,14 +195,13 @@ def _by_owners(sources, targets, borders, kind):
         return
     xp = arrays.namespace(sources)
     here = xp.asarray(borders.astype(kind))
-    small, large = xp.minimum(sources, targets), xp.maximum(sources, targets)
-    owner, other_owner = _owners(small, here, xp), _owners(large, here, xp)
+    owner, other_owner = _owners(sources, here, xp), _owners(targets, here, xp)
     both = owner * len(borders) + other_owner
     codes = xp.flatnonzero(xp.bincount(both, minlength=len(borders) ** 2))
     for code in arrays.move(codes, "cpu").tolist():
         one, other = divmod(code, len(borders))
         chosen = both == code
-        ends = ((small, one), (large, other))
+        ends = ((sources, one), (targets, other))
         yield (one, other), tuple(_shift(end[chosen], -int(borders[owner]), kind) for end, owner in ends)
 
 

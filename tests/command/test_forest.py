@@ -37,7 +37,7 @@ def test_shows_the_edges_and_a_closing_line(pairs, terminal):
         ["eve", "finn", "0.95"],
     ]
     assert lines[-1].startswith(
-        "6 vertices, 5 edges: 2 trees of the heaviest edges, 4 edges of weight 3.35; read "
+        "6 vertices, 5 edges: 2 trees of the heaviest edges, 4 edges of weight 3.35, along 'score'; read "
     )
     assert err == ""
 

@@ -51,7 +51,7 @@ def test_shows_the_head_of_the_table_and_a_closing_line(roads, terminal):
         ["d", "6", "c"],
     ]
     assert out.splitlines()[-1].startswith(
-        "6 vertices, 5 edges: 4 vertices reached from a, the furthest at 6; read "
+        "6 vertices, 5 edges: 4 vertices reached from a, the furthest at 6, along 'km'; read "
     )
     assert err == ""
 
@@ -121,7 +121,7 @@ def test_all_pairs(roads, terminal):
         ["c", "a", "5"],
         ["c", "b", "3"],
     ]
-    assert lines[-1].startswith("6 vertices, 5 edges: 1 x 6 distances in int64; read ")
+    assert lines[-1].startswith("6 vertices, 5 edges: 1 x 6 distances in int64, along 'km'; read ")
     facts = facts_of(terminal, roads, "--all-pairs", "-o", "d.npy", "--verify")
     assert (facts["shape"], facts["type"], facts["output"]) == ([6, 6], "int64", "d.npy")
     assert np.load("d.npy")[:4, :4].tolist() == DISTANCES

@@ -25,7 +25,7 @@ def test_table_and_summary_on_a_terminal(pairs, terminal):
         ["0.4", "5", "2", "5"],
         ["0.95", "3", "4", "2"],
     ]
-    assert "2 to 4 components at 2 thresholds, the largest of 5 to 2; read" in lines[-1]
+    assert "2 to 4 components at 2 thresholds, the largest of 5 to 2, along 'score'; read" in lines[-1]
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl", "arrow", "tsv.gz"])
@@ -74,7 +74,7 @@ def test_files_of_graphs(tmp_path, monkeypatch, capsys):
 def test_clusters_of_bounded_size(pairs, capsys):
     how = ["--threshold", "0.4", "--name", "min", "-o", "parts.csv"]
     assert run(["components", "pairs.csv", "--max-size", "3", *how, "--verify"]) == 0
-    assert "3 components, the largest of 3 (1 edge cut); read" in capsys.readouterr().out
+    assert "3 components, the largest of 3 (1 edge cut), along 'score'; read" in capsys.readouterr().out
     assert run(["components", "pairs.csv", "--max-size", "3", "--top", "1", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["max_size"], facts["cut"], facts["largest"]) == (3, 1, 3)

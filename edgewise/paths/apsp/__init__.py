@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, Unpack
 
 from edgewise.device import arrays
-from edgewise.front import CallOptions, front, reporter
+from edgewise.front import front, reporter
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, check_one_or_several, worker_names
 from edgewise.paths.apsp.driver import Job, Request
@@ -22,6 +22,7 @@ from edgewise.paths.apsp.multi_source import multi_source
 from edgewise.paths.apsp.result import AllPairs
 from edgewise.paths.apsp.vector_lanes import sssp
 from edgewise.paths.method import PathMethod
+from edgewise.weights import WeightOptions, takes_weight
 from edgewise.workers.device_team import device_team
 
 __all__ = ["METHODS", "AllPairs", "all_pairs_shortest_paths"]
@@ -59,6 +60,7 @@ METHODS = {
 
 
 @front
+@takes_weight
 def all_pairs_shortest_paths(
     graph: Graph,
     *,
@@ -68,7 +70,7 @@ def all_pairs_shortest_paths(
     devices: str | Sequence[str] | None = None,
     dtype: Literal["int32", "int64", "float32", "float64"] | None = None,
     output: str | Path | None = None,
-    **options: Unpack[CallOptions],
+    **options: Unpack[WeightOptions],
 ) -> AllPairs:
     """Compute the distances from every vertex, or from chosen ones, to every vertex.
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
-from edgewise.front import CallOptions, front
+from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import POSITIVE, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_distance
@@ -31,6 +31,7 @@ from edgewise.paths.sssp.harish import harish
 from edgewise.paths.sssp.near_far import near_far
 from edgewise.paths.sssp.weights import edge_at, limit_in, rows_in, type_named, wider_than
 from edgewise.primitives import count
+from edgewise.weights import WeightOptions, takes_weight
 
 __all__ = ["METHODS", "shortest_paths"]
 
@@ -76,13 +77,14 @@ METHODS = {
 }
 
 
-class SSSPOptions(CallOptions, total=False):
-    """Options of :func:`shortest_paths`: those of its methods, and of every public function."""
+class SSSPOptions(WeightOptions, total=False):
+    """Options of :func:`shortest_paths`: those of its methods, and of every function that uses weights."""
 
     delta: float
 
 
 @front
+@takes_weight
 def shortest_paths(
     graph: Graph,
     source: Any,

@@ -69,8 +69,8 @@ def spread_in(graph):
     if weights is None:
         raise GraphError("the graph has no weights; use edgewise.bfs, where every edge counts one")
     if (name := graph.assumed_weights) and SIMILARITY.search(name):
-        problem = f"the weights are the column {name!r}, which sounds like a similarity, not a distance"
-        raise GraphError(f"{problem}; read the file with {argument('weight', name)} if it is one")
+        problem = f"the weights are the column {name!r}, which sounds like a similarity"
+        raise GraphError(f"{problem}; if it is a distance, use {argument('weight', name)}")
 
     def checked():
         if weights.dtype.kind == "f" and len(weights):
