@@ -151,6 +151,13 @@ def client_of(options: Mapping[str, Any], function: str) -> Any:
     return options.get("client")
 
 
+def refuse_client(options: Mapping[str, Any], instead: str) -> None:
+    """Refuse a client for a graph, which one process holds; ``instead`` reads tables."""
+    if options.get("client") is not None:
+        given = f"{argument('client')} is for tables, whose rows its workers read"
+        raise OptionError(f"{given}, not for a graph in memory; use edgewise.{instead}(path, client=...)")
+
+
 def is_number(value: Any, whole: bool) -> bool:
     """Whether ``value`` is a number, and an integer if ``whole``."""
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
