@@ -107,8 +107,11 @@ def main():
     parser.add_argument("--rows", type=int, default=500_000, help="Rows of each shard.")
     parser.add_argument("--runs", type=int, default=20)
     arguments = parser.parse_args()
+    import dask
     import distributed
 
+    # A cluster gives up a worker that does not return in this time, which is long on a loaded machine.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "120s"})
     make_shards(arguments.folder, arguments.rows)
     expected = {kind: answer(arguments.folder, kind) for kind in KINDS}
     draw, rows = np.random.default_rng(1), []
