@@ -96,7 +96,14 @@ class DaskExecutor:
         from distributed import as_completed
 
         completed = as_completed(list(calls), raise_errors=False)
-        return Watched(completed, lambda: len(self.client.scheduler_info(n_workers=-1)["workers"]))
+        return Watched(completed, self._count)
+
+    def _count(self):
+        """Number of workers; 0 if the scheduler does not answer."""
+        try:
+            return len(self.client.scheduler_info(n_workers=-1)["workers"])
+        except OSError:
+            return 0
 
 
 class Scattered:
