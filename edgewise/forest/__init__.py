@@ -111,6 +111,8 @@ def minimum_spanning_forest(
         Several devices that share the edges: ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as
         ``["cuda:0", "cuda:1"]``; ``"cpu:0"``, ``"cpu:1"`` ... are workers on the CPU.  The result is on the
         device of the graph.
+    **options
+        ``client`` is refused, since the workers of one share tables: see :func:`edgewise.stream_forest`.
 
     Returns
     -------
@@ -124,8 +126,7 @@ def minimum_spanning_forest(
         A directed graph, a graph without weights, or a weight that is NaN; weights that were taken by default
         from a column that sounds like a score, without ``maximum=True``.
     OptionError
-        An unknown method, or both of ``device`` and ``devices``; a ``client``, which
-        :func:`edgewise.stream_forest` takes.
+        An unknown method, or both of ``device`` and ``devices``; a ``client``.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
