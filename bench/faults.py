@@ -100,7 +100,7 @@ def kill_at(client, delays, done):
 
 
 def restore(cluster, client):
-    """Wait for two workers; a cluster gives up one that was killed while it was starting, until it is asked."""
+    """Wait for two workers; one that was killed while it was starting has to be asked for again."""
     while len(client.scheduler_info(n_workers=-1)["workers"]) < 2:
         cluster.scale(2)
         time.sleep(1)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +19,14 @@ from edgewise.cycles.planning import Job, moved
 from edgewise.device import arrays
 from edgewise.errors import OptionError, argument
 from edgewise.workers.calls import Call, CallRun
-from edgewise.workers.executors import Executor
+from edgewise.workers.executors import Executor, Shared
 
 #: Runs of tasks for each slot of the workers.
 RUNS_PER_SLOT = 8
 
 
-class SharedCount(NamedTuple):
+@dataclass
+class SharedCount(Shared):
     """What all workers need: a solver's ``start(ranked, order)``, its arguments, and its device."""
 
     start: Callable[[Ranked, Any], Any]

@@ -18,6 +18,8 @@ from tempfile import mkstemp
 from typing import Any, Protocol
 from weakref import finalize
 
+import numpy as np
+
 from edgewise.errors import OptionError, argument
 
 
@@ -85,6 +87,26 @@ class PoolExecutor:
 
     def as_completed(self, calls: Iterable[Any]) -> Any:
         return Completed(calls)
+
+
+class Shared:
+    """Base of what is handed to all workers, whose arrays are aligned and writable wherever they arrive.
+
+    Arrays that were received may be neither, and compiled code for these is other code.
+    """
+
+    def __setstate__(self, state: dict[str, Any]):
+        vars(self).update({name: usable(value) for name, value in state.items()})
+
+
+def usable(value: Any) -> Any:
+    """Return an array, or a tuple with arrays, that is aligned and writable; itself if it is."""
+    if isinstance(value, np.ndarray):
+        return np.require(value, requirements=("ALIGNED", "WRITEABLE"))
+    if isinstance(value, tuple):
+        values = map(usable, value)
+        return type(value)(*values) if hasattr(value, "_fields") else tuple(values)
+    return value
 
 
 class Stored:

@@ -10,7 +10,7 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError, OptionError, WorkerError
 from edgewise.workers.calls import TRIES_WHEN_GONE, Call, CallRun, run_call
-from edgewise.workers.executors import Completed, PoolExecutor, Stored, stored_value
+from edgewise.workers.executors import Completed, PoolExecutor, Shared, Stored, stored_value
 
 
 class LostError(Exception):
@@ -140,6 +140,20 @@ def test_another_version_is_refused():
     with pytest.raises(WorkerError, match=r"has edgewise .*, and the caller 0\.0\.1"):
         run_call("0.0.1", 1, abs, -3)
     assert run_call(ew.__version__, 1, abs, -3) == 3
+
+
+def test_arrays_are_usable_wherever_they_arrive():
+    class Rows(Shared):
+        def __init__(self, arrays):
+            self.arrays, self.pair = arrays, Call("rows", abs, arrays, "")
+
+    odd = np.frombuffer(bytes(25), np.uint8)[1:].view(np.int64)
+    assert not (odd.flags.aligned or odd.flags.writeable)
+    right, rows = np.arange(3), Rows((odd,))
+    rows.__setstate__({"arrays": (odd, right, None), "pair": rows.pair, "name": "x"})
+    assert rows.arrays[1] is right and rows.arrays[2] is None and rows.name == "x"
+    assert isinstance(rows.pair, Call) and rows.pair.arguments[0].flags.aligned
+    assert rows.arrays[0].flags.aligned and rows.arrays[0].flags.writeable and not rows.arrays[0].any()
 
 
 def total(array, factor):

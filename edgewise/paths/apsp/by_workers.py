@@ -20,10 +20,10 @@ from edgewise.graph import Graph
 from edgewise.paths.apsp.driver import Job
 from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
 from edgewise.workers.calls import AHEAD, Call, CallRun
-from edgewise.workers.executors import executor_of
+from edgewise.workers.executors import Shared, executor_of
 
 
-class SharedSearch:
+class SharedSearch(Shared):
     """A graph and a method, for all workers."""
 
     def __init__(self, search: Search):
@@ -32,8 +32,8 @@ class SharedSearch:
         self.name, self.methods = search.name, {search.name: search.method}
         self.idle: deque[Search] = deque()
 
-    def __reduce__(self):
-        return _received, ({**vars(self), "idle": deque()},)
+    def __getstate__(self):
+        return {**vars(self), "idle": deque()}
 
     def prepared(self, dtype: str) -> Search:
         """Return a search in a type, which no other thread uses."""
@@ -43,13 +43,6 @@ class SharedSearch:
                 return search
         n, rows, directed = self.graph
         return Search(self.methods, Graph(n, rows=rows, directed=directed), self.name, dtype)
-
-
-def _received(state):
-    """A search with its attributes, on a worker."""
-    shared = SharedSearch.__new__(SharedSearch)
-    vars(shared).update(state)
-    return shared
 
 
 def rows_from(shared: SharedSearch, sources: np.ndarray, dtype: str) -> np.ndarray | None:
