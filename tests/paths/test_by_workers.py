@@ -9,7 +9,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError, GraphError, OptionError
-from edgewise.paths.apsp import output
+from edgewise.paths.apsp import by_workers, output
 from edgewise.paths.measures import distance_measures
 
 N, M = 700, 2500
@@ -104,6 +104,10 @@ def test_distances_that_need_a_wider_type(threads, tmp_path):
         assert_same(ew.all_pairs_shortest_paths(graph, method="sssp", client=threads, output=path), expected)
     one, other = (distance_measures(graph, method="sssp", client=client) for client in (threads, None))
     assert one.harmonic.tobytes() == other.harmonic.tobytes()
+    signed = ew.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=np.int32([2**29, -1, 2**29]), directed=True)
+    found = ew.all_pairs_shortest_paths(signed, client=threads)
+    assert_same(found, ew.all_pairs_shortest_paths(signed, method="johnson"))
+    assert distance_measures(signed, client=threads).method == "johnson" and found.distances.dtype == np.int64
     with pytest.raises(GraphError, match=r"a distance may pass the largest number of int32; use dtype="):
         ew.all_pairs_shortest_paths(graph, client=threads, dtype="int32")
 
@@ -140,6 +144,13 @@ def test_a_run_continues_with_or_without_workers(suffix, threads, tmp_path, monk
     )
     assert seen == [(2, 3), (3, 3)]
     assert_same(found, expected)
+
+
+def test_measures_in_little_memory(threads, monkeypatch):
+    graph, expected = made("none"), distance_measures(made("none"))
+    monkeypatch.setattr(by_workers.arrays, "free_memory", lambda device: 1)
+    found = distance_measures(graph, client=threads)
+    assert found.harmonic.tobytes() == expected.harmonic.tobytes()
 
 
 def test_what_means_nothing_for_workers(threads):

@@ -8,8 +8,8 @@ Nothing but the graph is sent, so workers need no folder in common.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, suppress
 from typing import Any
 
 import numpy as np
@@ -63,10 +63,11 @@ class WorkerRows:
     """Rows of distances by a search, from the workers of ``client``; ``remedy`` ends messages of failures."""
 
     def __init__(self, search: Search, client: Any, remedy: str):
-        check_method_of_workers(search)
+        _check_method(search)
         self.search, self.executor = search, executor_of(client)
-        if search.signed:  # names a negative cycle, if there is one, with the ids of the graph
-            search.into(np.zeros(1, np.int64), arrays.empty(search.graph.n_vertices, search.dtype, "cpu"))
+        if search.signed:  # a negative cycle is named here, with the ids of the graph
+            with suppress(TooLarge):
+                search.into(np.zeros(1, np.int64), arrays.empty(search.graph.n_vertices, search.dtype, "cpu"))
         self.shared, self.remedy = self.executor.scatter(SharedSearch(search)), remedy
 
     @property
@@ -74,10 +75,15 @@ class WorkerRows:
         """What :attr:`Result.devices` says."""
         return tuple(f"cpu:{slot}" for slot in range(self.executor.slots))
 
-    def blocks_in_order(self, blocks: Iterable[np.ndarray]) -> Generator[np.ndarray]:
-        """Yield the rows of blocks, given as their sources, in the order of the blocks, each flat."""
+    def blocks_in_order(self, blocks: Sequence[np.ndarray]) -> Generator[np.ndarray]:
+        """Yield the rows of blocks, given as their sources, in the order of the blocks, each flat.
+
+        Blocks that come too early take a quarter of the free memory at most.
+        """
         early: dict[int, np.ndarray] = {}
-        expected, ahead = 0, 2 * AHEAD * self.executor.slots
+        expected, n_bytes = 0, self.search.dtype.itemsize * self.search.graph.n_vertices
+        fitting = arrays.free_memory("cpu") // (4 * n_bytes * max(map(len, blocks), default=1) or 1)
+        ahead = max(1, min(2 * AHEAD * self.executor.slots, fitting))
 
         def is_near(call):
             return call.name < expected + ahead
@@ -106,7 +112,7 @@ class WorkerRows:
                 yield call.name, rows
 
 
-def check_method_of_workers(search):
+def _check_method(search):
     """Refuse a method that keeps the full matrix."""
     if search.method.full_matrix:
         given, instead = argument("client"), argument("method", search.instead)
