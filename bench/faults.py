@@ -1,11 +1,12 @@
-"""Workers of a Dask cluster that are killed while they find components and forests of shards.
+"""Workers of a Dask cluster that are killed while they find components, forests and all pairs.
 
     python bench/faults.py --folder DIRECTORY             20 runs, one kill or more in each
     python bench/faults.py --folder DIRECTORY --rows 1000000 --runs 60
 
 Every run has the workers of one cluster of two processes, of which one is killed by SIGKILL at a random time
 of the run, measured without kills, and once more for every further such time; the cluster starts another in
-its place.  The answers are compared with those of one process bit for bit: ids, labels, edges and positions.
+its place.  The answers are compared with those of one process bit for bit: ids, labels, edges and positions,
+distances, and the bytes of a matrix on the disk.  Kills of "both" workers at once leave none with the graph.
 The seconds are with the kill, and those of the same run without one.
 """
 
@@ -24,7 +25,9 @@ import record
 import edgewise as ew
 
 SHARDS = 12
-KINDS = ("integers", "strings", "forest")
+KINDS = ("integers", "strings", "forest", "all pairs", "all pairs to a file")
+#: Vertices and edges of the graph of all pairs.
+VERTICES, EDGES = 8_000, 40_000
 
 
 def make_shards(folder, rows):
@@ -47,6 +50,8 @@ def make_shards(folder, rows):
 
 def answer(folder, kind, **how):
     """Digest of the answer of one job."""
+    if kind.startswith("all pairs"):
+        return distances(folder, kind, **how)
     if kind == "forest":
         found = ew.stream_forest(folder / "integers", weight="score", maximum=True, **how)
         arrays = [found.edges, found.sources, found.targets, found.weights, found.labels]
@@ -60,8 +65,24 @@ def answer(folder, kind, **how):
     return state.hexdigest()
 
 
+def distances(folder, kind, **how):
+    """Digest of the distances of a graph of random edges with weights, in memory or in a file."""
+    draw = np.random.default_rng(7)
+    ends, weights = draw.integers(0, VERTICES, (2, EDGES)), draw.random(EDGES, np.float32)
+    graph = ew.Graph.from_edges(*ends, weights=weights, n_vertices=VERTICES)
+    if kind == "all pairs":
+        matrix = ew.all_pairs_shortest_paths(graph, method="sssp", **how).distances
+        return hashlib.sha256(matrix.data).hexdigest()
+    path = folder / "distances.npy"
+    ew.all_pairs_shortest_paths(graph, method="sssp", output=path, **how)
+    with open(path, "rb") as file:
+        state = hashlib.file_digest(file, "sha256").hexdigest()
+    path.unlink()
+    return state
+
+
 def kill_at(client, delays, done):
-    """Kill one of the workers after each delay, in seconds, unless the run has ended; return how many."""
+    """Kill a worker, or all of them, after each delay in seconds, unless the run has ended; return when."""
     kills = []
 
     def work():
@@ -69,13 +90,20 @@ def kill_at(client, delays, done):
             if done.wait(delay):
                 return
             pids = sorted(client.run(os.getpid, on_error="ignore").values())
-            if pids:
-                os.kill(pids[which % len(pids)], signal.SIGKILL)
+            for pid in pids if which is None else pids[which % len(pids) :][:1]:
+                os.kill(pid, signal.SIGKILL)
                 kills.append(delay)
 
     thread = Thread(target=work, daemon=True)
     thread.start()
     return thread, kills
+
+
+def restore(cluster, client):
+    """Wait for two workers; one that was killed while it was starting has to be asked for again."""
+    while len(client.scheduler_info(n_workers=-1)["workers"]) < 2:
+        cluster.scale(2)
+        time.sleep(1)
 
 
 def main():
@@ -101,11 +129,10 @@ def main():
         print(json.dumps(whole), flush=True)
         for number in range(arguments.runs):
             kind = KINDS[number % len(KINDS)]
-            client.wait_for_workers(2, timeout=120)
+            restore(cluster, client)
             count = 1 + number % 2
-            delays = [
-                (float(draw.uniform(0, whole[kind] / count)), int(draw.integers(2))) for _ in range(count)
-            ]
+            times = draw.uniform(0, whole[kind] / count, count).tolist()
+            delays = [(one, None if number % 7 == 6 else int(draw.integers(2))) for one in times]
             done, start = Event(), time.perf_counter()
             thread, kills = kill_at(client, delays, done)
             same = answer(arguments.folder, kind, client=client) == expected[kind]

@@ -332,7 +332,22 @@ def bold(text, yes):
     return f"**{text}**" if yes else text
 
 
+def faults():
+    """Runs of each job of Dask, kills of workers in them, and the answers that are those of one process."""
+    names = {"integers": "components, integer ids", "strings": "components, string ids"}
+    rows, body = results("faults")["rows"], []
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        runs = [row for row in rows if row["kind"] == kind]
+        body.append([names.get(kind, kind), len(runs), *_killed(runs)])
+    return table(["job", "runs", "kills", "equal answers"], [*body, ["all", len(rows), *_killed(rows)]])
+
+
+def _killed(runs):
+    return [sum(run[name] for run in runs) for name in ("kills", "same")]
+
+
 TABLES = {
+    "faults": faults,
     "gpu-methods": gpu_methods,
     "gpu-peers": gpu_peers,
     "cpu": cpu,

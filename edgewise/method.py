@@ -151,6 +151,20 @@ def check_one_or_several(device: Any, devices: Any) -> None:
         )
 
 
+def client_of(options: Mapping[str, Any], function: str) -> Any:
+    """The ``client`` among the options of a function that has no others; ``None`` if there is none."""
+    if unknown := sorted(options.keys() - {"client"}):
+        raise TypeError(f"{function}() got an unexpected keyword argument {unknown[0]!r}")
+    return options.get("client")
+
+
+def refuse_client(options: Mapping[str, Any], instead: str) -> None:
+    """Refuse a client for a graph, which one process holds; ``instead`` reads tables."""
+    if options.get("client") is not None:
+        given = f"{argument('client')} is for tables, whose rows its workers read"
+        raise OptionError(f"{given}, not for a graph in memory; use edgewise.{instead}(path, client=...)")
+
+
 def is_number(value: Any, whole: bool) -> bool:
     """Whether ``value`` is a number, and an integer if ``whole``."""
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)

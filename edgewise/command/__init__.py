@@ -56,6 +56,7 @@ EXAMPLES = (
 )
 #: Options that are not called as the argument is, with hyphens, by page ("" stands for all pages).
 SPELLINGS = {
+    ("", "client"): "scheduler",
     ("", "force"): "yes",
     ("", "n_vertices"): "vertices",
     ("components", "vertices"): "records",

@@ -11,7 +11,7 @@ import typer
 import edgewise
 from edgewise.command import help_text, options, report
 from edgewise.command.outputs import check_outputs, on_terminal, or_standard_output
-from edgewise.command.stages import finish, stages
+from edgewise.command.stages import finish, stages, workers_of
 from edgewise.cycles import METHODS, SCHEDULES, check_length
 from edgewise.cycles.planning import parse
 from edgewise.device import threads
@@ -71,6 +71,7 @@ Confidence = Annotated[
 Clustering = Annotated[
     bool, typer.Option("--clustering", help="Triangles and clustering coefficients; needs no --length.")
 ]
+Scheduler = options.scheduler("the vertices")
 Schedule = Annotated[
     str,
     typer.Option(metavar="SCHEDULE", help=f"How vertices are dealt to the devices: {', '.join(SCHEDULES)}."),
@@ -98,6 +99,7 @@ class Wanted:
     json: bool
     plot: Path | None
     verify: bool
+    scheduler: str | None
 
 
 def add(app, name, summary):
@@ -128,6 +130,7 @@ def cycles(
     device: options.Device = None,
     devices: options.Devices = None,
     schedule: Schedule = "auto",
+    scheduler: Scheduler = None,
     yes: Yes = False,
     thread_count: options.Threads = None,
     profile: options.Profile = False,
@@ -142,20 +145,24 @@ def cycles(
     sampling = {name: value for name, value in given.items() if value is not None}
     how = str(method), count_directions, schedule, devices, yes
     output = or_standard_output(output, to, shown=not json and kind is not ESTIMATE)
-    wanted = Wanted(graph, kind, length, *how, sampling, output, to, json, plot, verify)
+    wanted = Wanted(graph, kind, length, *how, sampling, output, to, json, plot, verify, scheduler)
     _check(wanted)
     threads.use(thread_count)
-    team = options.team(device, devices)
+    team = options.team(device, devices) if scheduler is None else options.team("cpu", None)
     for worker in team:
         check_device(wanted.method, worker.device, METHODS)
     with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
         with stage("read", f"reading {name_of(graph)}") as progress:
             read = edgewise.read(graph, progress=progress, **{"weight": False, **reading})
-        with stage("compute", f"counting on {devices or team[0].device}") as progress:
-            result = _count(wanted, read, progress, team[0].device)
+        where = scheduler or devices or team[0].device
+        with stage("compute", f"counting on {where}") as progress, workers_of(scheduler) as client:
+            places = {"device": device if devices or scheduler else team[0].device, "devices": devices}
+            result = _count(wanted, read, progress, places | client)
         finish(stage, result, "counting some again" if verify else "", output, plot, to)
     if json:
         own = {name: getattr(result, name) for name in FACTS[kind]} | {"devices": list(result.devices)}
+        if scheduler is not None:
+            own["workers"] = len(result.devices)
         report.as_json(report.facts(result, team, clock, own, verify, output, plot))
     else:
         _show(wanted, result, team, clock, quiet)
@@ -190,6 +197,7 @@ def _check(wanted):
 def _without_meaning(wanted):
     """The options that only other kinds of counts have, and whether they were given."""
     of_counts = {
+        "scheduler": wanted.scheduler is not None,
         "count-directions": wanted.count_directions,
         "method": wanted.method != "auto",
         "schedule": wanted.schedule != "auto",
@@ -199,22 +207,21 @@ def _without_meaning(wanted):
     return {COUNTS: {}, CLUSTERING: of_counts, ESTIMATE: of_counts | of_vertices}[wanted.kind]
 
 
-def _count(wanted, graph, progress, device):
+def _count(wanted, graph, progress, places):
     if graph.directed:
         raise GraphError(
             f"{wanted.file} is directed, and cycles are counted in undirected graphs; use --undirected to "
             "take its edges in both directions"
         )
     if wanted.kind is ESTIMATE:
-        return edgewise.estimate_cycles(graph.to(device), wanted.length, **wanted.sampling)
-    team = {"device": device} if wanted.devices is None else {"devices": wanted.devices}
+        return edgewise.estimate_cycles(graph.to(places["device"]), wanted.length, **wanted.sampling)
     if wanted.kind is CLUSTERING:
-        result = edgewise.clustering(graph, **team)
+        result = edgewise.clustering(graph, **places)
         result.average  # noqa: B018 -- computed in this step, not in that of the report
         return result
     options = {"method": wanted.method, "schedule": wanted.schedule, "force": wanted.yes}
     options |= {"count_directions": wanted.count_directions, "progress": progress}
-    result = edgewise.cycle_counts(graph, wanted.length, **options, **team)
+    result = edgewise.cycle_counts(graph, wanted.length, **options, **places)
     result.total  # noqa: B018
     return result
 
@@ -226,6 +233,8 @@ def _show(wanted, result, team, clock, quiet):
         print(result.total, result.low, result.high)
     elif not quiet:
         where = report.device_in_words(team) if len(team) == 1 else ", ".join(result.devices)
+        if wanted.scheduler is not None:
+            where = report.counted(len(result.devices), "worker")
         schedule = f", schedule {wanted.schedule}" if wanted.schedule != "auto" else ""
         how = f"{result.method if wanted.kind is COUNTS else wanted.kind}, {where}{schedule}"
         report.closing_line(result, _in_words(wanted, result), how, clock, wanted.output)

@@ -120,6 +120,12 @@ def plot(what):
     return Annotated[Path | None, typer.Option(help=f"Picture of the {what} to draw (.png, .svg, .pdf).")]
 
 
+def scheduler(what):
+    """Option to share ``what`` among workers."""
+    text = f"Share {what} among the workers of a Dask cluster, or of N processes."
+    return Annotated[str | None, typer.Option(metavar="ADDRESS|local:N", help=text)]
+
+
 def choice(name, text, *tables):
     """Option to choose ``auto`` or a method in ``tables``; the help names those that are baselines."""
     methods = {name: method for table in tables for name, method in table.items()}

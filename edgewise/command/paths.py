@@ -12,7 +12,7 @@ import typer
 import edgewise
 from edgewise.command import options, report
 from edgewise.command.outputs import check_outputs, check_writable, on_terminal, or_standard_output
-from edgewise.command.stages import finish, stages
+from edgewise.command.stages import finish, stages, workers_of
 from edgewise.device import arrays, threads
 from edgewise.errors import GraphError, OptionError
 from edgewise.files.destinations import goes_to_standard_output
@@ -57,6 +57,7 @@ Measures = Annotated[
     typer.Option("--measures", help="Eccentricities, diameter, radius and centralities of all vertices."),
 ]
 Parents = Annotated[bool, typer.Option("--parents", help="Show the vertex before each on a shortest path.")]
+Scheduler = options.scheduler("the sources of --all-pairs or --measures")
 Output = options.output(
     "Table to write (Parquet, CSV, Arrow, JSON Lines), - is standard output; with --all-pairs a matrix "
     "(.npy or .zarr), which a repeated run continues after an interrupt. Otherwise a terminal shows the head "
@@ -90,6 +91,7 @@ class Wanted:
     output_format: str | None
     json: bool
     verify: bool
+    scheduler: str | None
 
     @property
     def matrix(self) -> str | None:
@@ -115,6 +117,7 @@ def paths(
     dtype: Dtype = None,
     device: options.Device = None,
     devices: options.Devices = None,
+    scheduler: Scheduler = None,
     thread_count: options.Threads = None,
     profile: options.Profile = False,
     json: options.Json = False,
@@ -124,17 +127,19 @@ def paths(
     kind = ALL if all_pairs else MEASURES if measures else ONE
     output = or_standard_output(output, output_format, shown=not json and not to)
     asked = graph, kind, source or [], to or [], cutoff, bfs, parents, str(method), dtype, devices
-    wanted = Wanted(*asked, output, output_format, json, verify)
+    wanted = Wanted(*asked, output, output_format, json, verify, scheduler)
     _check(wanted, measures)
     threads.use(thread_count)
     if device is None and devices is not None and kind is not ALL:
         raise OptionError("--devices is for --all-pairs; use --device")
-    team = options.team(device, devices)
+    team = options.team(device, devices) if scheduler is None else options.team("cpu", None)
     with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
         with stage("read", f"reading {name_of(graph)}") as progress:
             read = edgewise.read(graph, progress=progress, **reading)
-        with stage("compute", f"searching on {devices or team[0].device}") as progress:
-            result = _searched(wanted, read, team[0].device, progress)
+        where = scheduler or devices or team[0].device
+        with stage("compute", f"searching on {where}") as progress, workers_of(scheduler) as client:
+            places = {"device": device if devices or scheduler else team[0].device} | client
+            result = _searched(wanted, read, places, progress)
         finish(stage, result, "checking every edge" if verify else "")
         table = None if json and output is None else _table(wanted, result)
         finish(stage, table, output=None if wanted.matrix else output, to=output_format)
@@ -151,6 +156,8 @@ def _check(wanted, measures):
     methods = OF_ALL_PAIRS if kind is not ONE else OF_EDGES if wanted.bfs else OF_WEIGHTS
     if kind is ONE and not wanted.sources:
         raise OptionError("search from where? give --source ID; or --all-pairs or --measures")
+    if kind is ONE and wanted.scheduler is not None:
+        raise OptionError("--scheduler is for --all-pairs and --measures; leave it out")
     if kind is ALL and measures:
         raise OptionError("--all-pairs and --measures are two jobs; give one of the two")
     if kind is MEASURES and (wanted.sources or wanted.verify):
@@ -182,13 +189,11 @@ def _check(wanted, measures):
 
 def _searched(wanted, graph, where, progress):
     if wanted.kind is ONE:
-        return _from_sources(wanted, graph.to(where))
+        return _from_sources(wanted, graph.to(where["device"]))
     if wanted.bfs:
         graph = graph.without_weights()
     if wanted.kind is MEASURES:
-        return distance_measures(
-            graph, method=wanted.method, device=where, dtype=wanted.dtype, progress=progress
-        )
+        return distance_measures(graph, method=wanted.method, dtype=wanted.dtype, progress=progress, **where)
     return _all_pairs(wanted, graph, where, progress)
 
 
@@ -218,7 +223,6 @@ def _all_pairs(wanted, graph, where, progress):
         so_far[:] = done, blocks
         progress(done, blocks)
 
-    where = {"device": where} if wanted.devices is None else {"devices": wanted.devices}
     try:
         return all_pairs_shortest_paths(
             graph,
@@ -227,6 +231,7 @@ def _all_pairs(wanted, graph, where, progress):
             dtype=wanted.dtype,
             output=wanted.matrix,
             progress=note,
+            devices=wanted.devices,
             **where,
         )
     except KeyboardInterrupt:
@@ -298,7 +303,10 @@ def _show(wanted, result, table, team, clock, quiet):
         if wanted.kind is ALL and len(result.sources) > report.SHOWN_ROWS + 1:
             print(f"... and rows of {len(result.sources) - report.SHOWN_ROWS - 1:,} more sources")
     if not quiet:
-        how = f"{result.method}, {report.device_in_words(team)}"
+        device = report.device_in_words(team)
+        if wanted.scheduler is not None:
+            device = report.counted(len(result.devices), "worker")
+        how = f"{result.method}, {device}"
         report.closing_line(result, _found_in_words(wanted, result), how, clock, wanted.output)
 
 
@@ -332,6 +340,8 @@ def _found_in_words(wanted, result):
 def _facts(wanted, result, team):
     """The facts that other commands do not have."""
     common = {"method": result.method, **report.devices(result, team)}
+    if wanted.scheduler is not None:
+        common["workers"] = len(result.devices)
     own = {"weighted": result.weighted}
     if wanted.kind is ALL:
         return own | {"shape": list(result.distances.shape), "type": str(result.distances.dtype)} | common

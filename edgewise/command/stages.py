@@ -39,6 +39,18 @@ def stages(quiet=False, settle=None):
 
 
 @contextmanager
+def workers_of(scheduler):
+    """Context with the argument ``client`` for the workers of a scheduler; without one there is none."""
+    if scheduler is None:
+        yield {}
+        return
+    from edgewise.workers.dask import connected
+
+    with connected(scheduler) as client:
+        yield {"client": client}
+
+
+@contextmanager
 def _display(quiet):
     if quiet or not sys.stderr.isatty():
         yield lambda **_: None

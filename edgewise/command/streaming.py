@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from edgewise.command import report
+from edgewise.command import options, report
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.errors import OptionError
 
@@ -21,13 +21,7 @@ Vertices = Annotated[
     int | None,
     typer.Option(metavar="N", min=0, help="With --stream: number of vertices; integer ids are smaller."),
 ]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS|local:N",
-        help="Share tables among the workers of a Dask cluster, or of N processes.",
-    ),
-]
+Scheduler = options.scheduler("tables")
 
 
 class ScheduledStream:

@@ -30,7 +30,14 @@ from edgewise.device import arrays
 from edgewise.errors import OptionError, OutOfMemoryError, argument
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
-from edgewise.method import Method, Option, check_graph, check_method, check_one_or_several
+from edgewise.method import (
+    Method,
+    Option,
+    check_graph,
+    check_method,
+    check_one_or_several,
+    refuse_client,
+)
 from edgewise.weights import with_weight
 from edgewise.workers import SplitGraph, device_team
 
@@ -126,6 +133,7 @@ class ComponentsOptions(CallOptions, total=False):
     compress_between: int
     rounds: int
     rows: str
+    client: Any
 
 
 @overload
@@ -202,7 +210,8 @@ def connected_components(
     Raises
     ------
     OptionError
-        An unknown method or option; thresholds that do not ascend.
+        An unknown method or option; thresholds that do not ascend; a ``client``, which
+        :func:`edgewise.stream_components` takes.
     GraphError
         Thresholds without weights, or a weight that is NaN.
     DeviceError, OutOfMemoryError
@@ -219,6 +228,7 @@ def connected_components(
     >>> ew.connected_components(scored, thresholds=[0.75, 0.85]).counts.tolist()
     [3, 4]
     """
+    refuse_client(options, "stream_components")
     check_graph(graph, (Graph, SplitGraph))
     check_method(method, METHODS, options)
     _check_devices(graph, device, devices, merge)

@@ -2,8 +2,8 @@
 
 Each task reads its shards and writes a part (:mod:`~edgewise.components.shard_parts`), strings are numbered
 by dictionaries (:mod:`~edgewise.components.shard_strings`), and a few parts at a time are merged until two
-are left, which the caller merges itself.  The largest memory of any process is that of its parents: 4 bytes for each
-number up to the largest id, or for each distinct string.
+are left, which the caller merges itself.  The largest memory of any process is that of its parents: 4 bytes
+for each number up to the largest id, or for each distinct string.
 """
 
 from __future__ import annotations

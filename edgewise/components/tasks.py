@@ -14,26 +14,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import edgewise
 from edgewise.components.checkpoint import Checkpoint
-from edgewise.device import threads
-from edgewise.errors import EdgewiseError, FileError, OptionError, WorkerError, argument
+from edgewise.errors import FileError, WorkerError, argument
 from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.text_table import Mismatch
-from edgewise.workers.dask import check_version, worker_name
-from edgewise.workers.executors import Executor, threads_for
-
-#: How often a task is tried, and tasks submitted beforehand for each slot of the workers.
-TRIES, AHEAD = 2, 2
-#: What no second attempt changes.
-FINAL = (Mismatch, OptionError, WorkerError)
+from edgewise.workers.calls import Call, CallRun
+from edgewise.workers.dask import worker_name
+from edgewise.workers.executors import Executor
 
 
 class Task(NamedTuple):
@@ -146,15 +139,13 @@ def remove_task_folder(path: str | os.PathLike) -> None:
 
 
 def run_task(call: dict) -> dict:
-    """Do a task, unless it has been done; return its facts.  This is what workers run."""
-    check_version(worker_name(), edgewise.__version__, call["version"])
+    """Do a task, unless it has been done; return its facts."""
     folder, name = TaskFolder(call["folder"]), call["name"]
     if not folder.file(INPUTS).is_file():
         problem = f"worker {worker_name()} has no folder {folder.path}"
         raise WorkerError(f"{problem}; give {argument('checkpoint')} a new folder that all workers share")
     facts = folder.facts(name)
     if facts is None:
-        threads.use(min(threads_for(call["sharing"]), threads.count()))
         facts = call["run"](folder, name, **call["given"])
         folder.keep(name, facts)
     return facts
@@ -164,91 +155,39 @@ class TaskRun:
     """Runs tasks by an executor; ``listener(facts)`` is called with the facts of each that is done."""
 
     def __init__(self, executor: Executor, folder: TaskFolder, lasts: bool):
-        self.executor, self.folder = executor, folder
-        remedy = "repeat the call with the same" if lasts else "give"
-        where = f": what is done is in {folder.path}" if lasts else ""
-        #: The end of a message about tasks that could not be finished.
-        self.remedy = (
-            f"{remedy} {argument('checkpoint')} to continue{where}"
-            if lasts
-            else (f"{remedy} {argument('checkpoint')} a folder from which such a run continues")
-        )
+        self.folder = folder
+        given = argument("checkpoint")
+        remedy = f"give {given} a folder from which such a run continues"
+        if lasts:
+            remedy = f"repeat the call with the same {given} to continue: what is done is in {folder.path}"
+        self.calls = CallRun(executor, remedy, final=(Mismatch,))
 
     def run(self, tasks: Iterable[Task], listener: Callable[[dict], None] | None = None) -> dict[str, dict]:
         """Run all tasks, each after those that it needs; return their facts by name."""
         done: dict[str, dict] = {}
-        waiting, tries = deque[Task](), Counter[str]()
+        missing = {}
         for task in tasks:
             facts = self.folder.facts(task.name)
             if facts is None:
-                waiting.append(task)
+                missing[task.name] = task
             else:
                 self._end(task, facts, done, listener)
-        running: dict[Any, Task] = {}
-        completed = self.executor.as_completed(())
-        try:
-            self._submit(waiting, running, done, completed)
-            while running:
-                future = next(completed)
-                task = running.pop(future)
-                try:
-                    facts = self.executor.gather([future])[0]
-                except Exception as error:
-                    tries[task.name] += 1
-                    self._check_again(task, error, tries[task.name])
-                    waiting.appendleft(task)
-                else:
-                    self._end(task, facts, done, listener)
-                self._submit(waiting, running, done, completed)
-        finally:
-            for future in running:
-                with suppress(Exception):  # the workers may be gone
-                    future.cancel()
+
+        def is_ready(call):
+            return all(name in done for name in missing[call.name].after)
+
+        calls = [Call(task.name, run_task, (self._given(task),), task.about) for task in missing.values()]
+        with closing(self.calls.results(calls, is_ready)) as results:
+            for call, facts in results:
+                self._end(missing[call.name], facts, done, listener)
         return done
 
-    def _submit(self, waiting, running, done, completed):
-        """Submit tasks that have what they need, in their order."""
-        later = deque()
-        while waiting and len(running) < AHEAD * self.executor.slots:
-            task = waiting.popleft()
-            if not all(name in done for name in task.after):
-                later.append(task)
-                continue
-            call = {"run": task.run, "name": task.name, "given": task.given, "folder": str(self.folder.path)}
-            call |= {"version": edgewise.__version__, "sharing": self.executor.sharing}
-            try:
-                future = self.executor.submit(run_task, call)
-            except Exception as error:
-                raise self._stopped(error) from error
-            running[future] = task
-            completed.add(future)
-        waiting.extendleft(reversed(later))
+    def _given(self, task):
+        """What a worker is told of a task."""
+        return {"run": task.run, "name": task.name, "given": task.given, "folder": str(self.folder.path)}
 
     def _end(self, task, facts, done, listener):
         done[task.name] = facts
         self.folder.discard(task.spent)
         if listener is not None:
             listener(facts)
-
-    def _check_again(self, task, error, tries):
-        """Raise unless a task that has failed is to be tried again."""
-        if isinstance(error, FINAL):
-            raise error
-        if isinstance(error, self.executor.closed):
-            raise self._stopped(error) from error
-        if tries < TRIES:
-            return
-        if isinstance(error, self.executor.lost):
-            problem = (
-                f"workers died again and again while they did {task.about}, probably of too little memory"
-            )
-            raise WorkerError(f"{problem}; use fewer tasks at a time on each; {self.remedy}") from error
-        if isinstance(error, EdgewiseError):
-            error.add_note(str(EdgewiseError(f"{task.about} failed {tries} times; {self.remedy}")))
-            raise error
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise WorkerError(f"{task.about} failed {tries} times ({reason}); {self.remedy}") from error
-
-    def _stopped(self, error):
-        reason = " ".join((str(error) or type(error).__name__).split()).rstrip(".")
-        return WorkerError(f"the workers cannot be reached any more ({reason}); {self.remedy}")

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from edgewise.cycles import planning
+from edgewise.cycles.by_workers import count_by_workers, device_of_workers
 from edgewise.cycles.counting.ranked import by_vertex, check_undirected, ranked_of
 from edgewise.cycles.methods import METHODS, CycleMethod
 from edgewise.cycles.planning import SCHEDULES
@@ -23,9 +25,17 @@ from edgewise.device import arrays, each
 from edgewise.errors import OptionError, argument
 from edgewise.front import CallOptions, Progress, front, reporter
 from edgewise.graph import Graph
-from edgewise.method import check_device, check_method, check_one_or_several, is_number, worker_names
+from edgewise.method import (
+    check_device,
+    check_method,
+    check_one_or_several,
+    is_number,
+    kind_of,
+    worker_names,
+)
 from edgewise.timer import timer
 from edgewise.workers import DeviceTeam, Worker, device_team
+from edgewise.workers.executors import Executor, executor_of
 
 __all__ = ["METHODS", "SCHEDULES", "CycleMethod", "Cycles", "check_length", "cycle_counts"]
 
@@ -36,6 +46,7 @@ class CycleOptions(CallOptions, total=False):
     schedule: str
     force: bool
     cap: int
+    client: Any
 
 
 @front
@@ -76,6 +87,9 @@ def cycle_counts(
           ``"static-weighted:10"`` and ``"queue:64"`` take a number.  ``"auto"``, the default, leaves the CPU
           out beside GPUs where it would not help.
         * ``force`` : bool. Go on where the work should take days, and let no method give up by itself.
+        * ``client`` : :class:`distributed.Client` or :class:`concurrent.futures.Executor`. Its workers share
+          the vertices, each with its own copy of the graph, on the CPU or on the GPUs that ``device`` names;
+          ``devices`` and ``schedule`` are for one process.
         * Others are those of the method, such as ``cap`` of ``"enumerate"``.
 
     Returns
@@ -92,6 +106,8 @@ def cycle_counts(
         days.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
+    WorkerError
+        The workers of ``client`` cannot take part, have another version of edgewise, or were lost.
 
     Examples
     --------
@@ -104,22 +120,30 @@ def cycle_counts(
     [1, 1, 1, 1]
     """
     schedule, force = options.pop("schedule", "auto"), options.pop("force", False)
+    client = options.pop("client", None)
     check_undirected(graph)
     check_length(length, method)
     check_method(method, METHODS, options)
     check_one_or_several(device, devices)
-    if devices is not None:
+    if client is not None:
+        where = device_of_workers(device, devices, schedule)
+        client = executor_of(client, where)
+        team = DeviceTeam(Worker(f"{kind_of(where)}:{slot}", where) for slot in range(client.slots))
+    elif devices is not None:
         team = device_team(devices)
     else:
         where = graph.device if device is None else arrays.resolve(device)
         team = DeviceTeam([Worker(worker_names(where)[0], where)])
     for worker in team:
         check_device(method, worker.device, METHODS)
-    request = _Request(int(length), method, options, team, planning.parse(schedule), bool(force), reporter())
-    device = team[0].device
+    progress, how = reporter(), planning.parse(schedule)
+    request = _Request(int(length), method, options, team, how, bool(force), progress, client)
+    device = team[0].device if client is None else "cpu"
     graph = graph.to(device)
     with arrays.guard(device):
-        counted = _count_prepared(graph, request, device) or _count_whole(graph, request)
+        counted = None
+        if client is None:
+            counted = _count_prepared(graph, request, device) or _count_whole(graph, request)
         counted = counted or _count_by_tasks(graph, request)
         if count_directions:
             counted = counted._replace(counts=2 * counted.counts)
@@ -140,7 +164,10 @@ def check_length(length: Any, method: str = "auto") -> None:
 
 
 class _Request(NamedTuple):
-    """What is to be counted, how, and by which devices; ``schedule`` is a name and a number."""
+    """What is to be counted, how, and by which devices; ``schedule`` is a name and a number.
+
+    The devices are those of the workers of the ``executor``, if there is one.
+    """
 
     length: int
     method: str
@@ -149,6 +176,7 @@ class _Request(NamedTuple):
     schedule: tuple[str, float]
     force: bool
     progress: Progress | None
+    executor: Executor | None
 
 
 class _Counted(NamedTuple):
@@ -237,7 +265,11 @@ def _count_by_tasks(graph, request):
     with timer("count"):
         start = perf_counter()
         job = planning.Job(_starter(METHODS[name], request), ranked, tasks, dealer, seconds, request.progress)
-        counts = by_vertex(arrays.move(planning.count_tasks(job, team.devices), graph.device), ranked)
+        if request.executor is None:
+            counts = arrays.move(planning.count_tasks(job, team.devices), graph.device)
+        else:
+            counts = count_by_workers(job, request.executor, team[0].device)
+        counts = by_vertex(counts, ranked)
         arrays.synchronize(graph.device)
         seconds = perf_counter() - start
     return _Counted(name, seconds, counts, ranked.n_self_loops, ranked.n_duplicates, team.names)
@@ -246,8 +278,4 @@ def _count_by_tasks(graph, request):
 def _starter(method, request):
     """Function that starts a solver on the device of a ranked graph."""
     endless = {"cap": 2**63 - 1} if request.force and "cap" in method.options else {}
-
-    def start(ranked, order):
-        return method.run(ranked, order, length=request.length, **endless | request.options)
-
-    return start
+    return partial(method.run, length=request.length, **endless | request.options)

@@ -426,7 +426,7 @@ class _Count:
 
     def _counts(self, worker, device):
         job, n_queued = self.job, 0 if device == "cpu" else self.n_queued
-        solver = job.start(_moved(job.ranked, device), arrays.move(job.tasks.order, device))
+        solver = job.start(moved(job.ranked, device), arrays.move(job.tasks.order, device))
         stream, queued, since = streams.current(device) if n_queued else None, deque(), perf_counter()
         while not self.stopped and (run := job.dealer.take(worker)) is not None:
             if not queued:
@@ -454,7 +454,8 @@ class _Count:
         return now
 
 
-def _moved(ranked, device):
+def moved(ranked, device):
+    """The ranked graph on a device; itself if it is there."""
     if device == ranked.device:
         return ranked
     return Ranked(*(arrays.move(array, device) for array in ranked[:4]), *ranked[4:6])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -32,7 +32,9 @@ from edgewise.method import (
     check_method,
     check_one_or_several,
     check_weights,
+    client_of,
     is_of_rows,
+    refuse_client,
 )
 from edgewise.paths.sssp.weights import SIMILARITY
 from edgewise.weights import WeightOptions, takes_weight
@@ -77,6 +79,12 @@ METHODS = {
 }
 
 
+class ForestOptions(WeightOptions, total=False):
+    """Options of every public function, and one that is refused."""
+
+    client: Any
+
+
 @front
 @takes_weight
 def minimum_spanning_forest(
@@ -86,7 +94,7 @@ def minimum_spanning_forest(
     method: str = "auto",
     device: str | None = None,
     devices: str | Sequence[str] | None = None,
-    **options: Unpack[WeightOptions],
+    **options: Unpack[ForestOptions],
 ) -> SpanningForest:
     """Find the minimum spanning forest of a graph: a spanning tree of least weight for each component.
 
@@ -105,6 +113,8 @@ def minimum_spanning_forest(
         Several devices that share the edges: ``"all"`` (every GPU), ``"cpu+cuda"``, or devices such as
         ``["cuda:0", "cuda:1"]``; ``"cpu:0"``, ``"cpu:1"`` ... are workers on the CPU.  The result is on the
         device of the graph.
+    **options
+        ``client`` is refused, since the workers of one share tables: see :func:`edgewise.stream_forest`.
 
     Returns
     -------
@@ -118,7 +128,7 @@ def minimum_spanning_forest(
         A directed graph, a graph without weights, or a weight that is NaN; weights that were taken by default
         from a column that sounds like a score, without ``maximum=True`` or ``weight``.
     OptionError
-        An unknown method, or both of ``device`` and ``devices``.
+        An unknown method, or both of ``device`` and ``devices``; a ``client``.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -130,6 +140,8 @@ def minimum_spanning_forest(
     >>> forest.edges.tolist(), round(forest.weight, 1)
     ([0, 2, 3], 2.4)
     """
+    client_of(options, "minimum_spanning_forest")
+    refuse_client(options, "stream_forest")
     check_graph(graph)
     check_method(method, METHODS, {})
     check_one_or_several(device, devices)

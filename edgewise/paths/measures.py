@@ -8,8 +8,9 @@ devices.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from edgewise.front import front, reporter
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, on_device, worker_names
 from edgewise.paths.apsp import METHODS
+from edgewise.paths.apsp.by_workers import WorkerRows, check_places
 from edgewise.paths.apsp.search import Search, TooLarge, rows_of_a_block
 from edgewise.paths.bfs import bfs
 from edgewise.paths.result import unreached
@@ -155,6 +157,7 @@ def distance_measures(
     device: str | None = None,
     dtype: Literal["int32", "int64", "float32", "float64"] | None = None,
     wf_improved: bool = True,
+    client: Any = None,
     **options: Unpack[WeightOptions],
 ) -> DistanceMeasures:
     """Find eccentricities, diameter, radius, center, periphery, closeness and the average distance.
@@ -176,6 +179,9 @@ def distance_measures(
         Type of the distances; by default that of the weights, or a wider one where a distance needs it.
     wf_improved : bool
         Scale closeness by the share of vertices from which a path comes (Wasserman and Faust).
+    client : distributed.Client or concurrent.futures.Executor, optional
+        Its workers share the searches, each with its own copy of the graph; the distances come back to the
+        caller, who adds them up.
 
     Returns
     -------
@@ -189,6 +195,8 @@ def distance_measures(
         An unknown method or option.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
+    WorkerError
+        The workers of ``client`` cannot take part, have another version of edgewise, or were lost.
 
     Examples
     --------
@@ -200,13 +208,22 @@ def distance_measures(
     """
     check_graph(graph)
     check_method(method, METHODS, {})
+    if client is not None:
+        check_places(device, None)
+        device = "cpu"
     graph = on_device(graph, device)
     start, progress = perf_counter(), reporter() or (lambda done, blocks: None)
-    search = Search(METHODS, graph, method, dtype, all_sources=graph.n_vertices <= MAX_WHOLE_MATRIX)
+    whole = client is None and graph.n_vertices <= MAX_WHOLE_MATRIX
+    search = Search(METHODS, graph, method, dtype, all_sources=whole)
+    found_in: Any = partial(_searched, search)
+    names = worker_names(graph.device)
+    if client is not None:
+        workers = WorkerRows(search, client, "repeat the call")
+        found_in, names = workers.blocks_in_order, workers.names
     with arrays.guard(graph.device), np.errstate(over="ignore"):
         while True:
             try:
-                farthest, reached, total, inverse = _added_up(search, progress)
+                farthest, reached, total, inverse = _added_up(search, found_in, progress)
                 break
             except TooLarge:
                 search.widen()
@@ -218,27 +235,35 @@ def distance_measures(
         average = np.inf
     run = graph, search.name, perf_counter() - start
     measures = eccentricities, closeness, inverse
-    return DistanceMeasures(*run, search.weighted, *measures, average, devices=worker_names(graph.device))
+    return DistanceMeasures(*run, search.weighted, *measures, average, devices=names)
 
 
-def _added_up(search, progress):
+def _searched(search, blocks):
+    """Yield the distances from the sources of each block, which those of the next one replace."""
+    n = search.graph.n_vertices
+    whole = arrays.empty(max(map(len, blocks), default=0) * n, search.dtype, search.graph.device)
+    for sources in blocks:
+        some = whole[: len(sources) * n]
+        search.into(sources, some)
+        yield some
+
+
+def _added_up(search, found_in, progress):
     """Row maxima, and for each column: sources with a path, sums of distances and of 1 / distances."""
     n, device, dtype = search.graph.n_vertices, search.graph.device, search.dtype
     rows = rows_of_a_block(n, n, dtype)
-    block = arrays.empty(min(rows, n) * n, dtype, device)
     farthest = arrays.empty(n, dtype, device)
     reached = arrays.zeros(n, np.int64, device)
     # n distances of 31 bits have a sum of less than 63; those of 63 bits may not, so their sum is rounded.
     total = arrays.zeros(n, np.int64 if dtype == np.int32 else np.float64, device)
     inverse = arrays.zeros(n, np.float64, device)
-    none, blocks = dtype.type(unreached(dtype)), -(-n // rows)
-    for number in range(blocks):
-        sources = np.arange(number * rows, min((number + 1) * rows, n))
-        some = block[: len(sources) * n]
-        search.into(sources, some)
-        row_maximum(len(sources), some, n, none, farthest[number * rows :])
-        add_column(n, some, len(sources), n, none, reached, total, inverse)
-        progress(number + 1, blocks)
+    none, vertices = dtype.type(unreached(dtype)), np.arange(n)
+    blocks = [vertices[first : first + rows] for first in range(0, n, rows)]
+    for number, some in enumerate(found_in(blocks)):
+        height = len(blocks[number])
+        row_maximum(height, some, n, none, farthest[number * rows :])
+        add_column(n, some, height, n, none, reached, total, inverse)
+        progress(number + 1, len(blocks))
     return (arrays.move(array, "cpu") for array in (farthest, reached, total, inverse))
 
 

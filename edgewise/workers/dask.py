@@ -21,24 +21,37 @@ from edgewise.errors import OptionError, WorkerError, argument
 PATIENCE, GONE = 30, 120
 #: Seconds between two looks at the futures, and at the number of workers.
 PAUSE, LOOK = 0.01, 2
+#: Resource of the workers that have a GPU: ``dask worker --resources GPU=1``.
+GPU = "GPU"
+
+
+class GoneError(Exception):
+    """A scattered value was on no worker any more when a task needed it."""
 
 
 class DaskExecutor:
     """A :class:`distributed.Client`, after a check of the versions of its workers."""
 
-    def __init__(self, client: Any):
+    def __init__(self, client: Any, device: str = "cpu"):
         from distributed import CancelledError, KilledWorker
         from distributed.comm import CommClosedError
 
         self.client = client
         self.lost: tuple[type[BaseException], ...] = (KilledWorker,)
+        self.gone: tuple[type[BaseException], ...] = (GoneError,)
+        self.cancelled = CancelledError
+        #: Keys of the futures that have an argument of :meth:`scatter`.
+        self.takes_scattered: set[str] = set()
         self.closed: tuple[type[BaseException], ...] = (CancelledError, CommClosedError)
         if getattr(client, "asynchronous", False):
             raise OptionError(f"{argument('client')} is asynchronous; give one that waits for results")
         self._wait_for_workers()
         self._check_versions()
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
-        self.slots = max(1, sum(worker["nthreads"] for worker in workers))
+        gpus = 0 if device == "cpu" else int(sum(worker["resources"].get(GPU, 0) for worker in workers))
+        #: What a task takes of the resources of its worker.
+        self.needs = {"resources": {GPU: 1}} if gpus else {}
+        self.slots = max(1, gpus or sum(worker["nthreads"] for worker in workers))
         busiest = Counter[str]()
         for worker in workers:
             busiest[worker["host"]] += worker["nthreads"]
@@ -60,19 +73,52 @@ class DaskExecutor:
         return getattr(self.client.scheduler, "address", None) or "at this address"
 
     def submit(self, function: Callable, *arguments: Any) -> Any:
-        return self.client.submit(function, *arguments, pure=False)
+        given = [one.future() if isinstance(one, Scattered) else one for one in arguments]
+        future = self.client.submit(function, *given, pure=False, **self.needs)
+        if any(isinstance(one, Scattered) for one in arguments):
+            self.takes_scattered.add(future.key)
+        return future
 
     def scatter(self, value: Any) -> Any:
-        return self.client.scatter(value, broadcast=True, hash=False)
+        return Scattered(self, value)
 
     def gather(self, calls: Iterable[Any]) -> list:
-        return self.client.gather(list(calls))
+        calls = list(calls)
+        try:
+            return self.client.gather(calls)
+        except self.cancelled as error:
+            has_value = not self.takes_scattered.isdisjoint(one.key for one in calls)
+            if has_value and self.client.status == "running":
+                raise GoneError("what was handed to the workers has gone with them") from error
+            raise
 
     def as_completed(self, calls: Iterable[Any]) -> Any:
         from distributed import as_completed
 
         completed = as_completed(list(calls), raise_errors=False)
-        return Watched(completed, lambda: len(self.client.scheduler_info(n_workers=-1)["workers"]))
+        return Watched(completed, self._count)
+
+    def _count(self):
+        """Number of workers; 0 if the scheduler does not answer."""
+        try:
+            return len(self.client.scheduler_info(n_workers=-1)["workers"])
+        except OSError:
+            return 0
+
+
+class Scattered:
+    """A value for all workers, which is handed out again when all that had it are gone."""
+
+    def __init__(self, executor: DaskExecutor, value: Any):
+        self.executor, self.value, self.held = executor, value, None
+
+    def future(self) -> Any:
+        """What stands for the value as an argument of a task."""
+        if self.held is None or self.held.cancelled():
+            client = self.executor.client
+            client.wait_for_workers(1, timeout=GONE)
+            (self.held,) = client.scatter([self.value], broadcast=True, hash=False)
+        return self.held
 
 
 class Watched:
@@ -101,7 +147,7 @@ class Watched:
                 seen = looked if self.count() else seen
             if monotonic() - seen > GONE:
                 problem = f"the cluster has had no worker for {GONE} seconds"
-                raise WorkerError(f"{problem}; start workers and repeat the call with its checkpoint")
+                raise WorkerError(f"{problem}; start workers and repeat the call")
         return next(self.completed)
 
 
@@ -151,7 +197,10 @@ def connected(scheduler: str) -> Iterator[Any]:
         raise OptionError(f"{problem}; pip install 'edgewise[dask]'") from None
     if workers:
         own = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
-        with distributed.LocalCluster(**own) as cluster, distributed.Client(cluster) as client:
+        with (
+            distributed.LocalCluster(**own) as cluster,
+            distributed.Client(cluster, direct_to_workers=True) as client,
+        ):
             yield client
         return
     try:

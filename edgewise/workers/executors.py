@@ -9,10 +9,16 @@ needs a class with these methods, and a line in :func:`executor_of`.
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Iterable
 from concurrent import futures
+from functools import lru_cache
 from queue import SimpleQueue
+from tempfile import mkstemp
 from typing import Any, Protocol
+from weakref import finalize
+
+import numpy as np
 
 from edgewise.errors import OptionError, argument
 
@@ -28,6 +34,9 @@ class Executor(Protocol):
         Number of tasks that share the cores of a machine.
     lost : tuple of type
         Exceptions of a future whose worker has died; the task may be submitted again.
+    gone : tuple of type
+        Exceptions of a future whose scattered arguments have gone with the workers that had them.  They are
+        handed out again when the task is submitted again.
     closed : tuple of type
         Exceptions of a future after which nothing more can be submitted.
     """
@@ -35,6 +44,7 @@ class Executor(Protocol):
     slots: int
     sharing: int
     lost: tuple[type[BaseException], ...]
+    gone: tuple[type[BaseException], ...]
     closed: tuple[type[BaseException], ...]
 
     def submit(self, function: Callable, *arguments: Any) -> Any:
@@ -58,6 +68,7 @@ class PoolExecutor:
     """An executor of :mod:`concurrent.futures`: threads, or processes of this machine."""
 
     lost: tuple[type[BaseException], ...] = ()
+    gone: tuple[type[BaseException], ...] = ()
     closed: tuple[type[BaseException], ...] = (futures.BrokenExecutor, futures.CancelledError)
 
     def __init__(self, pool: futures.Executor):
@@ -69,13 +80,56 @@ class PoolExecutor:
         return self.pool.submit(function, *arguments)
 
     def scatter(self, value: Any) -> Any:
-        return value
+        return Stored(value) if isinstance(self.pool, futures.ProcessPoolExecutor) else value
 
     def gather(self, calls: Iterable[Any]) -> list:
         return [call.result() for call in calls]
 
     def as_completed(self, calls: Iterable[Any]) -> Any:
         return Completed(calls)
+
+
+class Shared:
+    """Base of what is handed to all workers, whose arrays are aligned and writable wherever they arrive.
+
+    Arrays that were received may be neither, and compiled code for these is other code.
+    """
+
+    def __setstate__(self, state: dict[str, Any]):
+        vars(self).update({name: usable(value) for name, value in state.items()})
+
+
+def usable(value: Any) -> Any:
+    """Return an array, or a tuple with arrays, that is aligned and writable; itself if it is."""
+    if isinstance(value, np.ndarray):
+        return np.require(value, requirements=("ALIGNED", "WRITEABLE"))
+    if isinstance(value, tuple):
+        values = map(usable, value)
+        return type(value)(*values) if hasattr(value, "_fields") else tuple(values)
+    return value
+
+
+class Stored:
+    """A value in a temporary file, which each process reads once; there it is the value itself.
+
+    The file is removed with the object.
+    """
+
+    def __init__(self, value: Any):
+        descriptor, self.path = mkstemp(".pickle", "edgewise-")
+        finalize(self, os.unlink, self.path)
+        with os.fdopen(descriptor, "wb") as file:
+            pickle.dump(value, file, protocol=pickle.HIGHEST_PROTOCOL)
+
+    def __reduce__(self):
+        return stored_value, (self.path,)
+
+
+@lru_cache(maxsize=1)
+def stored_value(path: str) -> Any:
+    """Return the value in a file of :class:`Stored`; the last one is kept."""
+    with open(path, "rb") as file:
+        return pickle.load(file)
 
 
 class Completed:
@@ -107,8 +161,10 @@ def threads_for(sharing: int) -> int:
     return max(1, (os.cpu_count() or 1) // max(1, sharing))
 
 
-def executor_of(client: Any) -> Executor:
-    """Return the executor for what a caller gave as ``client``.
+def executor_of(client: Any, device: str = "cpu") -> Executor:
+    """Return the executor for what a caller gave as ``client``, to be used for tasks on a kind of device.
+
+    Where a device is a GPU, and workers of Dask have the resource ``GPU``, each task takes one of these.
 
     Raises
     ------
@@ -122,7 +178,7 @@ def executor_of(client: Any) -> Executor:
     if type(client).__module__.partition(".")[0] in ("distributed", "dask"):
         from edgewise.workers.dask import DaskExecutor
 
-        return DaskExecutor(client)
+        return DaskExecutor(client, device)
     if all(hasattr(client, name) for name in ("submit", "scatter", "gather", "as_completed")):
         return client
     given = f"{argument('client')} is a {type(client).__name__}"

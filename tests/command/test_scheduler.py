@@ -54,6 +54,61 @@ def test_forest(address, shards, tmp_path, capsys):
     assert one.read_bytes() == other.read_bytes()
 
 
+@pytest.fixture
+def edges(tmp_path):
+    path = tmp_path / "edges.csv"
+    ends = np.random.default_rng(1).integers(0, 90, (2, 400))
+    ew.write(
+        pa.table({"left": [f"v{one}" for one in ends[0]], "right": [f"v{one}" for one in ends[1]]}), path
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    "words, suffix",
+    (
+        (["paths", "--all-pairs"], ".npy"),
+        (["paths", "--measures"], ".csv"),
+        (["cycles", "--length", "4"], ".csv"),
+    ),
+)
+def test_graphs(words, suffix, address, edges, tmp_path, capsys):
+    page, *words = words
+    one, other = tmp_path / f"one{suffix}", tmp_path / f"other{suffix}"
+    assert run([page, str(edges), *words, "--device", "cpu", "-o", str(one)]) == 0
+    assert "CPU)" in capsys.readouterr().out
+    words = [page, str(edges), *words, "--scheduler", address]
+    assert run([*words, "-o", str(other)]) == 0
+    assert ", 2 workers) -> " in capsys.readouterr().out
+    assert one.read_bytes() == other.read_bytes()
+    assert run([*words, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["workers"], facts["devices"]) == (2, ["cpu:0", "cpu:1"])
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    (
+        (["paths", "--source", "v1"], "--scheduler is for --all-pairs and --measures; leave it out"),
+        (
+            ["paths", "--all-pairs", "--devices", "cpu:0,cpu:1"],
+            "--devices is for one process; with --scheduler",
+        ),
+        (["paths", "--all-pairs", "--method", "floyd-warshall"], "leave out --scheduler, or use --method"),
+        (["cycles", "--clustering"], "--scheduler has no meaning with --clustering"),
+        (
+            ["cycles", "--length", "3", "--schedule", "static"],
+            "--schedule is for one process; leave it out with",
+        ),
+    ),
+)
+def test_what_graphs_cannot_be_asked(words, message, address, edges, capsys):
+    page, *words = words
+    assert run([page, str(edges), *words, "--scheduler", address]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and message in err and err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     "words, message",
     (

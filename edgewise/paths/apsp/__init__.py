@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 from edgewise.device import arrays
 from edgewise.front import front, reporter
 from edgewise.graph import Graph
-from edgewise.method import check_graph, check_method, check_one_or_several, worker_names
+from edgewise.method import check_graph, check_method, check_one_or_several, client_of, worker_names
+from edgewise.paths.apsp.by_workers import WorkerJob, check_places
 from edgewise.paths.apsp.driver import Job, Request
 from edgewise.paths.apsp.floyd_warshall import floyd_warshall, floyd_warshall_simple
 from edgewise.paths.apsp.johnson import johnson
@@ -59,6 +60,12 @@ METHODS = {
 }
 
 
+class AllPairsOptions(WeightOptions, total=False):
+    """Options of :func:`all_pairs_shortest_paths`: a client, and those of every public function."""
+
+    client: Any
+
+
 @front
 @takes_weight
 def all_pairs_shortest_paths(
@@ -70,7 +77,7 @@ def all_pairs_shortest_paths(
     devices: str | Sequence[str] | None = None,
     dtype: Literal["int32", "int64", "float32", "float64"] | None = None,
     output: str | Path | None = None,
-    **options: Unpack[WeightOptions],
+    **options: Unpack[AllPairsOptions],
 ) -> AllPairs:
     """Compute the distances from every vertex, or from chosen ones, to every vertex.
 
@@ -96,6 +103,10 @@ def all_pairs_shortest_paths(
         File for distances that are too many for memory: a NumPy file (``.npy``), or a Zarr array (``.zarr``,
         needs the package zarr).  It is written block by block under a hidden name beside it; an interrupted
         run continues after the last block when it is run again.
+    **options
+        * ``client`` : :class:`distributed.Client` or :class:`concurrent.futures.Executor`. Its workers share
+          the sources, each with its own copy of the graph.  The distances are those of one process by the
+          same method; ``"auto"`` takes none that keeps the whole matrix.
 
     Returns
     -------
@@ -113,6 +124,8 @@ def all_pairs_shortest_paths(
         The device is not there, or the matrix does not fit.
     FileError
         The output cannot be written, or an interrupted run was of another job.
+    WorkerError
+        The workers of ``client`` cannot take part, have another version of edgewise, or were lost.
 
     Examples
     --------
@@ -127,6 +140,10 @@ def all_pairs_shortest_paths(
     check_graph(graph)
     check_one_or_several(device, devices)
     check_method(method, METHODS, {})
+    if (client := client_of(options, "all_pairs_shortest_paths")) is not None:
+        check_places(device, devices)
+        request = Request(method, sources, dtype, ("cpu",), output, reporter())
+        return WorkerJob(METHODS, graph, request, client).run()
     if devices is None:
         names = worker_names(graph.device if device is None else arrays.resolve(device))
     else:

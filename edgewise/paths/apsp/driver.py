@@ -83,11 +83,8 @@ class Job:
         #: Where the blocks are put together.
         self.device = self.graph.device if len(devices) == 1 else "cpu"
 
-        def fits(full_matrix, dtype):
-            return first_too_small(self._memory_needed(full_matrix, dtype)) is None
-
-        all_sources = len(self.sources) * 2 > n
-        self.search = Search(methods, self.graph, request.method, request.dtype, all_sources, devices, fits)
+        how = request.method, request.dtype, len(self.sources) * 2 > n
+        self.search = Search(methods, self.graph, *how, devices, self._fits)
         #: A search on each device, which take blocks of sources in turn.
         self.device_workers = [self.search]
         if len(devices) > 1:
@@ -159,6 +156,10 @@ class Job:
         with arrays.guard(search.graph.device), np.errstate(over="ignore"):
             search.into(self.sources[block * rows : (block + 1) * rows], values)
 
+    def _fits(self, full_matrix, dtype):
+        """Whether a search with or without the full matrix fits the memory."""
+        return first_too_small(self._memory_needed(full_matrix, dtype)) is None
+
     def _memory_needed(self, full_matrix, dtype):
         """Bytes needed on each device."""
         height, width = self.shape
@@ -201,6 +202,15 @@ class Job:
 
     def _fill(self, file):
         """Search for the blocks that are not in the file yet."""
+        if file.done:
+            self.progress(len(file.done), file.blocks)
+        try:
+            self._search_missing(file, [block for block in range(file.blocks) if block not in file.done])
+        except TooLarge:
+            file.discard()
+            raise
+
+    def _search_missing(self, file, missing):
         (height, width), rows, lock = file.shape, file.rows, Lock()
 
         def serve(search, block):
@@ -212,14 +222,7 @@ class Job:
                 file.put(block, values)
                 self.progress(len(file.done), file.blocks)
 
-        if file.done:
-            self.progress(len(file.done), file.blocks)
-        try:
-            missing = [block for block in range(file.blocks) if block not in file.done]
-            share_out(self.device_workers, missing, serve)
-        except TooLarge:
-            file.discard()
-            raise
+        share_out(self.device_workers, missing, serve)
 
     def _facts(self):
         """What the distances depend on, for the journal of an output."""
