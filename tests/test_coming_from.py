@@ -16,7 +16,8 @@ PAGE = (DOCS / "coming-from.md").read_text()
 TABLE = re.compile(r"<!-- names of (\w+) -->\n(.*?)<!-- /names -->", re.DOTALL)
 #: The name of each public class in the reference, such as Components, and its module.
 CLASSES = {
-    name: module for module, name in re.findall(r"^   ((?:\w+\.)+)([A-Z]\w+)$", (DOCS / "api.md").read_text(), re.M)
+    name: module
+    for module, name in re.findall(r"^   ((?:\w+\.)+)([A-Z]\w+)$", (DOCS / "api.md").read_text(), re.M)
 }
 #: Where the names of a table of another library live.
 THEIRS = {
