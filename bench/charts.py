@@ -1,8 +1,8 @@
 """Charts of results in the documentation: SVG, for light and dark pages.
 
 Text and axes are grey, the background is transparent, and colours are of medium lightness.  A chart has
-panels side by side.  A panel has a row for each case with a dot for each program (:func:`dots`), or a line for
-each case (:func:`lines`).
+panels side by side.  A panel has a row for each case with a dot for each program (:func:`dots`), or a line
+for each case (:func:`lines`).
 """
 
 from pathlib import Path

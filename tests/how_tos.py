@@ -8,7 +8,10 @@ DATA = Path(os.environ.get("EDGEWISE_TEST_DATA") or Path(__file__).resolve().par
 #: The files of each page: the name there, and where the graph is among the real ones.
 HOW_TOS = {
     "nightly": {},
-    "roads": {"rome99.gr": "rome99/rome99.gr.gz", "luxembourg_osm.mtx": "luxembourg_osm/luxembourg_osm.mtx.gz"},
+    "roads": {
+        "rome99.gr": "rome99/rome99.gr.gz",
+        "luxembourg_osm.mtx": "luxembourg_osm/luxembourg_osm.mtx.gz",
+    },
     "meshes": {},
     "social": {"facebook_combined.txt.gz": "ego-Facebook/facebook_combined.txt.gz"},
 }
