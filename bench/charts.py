@@ -108,7 +108,7 @@ def _scale(axis, set_scale, panel, values):
 
 
 def _figure(panels, height):
-    figure = Figure(figsize=(8.6, height + 0.4), layout="constrained")
+    figure = Figure(figsize=(7.6, height + 0.4), layout="constrained")
     figure.patch.set_alpha(0)
     return figure, figure.subplots(1, panels, squeeze=False)[0]
 
@@ -134,5 +134,5 @@ def _saved(figure, axes, name, text):
     style = {"loc": "outside lower center", "ncols": min(5, len(shown)), "fontsize": 8, "frameon": False}
     figure.legend(shown.values(), shown, labelcolor=INK, **style)
     PICTURES.mkdir(parents=True, exist_ok=True)
-    figure.savefig(PICTURES / f"{name}.svg", metadata={"Date": None})
-    return f"![{text}](pictures/{name}.svg)"
+    figure.savefig(PICTURES / f"chart-{name}.svg", metadata={"Date": None})
+    return f"![{text}](pictures/chart-{name}.svg)"

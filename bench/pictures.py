@@ -5,10 +5,10 @@
     python bench/pictures.py meshes [MESH.graph.gz ...]
     python bench/pictures.py pages
 
-A result is that of ``surface.py`` or ``scaling.py``, by default the one in ``bench/results``, and a picture goes
-to ``docs/pictures``.  The state before is drawn in grey where the result has it.  Meshes are drawn in the colours
-of their parts, by default those of ``../shared/data``.  ``pages`` runs the how-tos of the documentation that draw
-pictures, and keeps these.  Charts are drawn by ``tables.py``, see :mod:`charts`.
+A result is that of ``surface.py`` or ``scaling.py``, by default the one in ``bench/results``, and a picture
+goes to ``docs/pictures``.  The state before is drawn in grey where the result has it.  Meshes are drawn in
+the colours of their parts, by default those of ``../shared/data``.  ``pages`` runs the how-tos of the
+documentation that draw pictures, and keeps these.  Charts are drawn by ``tables.py``, see :mod:`charts`.
 """
 
 import argparse

@@ -131,5 +131,5 @@ def test_transfers_and_their_picture(tmp_path, bench, monkeypatch):
 
     monkeypatch.setattr(charts, "PICTURES", tmp_path)
     monkeypatch.setattr(record, "RESULTS", tmp_path)
-    assert tables_transactions.protocols("cpu").endswith("(pictures/transactions-cpu.svg)")
-    assert "wound-wait" not in (tmp_path / "transactions-cpu.svg").read_text()  # letters are drawn as paths
+    assert tables_transactions.protocols("cpu").endswith("(pictures/chart-transactions-cpu.svg)")
+    assert "wound-wait" not in (tmp_path / "chart-transactions-cpu.svg").read_text()  # letters are drawn as paths
