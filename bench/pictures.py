@@ -124,9 +124,10 @@ def pages():
     """Run the how-tos that draw pictures, and keep those that they show."""
     import os
     import re
-    import shutil
     import sys
     import tempfile
+
+    from PIL import Image
 
     root = PICTURES.parent.parent
     sys.path.insert(0, str(root))
@@ -143,7 +144,7 @@ def pages():
             os.chdir(folder)
             run_page(text, Path(folder))
             for picture in drawn:
-                shutil.copy(picture, PICTURES)
+                Image.open(picture).quantize(64).save(PICTURES / picture, optimize=True)
                 print(PICTURES / picture)
 
 

@@ -1,5 +1,6 @@
 """Sphinx configuration."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -44,3 +45,12 @@ html_copy_source = False
 html_extra_path = ["llms.txt"]
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
+
+
+def without_last_blank_lines(app, page, source):
+    """Drop the blank line with which examples end in the sources, where doctest needs it."""
+    source[0] = re.sub(r"\n+^```$", "\n```", source[0], flags=re.MULTILINE)
+
+
+def setup(app):
+    app.connect("source-read", without_last_blank_lines)

