@@ -52,5 +52,14 @@ def without_last_blank_lines(app, page, source):
     source[0] = re.sub(r"\n+^```$", "\n```", source[0], flags=re.MULTILINE)
 
 
+def without_constructors_of_results(app, what, name, obj, options, signature, returns):
+    """Show no arguments of results, which only edgewise makes."""
+    from edgewise.result import Result
+
+    is_result = what == "class" and issubclass(obj, Result)
+    return ("", None) if is_result else None
+
+
 def setup(app):
     app.connect("source-read", without_last_blank_lines)
+    app.connect("autodoc-process-signature", without_constructors_of_results)
