@@ -35,6 +35,7 @@ test: lint types imports
 lint: .venv-test/ready
 	$(TEST)/ruff check .
 	$(TEST)/ruff format --check .
+	$(TEST)/codespell README.md CHANGELOG.md bench changes docs edgewise examples tests
 
 types: .venv-test/ready
 	$(TEST)/mypy

@@ -10,6 +10,8 @@ there can be: a pair for each id, or for each row that a task has read.
 import argparse
 import math
 
+from record import results
+
 from edgewise.components.sharded import parts_together
 
 CASES = ((1e10, 1e9), (1e11, 1e9), (1e11, 4e9), (1e12, 4e9), (1e12, 1e10))
@@ -46,13 +48,14 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--workers", type=int, default=64)
-    parser.add_argument("--rate", type=float, default=9.3e6, help="Rows a second of a worker.")
+    parser.add_argument("--rate", type=float, help="Rows a second of a worker.")
     parser.add_argument("--storage", type=float, default=2e9, help="Bytes a second of all workers together.")
     given = parser.parse_args()
+    rate = given.rate or results("streams-cpu")["rows"][0]["edges_per_s"]
     print("| edges | ids | parents, GB | reading, min | merging, min | last merge, min | moved, TB |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for edges, ids in CASES:
-        parents, *minutes, moved = times(edges, ids, given.workers, given.rate, given.storage)
+        parents, *minutes, moved = times(edges, ids, given.workers, rate, given.storage)
         cells = [in_words(edges), in_words(ids), f"{parents / 1e9:,.0f}"]
         cells += [f"{one:,.0f}" for one in minutes] + [f"{moved / 1e12:,.1f}"]
         print("| " + " | ".join(cells) + " |")

@@ -1,13 +1,14 @@
-"""Pictures of results: time per entry over the surface, speed-up by number of threads, transfers a second.
+"""Pictures of results: time per entry over the surface, speed-up by number of threads, and meshes.
 
     python bench/pictures.py surface [RESULT.json] [-o PICTURE.png]
     python bench/pictures.py scaling [RESULT.json] [-o PICTURE.png]
-    python bench/pictures.py transactions [RESULT.json] [-o PICTURE.png]
     python bench/pictures.py meshes [MESH.graph.gz ...]
+    python bench/pictures.py pages
 
-A result is that of ``surface.py``, ``scaling.py`` or ``transactions.py``, by default the one in
-``bench/results``, and a picture goes to ``docs/pictures``.  The state before is drawn in grey where the
-result has it.  Meshes are drawn in the colours of their parts, by default those of ``../shared/data``.
+A result is that of ``surface.py`` or ``scaling.py``, by default the one in ``bench/results``, and a picture
+goes to ``docs/pictures``.  The state before is drawn in grey where the result has it.  Meshes are drawn in
+the colours of their parts, by default those of ``../shared/data``.  ``pages`` runs the how-tos of the
+documentation that draw pictures, and keeps these.  Charts are drawn by ``tables.py``, see :mod:`charts`.
 """
 
 import argparse
@@ -102,25 +103,6 @@ def _save(figure, panels, path, note):
     print(path)
 
 
-def transactions(result, path):
-    """Draw two panels: transfers a second and abort rates by contention, a bar for each protocol."""
-    rows = next(table["rows"] for table in result["tables"] if table["name"] == "protocols")
-    cases = list(dict.fromkeys(row["case"] for row in rows))
-    protocols = list(dict.fromkeys(row["protocol"] for row in rows))
-    figure, panels = _panels(1, 2)
-    wanted = (("rate", "million transfers a second"), ("abort_rate", "abort rate"))
-    for panel, (key, words) in zip(panels, wanted):
-        for number, protocol in enumerate(protocols):
-            found = {row["case"]: row.get(key) for row in rows if row["protocol"] == protocol}
-            at = [place + number * 0.09 for place, case in enumerate(cases) if found.get(case) is not None]
-            heights = [found[case] for case in cases if found.get(case) is not None]
-            panel.bar(at, heights, 0.09, color=f"C{number}", label=protocol)
-        panel.set(title=words)
-        panel.set_xticks([place + 0.36 for place in range(len(cases))], cases)
-    panels[0].set_yscale("log")
-    _save(figure, panels, path, "")
-
-
 def spectral_layout(graph):
     """Coordinates (n, 2) by the second and third eigenvectors of the random walk on a connected graph."""
     import numpy as np
@@ -136,6 +118,34 @@ def spectral_layout(graph):
     values, vectors = eigsh(scaled @ matrix @ scaled, k=3, sigma=1.0001, v0=start)
     chosen = np.argsort(-values)[1:]
     return vectors[:, chosen] * degrees[:, None] ** -0.5
+
+
+def pages():
+    """Run the how-tos that draw pictures, and keep those that they show."""
+    import os
+    import re
+    import sys
+    import tempfile
+
+    from PIL import Image
+
+    root = PICTURES.parent.parent
+    sys.path.insert(0, str(root))
+    from tests.how_tos import HOW_TOS, put_data
+    from tests.shown import run_page
+
+    for name in HOW_TOS:
+        text = (root / "docs" / f"{name}.md").read_text()
+        drawn = re.findall(r"\(pictures/(.*?)\)", text)
+        if not drawn:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            put_data(name, Path(folder))
+            os.chdir(folder)
+            run_page(text, Path(folder))
+            for picture in drawn:
+                Image.open(picture).quantize(64).save(PICTURES / picture, optimize=True)
+                print(PICTURES / picture)
 
 
 def meshes(files):
@@ -156,20 +166,21 @@ def meshes(files):
         print(path, found.edge_cut)
 
 
-KINDS = {"surface": surface, "scaling": scaling, "transactions": transactions}
+KINDS = {"surface": surface, "scaling": scaling}
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("kind", choices=[*KINDS, "meshes"])
+    parser.add_argument("kind", choices=[*KINDS, "meshes", "pages"])
     parser.add_argument("results", nargs="*", type=Path)
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
     if options.kind == "meshes":
-        meshes(options.results)
-        return
+        return meshes(options.results)
+    if options.kind == "pages":
+        return pages()
     for file in options.results or sorted(record.RESULTS.glob(f"{options.kind}-*.json")):
         path = options.output or PICTURES / f"{file.stem}.png"
         KINDS[options.kind](json.loads(file.read_text()), path)

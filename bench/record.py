@@ -97,10 +97,11 @@ def peers(name):
     return json.loads((PEERS / f"{name}.json").read_text())["peers"]
 
 
-def origin(name):
-    """A line that says which state and command the figures of ``results/NAME.json`` are of."""
+def origin(name, *, drawn=False):
+    """A line that says of which state and command the figures, or a picture, of ``results/NAME.json`` are."""
     found = json.loads((RESULTS / f"{name}.json").read_text())
-    return f"*`{found['command']}`, state {found['state']}, {found['date']}*"
+    figures = f"; figures in `bench/results/{name}.json`" if drawn else ""
+    return f"*`{found['command']}`, state {found['state']}, {found['date']}{figures}*"
 
 
 #: Names of the results that were read, so that a table can say where its figures are from.

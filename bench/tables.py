@@ -15,11 +15,13 @@ from statistics import geometric_mean
 import components
 import record
 import tables_cycles
+import tables_experiments
 import tables_forest
 import tables_partitions
 import tables_paths
 import tables_transactions
 import tables_vertices
+from charts import Panel, dots
 from record import origin, results, table
 
 from edgewise.experiments import PRESETS
@@ -135,27 +137,24 @@ def propagate():
 def of_preset(preset, name):
     """A table of ``edgewise bench components``, whose JSON file lies among the results."""
     found = next(t for t in results(preset)["tables"] if t["name"] == name)
-    most = max(row.get("devices", 1) for row in found["rows"])
-    rows = [row for row in found["rows"] if name != "hook-rem" or row["devices"] in (1, 2, most)]
-    return Table(found["name"], found["title"], found["source"], found["columns"], rows).markdown()
+    return Table(found["name"], found["title"], found["source"], found["columns"], found["rows"]).markdown()
 
 
 def several_gpus():
-    """Speed-up of each merge on the large graphs, on all GPUs there were."""
-    rows = [row for row in results("several-gpu")["rows"] if row["part"] == "speedup"]
-    merges = list(dict.fromkeys(row["merge"] for row in rows if row["merge"]))
-    body = []
-    for graph in dict.fromkeys(row["graph"] for row in rows):
-        mine = [row for row in rows if row["graph"] == graph and row["form"] == "edges"]
-        alone = next(row for row in mine if row["gpus"] == 1)
-        for gpus in sorted({row["gpus"] for row in mine} - {1, 3}):
-            found = {row["merge"]: row for row in mine if row["gpus"] == gpus}
-            auto = next(row for row in found.values() if row["auto"])
-            cells = [bold(f"{found[m]['ms']['median']:.2f}", found[m]["auto"]) for m in merges]
-            facts = [f"{auto['speedup']:.2f}", f"{auto['local_ms']:.2f}"]
-            body.append([graph, gpus, f"{alone['ms']['median']:.2f}", *cells, *facts])
-    header = ["graph", "GPUs", "one GPU", *merges, "speed-up of `auto`", "its shares alone"]
-    return table(header, body)
+    """Speed-up over one GPU of each merge on the large graphs, on two GPUs and on four."""
+    rows = [
+        row for row in results("several-gpu")["rows"] if row["part"] == "speedup" and row["form"] == "edges"
+    ]
+    alone = {row["graph"]: row["ms"]["median"] for row in rows if row["gpus"] == 1}
+    panels = [
+        Panel(f"{gpus} GPUs", "times as fast as one GPU", {graph: {} for graph in alone}, "linear", 1)
+        for gpus in (2, 4)
+    ]
+    for row in rows:
+        for panel, gpus in zip(panels, (2, 4)):
+            if row["gpus"] == gpus:
+                panel.rows[row["graph"]][row["merge"]] = alone[row["graph"]] / row["ms"]["median"]
+    return dots("several-gpus", "Speed-up of each merge on two and four GPUs", panels)
 
 
 def several_weak():
@@ -279,21 +278,20 @@ def beside_gapbs():
 
 
 def scaling():
-    """Milliseconds (medians) of ours and of GAP's programs by number of threads."""
+    """Milliseconds (medians) of ours and of other programs, a panel for each call."""
     rows = results("scaling-cpu")["rows"]
-    counts = sorted({row["threads"] for row in rows})
-    body = []
-    for key in dict.fromkeys((row["graph"], row["call"]) for row in rows):
-        found = {row["threads"]: row for row in rows if (row["graph"], row["call"]) == key}
-        body.append([*key, *(_pair(found.get(count)) for count in counts)])
-    threads = (f"{count} thread" + "s" * (count > 1) for count in counts)
-    return table(["graph", "call", *threads], body)
-
-
-def _pair(row):
-    """Ours, GAP's and Wasp's milliseconds of a cell."""
-    sides = ("edgewise_ms", "gapbs_ms", "wasp_ms")
-    return " / ".join(f"{row[side]['median']:.3g}" for side in sides if row and side in row)
+    most = max(row["threads"] for row in rows)
+    sides = {"edgewise_ms": "edgewise", "gapbs_ms": "GAP", "wasp_ms": "Wasp"}
+    panels = {}
+    for row in (row for row in rows if row["threads"] == most):
+        panel = panels.setdefault(row["call"], Panel(row["call"], f"ms, {most} threads", {}))
+        graph = row["graph"].replace("_osm", "").removeprefix("road-")
+        panel.rows[graph] = {name: row[side]["median"] for side, name in sides.items() if side in row}
+    halves = [list(panels.values())[start : start + 2] for start in (0, 2)]
+    return "\n\n".join(
+        dots(f"scaling-{number}", f"Times of {half[0].title} and {half[1].title}", half)
+        for number, half in enumerate(halves)
+    )
 
 
 def public_calls():
@@ -377,6 +375,7 @@ TABLES = {
         for preset, found in PRESETS.items()
         for name in found.experiments
     },
+    **tables_experiments.TABLES,
 }
 
 
@@ -392,7 +391,7 @@ def fill(path):
         except FileNotFoundError as absent:
             print(f"{path.name}: {match[1]} left as it is, since {Path(absent.filename).name} is not there")
             return match[0]
-        origins = "\n".join(map(origin, dict.fromkeys(record.USED)))
+        origins = "\n".join(origin(name, drawn="](pictures/" in made) for name in dict.fromkeys(record.USED))
         return f"<!-- bench: {match[1]} -->\n{made}\n\n{origins}\n<!-- /bench -->"
 
     filled = re.sub(r"<!-- bench: ([\w-]+) -->.*?<!-- /bench -->", replace, text, flags=re.DOTALL)

@@ -1,5 +1,6 @@
 """The tables of cycles; see :mod:`tables`."""
 
+from charts import Panel, dots
 from record import peers, results, table
 
 #: Names that methods had when the results were written, and have now.
@@ -80,15 +81,13 @@ def triangles_on_cpu():
 
 
 def lengths_on_cpu():
-    """Seconds of counting alone for com-DBLP, and from file to file."""
-    rows = results("cycles-cpu-lengths")["rows"]
-    counted, whole = ([row for row in rows if (row["method"] != "command") == way] for way in (True, False))
-    body = [
-        [row["length"], f"`{row['method']}`", row["threads"], f"{row['total']:,}", f"{row['seconds']:.3f}"]
-        for row in counted
-    ]
-    body += [[row["length"], "file to file", "", "", f"{row['seconds']:.2f}"] for row in whole]
-    return table(["k", "method", "threads", "cycles", "seconds"], body)
+    """Seconds of counting alone for com-DBLP by method and threads."""
+    rows = [row for row in results("cycles-cpu-lengths")["rows"] if row["method"] != "command"]
+    panel = Panel("", "seconds", {})
+    for row in sorted(rows, key=lambda row: (row["length"], row["seconds"])):
+        times = panel.rows.setdefault(f"{row['method']}, {row['length']}: {row['total']:,} cycles", {})
+        times[f"{row['threads']} thread" + "s" * (row["threads"] > 1)] = row["seconds"]
+    return dots("cycles-cpu", "Seconds of counting the cycles of com-DBLP", [panel])
 
 
 def _three(value):

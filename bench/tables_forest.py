@@ -4,6 +4,7 @@ from statistics import geometric_mean
 
 import forest
 import record
+from charts import Panel, dots
 from record import results, table
 
 PEERS = ("rustworkx", "networkit", "scipy", "igraph")
@@ -37,24 +38,23 @@ CELLS = (("rows", "with_edges_ms"), ("edges", "ms"))
 
 
 def cpu():
-    """The public call beside other libraries of Python."""
-    rows, body = results("forest-cpu")["rows"], []
-    peers = [peer for peer in PEERS if any(peer in row["ms"] for row in rows)]
-    for row in rows:
-        ours = row["ms"]["edgewise"]["median"]
-        cells = (_beside(row["ms"].get(peer), ours) for peer in peers)
-        anew = row["ms"]["edgewise, new graph"]["median"]
-        body.append([row["graph"], row["weights"], f"**{ours:.0f}**", f"{anew:.0f}", *cells])
-    means = [
-        [row["ms"][peer]["median"] / row["ms"]["edgewise"]["median"] for row in rows if peer in row["ms"]]
-        for peer in peers
+    """The public call beside other libraries of Python: milliseconds, and the means of the ratios."""
+    rows = results("forest-cpu")["rows"]
+    panels = [
+        Panel(weights, "ms", {row["graph"]: _medians(row["ms"]) for row in rows if row["weights"] == weights})
+        for weights in dict.fromkeys(row["weights"] for row in rows)
     ]
-    body.append(["geometric mean", "", "", "", *(f"{geometric_mean(ratios):.1f} times" for ratios in means)])
-    return table(["graph", "weights", "edgewise, ms", "new graph, ms", *peers], body)
+    picture = dots("forest-cpu", "Milliseconds of spanning forests beside other libraries", panels)
+    ours = [row["ms"]["edgewise"]["median"] for row in rows]
+    means = (
+        f"{geometric_mean(row['ms'][peer]['median'] / ms for row, ms in zip(rows, ours)):.1f} times ({peer})"
+        for peer in PEERS
+    )
+    return f"{picture}\n\nThe geometric means of their times over ours: {', '.join(means)}."
 
 
-def _beside(ms, ours):
-    return f"{ms['median']:.0f} ({ms['median'] / ours:.1f})" if ms else ""
+def _medians(ms):
+    return {way: times["median"] for way, times in ms.items() if way in ("edgewise", *PEERS)}
 
 
 def gbbs():

@@ -3,6 +3,7 @@
 from functools import partial
 from statistics import geometric_mean
 
+from charts import Panel, dots, lines
 from record import peers, results, table
 
 #: The graph in which a search reaches 19 vertices.
@@ -63,18 +64,13 @@ def _ms(value, best):
 
 def floyd_warshall():
     """Updates a second of Floyd and Warshall's method in tiles, on one GPU."""
-    rows = results("apsp-gpu-tiles")["rows"] + results("apsp-gpu-large")["rows"]
-    body = [
-        [
-            f"{row['vertices']:,}",
-            row["type"],
-            "half" if row["symmetric"] else "all",
-            f"{row['seconds']['least']:.3g}",
-            f"{row['updates_per_second'] / (2 if row['symmetric'] else 1) / 1e12:.1f}",
-        ]
-        for row in rows
-    ]
-    return table(["vertices", "type", "tiles", "seconds", "T updates/s done"], body)
+    rates = {}
+    for row in results("apsp-gpu-tiles")["rows"] + results("apsp-gpu-large")["rows"]:
+        case = f"{row['type']}, {'half of' if row['symmetric'] else 'all'} the tiles"
+        done = row["updates_per_second"] / (2 if row["symmetric"] else 1) / 1e12
+        rates.setdefault(case, {})[row["vertices"]] = done
+    panel = Panel("", "vertices", rates, "linear")
+    return lines("floyd-warshall-gpu", "Updates a second by number of vertices", [panel], "T updates/s done")
 
 
 def all_pairs_gpu():
@@ -154,16 +150,12 @@ def searches_cpu():
 
 def all_pairs_cpu():
     """Seconds (medians) of all pairs on two threads, beside other libraries."""
-    body = [
-        [f"{row['graph']}, {row['vertices']:,} vertices", _way(row["way"]), f"{row['s']['median']:.3g}"]
-        for row in results("apsp-cpu")["rows"]
-        if "inferred" not in row["way"]
-    ]
-    return table(["graph", "method or library", "seconds"], body)
-
-
-def _way(way):
-    return way if " " in way else f"`{way}`"
+    rows = [row for row in results("apsp-cpu")["rows"] if "inferred" not in row["way"]]
+    panel = Panel("", "seconds", {})
+    for row in rows:
+        way = row["way"] if " " in row["way"] else f"edgewise, {row['way']}"
+        panel.rows.setdefault(f"{row['graph']}, {row['vertices']:,}", {})[way] = row["s"]["median"]
+    return dots("all-pairs-cpu", "Seconds of all pairs beside other libraries", [panel])
 
 
 TABLES = {

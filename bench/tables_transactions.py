@@ -2,7 +2,7 @@
 
 from functools import partial
 
-import pictures
+from charts import Panel, dots
 from record import results, table
 
 from edgewise.experiments.report import Table
@@ -15,9 +15,8 @@ WORDS = {1: "4 accounts", 64: "64", 200_000: "200,000"}
 
 
 def of_experiment(where, name):
-    """One table of the preset."""
-    result = f"{'transactional-forests' if name in FORESTS else 'transactions'}-{where}"
-    found = next(t for t in results(result)["tables"] if t["name"] == name)
+    """One table of forests of the preset."""
+    found = next(t for t in results(f"transactional-forests-{where}")["tables"] if t["name"] == name)
     columns = {
         key: words
         for key, words in found["columns"].items()
@@ -26,11 +25,40 @@ def of_experiment(where, name):
     return Table(found["name"], found["title"], found["source"], columns, found["rows"]).markdown()
 
 
-def of_picture(where):
-    """Transfers a second and abort rates, drawn anew."""
-    name = f"transactions-{where}"
-    pictures.transactions(results(name), pictures.PICTURES / f"{name}.png")
-    return f"![Transfers a second on {NAMES[where]}](pictures/{name}.png)"
+def protocols(where):
+    """Transfers a second and abort rates by protocol, for three numbers of accounts."""
+    rows = _rows(where, "protocols")
+    panels = []
+    for title, key, scale in (
+        ("million transfers a second", "rate", "log"),
+        ("abort rate", "abort_rate", "linear"),
+    ):
+        panel = Panel(title, "", {}, scale)
+        for row in rows:
+            words = f"{row['case']}: {row['accounts']:,} accounts"
+            panel.rows.setdefault(row["protocol"], {})[words] = row.get(key)
+        panels.append(panel)
+    return dots(f"transactions-{where}", f"Transfers a second on {NAMES[where]}", panels)
+
+
+def retries(where):
+    """Transfers a second and abort rates by the number of slots and by patience."""
+    rows = _rows(where, "retries")
+    panels = []
+    for title, key, scale in (
+        ("million transfers a second", "rate", "log"),
+        ("abort rate", "abort_rate", "linear"),
+    ):
+        panel = Panel(title, "", {}, scale)
+        for row in rows:
+            words = f"{row['slots']:,} slots, patience {row['patience']:,}"
+            panel.rows.setdefault(words, {})[f"{row['protocol']}, {row['case']}"] = row.get(key)
+        panels.append(panel)
+    return dots(f"transactions-retries-{where}", f"Retries on {NAMES[where]}", panels)
+
+
+def _rows(where, name):
+    return next(t for t in results(f"transactions-{where}")["tables"] if t["name"] == name)["rows"]
 
 
 def histories():
@@ -65,10 +93,11 @@ def broken():
 TABLES = {
     **{
         f"transactions-{name}-{where}": partial(of_experiment, where, name)
-        for name in (*FORESTS, "protocols", "retries")
+        for name in FORESTS
         for where in NAMES
     },
-    **{f"transactions-picture-{where}": partial(of_picture, where) for where in NAMES},
+    **{f"transactions-protocols-{where}": partial(protocols, where) for where in NAMES},
+    **{f"transactions-retries-{where}": partial(retries, where) for where in NAMES},
     "transactions-histories": histories,
     "transactions-broken": broken,
 }

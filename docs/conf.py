@@ -1,5 +1,6 @@
 """Sphinx configuration."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -44,3 +45,21 @@ html_copy_source = False
 html_extra_path = ["llms.txt"]
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
+
+
+def without_last_blank_lines(app, page, source):
+    """Drop the blank line with which examples end in the sources, where doctest needs it."""
+    source[0] = re.sub(r"\n+^```$", "\n```", source[0], flags=re.MULTILINE)
+
+
+def without_constructors_of_results(app, what, name, obj, options, signature, returns):
+    """Show no arguments of results, which only edgewise makes."""
+    from edgewise.result import Result
+
+    is_result = what == "class" and issubclass(obj, Result)
+    return ("", None) if is_result else None
+
+
+def setup(app):
+    app.connect("source-read", without_last_blank_lines)
+    app.connect("autodoc-process-signature", without_constructors_of_results)

@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.how_tos import DATA
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Before anything imports edgewise: no notices among the dots, and kernels kept apart from the user's.
@@ -77,7 +79,6 @@ def _reason_for_no_gpu():
 @pytest.fixture(scope="session")
 def data():
     """Folder of real graphs: ``$EDGEWISE_TEST_DATA``, or ``../shared/data`` beside the checkout."""
-    folder = Path(os.environ.get("EDGEWISE_TEST_DATA") or ROOT.parent / "shared" / "data")
-    if not folder.is_dir():
+    if not DATA.is_dir():
         pytest.skip("real graphs are absent: set EDGEWISE_TEST_DATA to their folder")
-    return folder
+    return DATA

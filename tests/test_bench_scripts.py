@@ -125,8 +125,14 @@ def test_transfers_and_their_picture(tmp_path, bench, monkeypatch):
     chosen = ["--only", "protocols", "--without", "cold,warm"]
     out = run("transactions", tmp_path, "tables", "cpu", "--size", "tiny", "--runs", "1", *chosen)
     assert "sorted locks" in out
-    run("pictures", tmp_path, "transactions", tmp_path / "transactions-cpu.json", "-o", tmp_path / "p.png")
-    assert (tmp_path / "p.png").stat().st_size > 1000
+    import charts
+    import record
+    import tables_transactions
+
+    monkeypatch.setattr(charts, "PICTURES", tmp_path)
+    monkeypatch.setattr(record, "RESULTS", tmp_path)
+    assert tables_transactions.protocols("cpu").endswith("(pictures/chart-transactions-cpu.svg)")
+    assert (tmp_path / "chart-transactions-cpu.svg").stat().st_size > 1000
 
 
 def test_jobs_of_a_gpu_machine(tmp_path, bench, monkeypatch):

@@ -5,6 +5,7 @@ from urllib.error import URLError
 
 import pytest
 
+from tests.how_tos import HOW_TOS, has_data, put_data
 from tests.shown import run_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -38,6 +39,14 @@ def test_dask(folder):
 
 def test_partitions(folder):
     assert run_page((DOCS / "partitions.md").read_text(), folder) > 5
+
+
+@pytest.mark.parametrize("name", HOW_TOS)
+def test_how_tos(name, folder):
+    if not has_data(name):
+        pytest.skip("the real graphs of ../shared/data are not there")
+    put_data(name, folder)
+    assert run_page((DOCS / f"{name}.md").read_text(), folder) > 10
 
 
 @pytest.mark.filterwarnings("default")
