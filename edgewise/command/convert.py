@@ -100,10 +100,10 @@ def _write_shards(graph, output, reading, shards, shown):
         manifest = to_store(graph, output, shards, reading, progress)
     count = len(manifest["shards"])
     if json:
-        facts = {"edges": manifest["edges"], "shards": count}
+        facts = {"edges": manifest["rows"], "shards": count}
         report.as_json(facts | {"seconds": seconds(clock), "output": str(output)})
     elif not quiet:
-        words = f"{report.counted(manifest['edges'], 'edge')} in {report.counted(count, 'shard')}"
+        words = f"{report.counted(manifest['rows'], 'edge')} in {report.counted(count, 'shard')}"
         report.close(f"{words}; {report.times(clock)}", output)
     if profile:
         report.profile(clock)

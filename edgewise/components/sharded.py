@@ -188,11 +188,7 @@ class ShardedStream:
 
     def _last(self: Any, folder, names, how, orders, plan, pairs):
         """Merge the last parts here; return what the stream finds."""
-        how = merged_plan(folder, names, how) | {"device": "cpu", "all_occur": self.numbered}
-        if orders is not None:
-            how |= {"all_occur": True, "plan": plan, "n_vertices": plan.room}
-        elif self.numbered:
-            how["n_vertices"] = self.n_vertices
+        how = self._last_how(folder, names, how, orders, plan)
         found = self._found(folder, names, self.last_part(merged_files(folder, names), how))
         if orders is not None:
             from edgewise.components.shard_strings import all_strings
@@ -201,6 +197,15 @@ class ShardedStream:
             kind = ColumnNumbers(*pairs.kinds).kind
             found = (*found[:-1], all_strings(folder, orders, kind))
         return found
+
+    def _last_how(self: Any, folder, names, how, orders, plan):
+        """How the last parts are read."""
+        how = merged_plan(folder, names, how) | {"device": "cpu", "all_occur": self.numbered}
+        if orders is not None:
+            how |= {"all_occur": True, "plan": plan, "n_vertices": plan.room}
+        elif self.numbered:
+            how["n_vertices"] = self.n_vertices
+        return how
 
     def _found(self, folder, names, last):
         return last._run(last.how["attempt"], None, None)

@@ -1,4 +1,4 @@
-"""What can be written besides the files of this machine: standard output, addresses and file objects.
+"""What can be written besides files of this machine: standard output, addresses, file objects, folders.
 
 A file at an address is written to a temporary file first, and stored when it is complete.  What goes to
 standard output, or to a file object, is written directly.
@@ -33,6 +33,11 @@ def is_standard_output(path) -> bool:
 def goes_to_standard_output(path) -> bool:
     """Whether a path is a name of standard output."""
     return not is_open(path) and (is_standard_output(path) or os.fspath(path) in STANDARD_OUTPUT)
+
+
+def is_folder(path) -> bool:
+    """Whether a path ends in a slash: a folder of shards to write."""
+    return isinstance(path, str) and path.endswith(("/", os.sep)) and not is_address(path)
 
 
 def has_default_format(path) -> bool:

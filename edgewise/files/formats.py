@@ -21,6 +21,7 @@ from edgewise.files.destinations import (
     check_destination,
     destination,
     has_default_format,
+    is_folder,
     is_open,
     name_of,
     sink,
@@ -402,6 +403,9 @@ def write(thing, path, name=None) -> None:
     from edgewise.graph import Graph
 
     check_destination(path)
+    if is_folder(path):
+        write_folder(thing, path, name)
+        return
     if name in (None, ""):
         name = "csv" if has_default_format(path) else _by_suffix(path)
     name = named(name)
@@ -419,6 +423,18 @@ def write(thing, path, name=None) -> None:
         raise FileError(path, f"{name} is compressed inside; leave the last ending out")
     with destination(path) as part, writing(name_of(path)), sink(part, path, compression) as stream:
         writer(thing, stream)
+
+
+def write_folder(thing, path, name=None) -> None:
+    """Write a graph, a result or a table as shards in a new folder."""
+    from edgewise.files import store
+    from edgewise.files.tables import as_tables, write_parquet
+    from edgewise.graph import Graph
+
+    if named(name or "parquet") != "parquet":
+        raise OptionError(f"{argument('format', name)} is not for shards; a folder has them in Parquet")
+    holds = "edges" if isinstance(thing, Graph) else "table"
+    store.write_store(as_tables(thing), path, store.Shape(store.SHARD_ROWS), write_parquet, holds)
 
 
 def _by_suffix(path):

@@ -16,9 +16,9 @@ from edgewise.files.formats import Options, sniff
 from edgewise.files.inputs import check_readable_again
 from edgewise.files.pair_tables import parts_of
 from edgewise.files.row_groups import PairFiles
-from edgewise.files.store import write_store
+from edgewise.files.store import Shape, write_store
 from edgewise.files.streams import Source, reading
-from edgewise.files.tables import MARK, TABLES, edge_tables
+from edgewise.files.tables import MARK, TABLES, edge_tables, write_parquet
 from edgewise.files.text_table import ATTEMPTS, Mismatch
 from edgewise.ingest.default_columns import choose_columns
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, numbers_in
@@ -43,7 +43,8 @@ def to_store(
         kind = sniff(first, Options(**given))
     if kind not in TABLES or any(name not in STREAMED for name in given):
         graph = read(path, progress=progress, **given)
-        return write_store(edge_tables(graph.to("cpu")), folder, shards, graph.n_edges)
+        shape = Shape(_share(graph.n_edges, shards), shards)
+        return write_store(edge_tables(graph.to("cpu")), folder, shape, write_parquet)
     options = dict(given)
     weight = options.pop("weight", None)
     files = PairFiles(parts, **options)
@@ -52,10 +53,16 @@ def to_store(
             pairs = _pairs(files, attempt, (weight, options.get("null") or "error"))
             rows, _, _ = files.survey(pairs.begin)
             rows = _rows_of(files.paths) if rows is None else rows
-            return write_store(_tables(files, pairs, attempt, progress), folder, shards, rows)
+            tables, shape = _tables(files, pairs, attempt, progress), Shape(_share(rows, shards), shards)
+            return write_store(tables, folder, shape, write_parquet)
         except Mismatch:
             continue
     raise AssertionError("the last attempt reads ids as text")
+
+
+def _share(rows, shards):
+    """Rows of each of some shards."""
+    return max(1, -(-rows // shards))
 
 
 class KeptRows(PairBatches):

@@ -13,6 +13,7 @@ import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import FileError
 from edgewise.files import store
+from edgewise.files.tables import write_parquet
 
 
 def pairs(rows=1000):
@@ -29,7 +30,7 @@ def test_a_store_holds_the_rows(ending, tmp_path, capsys):
     assert "733 edges in 3 shards" in capsys.readouterr().out  # fewer rows were kept than there are
     manifest = json.loads((folder / "manifest.json").read_text())
     kept = pairs().filter(pa.compute.greater_equal(pairs()["score"], 0.25))
-    assert manifest["edges"] == kept.num_rows == sum(one["rows"] for one in manifest["shards"])
+    assert manifest["rows"] == kept.num_rows == sum(one["rows"] for one in manifest["shards"])
     tables = [parquet.read_table(folder / one["name"]) for one in manifest["shards"]]
     assert pa.concat_tables(tables).to_pydict() == kept.to_pydict()
     expected = ew.connected_components(ew.read(path, where="score >= 0.25"))
@@ -86,7 +87,7 @@ def test_an_interrupted_writer_leaves_nothing(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        store.write_store(tables(), tmp_path / "store", 2, 20)
+        store.write_store(tables(), tmp_path / "store", store.Shape(20), write_parquet)
     assert list(Path(tmp_path).iterdir()) == []
 
 
