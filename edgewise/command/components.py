@@ -33,6 +33,7 @@ EXAMPLES = (
     "edgewise components --update clusters.csv new.csv -o clusters.csv",
     "edgewise components 'shards/*.parquet' --stream -o clusters.parquet",
     "edgewise components shards/ --scheduler local:4 -o clusters/",
+    "edgewise components shards/ --memory 4GB -o clusters/",
 )
 DOCUMENTATION = "clusters.md"
 
@@ -70,6 +71,7 @@ def components(
     checkpoint: streaming.Checkpoint = None,
     vertices: streaming.Vertices = None,
     scheduler: streaming.Scheduler = None,
+    memory: streaming.Memory = None,
     method: Method = "auto",
     device: options.Device = None,
     devices: options.Devices = None,
@@ -83,13 +85,13 @@ def components(
     view = View(top, sizes, members, name)
     given = records, vertex_id, name, min_size, update, changes, Scores.given(thresholds, max_size)
     wanted = Clusters(list(pairs), *given)
-    stream = stream or scheduler is not None
+    stream, tasks = stream or bool(scheduler or memory), streaming.Tasks(scheduler, memory)
     wanted.check(stream, view)
-    file = None if scheduler else checkpoint  # tasks check their folder
+    file = None if any(tasks) else checkpoint  # tasks check their folder
     goals = _checked_outputs(view, Outputs(output, plot, file, changes), wanted, to, json)
     asked, output = view.kind(), goals.table
     team, where = _team(device, devices, str(merge), thread_count)
-    how = Streaming(method, verify, checkpoint, vertices, team, where, scheduler)
+    how = Streaming(method, verify, checkpoint, vertices, team, where, tasks)
     job = _stream_of(stream, wanted, reading, how, _shards_of(goals, wanted, asked, how))
     with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
         result = _streamed(job, stage, wanted) if stream else _solved(wanted, reading, stage, method, where)
@@ -128,7 +130,7 @@ class Streaming(NamedTuple):
     vertices: int | None
     team: Any
     where: dict
-    scheduler: str | None
+    tasks: streaming.Tasks
 
 
 def _team(device, devices, merge, thread_count):
@@ -168,14 +170,14 @@ def _check_outputs(goals, wanted, to, json):
 
 
 def _shards_of(goals, wanted, asked, how):
-    """What the tasks of a scheduler write to a folder; ``None`` if they do not."""
-    if how.scheduler is None or goals.table is None or not is_folder(goals.table):
+    """What tasks write to a folder; ``None`` if they do not."""
+    if not any(how.tasks) or goals.table is None or not is_folder(goals.table):
         return None
     from edgewise.components.stored import Output
 
     for option, given in ((asked, asked), ("plot", goals.plot)):
         if given:
-            problem = f"--{option} needs all labels, and workers write them to {goals.table}"
+            problem = f"--{option} needs all labels, and tasks write them to {goals.table}"
             raise OptionError(f"{problem}; name a file")
     return Output(goals.table, wanted.name, wanted.min_size)
 
@@ -193,23 +195,25 @@ def _stream_of(stream, wanted, reading, how, output):
     merge = how.where.get("merge", "auto")
     stream_team(None, how.where.get("devices"), merge)
     columns = dict.fromkeys(READING) | {"null": "error"} | reading
-    if how.scheduler is not None:
+    if any(how.tasks):
         return _scheduled(wanted.pairs, columns, how, output)
     return FileStream(wanted.pairs, columns, how.vertices, how.team, merge, how.checkpoint)
 
 
 def _scheduled(pairs, columns, how, output):
-    """The job of a stream on the workers of a scheduler."""
-    from edgewise.components.stored import sharded_stream
+    """The job of a stream by tasks."""
+    from edgewise.components.contraction import sharded_stream
 
     if "devices" in how.where:
-        raise OptionError("--devices is for one process; with --scheduler use its workers")
+        option = "scheduler" if how.tasks.scheduler else "memory"
+        raise OptionError(f"--devices is for one process; with --{option} tasks have a device each")
     given = {"device": how.where["device"], "checkpoint": how.checkpoint}
 
     def make(client):
-        return sharded_stream(output, pairs, columns, how.vertices, client=client, **given)
+        wanted = how.tasks.memory, output
+        return sharded_stream(wanted, pairs, columns, how.vertices, client=client, **given)
 
-    return streaming.ScheduledStream(how.scheduler, how.checkpoint, make)
+    return streaming.ScheduledStream(how.tasks.scheduler, how.checkpoint, make)
 
 
 def _solved(wanted, reading, stage, method, where):

@@ -9,8 +9,9 @@ a batch: the thread stops after it and, if there is a checkpoint, saves it.
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from contextvars import copy_context
 from os import PathLike
 from pathlib import Path
@@ -101,7 +102,10 @@ def stream_components(
           workers share the files.  ``checkpoint`` is then a folder that all workers share, in which tasks
           exchange files; all inputs are local files, too;
         * ``output``, a new folder, in which the table of the clusters is written as Parquet shards, by the
-          workers if there is a ``client``; the labels are then not returned.
+          workers if there is a ``client``; the labels are then not returned;
+        * ``memory``, bytes or text such as ``"4 GB"``: what a task may hold for integer ids, of which there
+          may then be more than memory holds.  It needs an ``output``; ``client`` and ``checkpoint`` are as
+          above, and this process does the work if there is no client.
 
         Weights are not read, so a row whose weight is missing counts.  Progress is counted in rows; the
         number of all rows may be unknown (``None``).
@@ -139,23 +143,26 @@ def stream_components(
     >>> result.to_frame().to_pydict()
     {'id': [2, 7, 9, 12], 'component': [0, 1, 1, 1]}
     """
-    client, output = (reading.pop(name, None) for name in ("client", "output"))
+    client, output, memory = (reading.pop(name, None) for name in ("client", "output", "memory"))
     check_reading(reading)
     if output is not None:
         check_new(Path(output))
-    if client is None:
+    if client is None and memory is None:
         team = stream_team(device, devices, merge)
         stream = FileStream(path, reading, n_vertices, team, merge, checkpoint, every)
+        result = stream.run(reporter())
     else:
+        from edgewise.components.contraction import sharded_stream
         from edgewise.components.sharded import check_options
-        from edgewise.components.stored import Output, sharded_stream
+        from edgewise.components.stored import Output
 
         check_options((devices, merge), every)
-        how = {"client": client, "device": device or "cpu", "checkpoint": checkpoint}
-        wanted = None if output is None else Output(output)
-        stream = sharded_stream(wanted, path, reading, n_vertices, **how)
-    result = stream.run(reporter())
-    if output is not None and client is None:
+        how = {"device": device or "cpu", "checkpoint": checkpoint}
+        wanted = memory, None if output is None else Output(os.fspath(output))
+        with nullcontext(client) if client is not None else ThreadPoolExecutor(1) as workers:
+            stream = sharded_stream(wanted, path, reading, n_vertices, client=workers, **how)
+            result = stream.run(reporter())
+    if output is not None and client is None and memory is None:
         from edgewise.components.stored import stored
 
         result = stored(result, output)

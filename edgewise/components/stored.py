@@ -9,6 +9,7 @@ all are complete (:mod:`edgewise.files.store`).
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -100,9 +101,7 @@ def labelled(
     """
     wanted, (orders, kind) = Output(*output), ids
     labels, found = Part(merged_files(folder, parts), how)._run(how["attempt"], None, None)
-    facts: dict[str, Any] = {
-        "ids": {type(None): "numbers", np.ndarray: "integers", MarkedIds: "marks"}.get(type(found))
-    }
+    facts: dict[str, Any] = {"ids": "numbers"}
     if orders is not None:
         facts["ids"] = "strings"
         found = (all_strings if wanted.name == "min" else StoredStrings)(folder, orders, kind)
@@ -176,6 +175,8 @@ class StoredStream(ShardedComponents):
         As of :class:`~edgewise.components.sharded.ShardedStream`.
     """
 
+    method = "rem, streamed"
+
     def __init__(self, output, path, columns, n_vertices=None, **how):
         self.output = output._replace(folder=os.path.abspath(output.folder))
         super().__init__(path, columns, n_vertices, **how)
@@ -195,38 +196,40 @@ class StoredStream(ShardedComponents):
         given |= {"labels": name}
         count, rows = found["vertices"], store.SHARD_ROWS
         bounds = [(start, min(start + rows, count)) for start in range(0, max(count, 1), rows)]
-        self.write(folder, [(cluster_shard, given | {"bounds": one}) for one in bounds])
+        with self.writing(folder) as write:
+            write([(cluster_shard, given | {"bounds": one}) for one in bounds])
         return found
 
-    def write(self, folder, shards):
-        """Have shards written; ``shards`` are tasks and what these are given besides their target."""
+    @contextmanager
+    def writing(self, folder):
+        """Context with a function that has further shards written, and after which the output is there.
+
+        The function takes tasks, and what these are given besides their target; it returns their facts.
+        """
         begun = folder.facts("output") or {"part": os.urandom(8).hex()}
         folder.keep("output", begun)
-        lasts = self.given_folder is not None
+        lasts, done = self.given_folder is not None, {}
         with timer("write shards"), new_folder(self.output.folder, begun["part"], lasts=lasts) as part:
-            names = [shard_name(number, write_parquet) for number in range(len(shards))]
-            tasks = [
-                Task(f"write-{name}", run, given | {"target": str(part / name)}, "writing the clusters")
-                for name, (run, given) in zip(names, shards)
-            ]
-            facts = self.task_run.run(tasks)
+
+            def write(shards):
+                tasks = []
+                for number, (run, given) in enumerate(shards, len(done)):
+                    name = shard_name(number, write_parquet)
+                    given = given | {"target": str(part / name)}
+                    tasks.append(Task(name, run, given, "writing the clusters"))
+                facts = self.task_run.run(tasks)
+                done.update((task.name, facts[task.name]) for task in tasks)
+                return facts
+
+            yield write
             for file in part.iterdir():
-                if file.name not in names:  # what a worker that was killed has left
+                if file.name not in done:  # what a worker that was killed has left
                     file.unlink()
-            rows = [facts[task.name]["rows"] for task in tasks]
-            write_manifest(part, names, rows, ("table", facts[tasks[0].name]["columns"]))
+            rows = [facts["rows"] for facts in done.values()]
+            write_manifest(part, list(done), rows, ("table", next(iter(done.values()))["columns"]))
 
     def _result(self, found, seconds):
         graph = StreamedGraph(found["vertices"], self.edges, files=len(self.shards.paths))
         graph.assumed_columns, graph.workers = self.shards.assumed, self.executor.slots
         answer = self.output.folder, found["count"], found["largest"]
-        return StoredComponents(graph, "rem, streamed", seconds, *answer, devices=self.team.names)
-
-
-def sharded_stream(
-    output: Output | None, path: Any, columns: dict, n_vertices: int | None, **how: Any
-) -> Any:
-    """The stream whose tasks write an :class:`Output`, or whose labels are returned if that is ``None``."""
-    if output is None:
-        return ShardedComponents(path, columns, n_vertices, **how)
-    return StoredStream(output, path, columns, n_vertices, **how)
+        return StoredComponents(graph, self.method, seconds, *answer, devices=self.team.names)

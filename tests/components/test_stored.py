@@ -82,7 +82,7 @@ def test_a_run_that_stops_continues(threads, tmp_path, monkeypatch):
     expected, keep, done = ew.stream_components(shards), TaskFolder.keep, []
 
     def fails(self, name, facts):
-        if name == "write-00002.parquet" and len(done) < 2:
+        if name == "00002.parquet" and len(done) < 2:
             done.append(name)
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         keep(self, name, facts)
