@@ -355,7 +355,7 @@ class ContractedStream(StoredStream):
         if plan.ids != "dense":
             needed = f"{argument('memory')} needs ids that are numbers from 0 on, and at most 8 for each row"
             raise OptionError(f"{needed}; number them, or leave it out")
-        end = plan.room or plan.limit
+        end = self.n_vertices if self.numbered else plan.room or plan.limit
         dtype = np.dtype(index_type(end))
         width = max(self.memory // BYTES_OF_ID[dtype.itemsize] // ROUND, 1) * ROUND
         if end > width * MOST_RANGES:
@@ -365,20 +365,30 @@ class ContractedStream(StoredStream):
         return Ranges(width, end, str(dtype))
 
     def _contract(self, folder, attempt, facts, how):
-        """Contract the edges until none is left; return the task of the last state of each range."""
+        """Contract the edges until none is left; return the task of the last state of each range.
+
+        Every turn takes the highest ranges that have edges, as many as tasks run at a time.
+        """
         states: dict[int, str] = {}
+        waiting: dict[int, list[str]] = {}
+        width = folder.facts_of("layout")["slots"]
         for turn in count():
-            tasks = []
             for number in Ranges(*how["ranges"]).numbers:
-                if names := _with_rows(facts, number):
-                    given = {"number": number, "before": states.get(number), "inputs": names, "how": how}
-                    name, spent = f"{attempt}-round-{turn:05}-{number:05}", State.files(states.get(number))
-                    tasks.append(Task(name, contracted, given, "contracting edges", spent=spent))
+                waiting.setdefault(number, []).extend(_with_rows(facts, number))
+            tasks = []
+            for number in sorted((one for one, names in waiting.items() if names), reverse=True)[:width]:
+                given = {"number": number, "before": states.get(number), "inputs": waiting[number]}
+                name, spent = f"{attempt}-turn-{turn:05}-{number:05}", State.files(states.get(number))
+                tasks.append(Task(name, contracted, given | {"how": how}, "contracting edges", spent=spent))
             if not tasks:
                 return states
-            before, facts = list(facts), self.task_run.run(tasks)
-            states |= {task.given["number"]: task.name for task in tasks}
-            folder.discard(f"{name}.{ending}" for name in before for ending in ("rows", "starts.npy"))
+            facts = self.task_run.run(tasks)
+            for task in tasks:
+                states[task.given["number"]] = task.name
+                waiting[task.given["number"]] = []
+            read = {name for task in tasks for name in task.given["inputs"]}
+            left = read.difference(*waiting.values())
+            folder.discard(f"{name}.{ending}" for name in left for ending in ("rows", "starts.npy"))
         raise AssertionError("the larger ends of edges fall from range to range")
 
     def _label(self, folder, attempt, states, how):

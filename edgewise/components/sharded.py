@@ -114,7 +114,7 @@ class ShardedStream:
             slots, sizes = self.executor.slots, [size for _, size, _ in self.shards.stamps]
             wanted = max(TASKS_PER_SLOT[plan.ids] * slots, -(-(plan.rows or 0) // MOST_ROWS))
             pieces = min(MOST_DICTIONARIES, DICTIONARIES_PER_SLOT * slots)
-            layout = {"groups": groups_of(sizes, wanted), "pieces": pieces}
+            layout = {"groups": groups_of(sizes, wanted), "pieces": pieces, "slots": slots}
             folder.keep("layout", layout)
         return layout
 

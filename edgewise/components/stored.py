@@ -206,8 +206,10 @@ class StoredStream(ShardedComponents):
 
         The function takes tasks, and what these are given besides their target; it returns their facts.
         """
-        begun = folder.facts("output") or {"part": os.urandom(8).hex()}
-        folder.keep("output", begun)
+        begun = folder.facts("output")
+        if begun is None:
+            begun = {"part": os.urandom(8).hex()}
+            folder.keep("output", begun)
         lasts, done = self.given_folder is not None, {}
         with timer("write shards"), new_folder(self.output.folder, begun["part"], lasts=lasts) as part:
 
