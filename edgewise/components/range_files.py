@@ -8,12 +8,16 @@ others.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from edgewise.components.shard_strings import write_array
 from edgewise.components.tasks import TaskFolder
+
+#: Rows of a block.
+BLOCK = 1 << 20
 
 
 class RangeWriter:
@@ -23,6 +27,8 @@ class RangeWriter:
         self.folder, self.name, self.ranges = folder, name, ranges
         self.kinds: list[str] = [""] * columns
         self.starts: list[np.ndarray] = []
+        self.waiting: list[tuple] = []
+        self.rows = 0
 
     def __enter__(self) -> RangeWriter:
         self.written = self.folder.written(f"{self.name}.rows")
@@ -30,18 +36,28 @@ class RangeWriter:
         return self
 
     def add(self, *columns: np.ndarray) -> None:
-        """Write a block."""
-        count = len(self.ranges.numbers)
+        """Write rows, once they are enough for a block."""
+        self.waiting.append(columns)
+        self.rows += len(columns[0])
+        if self.rows >= BLOCK:
+            self._write()
+
+    def _write(self):
+        """Write the rows that wait as a block."""
+        if not self.rows:
+            return
+        columns = [np.concatenate(parts) for parts in zip(*self.waiting, strict=True)]
+        self.waiting, self.rows = [], 0
         ranges = (columns[0] // columns[0].dtype.type(self.ranges.width)).astype(np.uint16)
         order = np.argsort(ranges, kind="stable")
-        if not len(order):
-            return
-        self.starts.append(np.concatenate([[0], np.cumsum(np.bincount(ranges, minlength=count))]))
+        self.starts.append(np.cumsum([0, *np.bincount(ranges, minlength=len(self.ranges.numbers))]))
         self.kinds = [str(column.dtype) for column in columns]
         for column in columns:
             self.file.write(column[order].data)
 
     def __exit__(self, *error: Any) -> Any:
+        if error[0] is None:
+            self._write()
         self.file.close()
         handled = self.written.__exit__(*error)
         if error[0] is None:
@@ -53,21 +69,31 @@ class RangeWriter:
 
 
 def columns_for(folder: TaskFolder, names: list[str], number: int) -> Iterator[tuple]:
-    """Yield the columns of the rows of a range, block by block, from the files of some tasks."""
-    for name in names:
-        facts = folder.facts_of(name)
-        if not facts["counts"][number]:
-            continue
-        kinds = [np.dtype(kind) for kind in facts["kinds"]]
-        starts = np.load(folder.file(f"{name}.starts.npy"), mmap_mode="r")
-        place = 0
-        with open(folder.file(f"{name}.rows"), "rb") as file:
-            for begin, end, rows in zip(starts[:, number], starts[:, number + 1], starts[:, -1]):
-                columns = []
-                for kind in kinds:
-                    if end > begin:
-                        file.seek(place + int(begin) * kind.itemsize)
-                        columns.append(np.fromfile(file, kind, int(end - begin)))
-                    place += int(rows) * kind.itemsize
+    """Yield the columns of the rows of a range, about a block at a time, from the files of some tasks."""
+    waiting: list[tuple] = []
+    rows = 0
+    for columns in chain.from_iterable(_slices(folder, name, number) for name in names):
+        waiting.append(columns)
+        rows += len(columns[0])
+        if rows >= BLOCK:
+            yield tuple(np.concatenate(parts) for parts in zip(*waiting, strict=True))
+            waiting, rows = [], 0
+    if rows:
+        yield tuple(np.concatenate(parts) for parts in zip(*waiting, strict=True))
+
+
+def _slices(folder, name, number):
+    """Yield the columns of the rows of a range in each block of a file that has some."""
+    kinds = [np.dtype(kind) for kind in folder.facts_of(name)["kinds"]]
+    starts = np.load(folder.file(f"{name}.starts.npy"), mmap_mode="r")
+    place = 0
+    with open(folder.file(f"{name}.rows"), "rb") as file:
+        for begin, end, rows in zip(*starts[:, [number, number + 1, -1]].T.tolist()):
+            columns = []
+            for kind in kinds:
                 if end > begin:
-                    yield tuple(columns)
+                    file.seek(place + begin * kind.itemsize)
+                    columns.append(np.fromfile(file, kind, end - begin))
+                place += rows * kind.itemsize
+            if columns:
+                yield tuple(columns)
