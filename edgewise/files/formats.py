@@ -30,7 +30,7 @@ from edgewise.files.destinations import (
 from edgewise.files.inputs import local
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
-from edgewise.files.pair_records import DUPS, NPY
+from edgewise.files.pair_records import DUPS, NPY, ZIP
 from edgewise.files.rare_formats import sibling
 from edgewise.files.streams import Source, check_path, reading, separated
 from edgewise.ingest.scores import Kept
@@ -102,7 +102,7 @@ FORMATS_WITH = {
 WEIGHTS = dict.fromkeys(("mtx", "smat"), "the values of the matrix")
 WEIGHTS |= dict.fromkeys(("el", "el1", "csv", "tsv"), "the third column")
 #: First bytes of binary formats.
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", ZIP: "npz"}
 MAGIC[NPY] = "npy"
 #: First bytes of files that are no graphs, and what to do with them.
 FOREIGN = {
@@ -404,6 +404,8 @@ def write(thing, path, name=None) -> None:
 
     check_destination(path)
     if is_folder(path):
+        from edgewise.files.to_store import write_folder
+
         write_folder(thing, path, name)
         return
     if name in (None, ""):
@@ -423,18 +425,6 @@ def write(thing, path, name=None) -> None:
         raise FileError(path, f"{name} is compressed inside; leave the last ending out")
     with destination(path) as part, writing(name_of(path)), sink(part, path, compression) as stream:
         writer(thing, stream)
-
-
-def write_folder(thing, path, name=None) -> None:
-    """Write a graph, a result or a table as shards in a new folder."""
-    from edgewise.files import store
-    from edgewise.files.tables import as_tables, write_parquet
-    from edgewise.graph import Graph
-
-    if named(name or "parquet") != "parquet":
-        raise OptionError(f"{argument('format', name)} is not for shards; a folder has them in Parquet")
-    holds = "edges" if isinstance(thing, Graph) else "table"
-    store.write_store(as_tables(thing), path, store.Shape(store.SHARD_ROWS), write_parquet, holds)
 
 
 def _by_suffix(path):
