@@ -3,8 +3,9 @@
 An edge belongs to the range of its larger end.  A task joins the edges inside its range in memory.  Of the
 edges from a component of these to lower ranges it keeps the least end, and replaces each other one by an edge
 from that end to the least one, which belongs to a lower range.  The components of the graph stay the same, as
-in every contraction; the larger end of each edge falls from range to range, so that no edge is left after as
-many rounds as there are ranges.  (Few rounds do: the least ends are soon in the lowest range.)
+in every contraction, and the larger end of each edge falls from range to range.  One task after the other
+uses up all edges in one sweep from the highest range to the lowest; several at a time take the highest ranges
+that have edges, and take a range again to which edges have come meanwhile.
 
 Then each component of a range is the least of its graph, or has a link to a lower range.  Sizes are added up
 along the links from the highest range to the lowest, and labels come back from the lowest to the highest,

@@ -7,6 +7,7 @@ whether directed.
 """
 
 import json
+from typing import Any
 
 import numpy as np
 
@@ -171,7 +172,7 @@ def write_npz(rows, stream) -> None:
     columns, facts = table.columns, json.loads((table.schema.metadata or {}).get(MARK, "{}"))
     ends = [numpy_array(one) if is_integer(one.type) else one.combine_chunks() for one in columns[:2]]
     vertices, directed = facts.get("vertices"), bool(facts.get("directed"))
-    given = {"n_vertices": vertices if facts.get("numbered") else None, "directed": directed}
+    given: dict[str, Any] = {"n_vertices": vertices if facts.get("numbered") else None, "directed": directed}
     weights = numpy_array(columns[2]) if len(columns) > 2 else None
     write(Graph.from_edges(*map(writable, ends), weights=writable(weights), **given), stream)
 

@@ -150,7 +150,9 @@ def test_graphs_and_tables_in_folders(tmp_path):
     ew.write(graph, f"{tmp_path}/graph/")
     assert ew.read(tmp_path / "graph").n_vertices == 144
     assert len(list((tmp_path / "graph").glob("*.parquet"))) == 3
-    with pytest.raises(OptionError, match=r"format='csv' is not for shards"):
+    ew.write(graph, f"{tmp_path}/arrays/", format="npz")
+    assert ew.read(tmp_path / "arrays").n_edges == graph.n_edges
+    with pytest.raises(OptionError, match=r"format='csv' is not for a folder of shards; use parquet or npz"):
         ew.write(graph, f"{tmp_path}/other/", format="csv")
 
 
