@@ -105,6 +105,20 @@ def suffixes_of(path) -> tuple[str, str | None]:
     return suffix.lower(), compression
 
 
+def name_by_suffix(path, formats) -> str:
+    """The name of the format, of those by name, that the suffix of an output says; an error if none does."""
+    if is_open(path):
+        problem = f"{name_of(path)} has no suffix that says the format"
+        raise OptionError(f"{problem}; name it, such as {argument('format', 'parquet')}")
+    suffix, _ = suffixes_of(path)
+    name = next((name for name, form in formats.items() if suffix in form.suffixes), None)
+    if name is None:
+        known = " ".join(suffix for form in formats.values() for suffix in form.suffixes)
+        problem = f"the ending {suffix or 'is missing and'} says no format"
+        raise FileError(path, f"{problem}; use one of {known}, or {argument('format')}")
+    return name
+
+
 class Sink(io.RawIOBase):
     """A stream to write to, with the name of the output, and the lower-case suffix of its format."""
 

@@ -23,6 +23,7 @@ from edgewise.files.destinations import (
     has_default_format,
     is_folder,
     is_open,
+    name_by_suffix,
     name_of,
     sink,
     suffixes_of,
@@ -409,7 +410,7 @@ def write(thing, path, name=None) -> None:
         write_folder(thing, path, name)
         return
     if name in (None, ""):
-        name = "csv" if has_default_format(path) else _by_suffix(path)
+        name = "csv" if has_default_format(path) else name_by_suffix(path, FORMATS)
     name = named(name)
     form = FORMATS[name]
     if form.writer is None:
@@ -425,16 +426,3 @@ def write(thing, path, name=None) -> None:
         raise FileError(path, f"{name} is compressed inside; leave the last ending out")
     with destination(path) as part, writing(name_of(path)), sink(part, path, compression) as stream:
         writer(thing, stream)
-
-
-def _by_suffix(path):
-    if is_open(path):
-        problem = f"{name_of(path)} has no suffix that says the format"
-        raise OptionError(f"{problem}; name it, such as {argument('format', 'parquet')}")
-    suffix, _ = suffixes_of(path)
-    name = next((name for name, form in FORMATS.items() if suffix in form.suffixes), None)
-    if name is None:
-        known = " ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
-        problem = f"the ending {suffix or 'is missing and'} says no format"
-        raise FileError(path, f"{problem}; use one of {known}, or {argument('format')}")
-    return name
