@@ -142,12 +142,16 @@ class Clusters:
         old = read_clusters(self.update, self.name or "min", self.id_column)
         return old.with_pairs(pairs, self.records, reading), old.updated
 
-    def write(self, stage, result, table, output, to):
-        """Write the table, and the changes, as far as they are wanted."""
+    def write(self, stage, result, output, to):
+        """Write the table, and the changes, as far as they are wanted; return it unless workers wrote it."""
+        if not hasattr(result, "table"):
+            return None
+        table = result.table(self.name, min_size=self.min_size)
         if output is not None or self.changes is not None:
             with stage("write", f"writing {destinations.name_of(output or self.changes)}"):
                 changed = None if self.changes is None else result.changes()
                 _write_both(table, output, to, changed, self.changes)
+        return table
 
     def facts(self, result) -> dict:
         """What the JSON object says of thresholds, of clusters that were cut, or of an update."""

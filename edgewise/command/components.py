@@ -22,6 +22,7 @@ from edgewise.components import MERGES, METHODS
 from edgewise.components.threshold_result import ThresholdComponents
 from edgewise.device import threads
 from edgewise.errors import OptionError
+from edgewise.files.destinations import is_folder
 
 EXAMPLES = (
     "edgewise components pairs.csv --source left_id --target right_id",
@@ -31,15 +32,16 @@ EXAMPLES = (
     "edgewise components pairs.csv --threshold 0.8 --max-size 20",
     "edgewise components --update clusters.csv new.csv -o clusters.csv",
     "edgewise components 'shards/*.parquet' --stream -o clusters.parquet",
-    "edgewise components shards/ --scheduler local:4 -o clusters.parquet",
+    "edgewise components shards/ --scheduler local:4 -o clusters/",
+    "edgewise components shards/ --memory 4GB -o clusters/",
 )
 DOCUMENTATION = "clusters.md"
 
 Method = options.choice("Method", "How to compute", METHODS)
 Merge = options.choice("Merge", "How the labels of several devices are merged", MERGES)
 Output = options.output(
-    "Table to write (Parquet, CSV, Arrow, JSON Lines); - is standard output. Otherwise a terminal shows its "
-    "head, and a pipe gets it whole."
+    "Table to write (Parquet, CSV, Arrow, JSON Lines); - is standard output, and FOLDER/ a new folder of "
+    "shards. Otherwise a terminal shows its head, and a pipe gets it whole."
 )
 To = options.format_of_output()
 Plot = options.plot("component sizes")
@@ -69,6 +71,7 @@ def components(
     checkpoint: streaming.Checkpoint = None,
     vertices: streaming.Vertices = None,
     scheduler: streaming.Scheduler = None,
+    memory: streaming.Memory = None,
     method: Method = "auto",
     device: options.Device = None,
     devices: options.Devices = None,
@@ -82,19 +85,18 @@ def components(
     view = View(top, sizes, members, name)
     given = records, vertex_id, name, min_size, update, changes, Scores.given(thresholds, max_size)
     wanted = Clusters(list(pairs), *given)
-    stream = stream or scheduler is not None
+    stream, tasks = stream or bool(scheduler or memory), streaming.Tasks(scheduler, memory)
     wanted.check(stream, view)
-    file = None if scheduler else checkpoint  # tasks check their folder
+    file = None if any(tasks) else checkpoint  # tasks check their folder
     goals = _checked_outputs(view, Outputs(output, plot, file, changes), wanted, to, json)
     asked, output = view.kind(), goals.table
     team, where = _team(device, devices, str(merge), thread_count)
-    how = Streaming(method, verify, checkpoint, vertices, team, where, scheduler)
-    job = _stream_of(stream, wanted, reading, how)
+    how = Streaming(method, verify, checkpoint, vertices, team, where, tasks)
+    job = _stream_of(stream, wanted, reading, how, _shards_of(goals, wanted, asked, how))
     with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
         result = _streamed(job, stage, wanted) if stream else _solved(wanted, reading, stage, method, where)
-        table = result.table(name, min_size=min_size)
         finish(stage, result, "checking every pair" if verify else "")
-        wanted.write(stage, result, table, output, to)
+        table = wanted.write(stage, result, output, to)
         finish(stage, result, plot=plot)
         shown = view.of(result) if asked else None
     if json:
@@ -128,7 +130,7 @@ class Streaming(NamedTuple):
     vertices: int | None
     team: Any
     where: dict
-    scheduler: str | None
+    tasks: streaming.Tasks
 
 
 def _team(device, devices, merge, thread_count):
@@ -167,8 +169,21 @@ def _check_outputs(goals, wanted, to, json):
             raise OptionError(f"{path.name} is given for two outputs; use a file for each")
 
 
-def _stream_of(stream, wanted, reading, how):
-    """The job of a stream, if one is wanted."""
+def _shards_of(goals, wanted, asked, how):
+    """What tasks write to a folder; ``None`` if they do not."""
+    if not any(how.tasks) or goals.table is None or not is_folder(goals.table):
+        return None
+    from edgewise.components.stored import Output
+
+    for option, given in ((asked, asked), ("plot", goals.plot)):
+        if given:
+            problem = f"--{option} needs all labels, and tasks write them to {goals.table}"
+            raise OptionError(f"{problem}; name a file")
+    return Output(goals.table, wanted.name, wanted.min_size)
+
+
+def _stream_of(stream, wanted, reading, how, output):
+    """The job of a stream, if one is wanted; its tasks write the ``output``, if there is one."""
     if not stream:
         streaming.check_no_stream(how.checkpoint, how.vertices)
         return None
@@ -180,20 +195,25 @@ def _stream_of(stream, wanted, reading, how):
     merge = how.where.get("merge", "auto")
     stream_team(None, how.where.get("devices"), merge)
     columns = dict.fromkeys(READING) | {"null": "error"} | reading
-    if how.scheduler is not None:
-        return _scheduled(wanted.pairs, columns, how)
+    if any(how.tasks):
+        return _scheduled(wanted.pairs, columns, how, output)
     return FileStream(wanted.pairs, columns, how.vertices, how.team, merge, how.checkpoint)
 
 
-def _scheduled(pairs, columns, how):
-    """The job of a stream on the workers of a scheduler."""
-    from edgewise.components.sharded import ShardedComponents
+def _scheduled(pairs, columns, how, output):
+    """The job of a stream by tasks."""
+    from edgewise.components.contraction import sharded_stream
 
     if "devices" in how.where:
-        raise OptionError("--devices is for one process; with --scheduler use its workers")
+        option = "scheduler" if how.tasks.scheduler else "memory"
+        raise OptionError(f"--devices is for one process; with --{option} tasks have a device each")
     given = {"device": how.where["device"], "checkpoint": how.checkpoint}
-    make = lambda client: ShardedComponents(pairs, columns, how.vertices, client=client, **given)  # noqa: E731
-    return streaming.ScheduledStream(how.scheduler, how.checkpoint, make)
+
+    def make(client):
+        wanted = how.tasks.memory, output
+        return sharded_stream(wanted, pairs, columns, how.vertices, client=client, **given)
+
+    return streaming.ScheduledStream(how.tasks.scheduler, how.checkpoint, make)
 
 
 def _solved(wanted, reading, stage, method, where):

@@ -43,7 +43,9 @@ Repeated = Annotated[
 Shards = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="Write a folder of up to N Parquet files; tables are then read row by row."
+        metavar="N",
+        min=1,
+        help="Write a folder of up to N Parquet files, or --to npz; tables are then read row by row.",
     ),
 ]
 
@@ -63,8 +65,10 @@ def convert(
 ):
     """Read a graph and write it."""
     if shards is not None:
+        from edgewise.files.to_store import shard_writer
+
         _check_shards(to, self_loops, repeated)
-        _write_shards(graph, output, reading, shards, (profile, json, quiet))
+        _write_shards(graph, output, reading, (shards, shard_writer(to)), (profile, json, quiet))
         return
     if to is not None:
         named(to, "to")
@@ -87,25 +91,26 @@ def convert(
 
 def _check_shards(to, self_loops, repeated):
     """Refuse options that need all edges, or another format."""
+    to = None if to in ("parquet", "npz") else to
     given = (("to", to, None), ("self-loops", self_loops, "keep"), ("repeated", repeated, "keep"))
     for option, value, default in given:
         if value != default:
             raise OptionError(f"--{option} means nothing with --shards; leave it out")
 
 
-def _write_shards(graph, output, reading, shards, shown):
+def _write_shards(graph, output, reading, how, shown):
     """Write a store of shards, and say so."""
     from edgewise.files.to_store import to_store
 
     profile, json, quiet = shown
     with stages(quiet or json) as (stage, clock), stage("write", f"converting {name_of(graph)}") as progress:
-        manifest = to_store(graph, output, shards, reading, progress)
+        manifest = to_store(graph, output, how, reading, progress)
     count = len(manifest["shards"])
     if json:
-        facts = {"edges": manifest["edges"], "shards": count}
+        facts = {"edges": manifest["rows"], "shards": count}
         report.as_json(facts | {"seconds": seconds(clock), "output": str(output)})
     elif not quiet:
-        words = f"{report.counted(manifest['edges'], 'edge')} in {report.counted(count, 'shard')}"
+        words = f"{report.counted(manifest['rows'], 'edge')} in {report.counted(count, 'shard')}"
         report.close(f"{words}; {report.times(clock)}", output)
     if profile:
         report.profile(clock)

@@ -10,6 +10,7 @@ import typer
 import edgewise
 from edgewise.command import options, report
 from edgewise.command.convert import graph_facts
+from edgewise.files.store import manifest_of
 
 EXAMPLES = (
     "edgewise info",
@@ -26,7 +27,8 @@ File = Annotated[str | None, typer.Argument(help="Graph file to look into.", all
 @options.with_reading
 def info(reading, file: File = None, json: options.Json = False):
     """Print versions, cores, GPUs and the cache folder; with a file, the facts of its graph."""
-    facts = machine() if file is None else _graph(edgewise.read(file, **reading))
+    table = None if file is None else _table(file)
+    facts = machine() if file is None else table or _graph(edgewise.read(file, **reading))
     if json:
         report.as_json(facts)
         return
@@ -102,6 +104,16 @@ def _gpus_in_words(facts):
     if pairs:
         words.append("no access: " + ", ".join(separate) if separate else "all read each other's memory")
     return "; ".join(words)
+
+
+def _table(folder):
+    """Facts of a table in shards, such as one of clusters, by its manifest; ``None`` of anything else."""
+    manifest = manifest_of(folder)
+    if manifest is None or manifest["holds"] != "table":
+        return None
+    sizes = manifest["bytes"].values()
+    columns = ", ".join(manifest["columns"])
+    return {"rows": manifest["rows"], "columns": columns, "shards": len(sizes), "bytes": sum(sizes)}
 
 
 def _graph(graph):

@@ -13,11 +13,13 @@ from edgewise.files.atomic_write import without_hanging, writing
 from edgewise.files.destinations import (
     goes_to_standard_output,
     has_default_format,
+    is_folder,
     is_standard_output,
     suffixes_of,
 )
 from edgewise.files.inputs import is_local
 from edgewise.files.pair_tables import is_part
+from edgewise.files.store import check_new
 
 #: Formats that a terminal cannot show.
 BINARY = "parquet", "arrow", "npz", "gap"
@@ -57,6 +59,9 @@ def check_output(path, *, sources: Iterable = (), table=False, to: str | None = 
         raise OptionError(f"--json and -o {path} both need standard output; give one of the two")
     if to is not None and ALIASES.get(to.lower(), to.lower()) not in known:
         raise OptionError(f"the format {to!r} is none to write; use one of {', '.join(known)}")
+    if is_folder(path):
+        check_folder(path, sources, to)
+        return
     if to is None and not has_default_format(path):
         endings = [ending for form in known.values() for ending in form.suffixes]
         if suffixes_of(path)[0] not in endings:
@@ -64,6 +69,20 @@ def check_output(path, *, sources: Iterable = (), table=False, to: str | None = 
     if to is not None and ALIASES.get(to.lower(), to.lower()) in BINARY and on_terminal(path):
         raise OptionError(f"{to} is binary, which a terminal does not show; send it to a pipe or a file")
     check_writable(path, sources)
+
+
+def check_folder(output: str, sources: Iterable = (), to: str | None = None):
+    """Raise an error unless a new folder of shards can be written, outside of the ``sources``."""
+    if to is not None and to.lower() != "parquet":
+        raise OptionError(f"--to {to} is not for a folder, which has shards in Parquet; leave it out")
+    path = Path(output)
+    with writing(path):
+        check_new(path)
+    if not path.exists():
+        check_writable(path)
+    for source in map(Path, filter(is_local, sources)):
+        if source.is_dir() and path.resolve().is_relative_to(source.resolve()):
+            raise FileError(path, f"would be in one of the inputs ({source}); choose another folder")
 
 
 def check_outputs(output, plot: Path | None, sources: Iterable, *, to: str | None = None, json=False):
@@ -85,7 +104,7 @@ def check_writable(output, sources: Iterable = ()):
     path = Path(output)
     folder = path.parent
     if path.is_dir():
-        raise FileError(path, "is a folder; name a file in it")
+        raise FileError(path, "is a folder; name a file in it, or end a new one with / for shards")
     if not folder.is_dir():
         raise FileError(path, f"the folder {folder} does not exist; create it first")
     if not path.exists() and not os.access(folder, os.W_OK):

@@ -1,8 +1,9 @@
 """What subcommands that stream tables share: their options, and Ctrl-C in the middle."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -22,10 +23,27 @@ Vertices = Annotated[
     typer.Option(metavar="N", min=0, help="With --stream: number of vertices; integer ids are smaller."),
 ]
 Scheduler = options.scheduler("tables")
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="What a task may hold for integer ids, such as 4GB; there may be more of them.",
+    ),
+]
+
+
+class Tasks(NamedTuple):
+    """The options with which tasks do the work."""
+
+    scheduler: str | None
+    memory: str | None
 
 
 class ScheduledStream:
-    """A stream of tables that the workers of a scheduler read; ``make(client)`` makes the job."""
+    """A stream of tables that tasks read, on the workers of a scheduler or, if that is ``None``, in a thread.
+
+    ``make(client)`` makes the job.
+    """
 
     saved = None
 
@@ -36,7 +54,7 @@ class ScheduledStream:
         """Connect to the scheduler, run the job, and return its result."""
         from edgewise.workers.dask import connected
 
-        with connected(self.scheduler) as client:
+        with connected(self.scheduler) if self.scheduler else ThreadPoolExecutor(1) as client:
             return self.make(client).run(progress)
 
     def remove_checkpoint(self):

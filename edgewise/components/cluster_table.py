@@ -83,9 +83,9 @@ class ClusterTable:
         givers = roots if self.name_givers is None else self.name_givers[roots]
         return arrow_array(self.graph.ids_of(givers))
 
-    def batches(self):
-        """Yield record batches, at least one."""
-        for start, stop, columns in self._own_columns():
+    def batches(self, first=0, last=None):
+        """Yield record batches, at least one; with ``last`` only of the vertices from ``first`` up to it."""
+        for start, stop, columns in self._own_columns(first, len(self.labels) if last is None else last):
             part = slice(start, stop) if self.order is None else self.order[start:stop]
             batch = self._batch(columns | self._clusters(part))
             if self.min_size > 1:
@@ -107,17 +107,28 @@ class ClusterTable:
         return pa.RecordBatch.from_arrays(list(columns.values()), schema=pa.schema(fields))
 
     def prepare(self):
-        """Compute what is the same for all blocks, on the cores that the calling thread may use."""
-        return self.labels, self.name and (self.sizes, self.name_givers, self.order)
+        """Compute what is the same for all blocks, on the cores that the calling thread may use.
 
-    def _own_columns(self):
+        Returns arrays by the names of attributes, without those that are ``None``.
+        """
+        found = {"labels": self.labels}
+        if self.name is not None or self.min_size > 1:
+            found["sizes"] = self.sizes
+        if self.name is not None:
+            found |= {"name_givers": self.name_givers, "order": self.order}
+        return {name: array for name, array in found.items() if array is not None}
+
+    def restore(self, found):
+        """Take what :meth:`prepare` of the same table returned."""
+        vars(self).update({"name_givers": None, "order": None} | found)
+
+    def _own_columns(self, first, last):
         """Yield first and last row of a block, and the columns that do not depend on the clusters."""
         if self.records is not None:
             yield from self._columns_of_records()
             return
-        count = len(self.labels)
-        for start in range(0, max(count, 1), self.block):
-            stop = min(start + self.block, count)
+        for start in range(first, max(last, first + 1), self.block):
+            stop = min(start + self.block, last)
             yield start, stop, {self.id_column: arrow_array(self._ids(start, stop))}
 
     def _ids(self, start, stop):

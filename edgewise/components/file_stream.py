@@ -9,10 +9,12 @@ a batch: the thread stops after it and, if there is a checkpoint, saves it.
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from contextvars import copy_context
 from os import PathLike
+from pathlib import Path
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -30,6 +32,7 @@ from edgewise.errors import OptionError, argument
 from edgewise.files.inputs import check_readable_again, local
 from edgewise.files.pair_tables import parts_of
 from edgewise.files.row_groups import PairFiles
+from edgewise.files.store import check_new
 from edgewise.files.streams import check_path, reading
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch
 from edgewise.front import front, reporter
@@ -41,6 +44,8 @@ from edgewise.workers import device_team
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from edgewise.components.stored import StoredComponents
 
 #: Options of :func:`edgewise.read` that apply to a stream of tables.
 READING = ("source", "target", "where", "threshold", "score", "null", "sep")
@@ -65,7 +70,7 @@ def stream_components(
     checkpoint: str | PathLike | None = None,
     every: float = 60.0,
     **reading: Any,
-) -> Components:
+) -> Components | StoredComponents:
     r"""Find the components of pairs files without holding the pairs in memory.
 
     Parameters
@@ -91,17 +96,26 @@ def stream_components(
         Seconds between two checkpoints.
     **reading
         ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null`` and ``sep``, as in
-        :func:`edgewise.read`; and ``client``, a :class:`distributed.Client` of Dask or an executor of
-        :mod:`concurrent.futures`, whose workers share the files.  ``checkpoint`` is then a folder that all
-        workers share, in which tasks exchange files; all inputs are local files, too.  Weights are not read,
-        so a row whose weight is missing counts.  Progress is counted in rows; the number of all rows may be
-        unknown (``None``).
+        :func:`edgewise.read`; and
+
+        * ``client``, a :class:`distributed.Client` of Dask or an executor of :mod:`concurrent.futures`, whose
+          workers share the files.  ``checkpoint`` is then a folder that all workers share, in which tasks
+          exchange files; all inputs are local files, too;
+        * ``output``, a new folder, in which the table of the clusters is written as Parquet shards, by the
+          workers if there is a ``client``; the labels are then not returned;
+        * ``memory``, bytes or text such as ``"4 GB"``: what a task may hold for integer ids, of which there
+          may then be more than memory holds.  It needs an ``output``; ``client`` and ``checkpoint`` are as
+          above, and this process does the work if there is no client.
+
+        Weights are not read, so a row whose weight is missing counts.  Progress is counted in rows; the
+        number of all rows may be unknown (``None``).
 
     Returns
     -------
-    Components
+    Components or StoredComponents
         On the host; the same labels and ids as those of the graph read from the files.  Its graph has the
-        vertices and the number of edges, but not the edges.
+        vertices and the number of edges, but not the edges.  With ``output`` it has ``count``, ``largest``,
+        the ``path``, and :meth:`to_frame`, which reads the shards.
 
     Raises
     ------
@@ -129,18 +143,29 @@ def stream_components(
     >>> result.to_frame().to_pydict()
     {'id': [2, 7, 9, 12], 'component': [0, 1, 1, 1]}
     """
-    client = reading.pop("client", None)
+    client, output, memory = (reading.pop(name, None) for name in ("client", "output", "memory"))
     check_reading(reading)
-    if client is None:
+    if output is not None:
+        check_new(Path(output))
+    if client is None and memory is None:
         team = stream_team(device, devices, merge)
         stream = FileStream(path, reading, n_vertices, team, merge, checkpoint, every)
+        result = stream.run(reporter())
     else:
-        from edgewise.components.sharded import ShardedComponents, check_options
+        from edgewise.components.contraction import sharded_stream
+        from edgewise.components.sharded import check_options
+        from edgewise.components.stored import Output
 
         check_options((devices, merge), every)
-        how = {"client": client, "device": device or "cpu", "checkpoint": checkpoint}
-        stream = ShardedComponents(path, reading, n_vertices, **how)
-    result = stream.run(reporter())
+        how = {"device": device or "cpu", "checkpoint": checkpoint}
+        wanted = memory, None if output is None else Output(os.fspath(output))
+        with nullcontext(client) if client is not None else ThreadPoolExecutor(1) as workers:
+            stream = sharded_stream(wanted, path, reading, n_vertices, client=workers, **how)
+            result = stream.run(reporter())
+    if output is not None and client is None and memory is None:
+        from edgewise.components.stored import stored
+
+        result = stored(result, output)
     stream.remove_checkpoint()
     return result
 

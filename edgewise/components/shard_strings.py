@@ -75,12 +75,13 @@ def dictionary(folder: TaskFolder, name: str, *, parts: list[str], piece: int) -
         found = numbers.add_column(batch.column("id")) if len(batch) else np.empty(0, np.uint32)
         entries.append(found)
         firsts.append(batch.column("number").to_numpy()[found >= known])
-    _write(folder, f"{name}.entries.npy", np.concatenate(entries))
-    _write(folder, f"{name}.firsts.npy", np.concatenate(firsts))
+    write_array(folder, f"{name}.entries.npy", np.concatenate(entries))
+    write_array(folder, f"{name}.firsts.npy", np.concatenate(firsts))
     return {"rows": [len(one) for one in entries[1:]], "new": [len(one) for one in firsts[1:]]}
 
 
-def _write(folder, name, array):
+def write_array(folder: TaskFolder, name: str, array: np.ndarray) -> None:
+    """Write a file with one array."""
     with folder.written(name) as path, open(path, "wb") as file:
         np.save(file, array)
 
@@ -102,7 +103,7 @@ def order(folder: TaskFolder, name: str, *, part: str, position: int, dictionari
     for one in dictionaries:
         is_new[_slice(folder, one, "firsts", position)] = True
     ranks = np.cumsum(is_new, dtype=np.uint32) - is_new.astype(np.uint32)
-    _write(folder, f"{name}.ranks.npy", ranks)
+    write_array(folder, f"{name}.ranks.npy", ranks)
     table = _pieces_of(folder, part).read_all()
     rows = np.empty(count, np.uint32)
     rows[table.column("number").to_numpy()] = np.arange(count, dtype=np.uint32)
@@ -122,7 +123,7 @@ def numbered(folder: TaskFolder, name: str, *, dictionary: str, orders: list[str
         ranks = np.load(folder.file(f"{one}.ranks.npy"), mmap_mode="r")
         found = ranks[_slice(folder, dictionary, "firsts", position)]
         numbers.append((found.astype(np.int64) + bases[position]).astype(kind))
-    _write(folder, f"{name}.npy", np.concatenate(numbers))
+    write_array(folder, f"{name}.npy", np.concatenate(numbers))
     return {}
 
 
@@ -149,8 +150,8 @@ def renumbered(
     return facts | {"ids": "dense", "numbers": largest}
 
 
-def all_strings(folder: TaskFolder, orders: list[str], kind: Any) -> Any:
-    """The strings of all parts in the order of their numbers, as an Arrow array like that of one process."""
+def strings_in_order(folder: TaskFolder, orders: list[str], kind: Any) -> tuple[Any, list]:
+    """The type of the strings of all parts, ``kind`` unless its offsets are too short, and their chunks."""
     import pyarrow as pa
 
     files = [pa.ipc.open_file(pa.memory_map(str(folder.file(f"{one}.arrow")))) for one in orders]
@@ -158,4 +159,40 @@ def all_strings(folder: TaskFolder, orders: list[str], kind: Any) -> Any:
     ends = [strings_of(chunk).starts[[0, -1]].astype(np.int64) for chunk in chunks]
     if sum(int(stop - start) for start, stop in ends) > MOST_BYTES:
         kind = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}[kind]
+    return kind, chunks
+
+
+def all_strings(folder: TaskFolder, orders: list[str], kind: Any) -> Any:
+    """The strings of all parts in the order of their numbers, as an Arrow array like that of one process."""
+    import pyarrow as pa
+
+    kind, chunks = strings_in_order(folder, orders, kind)
     return pa.concat_arrays([chunk.cast(kind) for chunk in chunks])
+
+
+class StoredStrings:
+    """The same strings, which stay in their files."""
+
+    def __init__(self, folder: TaskFolder, orders: list[str], kind: Any):
+        self.kind, self.chunks = strings_in_order(folder, orders, kind)
+        self.before = np.cumsum([0, *map(len, self.chunks)])
+
+    def between(self, start: int, stop: int) -> Any:
+        """The strings numbered ``start .. stop - 1``."""
+        ends = np.clip([start, stop], self.before[:-1, None], self.before[1:, None]) - self.before[:-1, None]
+        return self._joined(chunk[begin:end] for chunk, (begin, end) in zip(self.chunks, ends.tolist()))
+
+    def take(self, numbers: Any) -> Any:
+        """The strings of some numbers."""
+        import pyarrow as pa
+
+        distinct, places = np.unique(numbers, return_inverse=True)
+        ends = np.searchsorted(distinct, self.before)
+        parts = zip(self.chunks, self.before.tolist(), ends[:-1].tolist(), ends[1:].tolist())
+        found = (chunk.take(pa.array(distinct[begin:end] - base)) for chunk, base, begin, end in parts)
+        return self._joined(found).take(pa.array(places))
+
+    def _joined(self, chunks):
+        import pyarrow as pa
+
+        return pa.concat_arrays([chunk.cast(self.kind) for chunk in chunks])

@@ -24,8 +24,10 @@ from edgewise.timer import timer
 from edgewise.workers import device_team
 from edgewise.workers.executors import executor_of
 
-#: Tasks that read shards for each slot, and the most rows of one if shards are smaller than that.
-TASKS_PER_SLOT, MOST_ROWS = 4, 1 << 28
+#: Tasks that read shards for each slot, by ids: strings that two tasks have are numbered and sent twice.
+TASKS_PER_SLOT = {"dense": 4, "sparse": 4, "strings": 1}
+#: The most rows of such a task, if shards are smaller than that.
+MOST_ROWS = 1 << 28
 #: How many parts one task merges, at least and at most: more of them move fewer bytes, but in fewer tasks.
 MERGED_PARTS = 4, 8
 #: Dictionaries of strings for each slot, and at most.
@@ -90,12 +92,12 @@ class ShardedStream:
         with reading(self.shards.paths[0], passing=Mismatch):
             pairs = self._pairs(self.shards.schema(attempt))
         plan = self.plan_for(pairs)
-        layout = self._layout(folder, plan.rows)
+        layout = self._layout(folder, plan)
         how = self._how() | {"plan": plan, "attempt": attempt, "all_occur": self.numbered}
         how["pieces"] = layout["pieces"]
         tasks = self._first_tasks(layout["groups"], how, attempt)
         with timer("read shards"):
-            facts = self.task_run.run(tasks, _listener(progress, plan.rows))
+            facts = self.task_run.run(tasks, listener(progress, plan.rows))
         self._note(pairs, facts.values())
         names, orders = [task.name for task in tasks], None
         if plan.ids == "strings":
@@ -107,14 +109,14 @@ class ShardedStream:
             names = self._merge(names, how, attempt)
             return self._last(folder, names, how, orders, plan, pairs)
 
-    def _layout(self: Any, folder, rows):
+    def _layout(self: Any, folder, plan):
         """Groups of shards, each for a task, and the number of dictionaries: as they were begun."""
         layout = folder.facts("layout")
         if layout is None:
             slots, sizes = self.executor.slots, [size for _, size, _ in self.shards.stamps]
-            wanted = max(TASKS_PER_SLOT * slots, -(-(rows or 0) // MOST_ROWS))
+            wanted = max(TASKS_PER_SLOT[plan.ids] * slots, -(-(plan.rows or 0) // MOST_ROWS))
             pieces = min(MOST_DICTIONARIES, DICTIONARIES_PER_SLOT * slots)
-            layout = {"groups": groups_of(sizes, wanted), "pieces": pieces}
+            layout = {"groups": groups_of(sizes, wanted), "pieces": pieces, "slots": slots}
             folder.keep("layout", layout)
         return layout
 
@@ -191,11 +193,7 @@ class ShardedStream:
 
     def _last(self: Any, folder, names, how, orders, plan, pairs):
         """Merge the last parts here; return what the stream finds."""
-        how = merged_plan(folder, names, how) | {"device": "cpu", "all_occur": self.numbered}
-        if orders is not None:
-            how |= {"all_occur": True, "plan": plan, "n_vertices": plan.room}
-        elif self.numbered:
-            how["n_vertices"] = self.n_vertices
+        how = self._last_how(folder, names, how, orders, plan)
         found = self._found(folder, names, self.last_part(merged_files(folder, names), how))
         if orders is not None:
             from edgewise.components.shard_strings import all_strings
@@ -204,6 +202,15 @@ class ShardedStream:
             kind = ColumnNumbers(*pairs.kinds).kind
             found = (*found[:-1], all_strings(folder, orders, kind))
         return found
+
+    def _last_how(self: Any, folder, names, how, orders, plan):
+        """How the last parts are read."""
+        how = merged_plan(folder, names, how) | {"device": "cpu", "all_occur": self.numbered}
+        if orders is not None:
+            how |= {"all_occur": True, "plan": plan, "n_vertices": plan.room}
+        elif self.numbered:
+            how["n_vertices"] = self.n_vertices
+        return how
 
     def _found(self, folder, names, last):
         return last._run(last.how["attempt"], None, None)
@@ -241,15 +248,15 @@ def check_options(given, every):
         raise OptionError(f"{problem}, so leave it out")
 
 
-def _listener(progress, n_rows):
+def listener(progress, n_rows):
     """What tells ``progress`` of the rows of the tasks that are done."""
     if progress is None:
         return None
     rows = 0
 
-    def listener(facts):
+    def report(facts):
         nonlocal rows
         rows += facts["rows"]
         progress(rows, n_rows)
 
-    return listener
+    return report

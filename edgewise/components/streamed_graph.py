@@ -46,7 +46,7 @@ class StreamedGraph(Graph):
     @property
     def ids(self):
         """External id of each vertex, or ``None`` where these are the vertex numbers."""
-        return self._ids.between(0, self.n_vertices) if isinstance(self._ids, MarkedIds) else self._ids
+        return self._ids.between(0, self.n_vertices) if hasattr(self._ids, "between") else self._ids
 
     @ids.setter
     def ids(self, ids):
@@ -56,7 +56,11 @@ class StreamedGraph(Graph):
         """Ids of the vertices ``start .. stop - 1``, made at each call."""
         if self._ids is None:
             return np.arange(start, stop, dtype=np.int64)
-        return self._ids.between(start, stop) if isinstance(self._ids, MarkedIds) else self._ids[start:stop]
+        return self._ids.between(start, stop) if hasattr(self._ids, "between") else self._ids[start:stop]
+
+    def ids_of(self, vertices):
+        """External ids of an array of vertex numbers, without making those of the others."""
+        return self._ids.take(vertices) if hasattr(self._ids, "between") else super().ids_of(vertices)
 
     def _edge_list(self):
         raise GraphError("the edges were not kept; read the files into a graph for this")
@@ -90,3 +94,17 @@ class MarkedIds:
         skipped = start - int(self.before[first])
         ids = np.flatnonzero(bits)[skipped : skipped + stop - start] + 64 * first
         return ids.astype(self.dtype, copy=False)
+
+    def take(self, numbers):
+        """The ids of some numbers."""
+        numbers = np.asarray(numbers)
+        words = np.searchsorted(self.before, numbers, "right") - 1
+        left = numbers - self.before[words].astype(np.int64)
+        bits, words = self.words[words], words.astype(np.int64)
+        places = np.zeros(len(numbers), np.uint64)
+        for width in (32, 16, 8, 4, 2, 1):  # the bit with as many others below it
+            below = np.bitwise_count(bits >> places & np.uint64((1 << width) - 1)).astype(np.int64)
+            above = left >= below
+            left -= below * above
+            places += np.uint64(width) * above
+        return (64 * words + places.astype(np.int64)).astype(self.dtype, copy=False)

@@ -127,6 +127,9 @@ def write(graph_or_table: Any, path: str | PathLike | BinaryIO, *, format: str |
         ``.txt``, ``.el``, ``.mtx``, ``.graph``, ``.gr``, ``.sg``, ``.wsg``, ``.npz`` for graphs.  A further
         ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` compresses it.
 
+        A string that ends in a slash, such as ``"clusters/"``, is a new folder, of Parquet files of 4 million
+        rows and a manifest, which appears when it is complete; it is read like a file.
+
         The string ``"-"`` is standard output (CSV, if ``format`` is not given).  A string such as
         ``"s3://bucket/clusters.parquet"`` is an address, where the complete file is stored.  A binary file
         object is written directly, and needs ``format``.

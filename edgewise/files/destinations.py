@@ -1,4 +1,4 @@
-"""What can be written besides the files of this machine: standard output, addresses and file objects.
+"""What can be written besides files of this machine: standard output, addresses, file objects, folders.
 
 A file at an address is written to a temporary file first, and stored when it is complete.  What goes to
 standard output, or to a file object, is written directly.
@@ -33,6 +33,11 @@ def is_standard_output(path) -> bool:
 def goes_to_standard_output(path) -> bool:
     """Whether a path is a name of standard output."""
     return not is_open(path) and (is_standard_output(path) or os.fspath(path) in STANDARD_OUTPUT)
+
+
+def is_folder(path) -> bool:
+    """Whether a path ends in a slash: a folder of shards to write."""
+    return isinstance(path, str) and path.endswith(("/", os.sep)) and not is_address(path)
 
 
 def has_default_format(path) -> bool:
@@ -98,6 +103,20 @@ def suffixes_of(path) -> tuple[str, str | None]:
     if compression:
         suffix = os.path.splitext(stem)[1]
     return suffix.lower(), compression
+
+
+def name_by_suffix(path, formats) -> str:
+    """The name of the format, of those by name, that the suffix of an output says; an error if none does."""
+    if is_open(path):
+        problem = f"{name_of(path)} has no suffix that says the format"
+        raise OptionError(f"{problem}; name it, such as {argument('format', 'parquet')}")
+    suffix, _ = suffixes_of(path)
+    name = next((name for name, form in formats.items() if suffix in form.suffixes), None)
+    if name is None:
+        known = " ".join(suffix for form in formats.values() for suffix in form.suffixes)
+        problem = f"the ending {suffix or 'is missing and'} says no format"
+        raise FileError(path, f"{problem}; use one of {known}, or {argument('format')}")
+    return name
 
 
 class Sink(io.RawIOBase):

@@ -21,7 +21,9 @@ from edgewise.files.destinations import (
     check_destination,
     destination,
     has_default_format,
+    is_folder,
     is_open,
+    name_by_suffix,
     name_of,
     sink,
     suffixes_of,
@@ -29,7 +31,7 @@ from edgewise.files.destinations import (
 from edgewise.files.inputs import local
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
-from edgewise.files.pair_records import DUPS, NPY
+from edgewise.files.pair_records import DUPS, NPY, ZIP
 from edgewise.files.rare_formats import sibling
 from edgewise.files.streams import Source, check_path, reading, separated
 from edgewise.ingest.origin import take_origin
@@ -102,7 +104,7 @@ FORMATS_WITH = {
 WEIGHTS = dict.fromkeys(("mtx", "smat"), "the values of the matrix")
 WEIGHTS |= dict.fromkeys(("el", "el1", "csv", "tsv", "ncol", "ldbc"), "the third column")
 #: First bytes of binary formats.
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", ZIP: "npz"}
 MAGIC[NPY] = "npy"
 #: First bytes of files that are no graphs, and what to do with them.
 FOREIGN = {
@@ -402,8 +404,13 @@ def write(thing, path, name=None) -> None:
     from edgewise.graph import Graph
 
     check_destination(path)
+    if is_folder(path):
+        from edgewise.files.to_store import write_folder
+
+        write_folder(thing, path, name)
+        return
     if name in (None, ""):
-        name = "csv" if has_default_format(path) else _by_suffix(path)
+        name = "csv" if has_default_format(path) else name_by_suffix(path, FORMATS)
     name = named(name)
     form = FORMATS[name]
     if form.writer is None:
@@ -419,16 +426,3 @@ def write(thing, path, name=None) -> None:
         raise FileError(path, f"{name} is compressed inside; leave the last ending out")
     with destination(path) as part, writing(name_of(path)), sink(part, path, compression) as stream:
         writer(thing, stream)
-
-
-def _by_suffix(path):
-    if is_open(path):
-        problem = f"{name_of(path)} has no suffix that says the format"
-        raise OptionError(f"{problem}; name it, such as {argument('format', 'parquet')}")
-    suffix, _ = suffixes_of(path)
-    name = next((name for name, form in FORMATS.items() if suffix in form.suffixes), None)
-    if name is None:
-        known = " ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
-        problem = f"the ending {suffix or 'is missing and'} says no format"
-        raise FileError(path, f"{problem}; use one of {known}, or {argument('format')}")
-    return name

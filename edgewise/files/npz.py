@@ -6,12 +6,16 @@ bytes and where each begins).  ``edgewise`` holds the version of this layout, ``
 whether directed.
 """
 
+import json
+from typing import Any
+
 import numpy as np
 
 from edgewise.errors import GraphError
-from edgewise.files.contents import check_room, matrix_edges, with_ids
+from edgewise.files.contents import check_room, matrix_edges, with_ids, writable
 from edgewise.files.streams import check_memory, one_line, reading
 from edgewise.graph import Graph
+from edgewise.ingest.arrow import numpy_array
 from edgewise.ingest.ids import ids_of_vertices, weights_of_vertices
 from edgewise.ingest.matrices import entries_of, real
 
@@ -27,6 +31,14 @@ SCIPY = {
     "dia": ("offsets",),
     "coo": ("row", "col"),
 }
+
+
+def graph_of(source):
+    """The graph in an archive, as the file says."""
+    from edgewise.files.formats import Options
+
+    found = read(source, Options())
+    return found if isinstance(found, Graph) else found.graph()
 
 
 def read(source, options):
@@ -148,6 +160,21 @@ def write(graph, stream) -> None:
         **_ids(graph.ids),
     }
     np.savez(stream, **{name: array for name, array in arrays.items() if array is not None})
+
+
+def write_npz(rows, stream) -> None:
+    """Write edges, a reader of tables, as the graph of their own: a shard."""
+    from pyarrow.types import is_integer
+
+    from edgewise.files.tables import MARK
+
+    table = rows.read_all()
+    columns, facts = table.columns, json.loads((table.schema.metadata or {}).get(MARK, "{}"))
+    ends = [numpy_array(one) if is_integer(one.type) else one.combine_chunks() for one in columns[:2]]
+    vertices, directed = facts.get("vertices"), bool(facts.get("directed"))
+    given: dict[str, Any] = {"n_vertices": vertices if facts.get("numbered") else None, "directed": directed}
+    weights = numpy_array(columns[2]) if len(columns) > 2 else None
+    write(Graph.from_edges(*map(writable, ends), weights=writable(weights), **given), stream)
 
 
 def _ids(ids):

@@ -1,4 +1,4 @@
-"""Pairs that other tools write as binary records: dedupe's scored pairs, and datatrove's duplicates.
+"""Pairs in binary files other than tables: graphs of NumPy, dedupe's scored pairs, datatrove's duplicates.
 
 dedupe returns a structured array with the fields ``pairs`` and ``score``, which ``numpy.save`` writes to an
 ``.npy`` file (:mod:`edgewise.ingest.record_arrays`).
@@ -10,13 +10,18 @@ is the number in the name of the ``.remove`` file of the next stage, and ``id & 
 it.  A side of two times ``2**32 - 1`` stands for all documents of an index; its id is -1.
 """
 
+import json
+
 import numpy as np
 
 from edgewise.files.streams import one_line
+from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.record_arrays import batches_of, schema_of
 
 #: First bytes of an ``.npy`` file, and the ending of files of duplicates.
 NPY, DUPS = b"\x93NUMPY", ".dups"
+#: First bytes of an ``.npz`` file.
+ZIP = b"PK\x03\x04"
 #: Integers and bytes of a record of duplicates, and records that are converted at a time.
 FIELDS, RECORD_BYTES = 4, 16
 BATCH_RECORDS = 1 << 18
@@ -46,6 +51,39 @@ class NpyTable(RecordTable):
         """Yield batches of the needed columns."""
         for batch in batches_of(self.records):
             yield batch.select(columns)
+
+
+class NpzTable(RecordTable):
+    """The edges of a graph in an ``.npz`` file, which is in memory as long as it is read."""
+
+    def __init__(self, source):
+        import pyarrow as pa
+
+        from edgewise.files.npz import graph_of
+        from edgewise.files.tables import MARK
+        from edgewise.files.write_text import settings
+
+        self.graph = graph_of(source)
+        self.rows = self.graph.n_edges
+        columns = self._columns(slice(0, 0))
+        schema = pa.schema([pa.field(name, column.type) for name, column in columns.items()])
+        self.schema = schema.with_metadata({MARK: json.dumps(settings(self.graph)).encode()})
+
+    def _columns(self, rows):
+        """Columns of some edges."""
+        graph = self.graph
+        columns = {"source": graph.ids_of(graph.sources[rows]), "target": graph.ids_of(graph.targets[rows])}
+        if graph.weights is not None:
+            columns["weight"] = graph.weights[rows]
+        return {name: arrow_array(column) for name, column in columns.items()}
+
+    def batches(self, columns):
+        """Yield batches of the needed columns."""
+        import pyarrow as pa
+
+        for start in range(0, self.rows, BATCH_RECORDS):
+            made = self._columns(slice(start, start + BATCH_RECORDS))
+            yield pa.RecordBatch.from_arrays([made[name] for name in columns], columns)
 
 
 class DupsTable(RecordTable):

@@ -14,7 +14,7 @@ from pathlib import Path
 from edgewise.device import threads
 from edgewise.errors import FileError, GraphError
 from edgewise.files.json_lines import JsonTable, is_json_lines
-from edgewise.files.pair_records import DUPS, NPY, DupsTable, NpyTable
+from edgewise.files.pair_records import DUPS, NPY, ZIP, DupsTable, NpyTable, NpzTable
 from edgewise.files.store import shards_of
 from edgewise.files.streams import (
     AHEAD_IN_PIECE,
@@ -163,6 +163,8 @@ def table_of(source, attempt=AS_INFERRED, ids=None, schema=None):
         return DupsTable(source)
     if source.head.startswith(NPY):
         return NpyTable(source)
+    if source.head.startswith(ZIP):
+        return NpzTable(source)
     if source.head.startswith(b"PAR1"):
         return ParquetTable(source)
     if source.head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):

@@ -18,6 +18,7 @@ from edgewise.files import edgelist, formats, json_lines
 from edgewise.files.contents import Edges
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import are_integers, look
+from edgewise.files.pair_records import ZIP, NpzTable
 from edgewise.files.pair_tables import check_rows, parts_of, read_pairs, table_of
 from edgewise.files.parallel_parquet import write_row_groups
 from edgewise.files.store import is_store
@@ -33,7 +34,7 @@ from edgewise.ingest.scores import Kept, weight_column
 ALLOWED = ("source", "target", "weight", "where", "threshold", "score", "null", "vertices", "vertex_id")
 MARK = b"edgewise"
 #: Formats of tables, of which several files can be read as one.
-TABLES = ("parquet", "arrow", "csv", "tsv", "jsonl", "npy", "dups")
+TABLES = ("parquet", "arrow", "csv", "tsv", "jsonl", "npy", "npz", "dups")
 NAMES = ("source", "target", "weight")
 #: Rows in each batch that is written.
 BLOCK = 1 << 20
@@ -226,6 +227,9 @@ def _whole_table(source):
     import pyarrow as pa
     import pyarrow.ipc as ipc
 
+    if source.head.startswith(ZIP):
+        table = NpzTable(source)
+        return pa.Table.from_batches(table.batches(table.schema.names), table.schema.remove_metadata())
     with source.open() as stream:
         opened = ipc.open_file if source.head.startswith(b"ARROW1") else ipc.open_stream
         table = opened(stream).read_all()

@@ -11,15 +11,18 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from edgewise.device import threads
-from edgewise.files import read
-from edgewise.files.formats import Options, sniff
+from edgewise.errors import OptionError, argument
+from edgewise.files import read, store
+from edgewise.files.formats import Options, named, sniff
 from edgewise.files.inputs import check_readable_again
+from edgewise.files.npz import write_npz
 from edgewise.files.pair_tables import parts_of
 from edgewise.files.row_groups import PairFiles
-from edgewise.files.store import write_store
+from edgewise.files.store import Shape, write_store
 from edgewise.files.streams import Source, reading
-from edgewise.files.tables import MARK, TABLES, edge_tables
+from edgewise.files.tables import MARK, TABLES, as_tables, edge_tables, write_parquet
 from edgewise.files.text_table import ATTEMPTS, Mismatch
+from edgewise.graph import Graph
 from edgewise.ingest.default_columns import choose_columns
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, numbers_in
 
@@ -30,12 +33,13 @@ SAMPLE, LEAST_ROW = 1 << 20, 8
 
 
 def to_store(
-    path: Any, folder: str | os.PathLike, shards: int, given: dict, progress: Callable | None = None
+    path: Any, folder: str | os.PathLike, how: tuple, given: dict, progress: Callable | None = None
 ) -> dict:
     """Write the edges of files to a new folder of shards; return its manifest.
 
-    ``given`` are options of :func:`edgewise.read`.
+    ``how`` are the number of shards and what writes them; ``given`` are options of :func:`edgewise.read`.
     """
+    shards, writer = how
     check_readable_again(path, "shards")
     parts = parts_of(path)
     first = Source(parts[0])
@@ -43,7 +47,8 @@ def to_store(
         kind = sniff(first, Options(**given))
     if kind not in TABLES or any(name not in STREAMED for name in given):
         graph = read(path, progress=progress, **given)
-        return write_store(edge_tables(graph.to("cpu")), folder, shards, graph.n_edges)
+        shape = Shape(_share(graph.n_edges, shards), shards)
+        return write_store(edge_tables(graph.to("cpu")), folder, shape, writer)
     options = dict(given)
     weight = options.pop("weight", None)
     files = PairFiles(parts, **options)
@@ -52,10 +57,32 @@ def to_store(
             pairs = _pairs(files, attempt, (weight, options.get("null") or "error"))
             rows, _, _ = files.survey(pairs.begin)
             rows = _rows_of(files.paths) if rows is None else rows
-            return write_store(_tables(files, pairs, attempt, progress), folder, shards, rows)
+            tables, shape = _tables(files, pairs, attempt, progress), Shape(_share(rows, shards), shards)
+            return write_store(tables, folder, shape, writer)
         except Mismatch:
             continue
     raise AssertionError("the last attempt reads ids as text")
+
+
+def _share(rows, shards):
+    """Rows of each of some shards."""
+    return max(1, -(-rows // shards))
+
+
+def write_folder(thing: Any, folder: str | os.PathLike, name: str | None = None) -> None:
+    """Write a graph, a result or a table as shards in a new folder."""
+    holds = "edges" if isinstance(thing, Graph) else "table"
+    write_store(as_tables(thing), folder, Shape(store.SHARD_ROWS), shard_writer(name, holds), holds)
+
+
+def shard_writer(name: str | None = None, holds: str = "edges") -> Callable:
+    """What writes shards in a format: of edges Parquet or ``.npz``, of other tables Parquet."""
+    writers = {"parquet": write_parquet} | ({"npz": write_npz} if holds == "edges" else {})
+    name = named(name or "parquet")
+    if name not in writers:
+        given = argument("format", name)
+        raise OptionError(f"{given} is not for a folder of shards; use {' or '.join(writers)}")
+    return writers[name]
 
 
 class KeptRows(PairBatches):

@@ -23,7 +23,7 @@ PAGES = [
     *(("bench", problem) for problem in PROBLEMS),
 ]
 #: Examples that take minutes, or need a cluster; their options are parsed.
-SLOW = ("bench", "warmup", "generate named", "components shards/ --scheduler")
+SLOW = ("bench", "warmup", "generate named", "components shards/ --scheduler", "components shards/ --memory")
 
 
 def page_of(words, capsys):

@@ -118,7 +118,6 @@ def test_nothing_is_kept(threads, tmp_path):
 
 
 def test_many_dictionaries(threads, tmp_path, monkeypatch):
-    monkeypatch.setattr(sharded, "TASKS_PER_SLOT", 1)
     monkeypatch.setattr(sharded, "DICTIONARIES_PER_SLOT", 40)
     folder = stored(tmp_path / "shards", "strings")
     assert_same(ew.stream_components(folder, client=threads), ew.stream_components(folder))

@@ -13,6 +13,7 @@ import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import FileError
 from edgewise.files import store
+from edgewise.files.tables import write_parquet
 
 
 def pairs(rows=1000):
@@ -29,7 +30,7 @@ def test_a_store_holds_the_rows(ending, tmp_path, capsys):
     assert "733 edges in 3 shards" in capsys.readouterr().out  # fewer rows were kept than there are
     manifest = json.loads((folder / "manifest.json").read_text())
     kept = pairs().filter(pa.compute.greater_equal(pairs()["score"], 0.25))
-    assert manifest["edges"] == kept.num_rows == sum(one["rows"] for one in manifest["shards"])
+    assert manifest["rows"] == kept.num_rows == sum(one["rows"] for one in manifest["shards"])
     tables = [parquet.read_table(folder / one["name"]) for one in manifest["shards"]]
     assert pa.concat_tables(tables).to_pydict() == kept.to_pydict()
     expected = ew.connected_components(ew.read(path, where="score >= 0.25"))
@@ -86,7 +87,7 @@ def test_an_interrupted_writer_leaves_nothing(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        store.write_store(tables(), tmp_path / "store", 2, 20)
+        store.write_store(tables(), tmp_path / "store", store.Shape(20), write_parquet)
     assert list(Path(tmp_path).iterdir()) == []
 
 
@@ -94,3 +95,29 @@ def test_an_interrupted_writer_leaves_nothing(tmp_path):
 def test_options_that_mean_nothing(option, tmp_path, capsys):
     assert run(["convert", "x.csv", str(tmp_path / "store"), "--shards", "2", *option]) == 2
     assert f"{option[0]} means nothing with --shards" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ("strings", "integers", "far", "numbers"))
+def test_shards_of_numpy(kind, tmp_path, capsys):
+    draw = np.random.default_rng(3)
+    ends = draw.integers(0, 300, (2, 500)) * {"far": 2**40}.get(kind, 1)
+    columns = [[f"v{one}" for one in column] for column in ends] if kind == "strings" else list(ends)
+    path, folder = tmp_path / "pairs.parquet", tmp_path / "store"
+    if kind == "numbers":
+        ew.write(ew.Graph.from_edges(*columns, weights=draw.random(500), n_vertices=400), path)
+    else:
+        ew.write(pa.table({"left": columns[0], "right": columns[1], "weight": draw.random(500)}), path)
+    assert run(["convert", str(path), str(folder), "--shards", "3", "--to", "npz", "-q"]) == 0
+    assert len(list(folder.glob("*.npz"))) == 3
+    expected, found = ew.stream_components(path), ew.stream_components(folder)
+    assert sorted(map(sorted, found.sets())) == sorted(map(sorted, expected.sets()))
+    assert found.to_frame() == expected.to_frame()
+    with ThreadPoolExecutor(2) as pool:
+        assert ew.stream_components(folder, client=pool).to_frame() == expected.to_frame()
+        forest = ew.stream_forest(folder, client=pool)
+    assert forest.to_frame() == ew.stream_forest(path).to_frame() == ew.stream_forest(folder).to_frame()
+    assert ew.read(folder).n_edges == ew.read(path).n_edges == 500
+    assert ew.read(folder).n_vertices == ew.read(path).n_vertices
+    assert sum(ew.read(shard).n_edges for shard in folder.glob("*.npz")) == 500
+    assert run(["convert", str(folder), str(tmp_path / "again"), "--shards", "2", "-q"]) == 0
+    assert ew.stream_components(tmp_path / "again").to_frame() == expected.to_frame()

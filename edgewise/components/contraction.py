@@ -1,0 +1,461 @@
+"""Components of more vertices than memory holds: ranges of ids, of which a task has one in memory.
+
+An edge belongs to the range of its larger end.  A task joins the edges inside its range in memory.  Of the
+edges from a component of these to lower ranges it keeps the least end, and replaces each other one by an edge
+from that end to the least one, which belongs to a lower range.  The components of the graph stay the same, as
+in every contraction, and the larger end of each edge falls from range to range.  One task after the other
+uses up all edges in one sweep from the highest range to the lowest; several at a time take the highest ranges
+that have edges, and take a range again to which edges have come meanwhile.
+
+Then each component of a range is the least of its graph, or has a link to a lower range.  Sizes are added up
+along the links from the highest range to the lowest, and labels come back from the lowest to the highest,
+with which each task writes the table of its range.  This last part has one task at a time, which reads and
+writes a few numbers for each vertex and none for the edges.
+
+Sibeyn [1]_ sweeps ranges of vertices in the same way, one after the other.  The least end takes the place of
+the random one of randomized contraction [2]_, so that the labels are those of one process, and there are no
+names to be undone.  The tasks need memory for the vertices of a range and for blocks of rows; the number of
+vertices matters to the disk only.
+
+.. [1] J. F. Sibeyn, "External connected components", SWAT 2004, LNCS 3111.
+.. [2] H. Bögeholz, M. Brand and R.-A. Todor, "In-database connected component analysis", ICDE 2020.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.components.file_stream import FileStream
+from edgewise.components.id_mapping import DenseIds
+from edgewise.components.range_files import RangeWriter, columns_for
+from edgewise.components.rem import union
+from edgewise.components.result import as_labels
+from edgewise.components.shard_parts import PartOfStream
+from edgewise.components.shard_strings import write_array
+from edgewise.components.sharded import ShardedComponents, listener
+from edgewise.components.stored import StoredStream, write_shard
+from edgewise.components.tasks import Task, TaskFolder
+from edgewise.components.trees import compress, make_singletons
+from edgewise.device import each, fetch_add, fetch_min
+from edgewise.errors import OptionError, argument
+from edgewise.files.streams import reading
+from edgewise.files.text_table import Mismatch
+from edgewise.index_type import index_type
+from edgewise.ingest.arrow import arrow_array
+from edgewise.method import is_number
+from edgewise.timer import timer
+
+#: Vertices that are taken at a time.
+BLOCK = 1 << 20
+#: Bytes of memory for each id of a range, if ids are of 4 or 8 bytes.
+BYTES_OF_ID = {4: 20, 8: 24}
+#: Largest number of ranges, and the multiple of ids that a range has.
+MOST_RANGES, ROUND = 1 << 14, 64
+
+
+class Ranges(NamedTuple):
+    """Ranges of ``width`` ids each, which begin at 0; ids are below ``end`` and of the type ``dtype``."""
+
+    width: int
+    end: int
+    dtype: str
+
+    def bounds(self, number: int) -> tuple[int, int]:
+        """First id of a range, and how many it has."""
+        first = number * self.width
+        return first, min(self.width, self.end - first)
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of all ranges."""
+        return range(max(1, -(-self.end // self.width)))
+
+    @property
+    def none(self) -> int:
+        """What stands for no id."""
+        return int(np.iinfo(self.dtype).max)
+
+
+@each
+def enter(index, highs, lows, first, parent, seen):
+    """Mark the ends of an edge that are in the range, and join them if both are."""
+    high, low = np.int64(highs[index]) - first, np.int64(lows[index]) - first
+    seen[high] = 1
+    if low >= 0:
+        seen[low] = 1
+        union(parent, high, low)
+
+
+@each
+def lower(index, highs, lows, first, parent, least):
+    """Note the lower end of an edge from another range at the root of the other end."""
+    low = lows[index]
+    if np.int64(low) < first:
+        fetch_min(least, parent[np.int64(highs[index]) - first], low)
+
+
+@each
+def replace_end(index, highs, lows, first, parent, least, ends):
+    """Write the end that takes the place of the higher one of an edge; the other end if none does."""
+    low = lows[index]
+    ends[index] = low
+    if np.int64(low) < first:
+        ends[index] = least[parent[np.int64(highs[index]) - first]]
+
+
+@each
+def lower_link(index, vertices, links, parent, least):
+    """The same as :func:`lower` for the link of a vertex that was a root."""
+    fetch_min(least, parent[vertices[index]], links[index])
+
+
+@each
+def add_size(index, vertices, sizes, parent, total):
+    """Add a size at the root of a vertex."""
+    fetch_add(total, parent[vertices[index]], sizes[index])
+
+
+class RangeIds(DenseIds):
+    """Ids whose pairs go to the files of ranges."""
+
+    def _mark(self, vertices):
+        """Nothing: an edge from a vertex to itself marks it in its range."""
+
+
+class RangePart(PartOfStream, FileStream):
+    """The pairs of some files, which a ``writer`` divides by ranges."""
+
+    writer: Any = None
+
+    def _prepare(self, pairs):
+        self.workers = self.writer
+        plan = self.plan
+        pairs.ids = RangeIds(self.writer, np.dtype(plan.dtype), self.n_vertices, plan.limit)
+        return plan.rows
+
+    def _finish(self, pairs):
+        return {"edges": self.edges, "rows": pairs.rows, "kept_any": pairs.kept_any}
+
+    def to_sparse(self, dense):
+        raise OptionError(
+            f"{argument('memory')} needs ids from 0 to {dense.limit - 1:,}; number them, or leave it out"
+        )
+
+
+def divided(folder: TaskFolder, name: str, *, files: dict, how: dict, ranges: tuple) -> dict:
+    """Task: write the pairs of some files by ranges."""
+    part, known = RangePart(files, how), Ranges(*ranges)
+    with RangeWriter(folder, name, known, 2) as writer, part.copies:
+        part.writer = PairSink(writer)
+        facts = part._run(how["attempt"], None, None)
+    return facts | writer.facts
+
+
+class PairSink:
+    """What takes the pairs of a stream in the place of workers that join them."""
+
+    def __init__(self, writer):
+        self.writer = writer
+
+    def join(self, columns, largest):
+        """Write pairs with the larger id first."""
+        left, right = (column.astype(self.writer.ranges.dtype, copy=False) for column in columns)
+        self.writer.add(np.maximum(left, right), np.minimum(left, right))
+
+    def close(self):
+        """There are no threads to stop."""
+
+
+class State(NamedTuple):
+    """What is known of a range.
+
+    Attributes
+    ----------
+    parent : (ids,) uint32 array
+        The root of each id, counted from the first of the range.
+    links : (ids,) array
+        The least id of a lower range that a root has an edge to, or the number for none.
+    seen : (ids,) uint8 array
+        Whether the id occurs.
+    """
+
+    parent: Any
+    links: Any
+    seen: Any
+
+    @classmethod
+    def load(cls, folder, name, ranges, number, all_occur=False):
+        """What a task has written; the state before any edge if ``name`` is ``None``."""
+        if name is not None:
+            return cls(*(np.load(folder.file(one)) for one in cls.files(name)))
+        _, size = ranges.bounds(number)
+        parent = np.empty(size, np.uint32)
+        make_singletons(size, parent)
+        return cls(parent, np.full(size, ranges.none, ranges.dtype), np.full(size, all_occur, np.uint8))
+
+    def save(self, folder, name):
+        """Write the arrays to files."""
+        for file, array in zip(self.files(name), self):
+            write_array(folder, file, array)
+
+    @classmethod
+    def files(cls, name):
+        """Names of the files of a task, if there is one."""
+        return () if name is None else tuple(f"{name}.{field}.npy" for field in cls._fields)
+
+    def linked(self, none):
+        """Yield blocks of vertices that have a link, and the links."""
+        for first in range(0, len(self.links), BLOCK):
+            vertices = np.flatnonzero(self.links[first : first + BLOCK] != none) + first
+            yield vertices, self.links[vertices]
+
+
+def contracted(
+    folder: TaskFolder, name: str, *, number: int, before: str | None, inputs: list[str], how: dict
+) -> dict:
+    """Task: contract the edges of a range into its state; those that are left go to lower ranges."""
+    ranges = Ranges(*how["ranges"])
+    state = State.load(folder, before, ranges, number, how["all_occur"])
+    first, size = ranges.bounds(number)
+    for highs, lows in columns_for(folder, inputs, number):
+        enter(len(highs), highs, lows, first, state.parent, state.seen)
+    compress(size, state.parent)
+    least = np.full(size, ranges.none, ranges.dtype)
+    for vertices, links in state.linked(ranges.none):
+        lower_link(len(vertices), vertices, links, state.parent, least)
+    for highs, lows in columns_for(folder, inputs, number):
+        lower(len(highs), highs, lows, first, state.parent, least)
+    with RangeWriter(folder, name, ranges, 2) as writer:
+        for vertices, links in state.linked(ranges.none):
+            _add_different(writer, links, least[state.parent[vertices]])
+        for highs, lows in columns_for(folder, inputs, number):
+            ends = np.empty(len(lows), lows.dtype)
+            replace_end(len(highs), highs, lows, first, state.parent, least, ends)
+            _add_different(writer, lows, ends)
+    state._replace(links=least).save(folder, name)
+    return writer.facts
+
+
+def _add_different(writer, highs, lows):
+    """Write those pairs whose ends are different."""
+    keep = highs != lows
+    writer.add(highs[keep], lows[keep])
+
+
+def weighed(
+    folder: TaskFolder, name: str, *, number: int, state: str | None, higher: list[str], how: dict
+) -> dict:
+    """Task: the sizes of the components of a range, which go to those that these have links to."""
+    ranges = Ranges(*how["ranges"])
+    known = State.load(folder, state, ranges, number, how["all_occur"])
+    first, size = ranges.bounds(number)
+    total = np.zeros(size, np.int64)
+    for ends, _, sizes in columns_for(folder, higher, number):
+        vertices = ends.astype(np.int64) - first
+        known.seen[vertices] = 1
+        add_size(len(vertices), vertices, sizes, known.parent, total)
+    components = largest = occurring = last = 0
+    with RangeWriter(folder, name, ranges, 3) as writer:
+        for start in range(0, size, BLOCK):
+            vertices = np.flatnonzero(known.seen[start : start + BLOCK]) + start
+            add_size(len(vertices), vertices, np.ones(len(vertices), np.int64), known.parent, total)
+            occurring += len(vertices)
+            last = first + int(vertices[-1]) if len(vertices) else last
+        for start in range(0, size, BLOCK):
+            roots = np.flatnonzero(total[start : start + BLOCK]) + start
+            links = known.links[roots]
+            ends = links == ranges.none
+            components += int(np.count_nonzero(ends))
+            largest = max(largest, int(total[roots[ends]].max(initial=0)))
+            roots, links = roots[~ends], links[~ends]
+            writer.add(links, (roots + first).astype(ranges.dtype), total[roots])
+    known.save(folder, name)
+    return writer.facts | {"vertices": occurring, "last": last, "count": components, "largest": largest}
+
+
+def written(
+    folder: TaskFolder, name: str, *, number: int, files: dict, base: int, how: dict, target: str
+) -> dict:
+    """Task: write the table of a range, whose first vertex has the number ``base``, and answer higher ones.
+
+    ``files`` are names of tasks: the ``state``, those of ``lower`` ranges that have answered, and those of
+    ``higher`` ranges that ask for labels.
+    """
+    ranges = Ranges(*how["ranges"])
+    state = State.load(folder, files["state"], ranges, number)
+    first, size = ranges.bounds(number)
+    labels: Any = np.empty(size, index_type(how["vertices"]))
+    for start in range(0, size, BLOCK):
+        seen = state.seen[start : start + BLOCK]
+        labels[start : start + BLOCK] = np.cumsum(seen, dtype=np.int64) - seen + base
+        base += int(np.count_nonzero(seen))
+    for roots, found in columns_for(folder, files["lower"], number):
+        labels[roots.astype(np.int64) - first] = found
+    with RangeWriter(folder, name, ranges, 2) as writer:
+        for ends, roots, _ in columns_for(folder, files["higher"], number):
+            writer.add(roots, labels[state.parent[ends.astype(np.int64) - first]])
+    return writer.facts | write_shard(_batches(state, labels, first, how), target)
+
+
+def _batches(state, labels, first, how):
+    """The table of a range."""
+    import pyarrow as pa
+
+    kind = as_labels(np.empty((0, how["vertices"]), labels.dtype)).dtype
+    for start in range(0, max(len(labels), 1), BLOCK):
+        vertices = np.flatnonzero(state.seen[start : start + BLOCK]) + start
+        columns = (vertices + first).astype(how["ids"]), labels[state.parent[vertices]].astype(kind)
+        yield pa.RecordBatch.from_arrays([*map(arrow_array, columns)], ["id", "component"])
+
+
+class ContractedStream(StoredStream):
+    """The work of :func:`edgewise.stream_components` with ``memory=``: bytes for the ids of a task."""
+
+    method = "contraction, streamed"
+
+    def __init__(self, memory, output, path, columns, n_vertices=None, **how):
+        self.memory = bytes_of(memory)
+        super().__init__(output, path, columns, n_vertices, **how)
+        for name, given in (("name", self.output.name), ("min_size", self.output.min_size > 1)):
+            if given:
+                raise OptionError(
+                    f"{argument(name)} needs all ids in memory; leave out it or {argument('memory')}"
+                )
+
+    def _inputs(self):
+        return super()._inputs() | {"memory": self.memory}
+
+    def _max_vertices(self):
+        return np.iinfo(np.int64).max
+
+    def _run_tasks(self, folder, attempt, progress):
+        with reading(self.shards.paths[0], passing=Mismatch):
+            pairs = self._pairs(self.shards.schema(attempt))
+        plan = self.plan_for(pairs)
+        ranges = self._ranges(plan)
+        groups = self._layout(folder, plan)["groups"]
+        how = self._how() | {"plan": plan, "attempt": attempt, "all_occur": self.numbered}
+        tasks = [
+            task._replace(run=divided, given=task.given | {"ranges": tuple(ranges)})
+            for task in self._first_tasks(groups, how, attempt)
+        ]
+        with timer("read shards"):
+            facts = self.task_run.run(tasks, listener(progress, plan.rows))
+        self._note(pairs, facts.values())
+        how = {"ranges": tuple(ranges), "all_occur": self.numbered}
+        with timer("contract"):
+            states = self._contract(folder, attempt, facts, how)
+        return self._label(folder, attempt, states, how | {"ids": plan.dtype})
+
+    def _ranges(self, plan):
+        """The ranges of ids, as many as memory needs."""
+        if plan.ids != "dense":
+            needed = f"{argument('memory')} needs ids that are numbers from 0 on, and at most 8 for each row"
+            raise OptionError(f"{needed}; number them, or leave it out")
+        end = self.n_vertices if self.numbered else plan.room or plan.limit
+        dtype = np.dtype(index_type(end))
+        width = max(self.memory // BYTES_OF_ID[dtype.itemsize] // ROUND, 1) * ROUND
+        if end > width * MOST_RANGES:
+            least = -(-end // MOST_RANGES) * BYTES_OF_ID[dtype.itemsize]
+            problem = f"{argument('memory', self.memory)} is too little for ids up to {end - 1:,}"
+            raise OptionError(f"{problem}; give at least {least:,}")
+        return Ranges(width, end, str(dtype))
+
+    def _contract(self, folder, attempt, facts, how):
+        """Contract the edges until none is left; return the task of the last state of each range.
+
+        Every turn takes the highest ranges that have edges, as many as tasks run at a time.
+        """
+        states: dict[int, str] = {}
+        waiting: dict[int, list[str]] = {}
+        width = folder.facts_of("layout")["slots"]
+        for turn in count():
+            for number in Ranges(*how["ranges"]).numbers:
+                waiting.setdefault(number, []).extend(_with_rows(facts, number))
+            tasks = []
+            for number in sorted((one for one, names in waiting.items() if names), reverse=True)[:width]:
+                given = {"number": number, "before": states.get(number), "inputs": waiting[number]}
+                name, spent = f"{attempt}-turn-{turn:05}-{number:05}", State.files(states.get(number))
+                tasks.append(Task(name, contracted, given | {"how": how}, "contracting edges", spent=spent))
+            if not tasks:
+                return states
+            facts = self.task_run.run(tasks)
+            for task in tasks:
+                states[task.given["number"]] = task.name
+                waiting[task.given["number"]] = []
+            read = {name for task in tasks for name in task.given["inputs"]}
+            left = read.difference(*waiting.values())
+            folder.discard(f"{name}.{ending}" for name in left for ending in ("rows", "starts.npy"))
+        raise AssertionError("the larger ends of edges fall from range to range")
+
+    def _label(self, folder, attempt, states, how):
+        """Add up the sizes from the highest range on, and write the tables from the lowest one on."""
+        sizes: dict[str, dict] = {}
+        numbers = Ranges(*how["ranges"]).numbers
+        with timer("add sizes"):
+            for number in reversed(numbers):
+                given = {"number": number, "state": states.get(number), "how": how}
+                given["higher"] = _with_rows(sizes, number)
+                name, spent = f"{attempt}-sizes-{number:05}", State.files(states.get(number))
+                task = Task(name, weighed, given, "adding up sizes", spent=spent)
+                sizes |= self.task_run.run([task])
+        found = list(sizes.values())[::-1]
+        vertices, last = sum(one["vertices"] for one in found), max(one["last"] for one in found)
+        how |= {"vertices": vertices, "ids": how["ids"] if vertices <= last else "int64"}
+        answers: dict[str, dict] = {}
+        base = 0
+        with self.writing(folder) as write:
+            for number, one in zip(numbers, found):
+                if one["vertices"] or not number:
+                    files = {"state": f"{attempt}-sizes-{number:05}", "lower": _with_rows(answers, number)}
+                    files["higher"] = _with_rows(sizes, number)
+                    given = {"number": number, "files": files, "base": base, "how": how}
+                    answers |= write([(written, given)])
+                base += one["vertices"]
+        totals = {"count": sum(one["count"] for one in found)}
+        return totals | {"vertices": vertices, "largest": max(one["largest"] for one in found)}
+
+
+def _with_rows(facts, number):
+    """Names of the tasks that have written rows of a range."""
+    return [name for name, one in facts.items() if one["counts"][number]]
+
+
+def sharded_stream(wanted: tuple, path: Any, columns: dict, n_vertices: int | None, **how: Any) -> Any:
+    """The stream of the tasks of a client; ``wanted`` are the memory and the :class:`Output`, or ``None``."""
+    memory, output = wanted
+    if output is None:
+        if memory is not None:
+            raise OptionError(f"{argument('memory')} needs {argument('output')}, a folder for the labels")
+        return ShardedComponents(path, columns, n_vertices, **how)
+    if memory is None:
+        return StoredStream(output, path, columns, n_vertices, **how)
+    return ContractedStream(memory, output, path, columns, n_vertices, **how)
+
+
+#: Bytes of the units in which memory may be given.
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def bytes_of(memory: Any) -> int:
+    """Bytes of memory, given as a number or as text.
+
+    Examples
+    --------
+    >>> bytes_of("2 GB"), bytes_of("512mb"), bytes_of(1e6)
+    (2000000000, 512000000, 1000000)
+    """
+    found = (
+        re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", memory)
+        if isinstance(memory, str)
+        else None
+    )
+    if found and found[2].upper() in UNITS:
+        return int(float(found[1]) * UNITS[found[2].upper()])
+    if is_number(memory, whole=False) and memory > 0:
+        return int(memory)
+    raise OptionError(f"{argument('memory', memory)} must be a number of bytes, or such as '4GB'")

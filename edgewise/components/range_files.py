@@ -1,0 +1,99 @@
+"""Files of numbers by ranges: what the tasks of :mod:`~edgewise.components.contraction` exchange.
+
+A file has blocks, and a block has the rows of all ranges, one range after the other, column by column.
+Beside the file is where each range begins in each block, so that the rows of a range are read without the
+others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from edgewise.components.shard_strings import write_array
+from edgewise.components.tasks import TaskFolder
+
+#: Rows of a block.
+BLOCK = 1 << 20
+
+
+class RangeWriter:
+    """Context that writes rows of ``columns`` numbers by the range of the first; see :func:`columns_for`."""
+
+    def __init__(self, folder: TaskFolder, name: str, ranges: Any, columns: int):
+        self.folder, self.name, self.ranges = folder, name, ranges
+        self.kinds: list[str] = [""] * columns
+        self.starts: list[np.ndarray] = []
+        self.waiting: list[tuple] = []
+        self.rows = 0
+
+    def __enter__(self) -> RangeWriter:
+        self.written = self.folder.written(f"{self.name}.rows")
+        self.file = open(self.written.__enter__(), "wb")
+        return self
+
+    def add(self, *columns: np.ndarray) -> None:
+        """Write rows, once they are enough for a block."""
+        self.waiting.append(columns)
+        self.rows += len(columns[0])
+        if self.rows >= BLOCK:
+            self._write()
+
+    def _write(self):
+        """Write the rows that wait as a block."""
+        if not self.rows:
+            return
+        columns = [np.concatenate(parts) for parts in zip(*self.waiting, strict=True)]
+        self.waiting, self.rows = [], 0
+        ranges = (columns[0] // columns[0].dtype.type(self.ranges.width)).astype(np.uint16)
+        order = np.argsort(ranges, kind="stable")
+        self.starts.append(np.cumsum([0, *np.bincount(ranges, minlength=len(self.ranges.numbers))]))
+        self.kinds = [str(column.dtype) for column in columns]
+        for column in columns:
+            self.file.write(column[order].data)
+
+    def __exit__(self, *error: Any) -> Any:
+        if error[0] is None:
+            self._write()
+        self.file.close()
+        handled = self.written.__exit__(*error)
+        if error[0] is None:
+            starts = np.array(self.starts, np.int64).reshape(-1, 1 + len(self.ranges.numbers))
+            write_array(self.folder, f"{self.name}.starts.npy", starts)
+            counts = np.diff(starts, axis=1).sum(axis=0)
+            self.facts = {"kinds": self.kinds, "counts": counts.tolist()}
+        return handled
+
+
+def columns_for(folder: TaskFolder, names: list[str], number: int) -> Iterator[tuple]:
+    """Yield the columns of the rows of a range, about a block at a time, from the files of some tasks."""
+    waiting: list[tuple] = []
+    rows = 0
+    for columns in chain.from_iterable(_slices(folder, name, number) for name in names):
+        waiting.append(columns)
+        rows += len(columns[0])
+        if rows >= BLOCK:
+            yield tuple(np.concatenate(parts) for parts in zip(*waiting, strict=True))
+            waiting, rows = [], 0
+    if rows:
+        yield tuple(np.concatenate(parts) for parts in zip(*waiting, strict=True))
+
+
+def _slices(folder, name, number):
+    """Yield the columns of the rows of a range in each block of a file that has some."""
+    kinds = [np.dtype(kind) for kind in folder.facts_of(name)["kinds"]]
+    starts = np.load(folder.file(f"{name}.starts.npy"), mmap_mode="r")
+    place = 0
+    with open(folder.file(f"{name}.rows"), "rb") as file:
+        for begin, end, rows in zip(*starts[:, [number, number + 1, -1]].T.tolist()):
+            columns = []
+            for kind in kinds:
+                if end > begin:
+                    file.seek(place + begin * kind.itemsize)
+                    columns.append(np.fromfile(file, kind, end - begin))
+                place += rows * kind.itemsize
+            if columns:
+                yield tuple(columns)

@@ -1,0 +1,192 @@
+"""Contraction by ranges of ids: the table of one process, in memory for one range."""
+
+import errno
+import os
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import edgewise as ew
+from edgewise.command import run
+from edgewise.components import contraction
+from edgewise.components.tasks import TaskFolder
+from edgewise.errors import FileError, OptionError, WorkerError
+
+
+@pytest.fixture(scope="module")
+def threads():
+    with ThreadPoolExecutor(2) as pool:
+        yield pool
+
+
+def stored(folder, sources, targets, shards=3):
+    """A new folder with edges in shards."""
+    os.mkdir(folder)
+    for number in range(shards):
+        part = slice(number, None, shards)
+        table = pa.table({"source": np.asarray(sources)[part], "target": np.asarray(targets)[part]})
+        ew.write(table, f"{folder}/{number}.parquet")
+    return folder
+
+
+def assert_same(shards, output, **options):
+    """Hold the contraction against one process; return its result."""
+    expected = ew.stream_components(shards)
+    found = ew.stream_components(shards, output=output, **options)
+    assert found.to_frame() == expected.to_frame()
+    assert (found.count, found.largest) == (expected.count, expected.largest)
+    assert (found.graph.n_vertices, found.graph.n_edges) == (
+        expected.graph.n_vertices,
+        expected.graph.n_edges,
+    )
+    return found
+
+
+def path_graph(vertices):
+    return np.arange(vertices - 1), np.arange(1, vertices)
+
+
+FAMILIES = {
+    "path": path_graph(700),
+    "path of mixed ids": [np.random.default_rng(1).permutation(700)[ends] for ends in path_graph(700)],
+    "star of the last": (np.full(699, 699), np.arange(699)),
+    "two levels": (np.arange(1, 600), np.arange(1, 600) // 2),
+    "isolated": (np.arange(0, 900, 7), np.arange(0, 900, 7)),
+    "sparse": np.random.default_rng(2).integers(0, 5000, (2, 800)),
+    "dense": np.random.default_rng(3).integers(0, 900, (2, 4000)),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_table_of_one_process(family, threads, tmp_path):
+    shards = stored(tmp_path / "shards", *FAMILIES[family])
+    found = assert_same(shards, tmp_path / "many", memory=2000, client=threads)
+    assert found.method == "contraction, streamed"
+    assert_same(shards, tmp_path / "one", memory="1 GB")
+    assert len(os.listdir(tmp_path / "many")) > len(os.listdir(tmp_path / "one")) == 2
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=120))
+def test_any_edges(edges):
+    with TemporaryDirectory() as folder:
+        assert_same(stored(f"{folder}/shards", *zip(*edges)), f"{folder}/out", memory=1)
+
+
+def test_wide_numbers(tmp_path, monkeypatch):
+    """Ids of eight bytes, as from 2**32 - 1 ids on."""
+    monkeypatch.setattr(contraction, "index_type", lambda _: np.int64)
+    shards = stored(tmp_path / "shards", *FAMILIES["sparse"])
+    found = ew.stream_components(shards, output=tmp_path / "out", memory=2000)
+    assert found.to_frame().to_pydict() == ew.stream_components(shards).to_frame().to_pydict()
+
+
+def test_vertices_without_edges(tmp_path):
+    graph = ew.Graph.from_edges([1, 400], [2, 1], n_vertices=900)
+    ew.write(graph, tmp_path / "graph.parquet")
+    assert assert_same(tmp_path / "graph.parquet", tmp_path / "out", memory=2000).count == 898
+
+
+def test_text_and_no_rows(tmp_path):
+    (tmp_path / "pairs.csv").write_text("left,right\n5,900\n7,7\n900,8\n")
+    assert_same(tmp_path / "pairs.csv", tmp_path / "out", memory="20 kB", n_vertices=901)
+    with pytest.warns(UserWarning, match="keeps none of 3 rows"):
+        found = ew.stream_components(
+            tmp_path / "pairs.csv",
+            output=tmp_path / "none",
+            memory="20 kB",
+            where="left > 1000",
+            n_vertices=901,
+        )
+    assert (found.count, found.largest, found.to_frame().num_rows) == (0, 0, 0)
+
+
+def test_the_memory_of_a_task_is_that_of_a_range(threads, tmp_path):
+    """The arrays over ids take no more than the limit, and all of them several times as much."""
+    count, memory = 1 << 21, 2_000_000
+    shards = stored(tmp_path / "shards", *np.random.default_rng(4).integers(0, count, (2, 1 << 16)))
+    ew.stream_components(shards, output=tmp_path / "warm", memory=memory)
+    peaks = {}
+    for limit in (memory, 16 * memory):
+        tracemalloc.start()
+        ew.stream_components(shards, output=tmp_path / str(limit), memory=limit)
+        peaks[limit] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    rows = 1 << 16  # a block of rows: its columns, their order, and what is made of them
+    assert peaks[memory] < memory + 60 * rows
+    assert peaks[16 * memory] > 4 * memory + 60 * rows
+
+
+def test_a_run_that_stops_continues(threads, tmp_path, monkeypatch):
+    shards, state = stored(tmp_path / "shards", *FAMILIES["dense"]), tmp_path / "state"
+    keep, done, room = TaskFolder.keep, [], [0]
+
+    def keeps(self, name, facts):
+        if len(done) >= room[0]:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        keep(self, name, facts)
+        done.append(name)
+
+    monkeypatch.setattr(TaskFolder, "keep", keeps)
+    options = {"memory": 4000, "client": threads, "checkpoint": state}
+    for room[0] in (4, 9, 15):
+        with pytest.raises((WorkerError, OSError)):
+            ew.stream_components(shards, output=tmp_path / "out", **options)
+        assert not (tmp_path / "out").exists()
+    room[0] = 1000
+    assert_same(shards, tmp_path / "out", **options)
+    assert len(set(done)) > 15
+    assert sorted(os.listdir(tmp_path)) == ["out", "shards"]
+
+
+def test_what_cannot_be(threads, tmp_path):
+    shards = stored(tmp_path / "shards", *FAMILIES["dense"])
+    far = stored(tmp_path / "far", [1, 2**60], [2, -5])
+    names = stored(tmp_path / "names", ["a", "b"], ["b", "c"])
+    for inputs, options, message in (
+        (shards, {"memory": "much"}, r"memory='much' must be a number of bytes, or such as '4GB'"),
+        (shards, {"memory": 0}, r"memory=0 must be a number of bytes"),
+        (
+            far,
+            {"memory": "1GB"},
+            r"memory= needs ids that are numbers from 0 on, .*; number them, or leave it",
+        ),
+        (names, {"memory": "1GB"}, r"memory= needs ids that are numbers from 0 on"),
+        (shards, {"memory": "1GB", "every": 3.0}, r"every= is for one process"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            ew.stream_components(inputs, output=tmp_path / "out", **options)
+    with pytest.raises(OptionError, match=r"memory= needs output=, a folder for the labels"):
+        ew.stream_components(shards, memory="1GB")
+    with pytest.raises(FileError, match=r"id 8.. in row .* is no vertex number, as these run from 0 to 799"):
+        ew.stream_components(shards, output=tmp_path / "out", memory="1GB", n_vertices=800)
+    (tmp_path / "far.csv").write_text("left,right\n1,2\n-4,1\n")
+    with pytest.raises(OptionError, match=r"memory= needs ids from 0 to 67,108,863; number them"):
+        ew.stream_components(tmp_path / "far.csv", output=tmp_path / "out", memory="1GB")
+
+
+def test_the_command(tmp_path, capsys):
+    shards, out = stored(tmp_path / "shards", *FAMILIES["dense"]), f"{tmp_path}/out/"
+    words = ["components", str(shards), "--memory", "4kB", "--device", "cpu"]
+    assert run([*words, "-o", out]) == 0
+    assert "contraction, streamed from 3 files" in capsys.readouterr().out
+    tables = [parquet.read_table(file) for file in sorted((tmp_path / "out").glob("*.parquet"))]
+    assert pa.concat_tables(tables) == ew.stream_components(shards).to_frame()
+    for wrong, message in (
+        ([], "--memory needs --output, a folder"),
+        (["-o", f"{tmp_path}/clusters.csv"], "--memory needs --output, a folder"),
+        (
+            ["-o", f"{tmp_path}/new/", "--name", "min"],
+            "--name needs all ids in memory; leave out it or --memory",
+        ),
+        (["-o", f"{tmp_path}/new/", "--min-size", "2"], "--min-size needs all ids in memory"),
+    ):
+        assert run([*words, *wrong]) == 2
+        assert message in capsys.readouterr().err
