@@ -90,6 +90,20 @@ def broken():
     return table(["broken protocol", "on", "workload", "runs", "the history test says"], body)
 
 
+def segments():
+    """The primitives on segments beside NumPy."""
+    body = [
+        [
+            f"`{row['name']}`",
+            f"{row['ms']['median']:.0f}",
+            f"{row['numpy_ms']['median']:.0f}",
+            f"{row['ratio']:.2f}",
+        ]
+        for row in results("segments-cpu")["rows"]
+    ]
+    return table(["function", "ms", "NumPy, ms", "ratio"], body)
+
+
 TABLES = {
     **{
         f"transactions-{name}-{where}": partial(of_experiment, where, name)
@@ -98,6 +112,7 @@ TABLES = {
     },
     **{f"transactions-protocols-{where}": partial(protocols, where) for where in NAMES},
     **{f"transactions-retries-{where}": partial(retries, where) for where in NAMES},
+    "transactions-segments": segments,
     "transactions-histories": histories,
     "transactions-broken": broken,
 }

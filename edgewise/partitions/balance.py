@@ -2,7 +2,8 @@
 
 A *weak* iteration moves vertices to the parts that most of their edges lead to, among parts that are not
 nearly full.  Where parts fill each other up, that does not end, so after two of them in a row an iteration is
-*strong*: what leaves the heavy parts is dealt out to the free room of the others.
+*strong*: what leaves the heavy parts is dealt out to the free room of the others.  For a weak one, the
+vertices of the border that cost less than any other vertex are mostly enough; otherwise all are considered.
 
 The vertices of each heavy part are sorted by the growth of the cut for each unit of weight, in steps of a few
 per cent, then by number, and the first ones leave until the rest is light enough.  Sorting, rather than
@@ -16,14 +17,16 @@ from heapq import heapify, heappop, heapreplace
 
 import numpy as np
 
-from edgewise.device import arrays, device, each, fetch_add
-from edgewise.partitions.levels import mix, salt_of
+from edgewise.device import arrays, device, each, fetch_add, fetch_min, load
+from edgewise.partitions.levels import mix, salt_of, weight_at
 from edgewise.partitions.ratings import NO_LABEL, Labels, rated_for
 from edgewise.partitions.refine import CANDIDATES, LISTED, MOVED, STALE, in_spans, transfer
 from edgewise.primitives.counting_sort import n_blocks_of
 
 #: Bits of the upper and of the lower part of a step of the cost, and of the number of a vertex.
 EXPONENT_BITS, FRACTION_BITS, VERTEX_BITS = 6, 3, 32
+#: Steps of the cost.
+STEPS = 1024
 #: Fewest vertices of heavy parts of which the cheap ones are selected before they are sorted on the CPU.
 LEAST_SELECTED = 1 << 13
 #: Ranges of eight steps of the cost, by which they are selected.
@@ -59,15 +62,17 @@ def _may_leave(vertex, level, search):
 
 
 @in_spans
-def _crowd(span, items, count, level, search):
-    """List the vertices that may leave their parts."""
+def _crowd(span, items, count, chosen, level, search):
+    """List the vertices that may leave their parts, among those chosen, or among all if there are none."""
     first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
-    for vertex in range(first, end):
+    for item in range(first, end):
+        vertex = np.int64(chosen[item]) if len(chosen) else np.int64(item)
         found += _may_leave(vertex, level, search)
     if found == 0:
         return
     slot = fetch_add(search.counters, CANDIDATES, found)
-    for vertex in range(first, end):
+    for item in range(first, end):
+        vertex = np.int64(chosen[item]) if len(chosen) else np.int64(item)
         if _may_leave(vertex, level, search):
             search.listed[slot] = vertex
             slot += 1
@@ -212,15 +217,13 @@ def rebalance(job, is_strong):
         if is_strong:
             return job.finish_iteration()
         return rebalance(job, is_strong=True)
-    _crowd(where, len(level.sizes), level, search)
-    count = int(search.counters[CANDIDATES])
-    ratings = job.rated, job.rated if is_strong else _rate_stale(job, count, room)
-    keys = arrays.empty(count, np.int64, where)
-    _rank(count, level, search, ratings, room, int(is_strong), keys)
+    keys, ratings = (None, None) if is_strong else _rank_border(job, room)
+    if keys is None:
+        keys, ratings = _ranked(job, search.border[:0], len(level.sizes), room, is_strong)
     if where == "cpu":
         keys = cheap_ones(keys, level, search)
-        count = len(keys)
     keys.sort()
+    count = len(keys)
     sizes = arrays.move(level.sizes[keys & 0xFFFFFFFF], where)
     ranks = sizes, arrays.move(xp.cumsum(sizes), where), arrays.empty(k, np.int64, where)
     _start_run(count, keys, *ranks)
@@ -235,6 +238,44 @@ def rebalance(job, is_strong):
         _aim(count, keys, level, ratings, room, open_parts, salt, targets)
     _evict(where, count, keys, leaving, targets, search)
     return job.finish_iteration()
+
+
+def _ranked(job, chosen, count, room, is_strong):
+    """Sort keys of the vertices that may leave their parts, and the ratings; the vertices as in `_crowd`."""
+    level, search, where = job.level, job.search, job.where
+    search.counters[:] = 0
+    _crowd(where, count, chosen, level, search)
+    count = int(search.counters[CANDIDATES])
+    ratings = job.rated, job.rated if is_strong else _rate_stale(job, count, room)
+    keys = arrays.empty(count, np.int64, where)
+    _rank(count, level, search, ratings, room, int(is_strong), keys)
+    return keys, ratings
+
+
+@each
+def _find_least(vertex, level, least):
+    """Find the least step of the cost of a vertex that loses all of its edges."""
+    total = np.int64(0)
+    for entry in range(level.offsets[vertex], level.offsets[vertex + 1]):
+        total += weight_at(level, entry)
+    step = cost_step(-total, level.sizes[vertex])
+    if total > 0 and step < load(least, 0):
+        fetch_min(least, 0, step)
+
+
+def _rank_border(job, room):
+    """As :func:`_ranked`, of the vertices of the border that cost less than others, if these are enough."""
+    search, k = job.search, len(job.search.limits)
+    xp = arrays.namespace(search.loads)
+    if job.least_step is None:
+        least = arrays.full(1, STEPS, np.int64, job.where)
+        _find_least(len(job.level.sizes), job.level, least)
+        job.least_step = int(least[0])
+    keys, ratings = _ranked(job, search.border, job.n_border, room, False)
+    keys = arrays.move(keys[keys >> VERTEX_BITS & (STEPS - 1) <= job.least_step], job.where)
+    sizes = job.level.sizes[keys & 0xFFFFFFFF]
+    cheap = xp.bincount(keys >> (VERTEX_BITS + 10), weights=sizes, minlength=k)
+    return (keys, ratings) if bool((cheap >= search.loads - search.limits).all()) else (None, None)
 
 
 def _rate_stale(job, count, room):

@@ -21,11 +21,16 @@ from edgewise.partitions.initial import recursive_bisection
 from edgewise.partitions.levels import moved
 from edgewise.partitions.ratings import tables_for
 from edgewise.partitions.refine import refine
+from edgewise.partitions.two_hop import match_pairs
 
 #: Fewest vertices of a level that is refined on a GPU; smaller ones are faster on the CPU.
 LEAST_ON_GPU = 50_000
 #: Growth of clusters in every second hierarchy, so that several of them differ.
 GROWTH = 3
+#: One hierarchy in so many is made by matching.
+MATCHED_EACH = 7
+#: Most hierarchies of a small graph; some of them go on to a tenth of the vertices of the coarsest graph.
+MOST_STARTS = 32
 #: A level has at most this share of the vertices of the one before it.
 LEAST_SHRINK = 0.97
 
@@ -40,11 +45,12 @@ def _choose_part(vertex, clusters, part, coarse):
     coarse[clusters[vertex]] = part[vertex]
 
 
-def coarsen(level, k, total, how, part=None):
+def coarsen(level, k, total, how, part=None, least=0):
     """The hierarchy of a level: pairs of a level and the clusters of it in the next one, the finest first.
 
-    With ``part``, no cluster has vertices of two parts, and the second value is the partition of the coarsest
-    level; otherwise that is ``None``.
+    It ends with at most ``least`` vertices, or those of the settings if these are more.  With ``part``, no
+    cluster has vertices of two parts, and the second value is the partition of the coarsest level; otherwise
+    that is ``None``.
     """
     hierarchy, target = [], max(how.coarsest, how.coarsest_for_each * k)
     limit = max(1, 2 * total // max(target, k))
@@ -53,12 +59,15 @@ def coarsen(level, k, total, how, part=None):
         if n < LEAST_ON_GPU and where != "cpu":
             level, part = moved(level, "cpu"), None if part is None else arrays.move(part, "cpu")
             where = "cpu"
-        if n <= target:
+        if n <= max(target, least):
             break
         groups = arrays.empty(0, level.neighbours.dtype, where) if part is None else part
         now = how._replace(seed=how.seed + len(hierarchy))
         cap = min(limit, max(1, how.growth * total // n)) if how.growth else limit
-        labels = cluster(level, tables_for(level, n), cap, groups, now)
+        if how.matches:
+            labels = match_pairs(level, cap, groups, now)
+        else:
+            labels = cluster(level, tables_for(level, n), cap, groups, now)
         coarse, clusters = contract(level, labels)
         if len(coarse.sizes) > LEAST_SHRINK * n:
             break
@@ -98,6 +107,21 @@ def refine_all(hierarchy, part, limits, how, cut):
     return part, cut, excess
 
 
+def _first_best(level, limits, targets, how):
+    """The best partition of several hierarchies."""
+    n, k, total, found = len(level.sizes), len(limits), int(level.sizes.sum()), []
+    for one in range(max(how.starts, min(how.small // max(n, 1), MOST_STARTS))):
+        again = how._replace(seed=how.seed + 1_000_000 * one, growth=GROWTH if one % 2 else how.growth)
+        if one >= how.starts and one % 4 == 1:
+            again = again._replace(coarsest=how.coarsest // 10)
+        if one % MATCHED_EACH == MATCHED_EACH - 1:
+            again = again._replace(matches=True, growth=how.growth)
+        hierarchy, _ = coarsen(level, k, total, again)
+        part, cut = first_partition(moved(hierarchy[-1][0], "cpu"), limits, targets, again)
+        found.append(refine_all(hierarchy, part, limits, again, cut))
+    return min(found, key=lambda result: (max(result[2], 0), result[1]))
+
+
 def multilevel(level, limits, targets, how, start=None):
     """Partition a level into parts of at most ``limits``.
 
@@ -119,15 +143,13 @@ def multilevel(level, limits, targets, how, start=None):
     """
     total, k = int(level.sizes.sum()), len(limits)
     where = arrays.device_of(level.offsets)
+    if start is None and 0 < how.branch < len(level.sizes):
+        above, _ = coarsen(level, k, total, how, least=how.branch)
+        part, cut, _ = multilevel(above[-1][0], limits, targets, how._replace(branch=0))
+        part, cut, excess = refine_all(above, part, limits, how, cut)
+        return arrays.move(part, where), cut, excess
     if start is None:
-        found = []
-        for one in range(how.starts):
-            again = how._replace(seed=how.seed + 1_000_000 * one, growth=GROWTH if one % 2 else how.growth)
-            hierarchy, _ = coarsen(level, k, total, again)
-            coarsest = moved(hierarchy[-1][0], "cpu")
-            part, cut = first_partition(coarsest, limits, targets, again)
-            found.append(refine_all(hierarchy, part, limits, again, cut))
-        part, cut, excess = min(found, key=lambda result: (max(result[2], 0), result[1]))
+        part, cut, excess = _first_best(level, limits, targets, how)
     else:
         (part, cut), excess = start, 1
     for cycle in range(how.cycles + (start is not None)):

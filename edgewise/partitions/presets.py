@@ -15,6 +15,8 @@ class Settings(NamedTuple):
         Vertices of the coarsest graph: the larger of the first, and the second for each part.
     growth : int
         Largest weight of a cluster of a level, in average weights of its vertices; 0 for no such limit.
+    matches : bool
+        Whether the graph is coarsened by two-hop matching, not by clusters.
     smallest : int
         Vertices of a block where its sides begin to grow.
     tries : int
@@ -28,6 +30,11 @@ class Settings(NamedTuple):
         A state is better if the cut falls by more than one in so many.
     starts : int
         Hierarchies from the finest graph down and up, of which the best one is kept.
+    small : int
+        A small graph has more hierarchies: so many that their finest graphs have so many vertices in all.
+    branch : int
+        Vertices of the level where hierarchies and cycles begin, up to which the graph is coarsened once; 0
+        for the finest level.
     cycles : int
         How often the graph is coarsened again within the parts, and refined.
     shift : int
@@ -42,6 +49,7 @@ class Settings(NamedTuple):
     coarsest: int = 2000
     coarsest_for_each: int = 32
     growth: int = 0
+    matches: bool = False
     smallest: int = 60
     tries: int = 8
     fine: Any = (250,)
@@ -49,15 +57,19 @@ class Settings(NamedTuple):
     patience: int = 12
     tolerance: int = 1000
     starts: int = 1
+    small: int = 0
+    branch: int = 0
     cycles: int = 0
     shift: int = 0
     shares: Any = (250,)
 
 
 PRESETS = {
-    "fast": Settings(tries=4, patience=6),
+    "fast": Settings(tries=4, starts=4, branch=50_000),
     "default": Settings(),
-    "strong": Settings(tries=16, fine=(750, 500, 250, 0), coarse=(750, 500, 250, 0), starts=6, cycles=2),
+    "strong": Settings(
+        tries=16, fine=(750, 500, 250, 0), coarse=(750, 500, 250, 0), starts=7, small=400_000, cycles=2
+    ),
     "manoochehri-2017": Settings(),
 }
 #: The methods of presets that are those of a publication; the others have the default.

@@ -11,7 +11,8 @@ An iteration on a balanced partition moves vertices without regard to the balanc
 
 If a part has become too heavy, the iteration is one of :mod:`~edgewise.partitions.balance` instead.  The best
 state is kept; the search ends after some iterations without one.  Ratings are computed again only for
-vertices that have moved and their neighbours.
+vertices that have moved and their neighbours, and only vertices that have been beside another part are
+considered (the *border*), which on a large mesh are few.
 
 M. S. Gilbert, K. Madduri, E. G. Boman and S. Rajamanickam, "Jet: multilevel graph partitioning on graphics
 processing units" (SIAM Journal on Scientific Computing 46, 2024); N. Maas, L. Gottesbüren and D. Seemaier,
@@ -29,12 +30,12 @@ from edgewise.partitions.levels import salt_of, weight_at
 from edgewise.partitions.ratings import NO_LABEL, Labels, rate, tables_for, unrated
 from edgewise.primitives.counting_sort import n_blocks_of
 
-#: Gain of a vertex that is no candidate.
-LOWEST = -(2**62)
+#: Gain of a vertex of the border that is no candidate, and of one outside of the border.
+LOWEST, OUTSIDE = -(2**62), -(2**62) - 1
 #: Room of every part while the balance does not count.
 AMPLE = 2**62
 #: Counters of an iteration.
-LISTED, MOVED, DIRTY, EXCESS, CANDIDATES, STALE = 0, 1, 2, 3, 4, 5
+LISTED, MOVED, DIRTY, EXCESS, CANDIDATES, STALE, JOINED = 0, 1, 2, 3, 4, 5, 6
 #: Items that a thread of the CPU looks at before it claims places in a list; on a GPU it is one item.
 SPAN = 512
 
@@ -50,7 +51,7 @@ class Search(NamedTuple):
     moved_in : (n,) int32 array
         The last free iteration in which a vertex was moved.
     gain : (n,) int64 array
-        Of the candidates; ``LOWEST`` for other vertices.
+        Of the candidates; ``LOWEST`` or ``OUTSIDE`` for other vertices.
     listed : (n,) int64 array
         The candidates.
     net : (n,) int64 array
@@ -61,10 +62,12 @@ class Search(NamedTuple):
         The vertices to be rated again.
     is_dirty : (n,) int64 array
         Not 0 for these.
+    border : (n,) int64 array
+        The vertices beside another part or without edges to their own, and some that have been.
     counters : (8,) int64 array
         Numbers of listed, moved and dirty vertices; the largest weight of a part above its limit, plus
-        ``AMPLE``; the number of vertices that might leave such parts, and of those whose part of choice is
-        full.
+        ``AMPLE``; the number of vertices that might leave such parts, of those whose part of choice is full,
+        and of those that have joined the border.
     """
 
     part: Any
@@ -78,6 +81,7 @@ class Search(NamedTuple):
     left: Any
     dirty: Any
     is_dirty: Any
+    border: Any
     counters: Any
 
 
@@ -137,16 +141,18 @@ def _gain_of(vertex, rated, search, turn, share):
 
 @in_spans
 def propose(span, items, count, rated, search, turn, share):
-    """List the candidates of a span."""
+    """List the candidates of a span of the border."""
     first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
-    for vertex in range(first, end):
+    for item in range(first, end):
+        vertex = np.int64(search.border[item])
         gain = _gain_of(vertex, rated, search, turn, share)
         search.gain[vertex] = gain
         found += gain != LOWEST
     if found == 0:
         return
     slot = fetch_add(search.counters, LISTED, found)
-    for vertex in range(first, end):
+    for item in range(first, end):
+        vertex = np.int64(search.border[item])
         if search.gain[vertex] != LOWEST:
             search.listed[slot] = vertex
             search.net[slot] = 0
@@ -231,16 +237,40 @@ def spread(item, lane, lanes, level, search, totals):
         slot = _list_dirty(np.int64(level.neighbours[entry]), slot, mark, search)
 
 
+@device
+def _joins_border(vertex, rated, search):
+    is_beside = rated.best[vertex] != NO_LABEL or rated.own[vertex] == 0
+    return is_beside and search.gain[vertex] == OUTSIDE
+
+
+@in_spans
+def extend_border(span, items, count, chosen, size, rated, search):
+    """Add those of the chosen vertices to the border, of ``size`` vertices, that are beside another part."""
+    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
+    for item in range(first, end):
+        found += _joins_border(chosen[item], rated, search)
+        search.is_dirty[chosen[item]] = 0
+    if found == 0:
+        return
+    slot = size + fetch_add(search.counters, JOINED, found)
+    for item in range(first, end):
+        vertex = np.int64(chosen[item])
+        if _joins_border(vertex, rated, search):
+            search.border[slot] = vertex
+            search.gain[vertex] = LOWEST
+            slot += 1
+
+
 @each
-def _clean(item, search):
-    search.is_dirty[search.dirty[item]] = 0
+def _leave_border(item, chosen, search):
+    search.gain[chosen[item]] = OUTSIDE
 
 
 @each
 def _begin(vertex, search, rated):
     search.listed[vertex] = vertex
     search.moved_in[vertex] = -1
-    search.is_dirty[vertex] = 0
+    search.gain[vertex] = OUTSIDE
     rated.own[vertex] = 0
 
 
@@ -261,7 +291,7 @@ class Refinement:
     def __init__(self, level, part, limits, how):
         where, n, k = arrays.device_of(level.offsets), len(level.sizes), len(limits)
         self.level, self.where, self.how = level, where, how
-        longs = [arrays.empty(n, np.int64, where) for _ in range(7)]
+        longs = [arrays.empty(n, np.int64, where) for _ in range(8)]
         self.search = Search(
             part.copy(),
             arrays.zeros(k, np.int64, where),
@@ -273,12 +303,14 @@ class Refinement:
         none = arrays.empty(0, level.neighbours.dtype, where)
         room = arrays.full(k, AMPLE, np.int64, where)
         self.labels = Labels(self.search.part, room, none, salt_of(how.seed, 7), how.shift)
-        self.rated, self.aside = unrated(n, where), None
+        self.rated, self.aside, self.least_step = unrated(n, where), None, None
         _begin(n, self.search, self.rated)
         self.totals = connections_of(level, self.search.part, k)
         self.tables = None if len(self.totals) else tables_for(level, k)
         add_loads(level, self.search, longs[0][:0], n)
-        self.own = self.rate(self.search.listed, self.labels, self.rated)
+        self.own, self.n_border = 0, 0
+        self.rate_again(self.search.listed)
+        self.border_room = 2 * self.n_border
         self.iteration = self.turn = 1
         self.excess = self.measure()
 
@@ -287,6 +319,22 @@ class Refinement:
         if len(self.totals):
             return read_connections(chosen, self.level, state, self.totals, rated)
         return rate(chosen, self.level, state, self.tables, rated)
+
+    def rate_again(self, chosen):
+        """Rate vertices whose neighbourhood has changed, and add those to the border that are beside it."""
+        self.own += self.rate(chosen, self.labels, self.rated)
+        extend_border(self.where, len(chosen), chosen, self.n_border, self.rated, self.search)
+        self.n_border += int(self.search.counters[JOINED])
+
+    def shrink_border(self):
+        """Keep only those vertices in the border that are beside another part now, once it has doubled."""
+        if self.n_border > self.border_room:
+            chosen, self.n_border = self.search.border[: self.n_border].copy(), 0
+            _leave_border(len(chosen), chosen, self.search)
+            self.search.counters[JOINED] = 0
+            extend_border(self.where, len(chosen), chosen, 0, self.rated, self.search)
+            self.n_border = int(self.search.counters[JOINED])
+            self.border_room = 2 * self.n_border
 
     def measure(self):
         """Largest weight of a part above its limit; 0 or less in a balanced partition."""
@@ -299,9 +347,7 @@ class Refinement:
         count = int(search.counters[MOVED])
         add_loads(level, search, search.moves[:count], count)
         spread(count, level, search, self.totals, width="warp")
-        n_dirty = int(search.counters[DIRTY])
-        self.own += self.rate(search.dirty[:n_dirty], self.labels, self.rated)
-        _clean(n_dirty, search)
+        self.rate_again(search.dirty[: int(search.counters[DIRTY])])
         self.excess = self.measure()
         self.iteration += 1
         return count
@@ -309,9 +355,10 @@ class Refinement:
     def move_freely(self, share):
         """One iteration without regard to the balance."""
         search, level = self.search, self.level
+        self.shrink_border()
         search.counters[:] = 0
         self.turn += 1
-        propose(self.where, len(level.sizes), self.rated, search, self.turn, share)
+        propose(self.where, self.n_border, self.rated, search, self.turn, share)
         count = int(search.counters[LISTED])
         reconsider(count, level, self.rated, search, width="warp")
         accept(self.where, count, self.rated, search, self.turn)

@@ -5,10 +5,12 @@ All functions take arrays of one device, and return arrays there.  These are the
 Harris, Zhang and Owens, "Scan primitives for GPU computing" (2007), as Manoochehri (2017, section 4.3)
 describes them.
 
-Sums of integers are one scan of the library, from which the sum at the head of each segment is subtracted; so
-are enumerations.  Other scans take as many passes as the length of the longest segment has bits; in a pass an
-item takes in the item 1, 2, 4 ... before it (Hillis and Steele 1986).  Sorting is two stable sorts of the
-library, by value and then by segment, instead of quicksort by rounds of :func:`split_and_segment`.
+Sums of integers are one scan of the library, from which the sum before each segment is subtracted; so are
+enumerations.  One value for each segment becomes one for each item by :func:`repeated`, on the CPU a call of
+NumPy, and a split is two assignments with masks.  Other scans take as many passes as the length of the
+longest segment has bits; in a pass an item takes in the item 1, 2, 4 ... before it (Hillis and Steele 1986).
+Sorting is two stable sorts of the library, by value and then by segment, instead of quicksort by rounds of
+:func:`split_and_segment`.
 """
 
 from typing import Any
@@ -37,9 +39,32 @@ def segment_numbers(offsets: Any) -> Any:
     [0, 0, 2, 2, 2]
     """
     where, n_items = arrays.device_of(offsets), int(offsets[-1])
+    if where == "cpu":
+        return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     heads = arrays.zeros(n_items + 1, np.int64, where)
     _count_head(len(offsets) - 2, offsets, heads)
     return arrays.move(arrays.namespace(where).cumsum(heads), where)[:n_items]
+
+
+def repeated(values: Any, offsets: Any) -> Any:
+    """Return the value of its segment for each item, (n,), from one value for each segment.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> repeated(np.array([7, 8, 9]), np.array([0, 2, 2, 5])).tolist()
+    [7, 7, 9, 9, 9]
+    """
+    if arrays.device_of(offsets) == "cpu":
+        return np.repeat(values, np.diff(offsets))
+    return values[segment_numbers(offsets)]  # CuPy repeats by lists of the host only
+
+
+def _sums_before(values: Any, dtype: Any) -> Any:
+    """Sum of the values before each place: (n + 1,)."""
+    sums = arrays.zeros(len(values) + 1, dtype, arrays.device_of(values))
+    arrays.namespace(values).cumsum(values, dtype=dtype, out=sums[1:])
+    return sums
 
 
 @each
@@ -93,13 +118,10 @@ def segmented_scan(values: Any, offsets: Any, operation: str = "sum", *, inclusi
         raise OptionError(f"{argument('operation', operation)} is unknown; {one_of(operation, OPERATIONS)}")
     if not len(values):
         return values.copy()
-    where, xp = arrays.device_of(values), arrays.namespace(values)
-    numbers = segment_numbers(offsets)
-    firsts = offsets[numbers]
     if operation == "sum" and values.dtype.kind in "iu":
-        total = xp.cumsum(values, dtype=values.dtype)
-        scanned = total - (total - values)[firsts]
-        return arrays.move(scanned if inclusive else scanned - values, where)
+        sums = _sums_before(values, values.dtype)
+        return (sums[1:] if inclusive else sums[:-1]) - repeated(sums[offsets[:-1]], offsets)
+    where, firsts = arrays.device_of(values), repeated(offsets[:-1], offsets)
     longest = int((offsets[1:] - offsets[:-1]).max())
     scanned, distance = values.copy(), 1
     while distance < longest:
@@ -131,7 +153,8 @@ def segmented_enumerate(flags: Any, offsets: Any) -> Any:
     >>> segmented_enumerate(np.array([1, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0]) > 0, np.array([0, 7, 11])).tolist()
     [0, 1, 1, 1, 2, 2, 3, 0, 1, 1, 2]
     """
-    return segmented_scan(flags.astype(np.int64), offsets)
+    sums = _sums_before(flags, np.int64)
+    return sums[:-1] - repeated(sums[offsets[:-1]], offsets)
 
 
 def segmented_copy(values: Any, offsets: Any, *, tail: bool = False) -> Any:
@@ -143,8 +166,8 @@ def segmented_copy(values: Any, offsets: Any, *, tail: bool = False) -> Any:
     >>> segmented_copy(np.array(["c", "b", "a", "d", "e"]), np.array([0, 3, 5])).tolist()
     ['c', 'c', 'c', 'd', 'd']
     """
-    numbers = segment_numbers(offsets)
-    return values[offsets[numbers + 1] - 1 if tail else offsets[numbers]]
+    chosen = (offsets[1:] if tail else offsets[:-1] + 1) - 1
+    return repeated(values[chosen.clip(0, len(values) - 1)], offsets) if len(values) else values.copy()
 
 
 def split_and_segment(values: Any, flags: Any, offsets: Any) -> tuple[Any, Any]:
@@ -170,19 +193,13 @@ def split_and_segment(values: Any, flags: Any, offsets: Any) -> tuple[Any, Any]:
     >>> split.tolist(), offsets.tolist()
     (['b', 'c', 'a', 'd', 'f', 'e'], [0, 2, 3, 5, 6])
     """
-    where, xp, counts = arrays.device_of(offsets), arrays.namespace(offsets), ~flags
-    numbers = segment_numbers(offsets)
-    total = arrays.zeros(len(values) + 1, np.int64, where)
-    xp.cumsum(counts, dtype=np.int64, out=total[1:])
-    n_false = total[offsets[1:]] - total[offsets[:-1]]
-    rank = total[:-1] - total[offsets[numbers]]
-    item = arrays.move(xp.arange(len(values)), where)
-    to_true = item - rank + n_false[numbers]  # the false ones go first
-    places = xp.where(flags, to_true, offsets[numbers] + rank)
-    split = arrays.move(xp.empty_like(values), where)
-    split[places] = values
+    where, xp = arrays.device_of(offsets), arrays.namespace(offsets)
+    n_false = (offsets[1:] - offsets[:-1]) - xp.diff(_sums_before(flags, np.int64)[offsets])
     both = arrays.empty(2 * len(n_false) + 1, np.int64, where)
     both[0::2], both[1::2] = offsets, offsets[:-1] + n_false
+    is_second = repeated(arrays.move(xp.arange(2 * len(n_false)) % 2 == 1, where), both)
+    split = arrays.move(xp.empty_like(values), where)
+    split[is_second], split[~is_second] = values[flags], values[~flags]
     return split, both
 
 
@@ -228,6 +245,4 @@ def segmented_pack(values: Any, flags: Any, offsets: Any) -> tuple[Any, Any]:
     >>> packed.tolist(), offsets.tolist()
     ([7, 9], [0, 2, 2])
     """
-    total = arrays.zeros(len(values) + 1, np.int64, arrays.device_of(offsets))
-    arrays.namespace(offsets).cumsum(flags, dtype=np.int64, out=total[1:])
-    return values[flags], total[offsets]
+    return values[flags], _sums_before(flags, np.int64)[offsets]

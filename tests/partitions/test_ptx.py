@@ -8,6 +8,7 @@ from edgewise.device import lanes, launch, loop
 from edgewise.partitions import balance, connections
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.refine import Refinement
+from edgewise.partitions.two_hop import match_pairs
 from tests.partitions.test_phases import level_of
 
 pytestmark = pytest.mark.ptx
@@ -32,9 +33,12 @@ def test_compiles_for_gpus(monkeypatch):
 
     monkeypatch.setattr(loop.each, "__call__", spy)
     monkeypatch.setattr(lanes.each_row, "__call__", spy_rows)
-    job = Refinement(level_of(ew.generate.grid(6, 6)), np.zeros(36, np.uint32), np.full(2, 20), Settings())
+    job = Refinement(
+        level_of(ew.generate.grid(6, 6)), (np.arange(36) // 30).astype(np.uint32), np.full(2, 20), Settings()
+    )
     moves = balance.rebalance(job, False), balance.rebalance(job, True), job.move_freely(250)
     assert moves[0] > 0
+    match_pairs(job.level, 4, np.empty(0, np.uint32), Settings())
     given = job.search.listed, job.level, job.labels, job.totals, job.rated, job.search.counters
     seen["_read_row"] = connections._read_row.cuda, given
     assert len(seen) > 12
