@@ -25,12 +25,13 @@ INT64, UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
 TEXT = st.text(alphabet=st.characters(codec="utf-8"), max_size=30)
 
 
-@pytest.fixture(scope="module", autouse=True, params=[0, 8, strings.FEW])
+@pytest.fixture(scope="module", autouse=True, params=[(0, 0), (8, 40), (0, strings.SOME), (strings.FEW, 0)])
 def few(request):
-    """Strings that a dict numbers before the loops do: none, some, or all of a test."""
+    """Strings that a dict, and then Arrow, number before the loops do: none, some, or all of a test."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strings, "FEW", request.param)
-        yield request.param
+        patch.setattr(strings, "FEW", request.param[0])
+        patch.setattr(strings, "SOME", request.param[1])
+        yield max(request.param)
 
 
 def first_come(lefts, rights):
