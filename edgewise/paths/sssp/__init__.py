@@ -208,23 +208,24 @@ def _run(graph, rows, method, search):
 
 def _search_locally(rows, search):
     """Search where few vertices are within reach, or few wait at a time: distances, or what is known."""
-    limit = limit_in(search.cutoff, rows.weights.dtype)
+    dtype = rows.weights.dtype
+    limit = limit_in(search.cutoff, dtype)
     if search.targets is None and rows.n_vertices <= FEW_VERTICES:
-        met = SparseDistances(search.sources, np.zeros(len(search.sources), rows.weights.dtype))
-        known, waiting = None, search.sources
+        known, reached, zeros = None, dtype.type(0), np.zeros(len(search.sources), dtype)
+        met, n_waiting = SparseDistances(search.sources, zeros), len(zeros)
     else:
         met, reached, complete = search_by_distance(rows.outgoing, search.sources, limit, search.targets)
         if complete:
             return met, None
-        known, waiting = Known(met, reached, None, reached), met.vertices[met.values >= reached]
-    if search.targets is not None or len(waiting) > ROOM:
+        known, n_waiting = Known(met, reached, None, reached), count(met.values >= reached)
+    if search.targets is not None or n_waiting > ROOM:
         return None, known
-    none = unreached(rows.weights.dtype) if search.cutoff is None else just_beyond(limit)
-    distances, known = search_narrow(rows, met, waiting, none)
+    none = unreached(dtype) if search.cutoff is None else just_beyond(limit)
+    distances, known = search_narrow(rows, met, reached, none)
     if known is not None or past_the_end(rows, distances, limit):
         return None, known
     if search.cutoff is not None:
-        distances[distances == none] = unreached(rows.weights.dtype)
+        distances[distances == none] = unreached(dtype)
     return distances, None
 
 

@@ -38,13 +38,19 @@ class Known(NamedTuple):
 
 
 @compiled
-def relax_in_turn(offsets, neighbours, weights, distances, queue, waiting):
-    """Relax the edges of ``waiting`` vertices, and of those that follow.
+def relax_in_turn(offsets, neighbours, weights, distances, met, values, reached, queue):
+    """Enter the vertices met, relax the edges of those that are not nearer than ``reached``, and so on.
 
-    Returns which are left, the items from the first number to below the second one, each in the queue at its
-    last bits; and the largest distance that was found.
+    Returns which vertices are left, the items from the first number to below the second one, each in the
+    queue at its last bits; and the largest distance that was found.
     """
-    head, tail, furthest = 0, waiting, distances[queue[0]]
+    head, tail, furthest = 0, 0, reached
+    for item in range(len(met)):
+        distances[met[item]] = values[item]
+        furthest = max(furthest, values[item])
+        if values[item] >= reached:
+            queue[tail] = met[item]
+            tail += 1
     while head < tail and head < MAX_STEPS:
         vertex = queue[head & (ROOM - 1)]
         first, end = np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])
@@ -63,20 +69,16 @@ def relax_in_turn(offsets, neighbours, weights, distances, queue, waiting):
     return head, tail, furthest
 
 
-def search_narrow(rows, met, waiting, none):
-    """Search from vertices that have been met, those of them that are ``waiting``, (1 to ROOM,) int64.
+def search_narrow(rows, met, reached, none):
+    """Search from vertices that have been met; at most :data:`ROOM` are not nearer than ``reached``.
 
     ``none`` is the least distance that does not count.  Returns the distances of all vertices, ``none`` where
     no path was found, and what is :class:`Known`, or ``None`` if the search is complete.
     """
-    distances = filled(rows.n_vertices, none, rows.weights.dtype)
-    distances[met.vertices] = met.values
-    queue = np.empty(ROOM, np.int64)
-    queue[: len(waiting)] = waiting
-    head, tail, furthest = relax_in_turn(*rows.outgoing, distances, queue, len(waiting))
+    distances, queue = filled(rows.n_vertices, none, rows.weights.dtype), np.empty(ROOM, np.int64)
+    head, tail, furthest = relax_in_turn(*rows.outgoing, distances, *met, reached, queue)
     if head == tail:
         return distances, None
     left = np.unique(queue[np.arange(head, tail) & (ROOM - 1)])
-    values = distances[left]
-    furthest = max(furthest, met.values.max())
-    return distances, Known(SparseDistances(left, values), values.min(), distances, furthest)
+    met = SparseDistances(left, distances[left])
+    return distances, Known(met, met.values.min(), distances, distances.dtype.type(furthest))
