@@ -38,7 +38,8 @@ from edgewise.device.prefetch import prefetch
 from edgewise.errors import GraphError
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.hashing import copy_bytes, hash_bytes, same_bytes
-from edgewise.ingest.string_order import Strings, strings_of
+from edgewise.ingest.string_dictionary import number_by_dictionary
+from edgewise.ingest.string_order import Strings
 from edgewise.primitives import filled
 from edgewise.primitives.hash_table import EMPTY, UPPER_HALF, HashTable, probe
 from edgewise.timer import timer
@@ -284,14 +285,6 @@ def _kept(items):
     return copy
 
 
-def _arrow_bytes(strings):
-    """The strings as an Arrow array of bytes, over the same text."""
-    import pyarrow as pa
-
-    buffers = [None, pa.py_buffer(strings.starts.astype(np.int64)), pa.py_buffer(strings.text)]
-    return pa.Array.from_buffers(pa.large_binary(), len(strings.starts) - 1, buffers)
-
-
 def _empty_slots(count):
     make = np.full if count <= SMALL_SLOTS else filled  # whose loop is not compiled for a small table
     return make(count, EMPTY, np.uint64)
@@ -330,13 +323,15 @@ class StringNumbers:
         are ``None`` if there is a single column.
         """
         rows, pairs = len(left.starts) - 1, right is not None
+        if not rows:
+            return
         if self.count + (rows << pairs) > MAX_STRINGS:
             raise GraphError(
                 f"more than {MAX_STRINGS - (rows << pairs):,} distinct strings; give integer ids"
             )
         if self.slots is None:
             columns = [left, right] if pairs else [left]
-            add = self._way_without_loops(rows << pairs, columns)
+            add = self._without_loops(rows << pairs, columns)
             if add is not None:
                 add(columns, [sources, targets])
                 return
@@ -348,7 +343,7 @@ class StringNumbers:
             self._add_many(*parts, (sources[start:stop], targets[start:stop]), pairs)
             start = stop
 
-    def _way_without_loops(self, count, columns):
+    def _without_loops(self, count, columns):
         """What numbers ``count`` strings of a batch without loops; ``None`` if these are faster."""
         if self.few is not None and self.count + count <= FEW:
             return self._add_few
@@ -400,25 +395,17 @@ class StringNumbers:
                     self.only_ascii &= string.isascii()
 
     def _add_some(self, columns, numbers):
-        """Number the strings of a batch by Arrow, which numbers those before it and the batch again."""
-        import pyarrow as pa
-
+        """Number the strings of a batch by Arrow's dictionary."""
         before, place, self.few = self.count, self.arena.used, None
-        batch = pa.concat_arrays([_arrow_bytes(column) for column in columns])
-        if len(columns) == 2:  # sources and targets in turn
-            order = np.arange(len(batch)).reshape(2, -1).T.ravel()
-            batch = batch.take(pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
         known = Strings(self.offsets.used_items(), self.arena.used_items())
-        coded = pa.concat_arrays([_arrow_bytes(known), batch]).dictionary_encode()
-        codes = np.asarray(coded.indices)[before:]
-        for side, found in zip(range(len(columns)), numbers):
-            found[:] = codes[side :: len(columns)]
-        starts, text = strings_of(coded.dictionary[before:])
-        new = text[starts[0] : starts[-1]]
-        self._append(len(starts) - 1, len(new))
-        self.arena.used_items()[place:] = new
+        found, (starts, text) = number_by_dictionary(known, columns)
+        for column, values in zip(numbers, found):
+            column[:] = values
+        text = text[starts[0] : starts[-1]]
+        self._append(len(starts) - 1, len(text))
+        self.arena.used_items()[place:] = text
         self.offsets.array[before + 1 : self.count + 1] = starts[1:] - starts[0] + place
-        self.only_ascii &= not (new >= ASCII_END).any()
+        self.only_ascii &= not (text >= ASCII_END).any()
 
     def prepare(self):
         """Load the loops, if many strings are expected."""
