@@ -69,8 +69,6 @@ MAX_STRINGS = 3 << 30
 
 #: Highest bits of eight bytes, which ASCII leaves empty, shifted by one.
 HIGH_BITS = 0x4040404040404040
-#: The first byte that is not ASCII.
-ASCII_END = np.uint8(128)
 
 ENTRY = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
@@ -405,7 +403,7 @@ class StringNumbers:
         self._append(len(starts) - 1, len(text))
         self.arena.used_items()[place:] = text
         self.offsets.array[before + 1 : self.count + 1] = starts[1:] - starts[0] + place
-        self.only_ascii &= not (text >= ASCII_END).any()
+        self.only_ascii &= text.tobytes().isascii()
 
     def prepare(self):
         """Load the loops, if many strings are expected."""
@@ -477,7 +475,7 @@ class StringNumbers:
             return
         offsets = self.offsets.used_items()[first:]
         text = self.arena.array[offsets[0] : offsets[-1]]
-        if len(text) == 0 or int(text.max()) < ASCII_END:
+        if len(text) == 0 or int(text.max()) < 128:  # ASCII
             return
         import pyarrow as pa
 

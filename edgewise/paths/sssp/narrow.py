@@ -2,10 +2,9 @@
 
 The vertices whose distances were lowered wait in a queue, and their edges are relaxed in turn (Moore 1959).
 Without any order by distance some vertices wait more than once, but every step is the same few instructions,
-whose branches the processor predicts: on a path they take half the time of those of a heap, and a third of
-those of bins.  Where many vertices wait, order matters and there is work for all cores, so the search ends
-and leaves the distances that it has found, and the vertices that wait, to
-:mod:`~edgewise.paths.sssp.delta_stepping`.
+whose branches the processor predicts: on a path they take half the time of a heap or of bins.  Where many
+vertices wait, order matters and there is work for all cores, so the search ends and leaves the distances that
+it has found, and the vertices that wait, to :mod:`~edgewise.paths.sssp.delta_stepping`.
 
 Moore, "The shortest path through a maze" (1959).
 """
