@@ -323,10 +323,8 @@ class StringNumbers:
         rows, pairs = len(left.starts) - 1, right is not None
         if not rows:
             return
-        if self.count + (rows << pairs) > MAX_STRINGS:
-            raise GraphError(
-                f"more than {MAX_STRINGS - (rows << pairs):,} distinct strings; give integer ids"
-            )
+        if self.count > (most := MAX_STRINGS - (rows << pairs)):
+            raise GraphError(f"more than {most:,} distinct strings; give integer ids")
         if self.slots is None:
             columns = [left, right] if pairs else [left]
             add = self._without_loops(rows << pairs, columns)
