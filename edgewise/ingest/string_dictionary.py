@@ -30,7 +30,7 @@ def number_by_dictionary(known, columns):
         order = np.arange(len(batch)).reshape(2, -1).T.ravel()
         batch = batch.take(pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
     coded = pa.concat_arrays([_array_of(known), batch]).dictionary_encode()
-    codes = np.asarray(coded.indices)[n_known:]
+    codes = np.from_dlpack(coded.indices)[n_known:]  # np.asarray would import pandas
     numbers = [codes[side :: len(columns)] for side in range(len(columns))]
     return numbers, strings_of(coded.dictionary[n_known:])
 
