@@ -128,7 +128,9 @@ class Holder:
                 fresh.append(self.seconds(call, self.graph(call), source)[0])
                 if sum(fresh) > BURST:
                     break
+        found = None
         while len(warm) < LEAST or (len(warm) < runs and sum(warm) < BURST):
+            del found  # as GAP's programs free the answer of a trial before the next
             spent, found = self.seconds(call, self.warm[key], source)
             warm.append(spent)
             if spent > BURST:

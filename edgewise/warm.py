@@ -121,7 +121,7 @@ def _number_strings():
 
     column = pa.array(["a", "b", "d"])
     numbers = ColumnNumbers(column.type, column.type)
-    numbers.strings.enter_few()
+    numbers.strings.enter_known()
     numbers.add_column(column)
     numbers.strings.grow()
     numbers.find(column, column)

@@ -6,10 +6,8 @@ solver on a GPU takes tenths of a millisecond and launches several kernels.
 """
 
 import ctypes
-import gc
 import hashlib
 import re
-from contextlib import contextmanager
 from functools import cache as memoize
 from threading import Lock, local
 from typing import NamedTuple
@@ -276,21 +274,9 @@ def _compile(function, kinds, capability):
 
     cuda = cuda_compiler()
     signature = (types.int64, types.Tuple([_numba_type(kind) for kind in kinds]))
-    with internals.compiling_for(capability), _collection_paused():
+    with internals.compiling_for(capability), internals.collection_paused():
         text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=capability, output="ptx")
     return text
-
-
-@contextmanager
-def _collection_paused():
-    """Context without garbage collection, which takes a tenth of the time of compiling."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _with_bounds(text, grid):

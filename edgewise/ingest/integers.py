@@ -24,6 +24,8 @@ from edgewise.timer import timer
 
 #: Largest range, in values for each endpoint, whose ids are marked in an array.
 MAX_SPREAD = 4
+#: Pairs up to which NumPy marks and numbers them, because loading the loops takes longer.
+SOME = 1 << 18
 #: Largest share of the slots in use, and the share of free ones at which the table grows.
 FULL, NEARLY_FULL = 0.6, 0.1
 MIN_SLOTS = 1 << 12
@@ -165,7 +167,9 @@ def number_distinct(sources, targets):
     if span == 1 << 64:  # the largest distance would be EMPTY
         ids, numbers = unique(np.concatenate([sources, targets]))
         return *np.split(numbers.astype(index_type(len(ids))), 2), ids
-    number = _by_marking if span <= MAX_SPREAD * 2 * len(sources) else _by_table
+    number = _by_table
+    if span <= MAX_SPREAD * 2 * len(sources):
+        number = _by_marking if len(sources) > SOME else _by_marking_in_numpy
     numbers, distances = number(endpoints, origin, span)
     distances += origin.least
     distances ^= flip
@@ -192,6 +196,17 @@ def _by_marking(endpoints, origin, span):
     distances = np.empty(count, np.uint64)
     write_distances(len(words), marks, distances)
     return numbers, distances
+
+
+def _by_marking_in_numpy(endpoints, origin, span):
+    """The same for some pairs, on one core."""
+    places = [((values ^ origin.flip) - origin.least).view(np.int64) for values in endpoints]
+    seen = np.zeros(span, np.bool_)
+    for column in places:
+        seen[column] = True
+    numbers = np.cumsum(seen, dtype=np.uint32)
+    numbers -= np.uint32(1)
+    return [numbers[column] for column in places], np.flatnonzero(seen).view(np.uint64)
 
 
 def _by_table(endpoints, origin, span):

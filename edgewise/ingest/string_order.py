@@ -25,7 +25,7 @@ class Strings(NamedTuple):
 
 
 def strings_of(column) -> Strings:
-    """The memory of an Arrow array of strings or bytes."""
+    """The memory of an Arrow array of strings or bytes, as arrays that cannot be written to."""
     import pyarrow as pa
     from pyarrow import types
 
@@ -38,6 +38,7 @@ def strings_of(column) -> Strings:
     wide = str(column.type).startswith("large")
     starts = np.frombuffer(offsets, np.int64 if wide else np.int32) if offsets else np.zeros(1, np.int32)
     text = np.frombuffer(text or bytes(1), np.uint8)
+    starts.flags.writeable = text.flags.writeable = False  # as of constant memory: one type for the loops
     return Strings(starts[column.offset : column.offset + len(column) + 1], text)
 
 

@@ -19,7 +19,8 @@ blocks are where :func:`number_new` gives the new strings, in order of their pos
 copies them to the arena.  :func:`write_numbers` then finds the numbers of all copies in the slots.  The
 numbers are therefore the same for every number of threads and every size of batch.
 
-A few strings are numbered by a dict, because loading the loops takes longer.
+A few strings are numbered by a dict, and some by Arrow's dictionary on one core, because loading the loops
+takes longer, and compiling them two seconds.
 
 A table of millions of strings is far larger than the caches, and each string costs three misses (slot,
 offset, bytes).  :func:`look_up` therefore takes a group of strings together through each step, and prefetches
@@ -37,6 +38,7 @@ from edgewise.device.prefetch import prefetch
 from edgewise.errors import GraphError
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.hashing import copy_bytes, hash_bytes, same_bytes
+from edgewise.ingest.string_dictionary import number_by_dictionary
 from edgewise.ingest.string_order import Strings
 from edgewise.primitives import filled
 from edgewise.primitives.hash_table import EMPTY, UPPER_HALF, HashTable, probe
@@ -50,6 +52,9 @@ MIN_GROUPS = 32
 BLOCK = 1 << 11
 #: Strings that are numbered by a dict, all batches together.
 FEW = 1 << 11
+#: Strings, and their bytes, that Arrow numbers, all batches together, unless more than ``REPEATED`` times the
+#: strings of a batch are known, which it hashes again.
+SOME, SOME_BYTES, REPEATED = 1 << 19, 1 << 26, 8
 #: Distance into a string that a look-up prefetches: of short ones, the second cache line too.
 FAR = np.uint32(16)
 #: Share of the slots in use before the table grows, and the share never exceeded within a batch.
@@ -272,7 +277,7 @@ def find(position, batch, table, numbers):
 
 
 def _kept(items):
-    """A copy of at least one item, of which the loops know, as of Arrow's memory, that none writes it."""
+    """A copy of at least one item, which none writes; the loops are compiled for such arrays only."""
     copy = items.copy() if len(items) else np.zeros(1, items.dtype)
     copy.flags.writeable = False
     return copy
@@ -294,7 +299,8 @@ def _is_utf8(text):
 class StringNumbers:
     """The strings added so far, each with its number: ``count`` of about ``expected`` distinct ones.
 
-    ``few`` is the dict of their numbers as long as it is used, then ``None``.
+    ``few`` is the dict of their numbers as long as it is used, then ``None``; ``slots`` is ``None`` until the
+    loops are used.
     """
 
     def __init__(self, expected=0):
@@ -315,20 +321,31 @@ class StringNumbers:
         are ``None`` if there is a single column.
         """
         rows, pairs = len(left.starts) - 1, right is not None
-        if self.count + (rows << pairs) > MAX_STRINGS:
-            raise GraphError(
-                f"more than {MAX_STRINGS - (rows << pairs):,} distinct strings; give integer ids"
-            )
-        if self.few is not None and self.count + (rows << pairs) <= FEW:
-            self._add_few([left, right] if pairs else [left], [sources, targets])
+        if not rows:
             return
-        self.enter_few()
+        if self.count > (most := MAX_STRINGS - (rows << pairs)):
+            raise GraphError(f"more than {most:,} distinct strings; give integer ids")
+        if self.slots is None:
+            columns = [left, right] if pairs else [left]
+            add = self._without_loops(rows << pairs, columns)
+            if add is not None:
+                add(columns, [sources, targets])
+                return
+            self.enter_known()
         start, right, targets = 0, right if pairs else left, targets if pairs else sources
         while start < rows:
             stop = min(rows, start + self._fitting_rows(pairs))
             parts = (Strings(column.starts[start : stop + 1], column.text) for column in (left, right))
             self._add_many(*parts, (sources[start:stop], targets[start:stop]), pairs)
             start = stop
+
+    def _without_loops(self, count, columns):
+        """What numbers ``count`` strings of a batch without loops; ``None`` if these are faster."""
+        if self.few is not None and self.count + count <= FEW:
+            return self._add_few
+        size = self.arena.used + sum(int(column.starts[-1]) - int(column.starts[0]) for column in columns)
+        fits = max(self.expected, self.count + count) <= SOME and size <= SOME_BYTES
+        return self._add_some if fits and self.count <= REPEATED * count else None
 
     def _fitting_rows(self, pairs):
         """Rows that fit into the table even if all their strings are new, unless these are few."""
@@ -373,18 +390,31 @@ class StringNumbers:
                     self.offsets.array[self.count] = self.arena.used
                     self.only_ascii &= string.isascii()
 
+    def _add_some(self, columns, numbers):
+        """Number the strings of a batch by Arrow's dictionary."""
+        before, place, self.few = self.count, self.arena.used, None
+        known = Strings(self.offsets.used_items(), self.arena.used_items())
+        found, (starts, text) = number_by_dictionary(known, columns)
+        for column, values in zip(numbers, found):
+            column[:] = values
+        text = text[starts[0] : starts[-1]]
+        self._append(len(starts) - 1, len(text))
+        self.arena.used_items()[place:] = text
+        self.offsets.array[before + 1 : self.count + 1] = starts[1:] - starts[0] + place
+        self.only_ascii &= text.tobytes().isascii()
+
     def prepare(self):
         """Load the loops, if many strings are expected."""
-        if self.expected > FEW:
+        if self.expected > SOME:
             letters, numbers = _kept(np.full(2, ord("a"), np.uint8)), np.empty(1, np.uint32)
             column = Strings(_kept(np.array([0, 2], np.int32)), letters)
             other = StringNumbers()
-            other.enter_few()
+            other.enter_known()
             other.add(column, column, numbers, numbers)
 
-    def enter_few(self):
-        """Enter the strings of the dict, if it is still used, into the table."""
-        if self.few is None:
+    def enter_known(self):
+        """Enter the strings known into the table, if they are not in it."""
+        if self.slots is not None:
             return
         self.few, count = None, self.count
         self.slots = _empty_slots(self.first_slots)
@@ -396,7 +426,7 @@ class StringNumbers:
 
     def find(self, strings):
         """Numbers of a column, (strings,) uint32, without adding any; :data:`MISSING` for unknown ones."""
-        self.enter_few()
+        self.enter_known()
         numbers = np.empty(len(strings.starts) - 1, np.uint32)
         batch = Batch(len(numbers), np.uint64(0), strings, strings, np.uint64(self.count))
         find(len(numbers), batch, self._table(), numbers)

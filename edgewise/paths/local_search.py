@@ -23,9 +23,9 @@ LOCAL_SEARCH = "local-search"
 #: more.
 SLOTS, MAX_VERTICES, MAX_ENTRIES = 1 << 13, 2048, 8192
 MAX_NEAREST_ENTRIES = 8192
-#: A search by distance that has met one vertex of so many, and so many at least, ends if more than a few wait
-#: in its heap: to meet a vertex takes longer than to initialise a hundred, but on a path nothing is faster.
-VERTICES_PER_MET, MIN_VERTICES, FEW_WAITING = 256, 256, 32
+#: A search by distance ends when it has met one vertex of so many, and so many at least: to meet a vertex
+#: takes longer than to initialise a hundred.
+VERTICES_PER_MET, MIN_VERTICES = 256, 256
 #: Sources of a search by distance, and targets that it looks for one by one.
 MAX_SOURCES, MAX_TARGETS = 256, 16
 NO_TARGETS = np.empty(0, np.int64)
@@ -130,8 +130,7 @@ def settle_nearest(rows, sources, targets, limits, heap, found):
                     cutoff = distance
         degree = rows.offsets[vertex + 1] - rows.offsets[vertex]
         n_entries += degree
-        wide = count > enough and size > FEW_WAITING
-        if wide or n_entries > MAX_NEAREST_ENTRIES or count + degree > MAX_VERTICES:
+        if count > enough or n_entries > MAX_NEAREST_ENTRIES or count + degree > MAX_VERTICES:
             return count, distance, OUTGROWN
         for entry in range(rows.offsets[vertex], rows.offsets[vertex + 1]):
             longer = wrapping_add(distance, rows.weights[entry])

@@ -25,12 +25,17 @@ INT64, UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
 TEXT = st.text(alphabet=st.characters(codec="utf-8"), max_size=30)
 
 
-@pytest.fixture(scope="module", autouse=True, params=[0, 8, strings.FEW])
+@pytest.fixture(scope="module", autouse=True, params=[(0, 0), (8, 40), (0, strings.SOME), (strings.FEW, 0)])
 def few(request):
-    """Strings that a dict numbers before the loops do: none, some, or all of a test."""
+    """Strings that a dict, and then Arrow, number before the loops do: none, some, or all of a test.
+
+    So many pairs of integers are numbered by NumPy.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strings, "FEW", request.param)
-        yield request.param
+        patch.setattr(strings, "FEW", request.param[0])
+        for module in strings, integers:
+            patch.setattr(module, "SOME", request.param[1])
+        yield max(request.param)
 
 
 def first_come(lefts, rights):
@@ -395,7 +400,8 @@ def test_marks_at_the_ends_of_words(last):
 
 
 @pytest.mark.skipif(INTERPRETED, reason="too slow in the interpreter")
-def test_marking_takes_twice_the_input_at_most():
+def test_marking_takes_twice_the_input_at_most(monkeypatch):
+    monkeypatch.setattr(integers, "SOME", 0)
     count = 200_000
     columns = np.random.default_rng(5).integers(0, 8 * count - 9, (2, count))
     integers.number_distinct(*columns[:, :9] % 9)

@@ -22,6 +22,7 @@ from tests.zoo import ZOO
 
 csr = import_module("edgewise.paths.csr")
 regions = import_module("edgewise.device.regions")
+sssp = import_module("edgewise.paths.sssp")
 delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
 bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
 DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
@@ -463,7 +464,8 @@ def test_larger_graphs_on_any_number_of_threads():
 
 
 @only_on_host
-def test_small_searches_stay_small():
+def test_small_searches_stay_small(monkeypatch):
+    monkeypatch.setattr(sssp, "FEW_VERTICES", 0)
     graph = weighted(ZOO["two cliques and a bridge"], np.int32, low=1)
     result = shortest_paths(graph, 0)
     assert result.method == "local-search"
@@ -472,13 +474,20 @@ def test_small_searches_stay_small():
     assert result.distances.tolist() == oracle(graph, [0], np.int32).tolist()
 
 
+@pytest.fixture(params=[0, sssp.FEW_VERTICES])
+def few_vertices(request, monkeypatch):
+    """Whether a local search begins with a hash table, as on large graphs, or with all distances."""
+    monkeypatch.setattr(sssp, "FEW_VERTICES", request.param)
+
+
 @only_on_host
+@pytest.mark.usefixtures("few_vertices")
 def test_searches_that_grow_are_handed_over():
     path = np.arange(3999)
     graph = ew.Graph.from_edges(path, path + 1, weights=np.ones(3999, np.int32), n_vertices=4000)
-    grown = shortest_paths(graph, 0)
-    assert grown.method == "delta-stepping"
-    assert grown.distances.tolist() == list(range(4000))
+    long = shortest_paths(graph, 0)
+    assert long.method == "local-search"  # two wait at a time
+    assert long.distances.tolist() == list(range(4000))
     assert shortest_paths(graph, 0, cutoff=30).method == "local-search"
     assert shortest_paths(graph, 1000, targets=[1100]).method == "local-search"
     hub = ew.Graph.from_edges(
@@ -493,6 +502,7 @@ def test_searches_that_grow_are_handed_over():
 
 
 @only_on_host
+@pytest.mark.usefixtures("few_vertices")
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
 def test_what_is_handed_over_is_final_or_searched_again(dtype):
     graph = large(n=6000, m=20000)
@@ -501,6 +511,23 @@ def test_what_is_handed_over_is_final_or_searched_again(dtype):
         result = shortest_paths(graph, [5, 9], **asked)
         expected = shortest_paths(graph, [5, 9], method="dijkstra", **asked)
         assert np.array_equal(result.distances, expected.distances), asked
+
+
+@jit_only
+@only_on_host
+@pytest.mark.parametrize("delta", [None, 1, 100, 10_000])
+def test_a_path_that_leads_to_a_wide_part(monkeypatch, delta):
+    """The search along the path ends in the wide part, where vertices in no bin may be lowered again."""
+    monkeypatch.setattr(delta_stepping, "width_for", lambda rows: delta or 30)
+    draw = np.random.default_rng(3)
+    n, path = 3000, np.arange(1000)
+    ends = draw.integers(1000, n, (2, 5 * n))
+    for turn in range(20):
+        weights = draw.integers(0, 1000, len(path) + 5 * n).astype(np.int32)
+        graph = ew.Graph.from_edges(np.append(path, ends[0]), np.append(path + 1, ends[1]), weights=weights)
+        found = shortest_paths(graph, [turn, 2000 + turn])
+        assert found.method == "delta-stepping"
+        assert np.array_equal(found.distances, solve(graph, [turn, 2000 + turn], method="dijkstra"))
 
 
 @only_on_host

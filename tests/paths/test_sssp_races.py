@@ -71,7 +71,8 @@ def distances_by_bins(seed, rows=None, width=2, **replaced):
     distances = runs.share(np.zeros(rows.n_vertices, np.int32))
     offers = delta_stepping.Offers(*map(runs.share, offers))
     known = SparseDistances(np.zeros(1, np.int64), np.zeros(1, np.int32))
-    query = delta_stepping.Query(known, np.int32(0), np.empty(0, np.int64), 1 / width, NONE, 100)
+    zero = np.int32(0)
+    query = delta_stepping.Query(known, zero, zero, False, np.empty(0, np.int64), 1 / width, NONE, 100)
     status = np.zeros(2, np.int64)
     ended = runs.run(region, rows, distances, query, bins, offers, status)
     return distances.values.tolist() if ended else None

@@ -23,18 +23,29 @@ from edgewise.graph import Graph
 from edgewise.method import POSITIVE, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_distance
 from edgewise.paths.method import PathMethod, check_cutoff, sources_in, vertices_in
-from edgewise.paths.result import Distances, unreached
+from edgewise.paths.result import Distances, SparseDistances, unreached
 from edgewise.paths.sssp.bellman_ford import NegativeCycle, bellman_ford
 from edgewise.paths.sssp.delta_stepping import delta_stepping
 from edgewise.paths.sssp.dijkstra import dijkstra
 from edgewise.paths.sssp.harish import harish
+from edgewise.paths.sssp.narrow import ROOM, Known, search_narrow
 from edgewise.paths.sssp.near_far import near_far
-from edgewise.paths.sssp.weights import edge_at, limit_in, rows_in, type_named, wider_than
+from edgewise.paths.sssp.weights import (
+    edge_at,
+    just_beyond,
+    limit_in,
+    past_the_end,
+    rows_in,
+    type_named,
+    wider_than,
+)
 from edgewise.primitives import count
 from edgewise.weights import WeightOptions, takes_weight
 
 __all__ = ["METHODS", "shortest_paths"]
 
+#: Vertices of a graph up to which the distances of all are set up at once, in ten microseconds.
+FEW_VERTICES = 1 << 17
 
 METHODS = {
     "harish": PathMethod(
@@ -127,7 +138,7 @@ def shortest_paths(
     -------
     Distances
         Its ``method`` is the one that ran; with ``"auto"``, on the CPU, this is ``"local-search"`` where the
-        search reached few vertices.
+        search reached few vertices, or came to few at a time.
 
     Raises
     ------
@@ -157,7 +168,7 @@ def shortest_paths(
     sources = sources_in(graph, source)
     if targets is not None:
         targets = vertices_in(graph, targets, "targets", "leave it out")
-    with arrays.guard(device), np.errstate(over="ignore"):
+    with arrays.guard(device):
         rows = rows_in(graph, None if dtype is None else type_named(dtype))
         search = _Search(sources, targets, cutoff, dtype is not None, options, device)
         if rows.spread.least < 0:
@@ -170,7 +181,7 @@ def shortest_paths(
 class _Search(NamedTuple):
     """What was given: vertex numbers, the cutoff, whether a type, the method's options, and the device.
 
-    ``known`` is what a local search has found in the type of the weights, and the distance it came to.
+    ``known`` is what a local search has found in the type of the weights.
     """
 
     sources: np.ndarray
@@ -179,7 +190,7 @@ class _Search(NamedTuple):
     has_dtype: bool
     options: SSSPOptions
     device: str
-    known: tuple | None = None
+    known: Known | None = None
 
 
 def _run(graph, rows, method, search):
@@ -188,14 +199,36 @@ def _run(graph, rows, method, search):
         method = "bellman-ford"
     elif method == "auto" and search.device == "cpu":
         start = perf_counter()
-        limit = limit_in(search.cutoff, rows.weights.dtype)
-        known, reached, complete = search_by_distance(rows.outgoing, search.sources, limit, search.targets)
-        if complete:
-            return LOCAL_SEARCH, perf_counter() - start, rows, known
-        method, search = "delta-stepping", search._replace(known=(known, reached))
+        distances, known = _search_locally(rows, search)
+        if distances is not None:
+            return LOCAL_SEARCH, perf_counter() - start, rows, distances
+        method, search = "delta-stepping", search._replace(known=known)
     elif method == "auto":
         method = "near-far"
     return method, *_run_method(graph, rows, method, search)
+
+
+def _search_locally(rows, search):
+    """Search where few vertices are within reach, or few wait at a time: distances, or what is known."""
+    dtype = rows.weights.dtype
+    limit = limit_in(search.cutoff, dtype)
+    if search.targets is None and rows.n_vertices <= FEW_VERTICES:
+        known, reached, zeros = None, dtype.type(0), np.zeros(len(search.sources), dtype)
+        met, n_waiting = SparseDistances(search.sources, zeros), len(zeros)
+    else:
+        met, reached, complete = search_by_distance(rows.outgoing, search.sources, limit, search.targets)
+        if complete:
+            return met, None
+        known, n_waiting = Known(met, reached, None, reached), count(met.values >= reached)
+    if search.targets is not None or n_waiting > ROOM:
+        return None, known
+    none = unreached(dtype) if search.cutoff is None else just_beyond(limit)
+    distances, known = search_narrow(rows, met, reached, none)
+    if known is not None or past_the_end(rows, distances, limit):
+        return None, known
+    if search.cutoff is not None:
+        distances[distances == none] = unreached(dtype)
+    return distances, None
 
 
 def _run_method(graph, rows, method, search):
@@ -224,7 +257,8 @@ def _distances(method, rows, search):
     if search.known is not None:
         options = {**options, "known": search.known}
     limit = limit_in(search.cutoff, rows.weights.dtype)
-    distances, overflowed = method.run(rows, search.sources, limit, **options)
+    with np.errstate(over="ignore"):
+        distances, overflowed = method.run(rows, search.sources, limit, **options)
     if targets is None:
         return distances, overflowed
     none, furthest = unreached(distances.dtype), distances[arrays.move(targets, arrays.device_of(distances))]

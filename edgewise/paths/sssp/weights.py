@@ -94,6 +94,7 @@ def edge_at(graph, entry):
     return f"from {one!r} to {other!r}"
 
 
+@np.errstate(over="ignore")
 def _converted(weights, name, spread):
     if weights.dtype.name == name:
         return weights
