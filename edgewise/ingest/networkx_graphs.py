@@ -6,7 +6,6 @@ which NetworkX's own algorithms meet nodes and edges, so searches over the array
 
 from collections.abc import Iterable
 from itertools import chain, repeat
-from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,7 +92,7 @@ def as_weights(values: list, name: Any) -> np.ndarray:
     kinds = set(map(type, values))
     try:
         if all(issubclass(kind, (int, np.integer, np.bool_)) for kind in kinds):
-            return np.fromiter(map(index, values), np.int64, len(values))
+            return np.fromiter(values, np.int64, len(values))
         if all(issubclass(kind, float) for kind in kinds):  # np.float64 is one of them
             return np.fromiter(values, np.float64, len(values))
         if all(issubclass(kind, (int, float, np.integer)) for kind in kinds):

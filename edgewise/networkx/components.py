@@ -23,11 +23,10 @@ def labels_of(G):
     return G.cached("components", find)
 
 
-def _sets(G):
-    """The components as sets, in the order of their first nodes."""
-    labels, count = labels_of(G)
+def sets_of(G, labels, count):
+    """The components as sets, in the order of their labels."""
     if count == G.n:
-        return iter([{node} for node in G.nodes])
+        return ({name} for name in G.names(np.argsort(labels)))
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.unique(labels, return_counts=True)[1]).tolist()
     names = G.names(order)
@@ -42,7 +41,7 @@ def _is_one(G):
 
 @implements(cost=LESS)
 def connected_components(G):
-    return _sets(G)
+    return sets_of(G, *labels_of(G))
 
 
 @implements(cost=LESS)
@@ -66,7 +65,7 @@ def node_connected_component(G, n):
 
 @implements(cost=LESS)
 def weakly_connected_components(G):
-    return _sets(G)
+    return sets_of(G, *labels_of(G))
 
 
 @implements(cost=LESS)

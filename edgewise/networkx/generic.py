@@ -115,3 +115,56 @@ def average_shortest_path_length(G, weight=None, method=None):
     if measures.average_distance == float("inf"):
         raise nx.NetworkXError("Graph is not strongly connected.")
     return measures.average_distance
+
+
+def _predecessors(G, source, weight, method):
+    """Dict of the nodes before each one on all shortest paths from a source."""
+    method = "unweighted" if weight is None else method
+    if method == "unweighted":
+        return unweighted.predecessor(G, source)
+    if method == "dijkstra":
+        return weighted.dijkstra_predecessor_and_distance(G, source, None, weight)[0]
+    if method == "bellman-ford":
+        return bellman_ford.bellman_ford_predecessor_and_distance(G, source, None, weight)[0]
+    raise ValueError(f"method not supported: {method}")
+
+
+def _paths_over(before, source, target):
+    """All paths over predecessors on which no node is twice; an iterator."""
+    if target not in before:
+        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    path, waiting = {target: None}, [iter(before[target])]
+    while path:
+        last = next(reversed(path))
+        if last == source:
+            yield list(reversed(path))
+        found = next((node for node in waiting[-1] if node not in path), None)
+        if found is None:
+            waiting.pop()
+            path.popitem()
+        else:
+            path[found] = None
+            waiting.append(iter(before[found]))
+
+
+def _all_paths_from(G, source, weight, method):
+    before = _predecessors(G, source, weight, method)
+    for target in before:
+        yield target, list(_paths_over(before, source, target))
+
+
+@implements(why_not=no_callable)
+def all_shortest_paths(G, source, target, weight=None, method="dijkstra"):
+    return _paths_over(_predecessors(G, source, weight, method), source, target)
+
+
+@implements(why_not=no_callable)
+def single_source_all_shortest_paths(G, source, weight=None, method="dijkstra"):
+    weighted.rows_by(G, weight)  # refuses weights before the iterator is returned
+    return _all_paths_from(G, source, weight, method)
+
+
+@implements(why_not=no_callable)
+def all_pairs_all_shortest_paths(G, weight=None, method="dijkstra"):
+    weighted.rows_by(G, weight)
+    return ((node, dict(_all_paths_from(G, node, weight, method))) for node in G)

@@ -5,7 +5,7 @@ import math
 import networkx as nx
 import numpy as np
 
-from edgewise.networkx.breadth_first import NO_LIMIT, Search, meeting_path
+from edgewise.networkx.breadth_first import NO_LIMIT, Search, TwoSearches
 from edgewise.networkx.registry import LESS, implements
 
 
@@ -92,7 +92,8 @@ def all_pairs_shortest_path(G, cutoff=None):
 
 def _meeting_path(G, source, target):
     ends = (vertex_of(G, source, "Source {} is not in G"), vertex_of(G, target, "Target {} is not in G"))
-    path = meeting_path(G.outgoing(), G.incoming(), *ends)
+    with G.lent("two searches", lambda: TwoSearches(G.n)) as searches:
+        path = searches.path(G.outgoing(), G.incoming(), *ends)
     if not path:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return [G.name(vertex) for vertex in path]
