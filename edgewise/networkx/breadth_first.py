@@ -123,7 +123,10 @@ class TwoSearches:
     """Memory of searches from both ends of a path, of which each clears only what it has reached."""
 
     def __init__(self, n):
-        self._forth, self._back = (np.empty(n, np.int64), np.full(n, -1)), (np.empty(n, np.int64), np.full(n, -1))
+        self._forth, self._back = (
+            (np.empty(n, np.int64), np.full(n, -1)),
+            (np.empty(n, np.int64), np.full(n, -1)),
+        )
 
     def path(self, rows, back_rows, source, target) -> list[int]:
         """Vertices of a shortest path from ``source`` to ``target``; empty where there is none."""

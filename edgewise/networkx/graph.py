@@ -262,7 +262,9 @@ class Graph:
         ends = self.names(sources[inside]), self.names(targets[inside])
         made, attributes = (nx.DiGraph if self.is_directed() else nx.Graph)(), self.attributes[0]
         made.graph.update(self.attributes[1])
-        made.add_nodes_from((node, attributes.get(node, {})) for node in self.names(np.flatnonzero(is_wanted)))
+        made.add_nodes_from(
+            (node, attributes.get(node, {})) for node in self.names(np.flatnonzero(is_wanted))
+        )
         if self.adjacency is not None:
             made.add_edges_from((u, v, self.adjacency[u][v]) for u, v in zip(*ends))
         elif self.graph.csr_weights is None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
 from _edgewise_nx import PAGES
 from edgewise.networkx.registry import FUNCTIONS, LESS, Function, argument_of
+
+#: How NetworkX's functions read a graph; conversion reads the dicts behind these.
+READ = frozenset(("__getitem__", "__iter__", "adj", "adjacency", "degree", "edges", "neighbors", "nodes"))
 
 
 def function_named(name: str) -> Function:
@@ -15,6 +18,17 @@ def function_named(name: str) -> Function:
     if name not in FUNCTIONS:
         import_module(f"edgewise.networkx.{PAGES[name]}")
     return FUNCTIONS[name]
+
+
+@cache
+def changed_by(kind: type) -> str | None:
+    """Name of something that a class derived from NetworkX's has of its own, and that conversion passes by."""
+    for base in kind.__mro__:
+        if base.__module__.startswith(("networkx.classes.", "edgewise.")):
+            return None
+        if changed := READ.intersection(vars(base)):
+            return min(changed)
+    return None
 
 
 class _Backend:
@@ -43,9 +57,10 @@ class _Backend:
     def can_run(self, name: str, args: tuple, kwargs: dict) -> bool | str:
         """Whether a call can run: ``True``, or why not."""
         function = function_named(name)
-        if function.why_not is None:
-            return True
-        return function.why_not(partial(argument_of, function, args, kwargs)) or True
+        get = partial(argument_of, function, args, kwargs)
+        if "G" in function.positions and (changed := changed_by(type(get("G")))):
+            return f"the class of the graph has its own {changed}"
+        return (function.why_not and function.why_not(get)) or True
 
     def should_run(self, name: str, args: tuple, kwargs: dict) -> bool | str:
         """Whether a call with a graph of NetworkX is faster here: ``True``, or why not."""

@@ -5,7 +5,8 @@
 
 Every function that the backend has runs on it; those that it lacks, or declines, run on NetworkX.  All other
 arguments are pytest's.  edgewise must be installed, since NetworkX finds it by its entry points.  The file
-has the outcomes, the reasons of expected failures, and the tests and calls of each function.
+has the outcomes, the reasons of expected failures, and the tests and calls of each function.  With ``--add``
+they are added to those that the file has, so that parts of the tests can run at the same time.
 """
 
 import contextlib
@@ -82,19 +83,37 @@ def origin():
     return {"versions": versions, "state": state, "date": time.strftime("%Y-%m-%d")}
 
 
+def added(one, other):
+    """The sum of two tables of numbers."""
+    if not isinstance(one, dict):
+        return one + other
+    return {
+        key: added(one[key], other[key]) if key in one and key in other else {**one, **other}[key]
+        for key in sorted({*one, *other})
+    }
+
+
 def main(arguments):
     os.environ["NETWORKX_TEST_BACKEND"], os.environ["NETWORKX_FALLBACK_TO_NX"] = "edgewise", "True"
     import pytest
 
-    output = None
+    output, add = None, "--add" in arguments
+    arguments = [argument for argument in arguments if argument != "--add"]
     if "--output" in arguments:
         at = arguments.index("--output")
         output = arguments[at + 1]
         arguments = arguments[:at] + arguments[at + 2 :]
     calls = Calls()
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # not with edgewise's own settings
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+    ):  # not with edgewise's own settings
         status = pytest.main(["-q", "-p", "no:cacheprovider", *arguments], plugins=[calls])
-    table = {**origin(), **calls.table()}
+    table = calls.table()
+    if add and Path(output).exists():
+        known = json.loads(Path(output).read_text())
+        table = {key: added(known[key], value) for key, value in table.items()}
+    table = {**origin(), **table}
     if output:
         Path(output).write_text(json.dumps(table, indent=1) + "\n")
     n_functions, n_tests = len(table["functions"]), table["tests of the backend"]

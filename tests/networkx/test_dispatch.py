@@ -125,6 +125,23 @@ def test_reasons_are_words():
     assert should_run("number_of_isolates", (large,), {}) is True
 
 
+def test_classes_with_their_own_neighbors_stay_with_networkx():
+    class Complement(nx.Graph):
+        def neighbors(self, node):
+            return iter(set(self) - set(self.adj[node]) - {node})
+
+    graph = Complement(nx.path_graph(4))
+    assert (
+        BackendInterface.can_run("core_number", (graph,), {})
+        == "the class of the graph has its own neighbors"
+    )
+    assert BackendInterface.can_run("core_number", (type("Plain", (nx.Graph,), {})(),), {}) is True
+    assert BackendInterface.can_run("core_number", (nx.subgraph_view(graph),), {}) is not True
+    with nx.config(backend_priority=["edgewise"]):
+        assert nx.bfs_tree(graph, 0, backend="networkx").number_of_edges() == 3
+        assert nx.core_number(graph) == nx.core_number(graph, backend="networkx")
+
+
 def test_small_graphs_stay_with_networkx(caplog):
     caplog.set_level(logging.DEBUG, "networkx")
     with nx.config(backend_priority=["edgewise"]):
