@@ -4,16 +4,18 @@
     python bench/networkx_backend.py --peers rustnx rustworkx parallel       all functions
     python bench/networkx_backend.py --calls triangles clustering --add      some, beside earlier results
 
-All have the same NetworkX graphs and are called by their ``backend=``.  Of a backend there are two times: of a
-first call, which converts the graph, and of a call when the graph is in NetworkX's cache; answers of earlier
-calls are dropped.  All times are of the processor, of all threads together: other programs that run change
-them little, and those of this backend, which uses all cores, are the sum over the cores.  The least of
-``--runs`` calls; of one where it takes longer than a second.  A call that takes longer than ``--limit``
-seconds is ended, and one of NetworkX that is an iterator over all nodes is read up to the 100th.
+All have the same NetworkX graphs and are called by their ``backend=``.  Of a backend there are two times: of
+a first call, which converts the graph, and of a call when the graph is in NetworkX's cache; answers of
+earlier calls are dropped.  All times are of the processor, of all threads together: other programs that run
+change them little, and those of this backend, which uses all cores, are the sum over the cores.  Each is the
+least of ``--runs`` calls; of one where it takes longer than a second.  A call that takes longer than
+``--limit`` seconds is ended, and an iterator over the searches from all nodes is read up to the 20th.  Other
+backends run in a process of their own, which is ended after three times the limit.
 """
 
 import argparse
 import json
+import os
 import random
 import signal
 import time
@@ -23,14 +25,17 @@ from itertools import islice
 
 import networkx as nx
 import record
+from networkx.algorithms.tree import mst
 
 from edgewise.networkx.interface import function_named
 
 SOURCE, TARGET, MANY = 0, 100, list(range(10))
 #: Parts of a converted graph that are no answers.
 KEPT = ("weights", "checked", "incoming", "two searches")
-#: Number of items that are read of iterators over all nodes.
-FIRST = {"all_pairs_all_shortest_paths": 1, "shortest_path": 100, "shortest_path_length": 100}
+#: Calls are repeated up to this time, since the clock may count in hundredths of a second.
+LEAST = 0.2
+#: Number of items that are read of an iterator over the searches from all nodes.
+FIRST, FIRST_OF_MANY_PATHS = 20, 1
 
 #: Arguments after the graph of each function, by the graph.
 CALLS = {
@@ -94,10 +99,6 @@ CALLS = {
         "k_shell": (),
         "k_crust": (),
         "k_corona": (5,),
-        "diameter": (),
-        "radius": (),
-        "center": (),
-        "periphery": (),
     },
     "directed": {
         "strongly_connected_components": (),
@@ -121,6 +122,10 @@ CALLS = {
         "all_pairs_bellman_ford_path_length": (),
         "average_shortest_path_length": (),
         "eccentricity": (),
+        "diameter": (),
+        "radius": (),
+        "center": (),
+        "periphery": (),
         "floyd_warshall": (),
         "floyd_warshall_numpy": (),
         "floyd_warshall_predecessor_and_distance": (),
@@ -137,8 +142,8 @@ KINDS = {name: kind for kind, calls in CALLS.items() for name in calls}
 def input_of(kind, edges):
     """A graph with weights from 1 to 100, a table or a matrix.
 
-    ``random`` has ten entries for each node, and a cycle through all; ``directed`` two edges for each node, so
-    there are a large strong component and many small ones; ``dense`` has nearly all edges; ``negative`` is
+    ``random`` has ten entries for each node, and a cycle through all; ``directed`` two edges for each node,
+    so there are a large strong component and many small ones; ``dense`` has nearly all edges; ``negative`` is
     the directed one with a cycle of negative weight at the source.
     """
     draw = random.Random(1)
@@ -168,17 +173,25 @@ def _stop(signal_number, frame):
     raise Late
 
 
+def finished(call, name):
+    """Call, and read what is returned if it is an iterator."""
+    result = call()
+    if hasattr(result, "__next__"):
+        first = FIRST_OF_MANY_PATHS if name == "all_pairs_all_shortest_paths" else FIRST
+        deque(islice(result, first) if name.startswith("all_pairs") else result, maxlen=0)
+
+
 def seconds(call, name, limit):
-    """Processor time of a call up to its end, or that of its iterator, or ``None`` if it is longer."""
+    """Processor time of a call, or ``None`` if it takes longer than the limit."""
     signal.signal(signal.SIGPROF, _stop)
     signal.setitimer(signal.ITIMER_PROF, limit)
     start = time.process_time()
     try:
-        result = call()
-        if hasattr(result, "__next__"):
-            whole = not name.startswith("all_pairs") and name not in FIRST
-            deque(result if whole else islice(result, FIRST.get(name, 100)), maxlen=0)
-        return time.process_time() - start
+        count = 0
+        while not count or time.process_time() - start < LEAST:
+            finished(call, name)
+            count += 1
+        return (time.process_time() - start) / count
     except Late:
         return None
     finally:
@@ -202,12 +215,17 @@ def without_answers(graph):
                 del converted._cache[key]
 
 
+def function_of(name):
+    """NetworkX's function."""
+    return getattr(nx, name, None) or getattr(mst, name)
+
+
 def times_of(name, graph, backend, options):
     """Times of a backend: of a first call, and with the converted graph; or why there are none."""
 
     def call():
         without_answers(graph)
-        return getattr(nx, name)(graph, *CALLS[KINDS[name]][name], backend=backend)
+        return function_of(name)(graph, *CALLS[KINDS[name]][name], backend=backend)
 
     def first_call():
         getattr(graph, "__networkx_cache__", {}).clear()
@@ -219,9 +237,25 @@ def times_of(name, graph, backend, options):
         if backend == "edgewise":
             seconds(call, name, options.limit)  # compiles
         first = least(first_call, name, options)
-        return {"first": first, "cached": None if first is None else least(call, name, options)}
+        is_over = first is None or (backend in options.peers and first > 1)
+        return {"first": first, "cached": None if is_over else least(call, name, options)}
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}".partition("\n")[0]}
+
+
+def times_of_peer(name, graph, backend, options):
+    """The same of another backend, in a process that can be ended."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        signal.alarm(int(3 * options.limit))
+        os.write(writer, json.dumps(times_of(name, graph, backend, options)).encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader) as pipe:
+        text = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(text) if text else {"first": None, "cached": None}
 
 
 def main():
@@ -243,9 +277,10 @@ def main():
         row = {"call": name, "graph": KINDS[name], "cost": function_named(name).cost}
         backends = ["edgewise"] if options.warm else ["networkx", "edgewise", *options.peers]
         for backend in backends:
-            known = getattr(nx, name, None)
-            if backend in ("networkx", "edgewise") or backend in getattr(known, "backends", ()):
+            if backend not in options.peers:
                 row[backend] = times_of(name, graph, backend, options)
+            elif backend in function_of(name).backends:
+                row[backend] = times_of_peer(name, graph, backend, options)
         rows[name] = row
         print(name, {key: value for key, value in row.items() if isinstance(value, dict)}, flush=True)
     if not options.warm:

@@ -22,7 +22,7 @@ def function_named(name: str) -> Function:
 
 @cache
 def changed_by(kind: type) -> str | None:
-    """Name of something that a class derived from NetworkX's has of its own, and that conversion passes by."""
+    """What a class derived from one of NetworkX's has of its own, so that conversion passes it by."""
     for base in kind.__mro__:
         if base.__module__.startswith(("networkx.classes.", "edgewise.")):
             return None

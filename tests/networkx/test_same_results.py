@@ -220,7 +220,7 @@ def test_condensations_are_networkx_s(kind, size):
 def test_subgraphs_by_core_numbers_are_networkx_s(kind, size, directed):
     graph = graph_of(kind, size, directed)
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
-    nx.set_node_attributes(graph, {node: 7 for node in list(graph)[:5]}, "size")
+    nx.set_node_attributes(graph, dict.fromkeys(list(graph)[:5], 7), "size")
     graph.graph["name"] = "a graph"
     given = {node: at % 3 for at, node in enumerate(graph)}
     assert directed or list(nx.core_number(graph, **EDGEWISE).items()) == list(nx.core_number(graph).items())
