@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 
 import edgewise
-from edgewise.networkx.registry import LESS, implements
+from edgewise.networkx.registry import LESS, MANY_NODES, implements
 from edgewise.networkx.small import components
 
 #: Entries up to which one core finds components in the rows: 20 ms, as two cores take with their start.
@@ -41,17 +41,17 @@ def _is_one(G):
     return labels_of(G)[1] == 1
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def connected_components(G):
     return sets_of(G, *labels_of(G))
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def number_connected_components(G):
     return labels_of(G)[1]
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def is_connected(G):
     return _is_one(G)
 
@@ -65,17 +65,17 @@ def node_connected_component(G, n):
     return set(G.names(np.flatnonzero(labels == labels[vertex])))
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def weakly_connected_components(G):
     return sets_of(G, *labels_of(G))
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def number_weakly_connected_components(G):
     return labels_of(G)[1]
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def is_weakly_connected(G):
     return _is_one(G)
 

@@ -6,7 +6,7 @@ from edgewise.networkx import bellman_ford, unweighted, weighted
 from edgewise.networkx.breadth_first import Search
 from edgewise.networkx.components import labels_of
 from edgewise.networkx.nearest_first import NearestFirst
-from edgewise.networkx.registry import implements, without_callable
+from edgewise.networkx.registry import LESS, MANY_NODES, implements, without_callable
 from edgewise.networkx.unweighted import lengths_in_order, paths_in_order
 
 METHODS = ("dijkstra", "bellman-ford")
@@ -20,7 +20,9 @@ def _method(weight, method):
     return "unweighted" if weight is None else method
 
 
-@implements(why_not=no_callable, note="`shortest_path(G)` returns an iterator, as NetworkX does")
+@implements(
+    nodes=MANY_NODES, why_not=no_callable, note="`shortest_path(G)` returns an iterator, as NetworkX does"
+)
 def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
     method = _method(weight, method)
     if source is None and target is None:
@@ -61,7 +63,11 @@ def _search_back(G, target, weight, method):
     return NearestFirst(weighted.rows_by(G, weight, reverse=True)).run(weighted.one(vertex))
 
 
-@implements(why_not=no_callable, note="`shortest_path_length(G)` returns an iterator, as NetworkX does")
+@implements(
+    nodes=MANY_NODES,
+    why_not=no_callable,
+    note="`shortest_path_length(G)` returns an iterator, as NetworkX does",
+)
 def shortest_path_length(G, source=None, target=None, weight=None, method="dijkstra"):
     method = _method(weight, method)
     if source is None and target is None:
@@ -153,18 +159,18 @@ def _all_paths_from(G, source, weight, method):
         yield target, list(_paths_over(before, source, target))
 
 
-@implements(why_not=no_callable)
+@implements(nodes=MANY_NODES, why_not=no_callable)
 def all_shortest_paths(G, source, target, weight=None, method="dijkstra"):
     return _paths_over(_predecessors(G, source, weight, method), source, target)
 
 
-@implements(why_not=no_callable)
+@implements(cost=LESS, why_not=no_callable)
 def single_source_all_shortest_paths(G, source, weight=None, method="dijkstra"):
     weighted.rows_by(G, weight)  # refuses weights before the iterator is returned
     return _all_paths_from(G, source, weight, method)
 
 
-@implements(why_not=no_callable)
+@implements(cost=LESS, why_not=no_callable)
 def all_pairs_all_shortest_paths(G, weight=None, method="dijkstra"):
     weighted.rows_by(G, weight)
     return ((node, dict(_all_paths_from(G, node, weight, method))) for node in G)

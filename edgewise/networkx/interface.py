@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from _edgewise_nx import PAGES
-from edgewise.networkx.registry import FUNCTIONS, LESS, Function, argument_of
+from edgewise.networkx.registry import FEW_NODES, FUNCTIONS, LESS, Function, argument_of
 
 #: How NetworkX's functions read a graph; conversion reads the dicts behind these.
 READ = frozenset(("__getitem__", "__iter__", "adj", "adjacency", "degree", "edges", "neighbors", "nodes"))
@@ -20,8 +20,12 @@ def function_named(name: str) -> Function:
     return FUNCTIONS[name]
 
 
+#: Arguments that limit a search.
+LIMITS = ("cutoff", "depth_limit")
+
+
 @cache
-def changed_by(kind: type) -> str | None:
+def changed_by(kind: Any) -> str | None:
     """What a class derived from one of NetworkX's has of its own, so that conversion passes it by."""
     for base in kind.__mro__:
         if base.__module__.startswith(("networkx.classes.", "edgewise.")):
@@ -67,10 +71,12 @@ class _Backend:
         function = function_named(name)
         if "G" not in function.positions:
             return True
-        graph = argument_of(function, args, kwargs, "G")
-        if len(graph) < function.nodes:
-            return f"the graph has fewer than {function.nodes} nodes"
-        if function.cost == LESS and not _is_converted(graph):
+        get = partial(argument_of, function, args, kwargs)
+        is_converted = _is_converted(get("G"))
+        least = FEW_NODES if is_converted else function.nodes
+        if len(get("G")) < least:
+            return f"the graph has fewer than {least} nodes"
+        if not is_converted and (function.cost == LESS or _may_end_early(function, get)):
             return "to convert the graph takes longer than the call"
         return True
 
@@ -79,6 +85,15 @@ class _Backend:
         from edgewise.networkx.expected_failures import mark
 
         mark(items)
+
+
+def _may_end_early(function, get):
+    """Whether the arguments limit a search, or it is one from both ends."""
+    given = {
+        name for name in (*LIMITS, "source", "target") if name in function.positions and get(name) is not None
+    }
+    from_both = {"source", "target"} <= given and function.defaults["source"] is None
+    return from_both or not given.isdisjoint(LIMITS)
 
 
 def _is_converted(graph):

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 
 from edgewise.networkx.components import NULL_GRAPH, sets_of
-from edgewise.networkx.registry import implements
+from edgewise.networkx.registry import LESS, SOME_NODES, implements
 from edgewise.strong.tarjan import components_in_order
 
 
@@ -23,24 +23,24 @@ def ranks_of(G):
     return G.cached("strong components", find)
 
 
-@implements()
+@implements(nodes=SOME_NODES)
 def strongly_connected_components(G):
     return sets_of(G, *ranks_of(G))
 
 
-@implements()
+@implements(nodes=SOME_NODES)
 def number_strongly_connected_components(G):
     return ranks_of(G)[1]
 
 
-@implements()
+@implements(cost=LESS)
 def is_strongly_connected(G):
     if not G.n:
         raise nx.NetworkXPointlessConcept(NULL_GRAPH)
     return ranks_of(G)[1] == 1
 
 
-@implements(why_not=lambda get: "scc is given" if get("scc") is not None else None)
+@implements(nodes=SOME_NODES, why_not=lambda get: "scc is given" if get("scc") is not None else None)
 def condensation(G, scc=None):
     made = nx.DiGraph()
     made.graph["mapping"] = mapping = {}

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 
 from edgewise.networkx.breadth_first import NO_LIMIT, Search, TwoSearches
-from edgewise.networkx.registry import LESS, implements
+from edgewise.networkx.registry import LESS, MANY_NODES, implements
 
 
 def limit_of(cutoff):
@@ -54,12 +54,12 @@ def paths_in_order(G, found, *, turned=False):
     return paths
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def single_source_shortest_path_length(G, source, cutoff=None):
     return _lengths(G, G.outgoing(), vertex_of(G, source, "Source {} is not in G"), cutoff)
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def single_target_shortest_path_length(G, target, cutoff=None):
     return _lengths(G, G.incoming(), vertex_of(G, target, "Target {} is not in G"), cutoff)
 
@@ -71,13 +71,13 @@ def all_pairs_shortest_path_length(G, cutoff=None):
     return ((node, lengths_in_order(G, found)) for node, found in runs)
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def single_source_shortest_path(G, source, cutoff=None):
     vertex = vertex_of(G, source, "Source {} not in G")
     return paths_in_order(G, Search(G.outgoing()).run(one(vertex), limit_of(cutoff)))
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def single_target_shortest_path(G, target, cutoff=None):
     vertex = vertex_of(G, target, "Target {} not in G")
     return paths_in_order(G, Search(G.incoming()).run(one(vertex), limit_of(cutoff)), turned=True)
@@ -113,7 +113,7 @@ def has_path(G, source, target):
     return True
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def predecessor(G, source, target=None, cutoff=None, return_seen=None):
     vertex = vertex_of(G, source, "Source {} not in G")
     limit = limit_of(cutoff) if cutoff else None
@@ -214,7 +214,7 @@ def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
     return iter(found.items())
 
 
-@implements(cost=LESS, why_not=_has_order)
+@implements(nodes=MANY_NODES, why_not=_has_order)
 def bfs_tree(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
     tree = nx.DiGraph()
     tree.add_node(source)
