@@ -9,7 +9,6 @@ import os
 #: Page of ``edgewise.networkx`` of each function.
 # <pages>
 PAGES = {
-    "all_pairs_all_shortest_paths": "generic",
     "all_pairs_bellman_ford_path": "bellman_ford",
     "all_pairs_bellman_ford_path_length": "bellman_ford",
     "all_pairs_dijkstra": "weighted",
@@ -82,7 +81,6 @@ PAGES = {
     "radius": "distances",
     "shortest_path": "generic",
     "shortest_path_length": "generic",
-    "single_source_all_shortest_paths": "generic",
     "single_source_bellman_ford": "bellman_ford",
     "single_source_bellman_ford_path": "bellman_ford",
     "single_source_bellman_ford_path_length": "bellman_ford",

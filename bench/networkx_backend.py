@@ -35,7 +35,7 @@ KEPT = ("weights", "checked", "incoming", "two searches")
 #: Calls are repeated up to this time, since the clock may count in hundredths of a second.
 LEAST = 0.2
 #: Number of items that are read of an iterator over the searches from all nodes.
-FIRST, FIRST_OF_MANY_PATHS = 20, 1
+FIRST = 20
 
 #: Arguments after the graph of each function, by the graph.
 CALLS = {
@@ -55,7 +55,6 @@ CALLS = {
         "single_target_shortest_path_length": (SOURCE,),
         "single_target_shortest_path": (SOURCE,),
         "all_shortest_paths": (SOURCE, TARGET),
-        "single_source_all_shortest_paths": (SOURCE,),
         "predecessor": (SOURCE,),
         "bfs_edges": (SOURCE,),
         "generic_bfs_edges": (SOURCE,),
@@ -114,7 +113,6 @@ CALLS = {
     "dense": {
         "all_pairs_shortest_path": (),
         "all_pairs_shortest_path_length": (),
-        "all_pairs_all_shortest_paths": (),
         "all_pairs_dijkstra": (),
         "all_pairs_dijkstra_path": (),
         "all_pairs_dijkstra_path_length": (),
@@ -177,8 +175,7 @@ def finished(call, name):
     """Call, and read what is returned if it is an iterator."""
     result = call()
     if hasattr(result, "__next__"):
-        first = FIRST_OF_MANY_PATHS if name == "all_pairs_all_shortest_paths" else FIRST
-        deque(islice(result, first) if name.startswith("all_pairs") else result, maxlen=0)
+        deque(islice(result, FIRST) if name.startswith("all_pairs") else result, maxlen=0)
 
 
 def seconds(call, name, limit):

@@ -42,7 +42,7 @@ def discover(offsets, neighbours, sources, limit, order, levels, parents):
             levels[source] = 0
             order[count] = source
             count += 1
-    while item < count:
+    while item < count < len(order):
         vertex = order[item]
         item += 1
         level = levels[vertex] + 1

@@ -82,9 +82,11 @@ def is_weakly_connected(G):
 
 @implements(cost=LESS)
 def isolates(G):
-    offsets, _ = G.outgoing()
-    incoming, _ = G.incoming()
-    return iter(G.names(np.flatnonzero(np.diff(offsets) + np.diff(incoming) == 0)))
+    offsets, neighbours = G.outgoing()
+    is_isolated = np.diff(offsets) == 0
+    if G.is_directed():
+        is_isolated[neighbours] = False
+    return iter(G.names(np.flatnonzero(is_isolated)))
 
 
 @implements(cost=LESS)

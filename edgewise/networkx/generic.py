@@ -1,12 +1,13 @@
 """``shortest_path`` and its like, which select a function by the weight and the ends that are given."""
 
 import networkx as nx
+import numpy as np
 
 from edgewise.networkx import bellman_ford, unweighted, weighted
 from edgewise.networkx.breadth_first import Search
 from edgewise.networkx.components import labels_of
 from edgewise.networkx.nearest_first import NearestFirst
-from edgewise.networkx.registry import LESS, MANY_NODES, implements, without_callable
+from edgewise.networkx.registry import MANY_NODES, implements, without_callable
 from edgewise.networkx.unweighted import lengths_in_order, paths_in_order
 
 METHODS = ("dijkstra", "bellman-ford")
@@ -123,11 +124,34 @@ def average_shortest_path_length(G, weight=None, method=None):
     return measures.average_distance
 
 
+class Nearer(dict):
+    """The neighbours of each node that are one level nearer to a source, found when they are asked for."""
+
+    def __init__(self, G, source):
+        vertex = unweighted.vertex_of(G, source, "Source {} not in G")
+        order, levels, _ = Search(G.outgoing()).run(weighted.one(vertex))
+        self._G, self._levels, self._rows = G, levels, G.turned()
+        self._ranks = np.empty(G.n, np.int64)
+        self._ranks[order] = np.arange(len(order))
+
+    def __contains__(self, node):
+        vertex = self._G.find(node)
+        return vertex is not None and self._levels[vertex] >= 0
+
+    def __missing__(self, node):
+        (offsets, neighbours), vertex = self._rows, self._G.find(node)
+        others = neighbours[offsets[vertex] : offsets[vertex + 1]].astype(np.int64)
+        others = others[self._levels[others] == self._levels[vertex] - 1]
+        others = others[self._levels[others] >= 0]
+        self[node] = self._G.names(others[np.argsort(self._ranks[others])])
+        return self[node]
+
+
 def _predecessors(G, source, weight, method):
     """Dict of the nodes before each one on all shortest paths from a source."""
     method = "unweighted" if weight is None else method
     if method == "unweighted":
-        return unweighted.predecessor(G, source)
+        return Nearer(G, source)
     if method == "dijkstra":
         return weighted.dijkstra_predecessor_and_distance(G, source, None, weight)[0]
     if method == "bellman-ford":
@@ -153,24 +177,6 @@ def _paths_over(before, source, target):
             waiting.append(iter(before[found]))
 
 
-def _all_paths_from(G, source, weight, method):
-    before = _predecessors(G, source, weight, method)
-    for target in before:
-        yield target, list(_paths_over(before, source, target))
-
-
 @implements(nodes=MANY_NODES, why_not=no_callable)
 def all_shortest_paths(G, source, target, weight=None, method="dijkstra"):
     return _paths_over(_predecessors(G, source, weight, method), source, target)
-
-
-@implements(cost=LESS, why_not=no_callable)
-def single_source_all_shortest_paths(G, source, weight=None, method="dijkstra"):
-    weighted.rows_by(G, weight)  # refuses weights before the iterator is returned
-    return _all_paths_from(G, source, weight, method)
-
-
-@implements(cost=LESS, why_not=no_callable)
-def all_pairs_all_shortest_paths(G, weight=None, method="dijkstra"):
-    weighted.rows_by(G, weight)
-    return ((node, dict(_all_paths_from(G, node, weight, method))) for node in G)

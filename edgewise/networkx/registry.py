@@ -11,6 +11,11 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any, NamedTuple
 
+import networkx as nx
+
+#: Whether NetworkX is of version 3.7 or newer, which changed some functions.
+IS_3_7 = tuple(map(int, nx.__version__.split(".")[:2])) >= (3, 7)
+
 #: What a call costs NetworkX, beside what it takes to convert a graph.  LESS: no more than the conversion, or
 #: it may end early, so the backend is faster only with a converted graph.  MORE: more than it, from a number
 #: of nodes on.

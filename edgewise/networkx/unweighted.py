@@ -1,12 +1,13 @@
 """Shortest paths and traversals along unweighted edges."""
 
 import math
+import warnings
 
 import networkx as nx
 import numpy as np
 
 from edgewise.networkx.breadth_first import NO_LIMIT, Search, TwoSearches
-from edgewise.networkx.registry import LESS, MANY_NODES, implements
+from edgewise.networkx.registry import IS_3_7, LESS, MANY_NODES, implements
 
 
 def limit_of(cutoff):
@@ -201,6 +202,9 @@ def generic_bfs_edges(G, source, neighbors=None, depth_limit=None):
 
 @implements(cost=LESS, why_not=_has_order)
 def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
+    if IS_3_7:
+        message = "bfs_predecessors is deprecated in NetworkX 3.7 and leaves it in 3.9; use bfs_edges instead"
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
     return ((child, parent) for parent, child in bfs_edges(G, source, False, depth_limit))
 
 
@@ -260,4 +264,4 @@ def descendants(G, source):
 
 @implements(cost=LESS)
 def ancestors(G, source):
-    return _reached(G, G.incoming(), source)
+    return _reached(G, G.turned(), source)

@@ -290,6 +290,14 @@ def test_weights_of_a_view_whose_edges_have_one_direction():
         assert found == expected
 
 
+def test_neighbours_that_are_equal_to_nodes_but_of_another_type():
+    graph = nx.path_graph(3)
+    graph.add_edge(2, 0.0)
+    graph.add_edge(True, 2.0)
+    assert nx.shortest_path(graph, 0, 2, **EDGEWISE) == [0, 2]
+    assert nx.triangles(graph, **EDGEWISE) == {0: 1, 1: 1, 2: 1}
+
+
 def test_views_are_converted():
     graph = nx.path_graph(5)
     assert nx.number_connected_components(graph.subgraph([0, 1, 3, 4]), **EDGEWISE) == 2

@@ -110,10 +110,7 @@ def searches(first, last):
         for method in ("dijkstra", "bellman-ford", "no such method"):
             options = {"weight": weight, "method": method}
             yield from (("all_shortest_paths", *ends, options) for ends in ((first, last), (MISSING, first)))
-            yield from (("single_source_all_shortest_paths", end, options) for end in (first, MISSING))
-            yield "all_pairs_all_shortest_paths", options
     yield from (("all_shortest_paths", *ends) for ends in ((first, last), (first, first), (first, MISSING)))
-    yield "single_source_all_shortest_paths", last
     yield "shortest_path", {"target": first}
     yield "shortest_path_length", {"target": first}
     yield "shortest_path", first, last, {"method": "no such method"}
