@@ -1,134 +1,289 @@
-"""NetworkX's functions by NetworkX and by this backend, in one run.
+"""NetworkX's functions by NetworkX, by this backend and by other backends, in one run.
 
-    python bench/networkx_backend.py --warm                          compile first
-    python bench/networkx_backend.py --edges 1000000                 a random graph with integer weights
-    python bench/networkx_backend.py --edges 1000000 --calls triangles clustering
+    python bench/networkx_backend.py --warm                                  compile first
+    python bench/networkx_backend.py --peers rustnx rustworkx parallel       all functions
+    python bench/networkx_backend.py --calls triangles clustering --add      some, beside earlier results
 
-Both have the same NetworkX graph.  The backend is timed with the converted graph in NetworkX's cache, but
-without answers of earlier calls, and the conversion by itself: structure, and weights.  Medians of ``--runs``
-calls; of NetworkX one call where it takes longer than ``--limit`` seconds.
+All have the same NetworkX graphs and are called by their ``backend=``.  Of a backend there are two times: of
+a first call, which converts the graph, and of a call when the graph is in NetworkX's cache; answers of
+earlier calls are dropped.  All times are of the processor, of all threads together: other programs that run
+change them little, and those of this backend, which uses all cores, are the sum over the cores.  Each is the
+least of ``--runs`` calls; of one where it takes longer than a second.  A call that takes longer than
+``--limit`` seconds is ended, and an iterator over the searches from all nodes is read up to the 20th.  Other
+backends run in a process of their own, which is ended after three times the limit.
 """
 
 import argparse
+import json
+import os
 import random
+import signal
 import time
 from collections import deque
-from itertools import pairwise
+from functools import cache
+from itertools import islice
 
 import networkx as nx
 import record
+from networkx.algorithms.tree import mst
 
-from edgewise.networkx.graph import Graph
-from edgewise.networkx.interface import BackendInterface
+from edgewise.networkx.interface import function_named
 
-SOURCE = 0
-#: Arguments after the graph of each function.
+SOURCE, TARGET, MANY = 0, 100, list(range(10))
+#: Parts of a converted graph that are no answers.
+KEPT = ("weights", "checked", "incoming", "two searches")
+#: Calls are repeated up to this time, since the clock may count in hundredths of a second.
+LEAST = 0.2
+#: Number of items that are read of an iterator over the searches from all nodes.
+FIRST = 20
+
+#: Arguments after the graph of each function, by the graph.
 CALLS = {
-    "number_connected_components": (),
-    "connected_components": (),
-    "is_connected": (),
-    "node_connected_component": (SOURCE,),
-    "number_of_isolates": (),
-    "has_path": (SOURCE, 1),
-    "bidirectional_shortest_path": (SOURCE, 1),
-    "single_source_shortest_path_length": (SOURCE,),
-    "single_source_shortest_path": (SOURCE,),
-    "predecessor": (SOURCE,),
-    "bfs_edges": (SOURCE,),
-    "bfs_layers": (SOURCE,),
-    "descendants": (SOURCE,),
-    "single_source_dijkstra_path_length": (SOURCE,),
-    "single_source_dijkstra_path": (SOURCE,),
-    "dijkstra_predecessor_and_distance": (SOURCE,),
-    "bidirectional_dijkstra": (SOURCE, 1),
-    "single_source_bellman_ford_path_length": (SOURCE,),
-    "minimum_spanning_edges": (),
-    "minimum_spanning_tree": (),
-    "triangles": (),
-    "clustering": (),
-    "transitivity": (),
-    "square_clustering": (),
-    "generalized_degree": (),
+    "random": {
+        "number_connected_components": (),
+        "connected_components": (),
+        "is_connected": (),
+        "node_connected_component": (SOURCE,),
+        "isolates": (),
+        "number_of_isolates": (),
+        "has_path": (SOURCE, TARGET),
+        "bidirectional_shortest_path": (SOURCE, TARGET),
+        "shortest_path": (SOURCE,),
+        "shortest_path_length": (SOURCE,),
+        "single_source_shortest_path_length": (SOURCE,),
+        "single_source_shortest_path": (SOURCE,),
+        "single_target_shortest_path_length": (SOURCE,),
+        "single_target_shortest_path": (SOURCE,),
+        "all_shortest_paths": (SOURCE, TARGET),
+        "predecessor": (SOURCE,),
+        "bfs_edges": (SOURCE,),
+        "generic_bfs_edges": (SOURCE,),
+        "bfs_predecessors": (SOURCE,),
+        "bfs_successors": (SOURCE,),
+        "bfs_tree": (SOURCE,),
+        "bfs_layers": (SOURCE,),
+        "descendants_at_distance": (SOURCE, 4),
+        "dijkstra_path": (SOURCE, TARGET),
+        "dijkstra_path_length": (SOURCE, TARGET),
+        "bidirectional_dijkstra": (SOURCE, TARGET),
+        "single_source_dijkstra": (SOURCE,),
+        "single_source_dijkstra_path_length": (SOURCE,),
+        "single_source_dijkstra_path": (SOURCE,),
+        "multi_source_dijkstra": (MANY,),
+        "multi_source_dijkstra_path_length": (MANY,),
+        "multi_source_dijkstra_path": (MANY,),
+        "dijkstra_predecessor_and_distance": (SOURCE,),
+        "bellman_ford_path": (SOURCE, TARGET),
+        "bellman_ford_path_length": (SOURCE, TARGET),
+        "single_source_bellman_ford": (SOURCE,),
+        "single_source_bellman_ford_path_length": (SOURCE,),
+        "single_source_bellman_ford_path": (SOURCE,),
+        "bellman_ford_predecessor_and_distance": (SOURCE,),
+        "negative_edge_cycle": (),
+        "minimum_spanning_edges": (),
+        "maximum_spanning_edges": (),
+        "minimum_spanning_tree": (),
+        "maximum_spanning_tree": (),
+        "boruvka_mst_edges": (True,),
+        "kruskal_mst_edges": (True,),
+        "prim_mst_edges": (True,),
+        "triangles": (),
+        "clustering": (),
+        "average_clustering": (),
+        "transitivity": (),
+        "square_clustering": (),
+        "generalized_degree": (),
+        "core_number": (),
+        "k_core": (),
+        "k_shell": (),
+        "k_crust": (),
+        "k_corona": (5,),
+    },
+    "directed": {
+        "strongly_connected_components": (),
+        "number_strongly_connected_components": (),
+        "is_strongly_connected": (),
+        "condensation": (),
+        "weakly_connected_components": (),
+        "number_weakly_connected_components": (),
+        "is_weakly_connected": (),
+        "descendants": (SOURCE,),
+        "ancestors": (SOURCE,),
+    },
+    "dense": {
+        "all_pairs_shortest_path": (),
+        "all_pairs_shortest_path_length": (),
+        "all_pairs_dijkstra": (),
+        "all_pairs_dijkstra_path": (),
+        "all_pairs_dijkstra_path_length": (),
+        "all_pairs_bellman_ford_path": (),
+        "all_pairs_bellman_ford_path_length": (),
+        "average_shortest_path_length": (),
+        "eccentricity": (),
+        "diameter": (),
+        "radius": (),
+        "center": (),
+        "periphery": (),
+        "floyd_warshall": (),
+        "floyd_warshall_numpy": (),
+        "floyd_warshall_predecessor_and_distance": (),
+        "johnson": (),
+    },
+    "negative": {"find_negative_cycle": (SOURCE,)},
+    "table": {"from_pandas_edgelist": ()},
+    "matrix": {"from_scipy_sparse_array": ()},
 }
+KINDS = {name: kind for kind, calls in CALLS.items() for name in calls}
 
 
-def graph_of(edges, seed=1):
-    """A random graph with ten entries for each node and weights from 1 to 100."""
-    draw, graph = random.Random(seed), nx.gnm_random_graph(edges // 5, edges, seed=seed)
+@cache
+def input_of(kind, edges):
+    """A graph with weights from 1 to 100, a table or a matrix.
+
+    ``random`` has ten entries for each node, and a cycle through all; ``directed`` two edges for each node,
+    so there are a large strong component and many small ones; ``dense`` has nearly all edges; ``negative`` is
+    the directed one with a cycle of negative weight at the source.
+    """
+    draw = random.Random(1)
+    if kind in ("table", "matrix"):
+        graph = input_of("random", edges)
+        return nx.to_pandas_edgelist(graph) if kind == "table" else nx.to_scipy_sparse_array(graph)
+    if kind == "random":
+        n = edges // 5
+        graph = nx.gnm_random_graph(n, edges - n, seed=1)
+        nx.add_cycle(graph, range(n))
+    elif kind == "dense":
+        graph = nx.gnm_random_graph(int((2.25 * edges) ** 0.5), edges, seed=1)
+    else:
+        graph = nx.gnm_random_graph(edges // 2, edges, seed=1, directed=True)
     for _, _, data in graph.edges(data=True):
         data["weight"] = draw.randint(1, 100)
+    if kind == "negative":
+        nx.add_cycle(graph, [SOURCE, 1, 2], weight=-1)
     return graph
 
 
-def exhausted(result):
-    """The same after an iterator has been read to its end."""
+class Late(Exception):
+    """The time of a call is over."""
+
+
+def _stop(signal_number, frame):
+    raise Late
+
+
+def finished(call, name):
+    """Call, and read what is returned if it is an iterator."""
+    result = call()
     if hasattr(result, "__next__"):
-        deque(result, maxlen=0)
-    return result
+        deque(islice(result, FIRST) if name.startswith("all_pairs") else result, maxlen=0)
 
 
-def seconds(call, runs, limit):
-    """Times of calls; of one that takes longer than the limit only this one."""
-    times = []
-    while len(times) < runs and (not times or times[0] < limit):
-        start = time.perf_counter()
-        exhausted(call())
-        times.append(time.perf_counter() - start)
-    return times
+def seconds(call, name, limit):
+    """Processor time of a call, or ``None`` if it takes longer than the limit."""
+    signal.signal(signal.SIGPROF, _stop)
+    signal.setitimer(signal.ITIMER_PROF, limit)
+    start = time.process_time()
+    try:
+        count = 0
+        while not count or time.process_time() - start < LEAST:
+            finished(call, name)
+            count += 1
+        return (time.process_time() - start) / count
+    except Late:
+        return None
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def measured(name, graph, converted, options):
-    """One row of the table."""
-    ours, theirs = getattr(BackendInterface, name), getattr(nx, name)
+def least(call, name, options):
+    """The least of several times."""
+    times = [seconds(call, name, options.limit)]
+    while times[0] is not None and times[0] < 1 and len(times) < options.runs:
+        times.append(seconds(call, name, options.limit) or options.limit)
+    return times[0] and min(times)
+
+
+def without_answers(graph):
+    """Drop what the converted graph has kept of earlier calls."""
+    cached = getattr(graph, "__networkx_cache__", None) or {}
+    for converted in cached.get("backends", {}).get("edgewise", {}).values():
+        for key in list(converted._cache):
+            if (key if isinstance(key, str) else key[0]) not in KEPT:
+                del converted._cache[key]
+
+
+def function_of(name):
+    """NetworkX's function."""
+    return getattr(nx, name, None) or getattr(mst, name)
+
+
+def times_of(name, graph, backend, options):
+    """Times of a backend: of a first call, and with the converted graph; or why there are none."""
 
     def call():
-        kept = {key: value for key, value in converted._cache.items() if key[0] in ("weights", "checked")}
-        converted._cache = kept  # no answers of earlier calls
-        return ours(converted, *CALLS[name])
+        without_answers(graph)
+        return function_of(name)(graph, *CALLS[KINDS[name]][name], backend=backend)
 
-    exhausted(call())  # reads the weights, and compiles
-    found = seconds(call, options.runs, options.limit)
-    reference = seconds(lambda: theirs(graph, *CALLS[name], backend="networkx"), options.runs, options.limit)
-    return {"call": name, "networkx": record.spread(reference), "edgewise": record.spread(found)}
+    def first_call():
+        getattr(graph, "__networkx_cache__", {}).clear()
+        return call()
+
+    try:
+        if backend == "networkx":
+            return {"cached": least(call, name, options)}
+        if backend == "edgewise":
+            seconds(call, name, options.limit)  # compiles
+        first = least(first_call, name, options)
+        is_over = first is None or (backend in options.peers and first > 1)
+        return {"first": first, "cached": None if is_over else least(call, name, options)}
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}".partition("\n")[0]}
 
 
-def conversions(graph, runs):
-    """Times of converting the structure, and of reading the weights."""
-    structure = [time.perf_counter()]
-    for _ in range(runs):
-        Graph.converted(graph)
-        structure.append(time.perf_counter())
-    weights, converted = [], None
-    for _ in range(runs):
-        converted = Graph.converted(graph)
-        start = time.perf_counter()
-        converted.weights("weight")
-        weights.append(time.perf_counter() - start)
-    structure = [after - before for before, after in pairwise(structure)]
-    return converted, {"structure": record.spread(structure), "weights": record.spread(weights)}
+def times_of_peer(name, graph, backend, options):
+    """The same of another backend, in a process that can be ended."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        signal.alarm(int(3 * options.limit))
+        os.write(writer, json.dumps(times_of(name, graph, backend, options)).encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader) as pipe:
+        text = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(text) if text else {"first": None, "cached": None}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--edges", type=int, default=1_000_000)
-    parser.add_argument("--calls", nargs="*", default=list(CALLS), choices=list(CALLS))
+    parser.add_argument("--calls", nargs="*", default=list(KINDS), choices=list(KINDS))
+    parser.add_argument("--peers", nargs="*", default=[], help="names of other backends")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=2.0, help="seconds")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds")
+    parser.add_argument("--add", action="store_true", help="keep the results of other calls")
     parser.add_argument("--warm", action="store_true", help="compile, and write nothing")
     options = parser.parse_args()
-    graph = graph_of(20_000 if options.warm else options.edges)
-    converted, times = conversions(graph, 1 if options.warm else options.runs)
-    rows = []
+    nx.config.warnings_to_ignore.add("cache")
+    rows, path = {}, record.RESULTS / "networkx-backend.json"
+    if options.add and path.exists():
+        rows = {row["call"]: row for row in json.loads(path.read_text())["rows"]}
     for name in options.calls:
-        row = measured(name, graph, converted, options)
-        rows.append(row)
-        theirs, ours = row["networkx"]["median"], row["edgewise"]["median"]
-        print(f"{name:42s} {theirs:9.4f} s {ours:9.4f} s {theirs / ours:8.1f}", flush=True)
-    medians = {name: one["median"] for name, one in times.items()}
-    print({name: round(value, 3) for name, value in medians.items()})
+        graph = input_of(KINDS[name], 20_000 if options.warm else options.edges)
+        row = {"call": name, "graph": KINDS[name], "cost": function_named(name).cost}
+        backends = ["edgewise"] if options.warm else ["networkx", "edgewise", *options.peers]
+        for backend in backends:
+            if backend not in options.peers:
+                row[backend] = times_of(name, graph, backend, options)
+            elif backend in function_of(name).backends:
+                row[backend] = times_of_peer(name, graph, backend, options)
+        rows[name] = row
+        print(name, {key: value for key, value in row.items() if isinstance(value, dict)}, flush=True)
     if not options.warm:
-        facts = {"nodes": len(graph), "edges": graph.number_of_edges(), "conversion": times}
-        print(record.write("networkx-backend", rows, networkx=nx.__version__, **facts))
+        ordered = [rows[name] for name in KINDS if name in rows]
+        facts = {"limit": options.limit, "edges": options.edges}
+        print(record.write("networkx-backend", ordered, networkx=nx.__version__, **facts))
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@ A NetworkX graph is a dict of dicts.  Its rows are read in the order of these di
 which NetworkX's own algorithms meet nodes and edges, so searches over the arrays can find the same paths.
 """
 
+from array import array
 from collections.abc import Iterable
 from itertools import chain, repeat
-from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,10 +65,19 @@ def entries_of(adjacency: dict, numbers: dict | None) -> tuple[np.ndarray, np.nd
     n = len(adjacency)
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.fromiter(map(len, adjacency.values()), np.int64, n), out=offsets[1:])
-    neighbours: Iterable[Any] = chain.from_iterable(adjacency.values())
-    if numbers is not None:
-        neighbours = map(numbers.__getitem__, neighbours)
-    return offsets, np.fromiter(neighbours, index_type(n), int(offsets[-1]))
+    kind = index_type(n)
+    if kind == np.uint32:
+        try:  # takes three quarters of the time of the line below
+            return offsets, np.asarray(array("I", _neighbours(adjacency, numbers)), np.uint32)
+        except TypeError:  # a neighbour that is a float, as 1.0, though the node is an integer
+            pass
+    return offsets, np.fromiter(_neighbours(adjacency, numbers), kind, int(offsets[-1]))
+
+
+def _neighbours(adjacency: dict, numbers: dict | None) -> Iterable[Any]:
+    """Positions of all neighbours, row by row."""
+    neighbours = chain.from_iterable(adjacency.values())
+    return neighbours if numbers is None else map(numbers.__getitem__, neighbours)
 
 
 def weights_of(adjacency: dict, name: Any, *, default: Any = 1, multigraph: bool = False) -> np.ndarray:
@@ -93,7 +102,7 @@ def as_weights(values: list, name: Any) -> np.ndarray:
     kinds = set(map(type, values))
     try:
         if all(issubclass(kind, (int, np.integer, np.bool_)) for kind in kinds):
-            return np.fromiter(map(index, values), np.int64, len(values))
+            return np.fromiter(values, np.int64, len(values))
         if all(issubclass(kind, float) for kind in kinds):  # np.float64 is one of them
             return np.fromiter(values, np.float64, len(values))
         if all(issubclass(kind, (int, float, np.integer)) for kind in kinds):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import compiled
+from edgewise.device import compiled, device
 
 #: Levels without a limit.
 NO_LIMIT = 2**31 - 2
@@ -42,7 +42,7 @@ def discover(offsets, neighbours, sources, limit, order, levels, parents):
             levels[source] = 0
             order[count] = source
             count += 1
-    while item < count:
+    while item < count < len(order):
         vertex = order[item]
         item += 1
         level = levels[vertex] + 1
@@ -58,48 +58,47 @@ def discover(offsets, neighbours, sources, limit, order, levels, parents):
     return count
 
 
-@compiled
-def search_from_both(offsets, neighbours, back_offsets, back_neighbours, ends, forth, back):
-    """Search from both ends; return the vertex where the searches meet, or -1.
+@device
+def expand(rows, first, last, queue, before, behind):
+    """Expand the level ``queue[first:last]``; return the new end of the queue, and where the searches meet.
 
-    ``ends`` are the source and the target, which differ.  ``forth`` and ``back`` (2, n) hold queues, and the
-    vertices before and behind each on its path, -1 where it is not reached, and itself at the ends.
+    ``before`` (n,) has the vertex that found each one in this search, ``behind`` in the other, or -1.
     """
-    n = len(offsets) - 1
-    queue, before = forth[:n], forth[n:]
-    back_queue, behind = back[:n], back[n:]
+    offsets, neighbours = rows
+    end = last
+    for item in range(first, last):
+        vertex = queue[item]
+        for entry in range(offsets[vertex], offsets[vertex + 1]):
+            other = np.int64(neighbours[entry])
+            if before[other] < 0:
+                before[other] = vertex
+                queue[end] = other
+                end += 1
+            if behind[other] >= 0:
+                return end, other
+    return end, np.int64(-1)
+
+
+@compiled
+def search_from_both(rows, back_rows, ends, forth, back):
+    """Search from both ends, which differ; return where the searches meet, or -1, and the ends of the queues.
+
+    ``forth`` and ``back`` hold a queue and the vertex that found each one: (n,) arrays, the latter of -1.
+    """
+    queue, before = forth
+    back_queue, behind = back
     queue[0] = before[ends[0]] = ends[0]
     back_queue[0] = behind[ends[1]] = ends[1]
-    first = back_first = 0
-    last = back_last = 1
-    while first < last and back_first < back_last:
+    first = back_first = np.int64(0)
+    last, back_last, meeting = np.int64(1), np.int64(1), np.int64(-1)
+    while meeting < 0 and first < last and back_first < back_last:
         if last - first <= back_last - back_first:
-            end = last
-            for item in range(first, end):
-                vertex = queue[item]
-                for entry in range(offsets[vertex], offsets[vertex + 1]):
-                    other = neighbours[entry]
-                    if before[other] < 0:
-                        before[other] = vertex
-                        queue[last] = other
-                        last += 1
-                    if behind[other] >= 0:
-                        return np.int64(other)
-            first = end
+            end, meeting = expand(rows, first, last, queue, before, behind)
+            first, last = last, end
         else:
-            end = back_last
-            for item in range(back_first, end):
-                vertex = back_queue[item]
-                for entry in range(back_offsets[vertex], back_offsets[vertex + 1]):
-                    other = back_neighbours[entry]
-                    if behind[other] < 0:
-                        behind[other] = vertex
-                        back_queue[back_last] = other
-                        back_last += 1
-                    if before[other] >= 0:
-                        return np.int64(other)
-            back_first = end
-    return np.int64(-1)
+            end, meeting = expand(back_rows, back_first, back_last, back_queue, behind, before)
+            back_first, back_last = back_last, end
+    return meeting, last, back_last
 
 
 class Search:
@@ -120,19 +119,32 @@ class Search:
         return Found(order[: self._n_found], levels, parents)
 
 
-def meeting_path(rows, back_rows, source, target) -> list[int]:
-    """Vertices of a shortest path from ``source`` to ``target``; empty where there is none."""
-    if source == target:
-        return [source]
-    n = len(rows[0]) - 1
-    forth, back = np.full(2 * n, -1, np.int64), np.full(2 * n, -1, np.int64)
-    vertex = search_from_both(*rows, *back_rows, np.array([source, target]), forth, back)
-    if vertex < 0:
-        return []
+class TwoSearches:
+    """Memory of searches from both ends of a path, of which each clears only what it has reached."""
+
+    def __init__(self, n):
+        self._forth, self._back = (
+            (np.empty(n, np.int64), np.full(n, -1)),
+            (np.empty(n, np.int64), np.full(n, -1)),
+        )
+
+    def path(self, rows, back_rows, source, target) -> list[int]:
+        """Vertices of a shortest path from ``source`` to ``target``; empty where there is none."""
+        if source == target:
+            return [source]
+        (queue, before), (back_queue, behind) = self._forth, self._back
+        ends = np.array([source, target])
+        meeting, last, back_last = search_from_both(rows, back_rows, ends, self._forth, self._back)
+        path = []
+        if meeting >= 0:
+            path = steps(before, meeting, source)[::-1] + steps(behind, meeting, target)[1:]
+        before[queue[:last]] = behind[back_queue[:back_last]] = -1
+        return path
+
+
+def steps(links, vertex, end) -> list[int]:
+    """Vertices from one to another along links."""
     path = [int(vertex)]
-    while path[-1] != source:
-        path.append(int(forth[n + path[-1]]))
-    path.reverse()
-    while path[-1] != target:
-        path.append(int(back[n + path[-1]]))
+    while path[-1] != end:
+        path.append(int(links[path[-1]]))
     return path

@@ -1,12 +1,13 @@
 """``shortest_path`` and its like, which select a function by the weight and the ends that are given."""
 
 import networkx as nx
+import numpy as np
 
 from edgewise.networkx import bellman_ford, unweighted, weighted
 from edgewise.networkx.breadth_first import Search
 from edgewise.networkx.components import labels_of
 from edgewise.networkx.nearest_first import NearestFirst
-from edgewise.networkx.registry import implements, without_callable
+from edgewise.networkx.registry import MANY_NODES, implements, without_callable
 from edgewise.networkx.unweighted import lengths_in_order, paths_in_order
 
 METHODS = ("dijkstra", "bellman-ford")
@@ -20,7 +21,9 @@ def _method(weight, method):
     return "unweighted" if weight is None else method
 
 
-@implements(why_not=no_callable, note="`shortest_path(G)` returns an iterator, as NetworkX does")
+@implements(
+    nodes=MANY_NODES, why_not=no_callable, note="`shortest_path(G)` returns an iterator, as NetworkX does"
+)
 def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
     method = _method(weight, method)
     if source is None and target is None:
@@ -61,7 +64,11 @@ def _search_back(G, target, weight, method):
     return NearestFirst(weighted.rows_by(G, weight, reverse=True)).run(weighted.one(vertex))
 
 
-@implements(why_not=no_callable, note="`shortest_path_length(G)` returns an iterator, as NetworkX does")
+@implements(
+    nodes=MANY_NODES,
+    why_not=no_callable,
+    note="`shortest_path_length(G)` returns an iterator, as NetworkX does",
+)
 def shortest_path_length(G, source=None, target=None, weight=None, method="dijkstra"):
     method = _method(weight, method)
     if source is None and target is None:
@@ -115,3 +122,61 @@ def average_shortest_path_length(G, weight=None, method=None):
     if measures.average_distance == float("inf"):
         raise nx.NetworkXError("Graph is not strongly connected.")
     return measures.average_distance
+
+
+class Nearer(dict):
+    """The neighbours of each node that are one level nearer to a source, found when they are asked for."""
+
+    def __init__(self, G, source):
+        vertex = unweighted.vertex_of(G, source, "Source {} not in G")
+        order, levels, _ = Search(G.outgoing()).run(weighted.one(vertex))
+        self._G, self._levels, self._rows = G, levels, G.turned()
+        self._ranks = np.empty(G.n, np.int64)
+        self._ranks[order] = np.arange(len(order))
+
+    def __contains__(self, node):
+        vertex = self._G.find(node)
+        return vertex is not None and self._levels[vertex] >= 0
+
+    def __missing__(self, node):
+        (offsets, neighbours), vertex = self._rows, self._G.find(node)
+        others = neighbours[offsets[vertex] : offsets[vertex + 1]].astype(np.int64)
+        others = others[self._levels[others] == self._levels[vertex] - 1]
+        others = others[self._levels[others] >= 0]
+        self[node] = self._G.names(others[np.argsort(self._ranks[others])])
+        return self[node]
+
+
+def _predecessors(G, source, weight, method):
+    """Dict of the nodes before each one on all shortest paths from a source."""
+    method = "unweighted" if weight is None else method
+    if method == "unweighted":
+        return Nearer(G, source)
+    if method == "dijkstra":
+        return weighted.dijkstra_predecessor_and_distance(G, source, None, weight)[0]
+    if method == "bellman-ford":
+        return bellman_ford.bellman_ford_predecessor_and_distance(G, source, None, weight)[0]
+    raise ValueError(f"method not supported: {method}")
+
+
+def _paths_over(before, source, target):
+    """All paths over predecessors on which no node is twice; an iterator."""
+    if target not in before:
+        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    path, waiting = {target: None}, [iter(before[target])]
+    while path:
+        last = next(reversed(path))
+        if last == source:
+            yield list(reversed(path))
+        found = next((node for node in waiting[-1] if node not in path), None)
+        if found is None:
+            waiting.pop()
+            path.popitem()
+        else:
+            path[found] = None
+            waiting.append(iter(before[found]))
+
+
+@implements(nodes=MANY_NODES, why_not=no_callable)
+def all_shortest_paths(G, source, target, weight=None, method="dijkstra"):
+    return _paths_over(_predecessors(G, source, weight, method), source, target)

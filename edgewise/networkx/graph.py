@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -17,6 +19,7 @@ from edgewise.ingest.networkx_graphs import (
     rows_of,
     weights_of,
 )
+from edgewise.networkx.weights import weights_read_once
 
 #: Attribute that the weights of an :class:`edgewise.Graph` are, by default.
 WEIGHT = "weight"
@@ -149,9 +152,22 @@ class Graph:
             self._cache[key] = make()
         return self._cache[key]
 
+    @contextmanager
+    def lent(self, key: Any, make: Any) -> Iterator[Any]:
+        """Memory that ``make()`` returned, kept for later calls; two threads never hold it at a time."""
+        held = self._cache.pop(key, None)
+        held = make() if held is None else held
+        yield held
+        self._cache[key] = held
+
     def outgoing(self) -> tuple[np.ndarray, np.ndarray]:
         """Offsets and neighbours of the rows, in NetworkX's order."""
         return self.graph.offsets, self.graph.neighbours
+
+    def rows(self) -> np.ndarray:
+        """Row of each entry of :meth:`outgoing`."""
+        offsets, neighbours = self.outgoing()
+        return np.repeat(np.arange(self.n, dtype=neighbours.dtype), np.diff(offsets))
 
     def incoming(self) -> tuple[np.ndarray, np.ndarray]:
         """The same of the edges that come in; those of an undirected graph are the outgoing ones."""
@@ -162,8 +178,12 @@ class Graph:
     def _incoming(self):
         if self.predecessors is not None:
             return entries_of(self.predecessors, None if self._plain else self._numbers)
-        turned = self._reversed()
-        return turned.offsets, turned.neighbours
+        return self.turned()
+
+    def turned(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of :meth:`incoming` in any order, which takes less time."""
+        graph = self._reversed() if self.is_directed() else self.graph
+        return graph.offsets, graph.neighbours
 
     def _reversed(self):
         graph = self.graph
@@ -190,6 +210,10 @@ class Graph:
             raise NotImplementedError("the weight is a callable")
         if adjacency is not None:
             try:
+                if not self._multigraph and not self.is_directed():
+                    weights = weights_read_once(self, name)
+                    if weights is not None:
+                        return weights
                 return weights_of(adjacency, name, multigraph=self._multigraph)
             except WeightError as error:
                 raise NotImplementedError(str(error)) from None
@@ -223,15 +247,35 @@ class Graph:
             return self.weighted(name)
         keyed = list(chain.from_iterable(map(dict.values, self.adjacency.values())))
         copies = np.fromiter(map(len, keyed), np.int64, len(keyed))
-        offsets, neighbours = self.outgoing()
-        sources = np.repeat(np.arange(self.n, dtype=neighbours.dtype), np.diff(offsets))
-        ends = np.repeat(sources, copies), np.repeat(neighbours, copies)
+        ends = np.repeat(self.rows(), copies), np.repeat(self.outgoing()[1], copies)
         try:
             values = as_weights([data.get(name, 1) for one in keyed for data in one.values()], name)
         except WeightError as error:
             raise NotImplementedError(str(error)) from None
         once = ends[0] <= ends[1]
         return edgewise.Graph(self.n, edges=(ends[0][once], ends[1][once], values[once]))
+
+    def part(self, is_wanted: np.ndarray) -> Any:
+        """The NetworkX graph of some nodes, a (n,) bool array, and the edges between them; no multigraph."""
+        import networkx as nx
+
+        sources, targets = self.rows(), self.outgoing()[1]
+        inside = is_wanted[sources] & is_wanted[targets]
+        if not self.is_directed():
+            inside &= sources <= targets
+        ends = self.names(sources[inside]), self.names(targets[inside])
+        made, attributes = (nx.DiGraph if self.is_directed() else nx.Graph)(), self.attributes[0]
+        made.graph.update(self.attributes[1])
+        made.add_nodes_from(
+            (node, attributes.get(node, {})) for node in self.names(np.flatnonzero(is_wanted))
+        )
+        if self.adjacency is not None:
+            made.add_edges_from((u, v, self.adjacency[u][v]) for u, v in zip(*ends))
+        elif self.graph.csr_weights is None:
+            made.add_edges_from(zip(*ends))
+        else:
+            made.add_weighted_edges_from(zip(*ends, self.graph.csr_weights[inside].tolist()), self.weight)
+        return made
 
     def to_networkx(self) -> Any:
         """Make a NetworkX graph with all nodes, edges and attributes."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
 from _edgewise_nx import PAGES
-from edgewise.networkx.registry import FUNCTIONS, LESS, Function, argument_of
+from edgewise.networkx.registry import FEW_NODES, FUNCTIONS, LESS, Function, argument_of
+
+#: How NetworkX's functions read a graph; conversion reads the dicts behind these.
+READ = frozenset(("__getitem__", "__iter__", "adj", "adjacency", "degree", "edges", "neighbors", "nodes"))
 
 
 def function_named(name: str) -> Function:
@@ -15,6 +18,21 @@ def function_named(name: str) -> Function:
     if name not in FUNCTIONS:
         import_module(f"edgewise.networkx.{PAGES[name]}")
     return FUNCTIONS[name]
+
+
+#: Arguments that limit a search.
+LIMITS = ("cutoff", "depth_limit")
+
+
+@cache
+def changed_by(kind: Any) -> str | None:
+    """What a class derived from one of NetworkX's has of its own, so that conversion passes it by."""
+    for base in kind.__mro__:
+        if base.__module__.startswith(("networkx.classes.", "edgewise.")):
+            return None
+        if changed := READ.intersection(vars(base)):
+            return min(changed)
+    return None
 
 
 class _Backend:
@@ -43,19 +61,22 @@ class _Backend:
     def can_run(self, name: str, args: tuple, kwargs: dict) -> bool | str:
         """Whether a call can run: ``True``, or why not."""
         function = function_named(name)
-        if function.why_not is None:
-            return True
-        return function.why_not(partial(argument_of, function, args, kwargs)) or True
+        get = partial(argument_of, function, args, kwargs)
+        if "G" in function.positions and (changed := changed_by(type(get("G")))):
+            return f"the class of the graph has its own {changed}"
+        return (function.why_not and function.why_not(get)) or True
 
     def should_run(self, name: str, args: tuple, kwargs: dict) -> bool | str:
         """Whether a call with a graph of NetworkX is faster here: ``True``, or why not."""
         function = function_named(name)
         if "G" not in function.positions:
             return True
-        graph = argument_of(function, args, kwargs, "G")
-        if len(graph) < function.nodes:
-            return f"the graph has fewer than {function.nodes} nodes"
-        if function.cost == LESS and not _is_converted(graph):
+        get = partial(argument_of, function, args, kwargs)
+        is_converted = _is_converted(get("G"))
+        least = FEW_NODES if is_converted else function.nodes
+        if len(get("G")) < least:
+            return f"the graph has fewer than {least} nodes"
+        if not is_converted and (function.cost == LESS or _may_end_early(function, get)):
             return "to convert the graph takes longer than the call"
         return True
 
@@ -64,6 +85,15 @@ class _Backend:
         from edgewise.networkx.expected_failures import mark
 
         mark(items)
+
+
+def _may_end_early(function, get):
+    """Whether the arguments limit a search, or it is one from both ends."""
+    given = {
+        name for name in (*LIMITS, "source", "target") if name in function.positions and get(name) is not None
+    }
+    from_both = {"source", "target"} <= given and function.defaults["source"] is None
+    return from_both or not given.isdisjoint(LIMITS)
 
 
 def _is_converted(graph):

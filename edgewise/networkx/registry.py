@@ -11,9 +11,18 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any, NamedTuple
 
-#: What a call costs NetworkX, beside what it takes to convert a graph.  LESS: no more than the conversion,
-#: so the backend is faster only with a converted graph.  MORE: more than it, from some size on.
+import networkx as nx
+
+#: Whether NetworkX is of version 3.7 or newer, which changed some functions.
+IS_3_7 = tuple(map(int, nx.__version__.split(".")[:2])) >= (3, 7)
+
+#: What a call costs NetworkX, beside what it takes to convert a graph.  LESS: no more than the conversion, or
+#: it may end early, so the backend is faster only with a converted graph.  MORE: more than it, from a number
+#: of nodes on.
 LESS, MORE = "less", "more"
+#: That number for functions that take much longer than to read the graph, for Dijkstra's algorithm, and for
+#: functions that read every edge once (measured with ten entries for each node, November 2026).
+FEW_NODES, SOME_NODES, MANY_NODES = 50, 500, 5000
 
 
 class Function(NamedTuple):
@@ -30,7 +39,7 @@ class Function(NamedTuple):
     cost : str
         ``LESS`` or ``MORE``.
     nodes : int
-        Number of nodes from which on it is faster than NetworkX.
+        Number of nodes from which on it is faster than NetworkX, the conversion included.
     note : str
         What differs from NetworkX, for the documentation.
     positions : dict
@@ -58,7 +67,7 @@ FUNCTIONS: dict[str, Function] = {}
 def implements(
     *,
     cost: str = MORE,
-    nodes: int = 50,
+    nodes: int = FEW_NODES,
     note: str = "",
     why_not: Callable[..., str | None] | None = None,
     name: str | None = None,

@@ -8,12 +8,10 @@ import networkx as nx
 import numpy as np
 
 import edgewise
-from edgewise.networkx.registry import implements
+from edgewise.networkx.registry import IS_3_7, implements
 from edgewise.networkx.small import is_small, spanning_edges
 
 ALGORITHMS = ("boruvka", "borůvka", "kruskal", "prim")
-#: Default of an argument of NetworkX's Borůvka, which version 3.7 changed; it has no effect there.
-BORUVKA_KEYS = tuple(map(int, nx.__version__.split(".")[:2])) >= (3, 7)
 NOTE = "the edges are those of Kruskal's algorithm, in its order"
 
 
@@ -144,7 +142,7 @@ def maximum_spanning_tree(G, weight="weight", algorithm="kruskal", ignore_nan=Fa
 
 
 @implements(note=NOTE, why_not=_undirected)
-def boruvka_mst_edges(G, minimum=True, weight="weight", keys=BORUVKA_KEYS, data=True, ignore_nan=False):
+def boruvka_mst_edges(G, minimum=True, weight="weight", keys=IS_3_7, data=True, ignore_nan=False):
     return _edges(G, _Request(weight, not minimum, keys, data, ignore_nan))
 
 

@@ -1,12 +1,13 @@
 """Shortest paths and traversals along unweighted edges."""
 
 import math
+import warnings
 
 import networkx as nx
 import numpy as np
 
-from edgewise.networkx.breadth_first import NO_LIMIT, Search, meeting_path
-from edgewise.networkx.registry import LESS, implements
+from edgewise.networkx.breadth_first import NO_LIMIT, Search, TwoSearches
+from edgewise.networkx.registry import IS_3_7, LESS, MANY_NODES, implements
 
 
 def limit_of(cutoff):
@@ -54,12 +55,12 @@ def paths_in_order(G, found, *, turned=False):
     return paths
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def single_source_shortest_path_length(G, source, cutoff=None):
     return _lengths(G, G.outgoing(), vertex_of(G, source, "Source {} is not in G"), cutoff)
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def single_target_shortest_path_length(G, target, cutoff=None):
     return _lengths(G, G.incoming(), vertex_of(G, target, "Target {} is not in G"), cutoff)
 
@@ -71,13 +72,13 @@ def all_pairs_shortest_path_length(G, cutoff=None):
     return ((node, lengths_in_order(G, found)) for node, found in runs)
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def single_source_shortest_path(G, source, cutoff=None):
     vertex = vertex_of(G, source, "Source {} not in G")
     return paths_in_order(G, Search(G.outgoing()).run(one(vertex), limit_of(cutoff)))
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def single_target_shortest_path(G, target, cutoff=None):
     vertex = vertex_of(G, target, "Target {} not in G")
     return paths_in_order(G, Search(G.incoming()).run(one(vertex), limit_of(cutoff)), turned=True)
@@ -92,7 +93,8 @@ def all_pairs_shortest_path(G, cutoff=None):
 
 def _meeting_path(G, source, target):
     ends = (vertex_of(G, source, "Source {} is not in G"), vertex_of(G, target, "Target {} is not in G"))
-    path = meeting_path(G.outgoing(), G.incoming(), *ends)
+    with G.lent("two searches", lambda: TwoSearches(G.n)) as searches:
+        path = searches.path(G.outgoing(), G.incoming(), *ends)
     if not path:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return [G.name(vertex) for vertex in path]
@@ -112,7 +114,7 @@ def has_path(G, source, target):
     return True
 
 
-@implements(cost=LESS)
+@implements(nodes=MANY_NODES)
 def predecessor(G, source, target=None, cutoff=None, return_seen=None):
     vertex = vertex_of(G, source, "Source {} not in G")
     limit = limit_of(cutoff) if cutoff else None
@@ -200,6 +202,9 @@ def generic_bfs_edges(G, source, neighbors=None, depth_limit=None):
 
 @implements(cost=LESS, why_not=_has_order)
 def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
+    if IS_3_7:
+        message = "bfs_predecessors is deprecated in NetworkX 3.7 and leaves it in 3.9; use bfs_edges instead"
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
     return ((child, parent) for parent, child in bfs_edges(G, source, False, depth_limit))
 
 
@@ -213,7 +218,7 @@ def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
     return iter(found.items())
 
 
-@implements(cost=LESS, why_not=_has_order)
+@implements(nodes=MANY_NODES, why_not=_has_order)
 def bfs_tree(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
     tree = nx.DiGraph()
     tree.add_node(source)
@@ -259,4 +264,4 @@ def descendants(G, source):
 
 @implements(cost=LESS)
 def ancestors(G, source):
-    return _reached(G, G.incoming(), source)
+    return _reached(G, G.turned(), source)

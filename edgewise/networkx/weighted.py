@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 
 from edgewise.networkx.nearest_first import NearestFirst, WeightedRows, path_from_both
-from edgewise.networkx.registry import implements, without_callable
+from edgewise.networkx.registry import LESS, MANY_NODES, SOME_NODES, implements, without_callable
 from edgewise.networkx.unweighted import entries_of_rows, lists_by_vertex, paths_in_order
 
 #: Sums of integers stay below this.
@@ -91,17 +91,17 @@ def _path_to(G, sources, target, cutoff, weight):
     return found.distances[vertex].item(), _path(G, found, vertex)
 
 
-@implements(why_not=no_callable)
+@implements(nodes=SOME_NODES, why_not=no_callable)
 def multi_source_dijkstra_path_length(G, sources, cutoff=None, weight="weight"):
     return lengths_in_order(G, _search(G, sources, weight, cutoff))
 
 
-@implements(why_not=no_callable)
+@implements(nodes=SOME_NODES, why_not=no_callable)
 def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
     return multi_source_dijkstra_path_length(G, [source], cutoff, weight)
 
 
-@implements(why_not=no_callable)
+@implements(nodes=SOME_NODES, why_not=no_callable)
 def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight"):
     if target is not None and sources:
         return _path_to(G, sources, target, cutoff, weight)
@@ -109,27 +109,27 @@ def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight")
     return lengths_in_order(G, found), paths_in_order(G, found)
 
 
-@implements(why_not=no_callable)
+@implements(nodes=SOME_NODES, why_not=no_callable)
 def single_source_dijkstra(G, source, target=None, cutoff=None, weight="weight"):
     return multi_source_dijkstra(G, [source], target, cutoff, weight)
 
 
-@implements(why_not=no_callable)
+@implements(nodes=SOME_NODES, why_not=no_callable)
 def multi_source_dijkstra_path(G, sources, cutoff=None, weight="weight"):
     return paths_in_order(G, _search(G, sources, weight, cutoff))
 
 
-@implements(why_not=no_callable)
+@implements(nodes=SOME_NODES, why_not=no_callable)
 def single_source_dijkstra_path(G, source, cutoff=None, weight="weight"):
     return multi_source_dijkstra_path(G, [source], cutoff, weight)
 
 
-@implements(why_not=no_callable)
+@implements(nodes=SOME_NODES, why_not=no_callable)
 def dijkstra_path(G, source, target, weight="weight"):
     return single_source_dijkstra(G, source, target, None, weight)[1]
 
 
-@implements(why_not=no_callable)
+@implements(nodes=SOME_NODES, why_not=no_callable)
 def dijkstra_path_length(G, source, target, weight="weight"):
     vertex_of(G, source, "Node {} not found in graph")
     if source == target:
@@ -140,7 +140,7 @@ def dijkstra_path_length(G, source, target, weight="weight"):
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}") from error
 
 
-@implements(why_not=no_callable)
+@implements(nodes=MANY_NODES, why_not=no_callable)
 def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
     vertex, cutoff = vertex_of(G, source, "Node {} is not found in the graph"), cutoff_of(cutoff)
     found = NearestFirst(rows_by(G, weight)).run(one(vertex), -1, cutoff)
@@ -185,7 +185,7 @@ def all_pairs_dijkstra_path(G, cutoff=None, weight="weight"):
     return ((node, paths_in_order(G, found)) for node, found in _runs(G, cutoff, weight))
 
 
-@implements(why_not=no_callable)
+@implements(cost=LESS, why_not=no_callable)
 def bidirectional_dijkstra(G, source, target, weight="weight"):
     ends = [
         vertex_of(G, end, f"{name} {{}} is not in G")

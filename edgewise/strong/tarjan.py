@@ -30,7 +30,8 @@ class DepthFirst(NamedTuple):
     finished.  The path from the root of the search has ``path`` (index array), and of each of its vertices
     the ``ranks`` (index array) and ``entries`` (int64), which is how far its row has been read.  ``open``
     (index array) lists the vertices whose components are not finished, in the order of their ranks, except
-    those on the path.
+    those on the path; and from its end backwards the smallest vertex of each finished component, for which
+    there is always room.
     """
 
     low: Any
@@ -42,10 +43,10 @@ class DepthFirst(NamedTuple):
 
 @compiled
 def search(rows, state, finished, labels):
-    """Write the smallest vertex of each vertex's strongly connected component to ``labels``."""
+    """Write the smallest vertex of each vertex's component to ``labels``; return the number of components."""
     offsets, neighbours, low = rows.offsets, rows.neighbours, state.low
     path, ranks, entries, waiting = state.path, state.ranks, state.entries, state.open
-    rank, n_waiting = np.int64(0), np.int64(0)
+    rank, n_waiting, last_free = np.int64(0), np.int64(0), np.int64(len(labels) - 1)
     for root in range(len(labels)):
         if low[root] != 0:
             continue
@@ -64,8 +65,9 @@ def search(rows, state, finished, labels):
                     if offsets[other] < offsets[other + 1]:
                         child = other
                         break
-                    labels[other] = other
+                    labels[other] = waiting[last_free] = other
                     low[other] = finished
+                    last_free -= 1
                 elif held < least:
                     least = held
             if child >= 0:
@@ -88,6 +90,8 @@ def search(rows, state, finished, labels):
                 labels[vertex] = smallest
                 low[vertex] = finished
                 n_waiting = first
+                waiting[last_free] = smallest
+                last_free -= 1
                 least = np.int64(finished)
             else:
                 low[vertex] = least
@@ -97,13 +101,22 @@ def search(rows, state, finished, labels):
             if depth >= 0:
                 vertex, entry = np.int64(path[depth]), entries[depth]
                 least = min(least, np.int64(low[vertex]))
+    return len(labels) - 1 - last_free
 
 
 def tarjan(n_vertices, offsets, neighbours):
     """Smallest vertex of each vertex's strongly connected component: (n,) index array."""
+    return components_in_order(n_vertices, offsets, neighbours)[0]
+
+
+def components_in_order(n_vertices, offsets, neighbours):
+    """Labels as of :func:`tarjan`, and the label of each component in the order in which it is finished.
+
+    No edge leads from a component to one that is finished after it.
+    """
     kind = index_type(n_vertices)
     low = np.zeros(n_vertices, kind)
     path, ranks, waiting, labels = (np.empty(n_vertices, kind) for _ in range(4))
     state = DepthFirst(low, path, ranks, np.empty(n_vertices, np.int64), waiting)
-    search(Rows(offsets, neighbours), state, np.iinfo(kind).max, labels)
-    return labels
+    count = search(Rows(offsets, neighbours), state, np.iinfo(kind).max, labels)
+    return labels, waiting[n_vertices - count :][::-1]

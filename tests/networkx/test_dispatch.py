@@ -1,6 +1,7 @@
 """The contract with NetworkX: names and parameters, what can and should run, conversion, configuration."""
 
 import inspect
+import json
 import logging
 import math
 import os
@@ -22,6 +23,7 @@ from _edgewise_nx import PAGES, get_info
 from edgewise.errors import GraphError
 from edgewise.networkx import Graph
 from edgewise.networkx.interface import BackendInterface, function_named
+from edgewise.networkx.registry import LESS, MANY_NODES
 from edgewise.networkx.small import MAX_ENTRIES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,11 +120,57 @@ def test_reasons_are_words():
     assert can_run("kruskal_mst_edges", (graph, True), {"partition": "part"}) == "there is a partition"
     assert can_run("connected_components", (graph,), {}) is True
     assert "fewer than" in should_run("connected_components", (graph,), {})
-    large = nx.empty_graph(1000)
-    assert should_run("diameter", (large,), {}) is True
-    assert "convert" in should_run("number_of_isolates", (large,), {})
-    nx.number_of_isolates(large, **EDGEWISE)
-    assert should_run("number_of_isolates", (large,), {}) is True
+    graph, large = nx.empty_graph(1000), nx.empty_graph(MANY_NODES)
+    assert should_run("diameter", (graph,), {}) is True
+    assert should_run("connected_components", (graph,), {}) == "the graph has fewer than 5000 nodes"
+    assert should_run("connected_components", (large,), {}) is True
+    assert should_run("single_source_shortest_path", (large, 0), {}) is True
+    assert should_run("shortest_path", (large, 0), {}) is True
+    early = [
+        ("number_of_isolates", ()),
+        ("has_path", (0, 1)),
+        ("is_strongly_connected", ()),
+        ("bidirectional_dijkstra", (0, 1)),
+        ("shortest_path", (0, 1)),
+        ("single_source_shortest_path", (0, 2)),
+        ("bfs_tree", (0, False, 2)),
+    ]
+    reason = "to convert the graph takes longer than the call"
+    for name, arguments in early:
+        assert should_run(name, (large, *arguments), {}) == reason, name
+    for one in (graph, large):
+        nx.number_of_isolates(one, **EDGEWISE)
+    assert should_run("connected_components", (graph,), {}) is True
+    assert all(should_run(name, (large, *arguments), {}) is True for name, arguments in early)
+
+
+def test_calls_that_conversion_makes_slower_should_not_run():
+    """As they were measured on a graph of a million edges."""
+    rows = json.loads((ROOT / "bench" / "results" / "networkx-backend.json").read_text())["rows"]
+    slower = [
+        row["call"]
+        for row in rows
+        if None not in (row["networkx"]["cached"], row["edgewise"].get("first"))
+        and row["edgewise"]["first"] > row["networkx"]["cached"]
+    ]
+    assert slower and [name for name in slower if function_named(name).cost != LESS] == []
+
+
+def test_classes_with_their_own_neighbors_stay_with_networkx():
+    class Complement(nx.Graph):
+        def neighbors(self, node):
+            return iter(set(self) - set(self.adj[node]) - {node})
+
+    graph = Complement(nx.path_graph(4))
+    assert (
+        BackendInterface.can_run("core_number", (graph,), {})
+        == "the class of the graph has its own neighbors"
+    )
+    assert BackendInterface.can_run("core_number", (type("Plain", (nx.Graph,), {})(),), {}) is True
+    assert BackendInterface.can_run("core_number", (nx.subgraph_view(graph),), {}) is not True
+    with nx.config(backend_priority=["edgewise"]):
+        assert nx.bfs_tree(graph, 0, backend="networkx").number_of_edges() == 3
+        assert nx.core_number(graph) == nx.core_number(graph, backend="networkx")
 
 
 def test_small_graphs_stay_with_networkx(caplog):
@@ -223,6 +271,33 @@ def test_conversion_there_and_back(make):
     assert BackendInterface.convert_to_nx(7) == 7
 
 
+def test_paths_are_found_again_with_the_same_memory():
+    graph = Graph(ew.Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 5]))
+    for _ in range(2):
+        assert nx.bidirectional_shortest_path(graph, 0, 3) == [0, 1, 2, 3]
+        assert nx.bidirectional_shortest_path(graph, 3, 1) == [3, 2, 1]
+        assert not nx.has_path(graph, 0, 5) and nx.has_path(graph, 5, 4) and nx.has_path(graph, 5, 5)
+
+
+def test_weights_of_a_view_whose_edges_have_one_direction():
+    graph = nx.cycle_graph(5)
+    nx.set_edge_attributes(graph, {edge: sum(edge) for edge in graph.edges}, "weight")
+    for filter_edge in (lambda u, v: u <= v, lambda u, v: u >= v, lambda u, v: True):
+        view = nx.subgraph_view(graph, filter_edge=filter_edge)
+        found, expected = (
+            dict(nx.all_pairs_dijkstra_path_length(view, backend=one)) for one in ("edgewise", "networkx")
+        )
+        assert found == expected
+
+
+def test_neighbours_that_are_equal_to_nodes_but_of_another_type():
+    graph = nx.path_graph(3)
+    graph.add_edge(2, 0.0)
+    graph.add_edge(True, 2.0)
+    assert nx.shortest_path(graph, 0, 2, **EDGEWISE) == [0, 2]
+    assert nx.triangles(graph, **EDGEWISE) == {0: 1, 1: 1, 2: 1}
+
+
 def test_views_are_converted():
     graph = nx.path_graph(5)
     assert nx.number_connected_components(graph.subgraph([0, 1, 3, 4]), **EDGEWISE) == 2
@@ -237,6 +312,9 @@ def test_large_graphs_agree_with_small_ones():
     for edge in graph.edges:
         graph.edges[edge]["weight"] = (edge[0] * 7919 + edge[1] * 104729) % 50
     calls = [nx.triangles, nx.clustering, nx.connected_components, nx.minimum_spanning_edges]
+    simple = nx.Graph(graph)
+    simple.remove_edge(7, 7)
+    assert nx.core_number(simple, **EDGEWISE) == nx.core_number(simple, backend="networkx")
     for call in calls:
         found, expected = call(graph, **EDGEWISE), call(graph, backend="networkx")
         if hasattr(found, "__next__"):

@@ -18,6 +18,7 @@ if INTERPRETED:  # which takes longer, and the names of nodes make no difference
     KINDS = {"mixed": KINDS["mixed"]}
 SIZES = {"empty": (0, 0), "one": (1, 0), "loop": (2, 3), "sparse": (20, 15), "dense": (24, 70)}
 MISSING = "no such node"
+EDGEWISE, NETWORKX = {"backend": "edgewise"}, {"backend": "networkx"}
 
 
 def graph_of(kind, size, directed):
@@ -106,6 +107,10 @@ def searches(first, last):
         yield "shortest_path_length", {"target": first, "weight": weight}
         yield "shortest_path_length", {"target": first, "weight": weight, "method": "bellman-ford"}
         yield "shortest_path", first, last, weight
+        for method in ("dijkstra", "bellman-ford", "no such method"):
+            options = {"weight": weight, "method": method}
+            yield from (("all_shortest_paths", *ends, options) for ends in ((first, last), (MISSING, first)))
+    yield from (("all_shortest_paths", *ends) for ends in ((first, last), (first, first), (first, MISSING)))
     yield "shortest_path", {"target": first}
     yield "shortest_path_length", {"target": first}
     yield "shortest_path", first, last, {"method": "no such method"}
@@ -145,6 +150,7 @@ def of_undirected_graphs(nodes):
     yield "maximum_spanning_edges", {"weight": "length", "data": False}
     yield "average_clustering", {"count_zeros": False}
     yield "minimum_spanning_edges", {"algorithm": "no such algorithm"}
+    yield from (("core_number",), ("k_core", 9), ("k_shell", 9))
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
@@ -159,8 +165,9 @@ def test_results_and_errors_are_networkx_s(kind, size, directed):
     if not directed:
         calls += of_undirected_graphs(nodes)
     else:
-        names = ("weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected")
-        calls += [(name,) for name in names]
+        kinds = "weakly", "strongly"
+        names = "{}_connected_components", "number_{}_connected_components", "is_{}_connected"
+        calls += [(name.format(kind),) for kind in kinds for name in names]
     check(graph, calls)
 
 
@@ -192,3 +199,35 @@ def test_counts_that_networkx_returns_in_other_types(size, kind):
         assert found == expected and list(found) == list(expected)
     trees = nx.maximum_spanning_tree(graph, "length", backend="edgewise")
     assert nx.utils.graphs_equal(trees, nx.maximum_spanning_tree(graph, "length", backend="networkx"))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_condensations_are_networkx_s(kind, size):
+    graph = graph_of(kind, size, directed=True)
+    found, expected = (nx.condensation(graph, backend=one) for one in ("edgewise", "networkx"))
+    assert nx.utils.graphs_equal(found, expected) and list(found) == list(expected)
+    assert found.graph["mapping"] == expected.graph["mapping"]
+    assert sorted(found.edges) == sorted(expected.edges)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_subgraphs_by_core_numbers_are_networkx_s(kind, size, directed):
+    graph = graph_of(kind, size, directed)
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    nx.set_node_attributes(graph, dict.fromkeys(list(graph)[:5], 7), "size")
+    graph.graph["name"] = "a graph"
+    given = {node: at % 3 for at, node in enumerate(graph)}
+    assert directed or list(nx.core_number(graph, **EDGEWISE).items()) == list(nx.core_number(graph).items())
+    for name in ("k_core", "k_shell", "k_crust", "k_corona"):
+        for options in ({"k": 1}, {"k": 1, "core_number": given}, {"k": 9}, {"core_number": given}, {}):
+            if (directed and "core_number" not in options) or (name == "k_corona" and "k" not in options):
+                continue
+            if not len(graph) and "k" not in options:
+                with pytest.raises(ValueError, match="empty"):
+                    getattr(nx, name)(graph, **options, **EDGEWISE)
+                continue
+            found, expected = (getattr(nx, name)(graph, **options, **one) for one in (EDGEWISE, NETWORKX))
+            assert nx.utils.graphs_equal(found, expected), (name, options)

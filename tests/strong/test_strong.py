@@ -12,6 +12,7 @@ from edgewise.command import run
 from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
 from edgewise.strong import METHODS
+from edgewise.strong.tarjan import components_in_order
 from edgewise.strong.verification import oracle
 from tests.zoo import ZOO
 
@@ -115,6 +116,17 @@ def test_arrays_that_cannot_be_written(name):
 
 
 @pytest.mark.interpreter
+def test_components_are_finished_against_the_edges():
+    rng = np.random.default_rng(7)
+    sources, targets = rng.integers(0, 300, (2, 500))
+    graph = ew.Graph(300, edges=(sources.astype(np.uint32), targets.astype(np.uint32), None), directed=True)
+    labels, firsts = components_in_order(300, graph.offsets, graph.neighbours)
+    assert sorted(firsts.tolist()) == np.unique(labels).tolist()
+    ranks = np.empty(300, np.int64)
+    ranks[firsts] = np.arange(len(firsts))
+    assert (ranks[labels[sources]] >= ranks[labels[targets]]).all()
+
+
 def test_tables_sizes_and_members():
     graph = ew.Graph.from_edges(["a", "b", "c"], ["b", "a", "a"], directed=True)
     result = ew.strongly_connected_components(graph)
