@@ -16,6 +16,7 @@ import components
 import record
 import tables_cycles
 import tables_forest
+import tables_networkx
 import tables_partitions
 import tables_paths
 import tables_transactions
@@ -354,6 +355,7 @@ TABLES = {
     **tables_cycles.TABLES,
     **tables_forest.TABLES,
     **tables_partitions.TABLES,
+    **tables_networkx.TABLES,
     **tables_vertices.TABLES,
     **tables_paths.TABLES,
     **tables_transactions.TABLES,

@@ -62,7 +62,7 @@ class _Backend:
         """Whether a call can run: ``True``, or why not."""
         function = function_named(name)
         get = partial(argument_of, function, args, kwargs)
-        if "G" in function.positions and (changed := changed_by(type(get("G")))):
+        if "G" in function.positions and (changed := changed_by(get("G").__class__)):
             return f"the class of the graph has its own {changed}"
         return (function.why_not and function.why_not(get)) or True
 
