@@ -17,6 +17,7 @@ import record
 import tables_cycles
 import tables_experiments
 import tables_forest
+import tables_networkx
 import tables_partitions
 import tables_paths
 import tables_transactions
@@ -367,6 +368,7 @@ TABLES = {
     **tables_cycles.TABLES,
     **tables_forest.TABLES,
     **tables_partitions.TABLES,
+    **tables_networkx.TABLES,
     **tables_vertices.TABLES,
     **tables_paths.TABLES,
     **tables_transactions.TABLES,

@@ -73,5 +73,7 @@ def k_crust(G, k=None, core_number=None):
 @implements(why_not=_directed_without_numbers)
 def k_corona(G, k, core_number=None):
     numbers = _numbers(G, core_number)
-    deep = numbers[G.outgoing()[1]] >= k
-    return G.part((numbers == k) & (np.bincount(G.rows()[deep], minlength=G.n) == k))
+    _, neighbours = G.outgoing()
+    deep = numbers[neighbours] >= k
+    once = np.unique(G.rows()[deep].astype(np.int64) * G.n + neighbours[deep])  # no repeated edges
+    return G.part((numbers == k) & (np.bincount(once // max(G.n, 1), minlength=G.n) == k))

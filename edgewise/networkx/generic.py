@@ -129,10 +129,9 @@ class Nearer(dict):
 
     def __init__(self, G, source):
         vertex = unweighted.vertex_of(G, source, "Source {} not in G")
-        order, levels, _ = Search(G.outgoing()).run(weighted.one(vertex))
-        self._G, self._levels, self._rows = G, levels, G.turned()
-        self._ranks = np.empty(G.n, np.int64)
-        self._ranks[order] = np.arange(len(order))
+        self._order, self._levels, _ = Search(G.outgoing()).run(weighted.one(vertex))
+        self._G, self._rows, self._ranks = G, G.turned(), np.empty(G.n, np.int64)
+        self._ranks[self._order] = np.arange(len(self._order))
 
     def __contains__(self, node):
         vertex = self._G.find(node)
@@ -141,9 +140,9 @@ class Nearer(dict):
     def __missing__(self, node):
         (offsets, neighbours), vertex = self._rows, self._G.find(node)
         others = neighbours[offsets[vertex] : offsets[vertex + 1]].astype(np.int64)
-        others = others[self._levels[others] == self._levels[vertex] - 1]
-        others = others[self._levels[others] >= 0]
-        self[node] = self._G.names(others[np.argsort(self._ranks[others])])
+        nearer = self._levels[others] == self._levels[vertex] - 1
+        ranks = np.unique(self._ranks[others[nearer & (self._levels[others] >= 0)]])
+        self[node] = self._G.names(self._order[ranks])
         return self[node]
 
 

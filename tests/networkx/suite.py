@@ -70,8 +70,8 @@ class Calls:
         }
 
 
-def origin():
-    """Versions, state and date of a run."""
+def origin(arguments):
+    """Command, versions, state and date of a run."""
     import networkx
 
     state = os.environ.get("EDGEWISE_STATE")
@@ -80,7 +80,8 @@ def origin():
         done = subprocess.run(words, cwd=Path(__file__).resolve().parent, capture_output=True, text=True)
         state = done.stdout.strip() or "unknown"
     versions = {"python": platform.python_version(), "networkx": networkx.__version__}
-    return {"versions": versions, "state": state, "date": time.strftime("%Y-%m-%d")}
+    command = " ".join(["python tests/networkx/suite.py", *arguments])
+    return {"command": command, "versions": versions, "state": state, "date": time.strftime("%Y-%m-%d")}
 
 
 def added(one, other):
@@ -113,7 +114,7 @@ def main(arguments):
     if add and Path(output).exists():
         known = json.loads(Path(output).read_text())
         table = {key: added(known[key], value) for key, value in table.items()}
-    table = {**origin(), **table}
+    table = {**origin(arguments), **table}
     if output:
         Path(output).write_text(json.dumps(table, indent=1) + "\n")
     n_functions, n_tests = len(table["functions"]), table["tests of the backend"]

@@ -243,6 +243,9 @@ def test_ties_are_broken_by_the_order_of_edges():
 def test_a_graph_without_conversion():
     graph = ew.Graph.from_edges(["a", "b", "d", "a"], ["b", "c", "e", "c"], weights=[2, 3, 1, 9])
     wrapped = Graph(graph)
+    pairs = ew.Graph.from_edges(
+        [0, 0, 1, 2, 1, 3], [1, 2, 3, 3, 0, 1]
+    )  # a square, two of whose edges are twice
     assert nx.number_connected_components(wrapped) == 2
     assert nx.node_connected_component(wrapped, "d") == {"d", "e"}
     assert nx.single_source_dijkstra_path(wrapped, "a") == {"a": ["a"], "b": ["a", "b"], "c": list("abc")}
@@ -255,6 +258,8 @@ def test_a_graph_without_conversion():
     ]
     assert nx.triangles(wrapped) == {"a": 1, "b": 1, "c": 1, "d": 0, "e": 0}
     assert nx.minimum_spanning_tree(wrapped).number_of_edges() == 3
+    assert list(nx.all_shortest_paths(Graph(pairs), 0, 3)) == [[0, 1, 3], [0, 2, 3]]
+    assert set(nx.k_corona(Graph(pairs), 2)) == set(range(4))
     with nx.config(fallback_to_nx=True):  # what this backend lacks runs on a graph of NetworkX
         assert nx.pagerank(wrapped).keys() == set("abcde")
     directed = Graph(ew.Graph.from_edges([0, 1, 1], [1, 2, 2], n_vertices=4, directed=True))
