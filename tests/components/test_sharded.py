@@ -140,7 +140,7 @@ class Interrupted(Exception):
 
 
 @pytest.mark.parametrize("kind", ("dense", "strings"))
-def test_a_run_continues_where_it_stopped(kind, threads, tmp_path, monkeypatch):
+def test_a_run_continues_where_it_stopped(kind, tmp_path, monkeypatch):
     folder, state = stored(tmp_path / "shards", kind), tmp_path / "state"
     expected = ew.stream_components(folder)
     done, run, room = [], tasks.TaskFolder.keep, [0]
@@ -152,11 +152,13 @@ def test_a_run_continues_where_it_stopped(kind, threads, tmp_path, monkeypatch):
         done.append(name)
 
     monkeypatch.setattr(tasks.TaskFolder, "keep", keep)
+    full = pytest.raises((FileError, WorkerError, OSError), match=r"(?i)space|full")
     for room[0] in (3, 7):
-        with pytest.raises((FileError, WorkerError, OSError), match=r"(?i)space|full"):
-            ew.stream_components(folder, client=threads, checkpoint=state)
+        with full, ThreadPoolExecutor(2) as pool:  # the end of which waits for tasks that are running
+            ew.stream_components(folder, client=pool, checkpoint=state)
     room[0] = 1000
-    assert_same(ew.stream_components(folder, client=threads, checkpoint=state), expected)
+    with ThreadPoolExecutor(2) as pool:
+        assert_same(ew.stream_components(folder, client=pool, checkpoint=state), expected)
     assert len(done) == len(set(done))  # nothing was done twice
     assert not state.exists()
 
