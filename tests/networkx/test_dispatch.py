@@ -145,12 +145,13 @@ def test_reasons_are_words():
 
 
 def test_calls_that_conversion_makes_slower_should_not_run():
-    """As they were measured on a graph of a million edges."""
+    """As measured on graphs of a million edges; iterators over all nodes were not read to their ends."""
     rows = json.loads((ROOT / "bench" / "results" / "networkx-backend.json").read_text())["rows"]
     slower = [
         row["call"]
         for row in rows
-        if None not in (row["networkx"]["cached"], row["edgewise"].get("first"))
+        if not row["call"].startswith("all_pairs")
+        and None not in (row["networkx"]["cached"], row["edgewise"].get("first"))
         and row["edgewise"]["first"] > row["networkx"]["cached"]
     ]
     assert slower and [name for name in slower if function_named(name).cost != LESS] == []
