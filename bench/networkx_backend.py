@@ -21,6 +21,7 @@ import signal
 import time
 from collections import deque
 from functools import cache
+from importlib.metadata import entry_points
 from itertools import islice
 
 import networkx as nx
@@ -255,6 +256,12 @@ def times_of_peer(name, graph, backend, options):
     return json.loads(text) if text else {"first": None, "cached": None}
 
 
+def peer_versions(names):
+    """Versions of the packages of other backends."""
+    entries = {entry.name: entry.dist for entry in entry_points(group="networkx.backends")}
+    return {name: f"{entries[name].name} {entries[name].version}" for name in names}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--edges", type=int, default=1_000_000)
@@ -280,10 +287,10 @@ def main():
                 row[backend] = times_of_peer(name, graph, backend, options)
         rows[name] = row
         print(name, {key: value for key, value in row.items() if isinstance(value, dict)}, flush=True)
-    if not options.warm:
-        ordered = [rows[name] for name in KINDS if name in rows]
-        facts = {"limit": options.limit, "edges": options.edges}
-        print(record.write("networkx-backend", ordered, networkx=nx.__version__, **facts))
+        if not options.warm:
+            ordered = [rows[name] for name in KINDS if name in rows]
+            facts = {"limit": options.limit, "edges": options.edges, "peers": peer_versions(options.peers)}
+            record.write("networkx-backend", ordered, networkx=nx.__version__, **facts)
 
 
 if __name__ == "__main__":

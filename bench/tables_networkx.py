@@ -23,7 +23,7 @@ def calls():
         least = min((one for one in [theirs, *firsts.values()] if one is not None), default=None)
         cells = [shown(theirs, limit)]
         for name in ("edgewise", *PEERS):
-            absent = name not in row or "error" in row[name]
+            absent = name not in row or "error" in row[name]  # a backend that lacks it, or declines
             over = limit if name == "edgewise" else 3 * limit
             text = "" if absent else shown(firsts[name], over)
             cells.append(f"**{text}**" if text and firsts[name] == least else text)
@@ -48,6 +48,13 @@ def outcomes():
     return table([*head, "functions called"], body)
 
 
+def expected_failures():
+    """Reasons of expected failures, with their numbers by version."""
+    runs = [results(name)["expected failures"] for name in ("networkx-suite-3.6", "networkx-suite-3.7")]
+    body = [[reason, *(run.get(reason, 0) for run in runs)] for reason in sorted({*runs[0], *runs[1]})]
+    return table(["reason", "3.6.1", "3.7"], body)
+
+
 def tests_of_functions():
     """Number of NetworkX's tests that really ran each function of the backend, by version."""
     runs = [results(name)["functions"] for name in ("networkx-suite-3.6", "networkx-suite-3.7")]
@@ -59,5 +66,6 @@ def tests_of_functions():
 TABLES = {
     "networkx-backend": calls,
     "networkx-suite": outcomes,
+    "networkx-suite-expected": expected_failures,
     "networkx-suite-functions": tests_of_functions,
 }

@@ -12,7 +12,7 @@ import numpy as np
 
 from edgewise.device import compiled, device
 from edgewise.networkx.nearest_first import NearestFirst, WeightedRows
-from edgewise.networkx.registry import implements, without_callable
+from edgewise.networkx.registry import LESS, implements, without_callable
 from edgewise.networkx.unweighted import paths_in_order
 from edgewise.networkx.weighted import one, rows_by, vertex_of
 
@@ -324,7 +324,7 @@ def negative_edge_cycle(G, weight="weight", heuristic=True):
     return search(rows, np.arange(G.n), heuristic)[1] != NONE
 
 
-@implements(why_not=no_callable)
+@implements(cost=LESS, why_not=no_callable)
 def find_negative_cycle(G, source, weight="weight"):
     vertex = vertex_of(G, source, "Source {} not in G")
     relaxed, cycle = search(rows_by(G, weight), one(vertex))

@@ -145,13 +145,12 @@ def test_reasons_are_words():
 
 
 def test_calls_that_conversion_makes_slower_should_not_run():
-    """As they were measured on a graph of a million edges."""
+    """As measured on graphs of a million edges; iterators over all nodes were not read to their ends."""
     rows = json.loads((ROOT / "bench" / "results" / "networkx-backend.json").read_text())["rows"]
     slower = [
         row["call"]
         for row in rows
-        if row["graph"] == "random"
-        and row["call"] in PAGES  # a function that lost for every graph was taken out
+        if not row["call"].startswith("all_pairs")
         and None not in (row["networkx"]["cached"], row["edgewise"].get("first"))
         and row["edgewise"]["first"] > row["networkx"]["cached"]
     ]
