@@ -52,20 +52,36 @@ class Job(NamedTuple):
     under: str = ""
 
 
-TESTS = "-m pytest -q -m gpu -p no:cacheprovider -p no:benchmark"
+TESTS = "-m pytest -q -p no:cacheprovider -p no:benchmark -m"
+#: The tests that the simulator runs, on a GPU.
+ON_GPU = "env EDGEWISE_TEST_PLACE=cuda:0"
 MEMCHECK = "compute-sanitizer --tool memcheck --error-exitcode 9"
-CHECKED = "components strong cores forest transactions partitions"
+RACECHECK = "compute-sanitizer --tool racecheck --error-exitcode 9"
+#: Rooms whose tests on a GPU are looked through for bad addresses, by the marker of the tests.
+CHECKED = {"gpu": ("components", "forest", "transactions", "partitions"), "simulator": ("strong", "cores")}
 JOBS = (
     Job("histories", "bench/transactions.py history cuda:0 --commits 1e7", 3),
     Job("broken", "bench/transactions.py broken cuda:0", 1),
-    Job("tests", f"{TESTS} -n 8 tests", 9),
-    *(Job(f"memcheck-{room}", f"{TESTS} tests/{room}", 9, under=MEMCHECK) for room in CHECKED.split()),
+    Job("tests", f"{TESTS} gpu -n 8 tests", 9),
+    Job("tests-simulated", f"{TESTS} simulator -n 8 tests", 9, under=ON_GPU),
+    *(
+        Job(f"memcheck-{room}", f"{TESTS} {marker} tests/{room}", 9, under=f"{ON_GPU} {MEMCHECK}")
+        for marker, rooms in CHECKED.items()
+        for room in rooms
+    ),
+    Job("racecheck-transactions", f"{TESTS} gpu tests/transactions", 9, under=RACECHECK),
     Job("components", "bench/components.py gpu", 2),
     Job("paths", "bench/paths_gpu.py", 4),
     Job("cycles", "bench/cycles_gpu.py", 4),
     Job("forest", "bench/forest.py gpu", 3),
     Job("partitions", "bench/partitions.py --kind large --device cuda", 9),
-    Job("transactions", "bench/transactions.py tables cuda:0", 5),
+    Job("transactions", "bench/transactions.py tables cuda:0 --only protocols,retries --runs 5", 3),
+    Job(
+        "transactional-forests",
+        "bench/transactions.py tables cuda:0 --only forests,denser,sparser --runs 3"
+        " --name transactional-forests",
+        9,
+    ),
     Job("surface", "bench/surface.py --device cuda --sizes 16 17 18 19 20", 5),
     Job("first-use", "bench/first_use.py --device cuda", 3),
     Job("tiles", "bench/apsp_gpu.py tiles", 3),

@@ -151,6 +151,10 @@ def stream_components(
         team = stream_team(device, devices, merge)
         stream = FileStream(path, reading, n_vertices, team, merge, checkpoint, every)
         result = stream.run(reporter())
+        if output is not None:
+            from edgewise.components.stored import stored
+
+            result = stored(result, output)
     else:
         from edgewise.components.contraction import sharded_stream
         from edgewise.components.sharded import check_options
@@ -162,10 +166,6 @@ def stream_components(
         with nullcontext(client) if client is not None else ThreadPoolExecutor(1) as workers:
             stream = sharded_stream(wanted, path, reading, n_vertices, client=workers, **how)
             result = stream.run(reporter())
-    if output is not None and client is None and memory is None:
-        from edgewise.components.stored import stored
-
-        result = stored(result, output)
     stream.remove_checkpoint()
     return result
 

@@ -66,7 +66,7 @@ def test_a_graph_that_does_not_fit():
     pool = cupy.get_default_memory_pool()
     pool.free_all_blocks()
     limit = pool.get_limit()
-    pool.set_limit(size=pool.used_bytes() + 250 * 2**20)  # 320 MB of edges, 192 MiB of buffers
+    pool.set_limit(size=pool.total_bytes() + 250 * 2**20)  # 320 MB of edges, 192 MiB of buffers
     try:
         found = ew.connected_components(graph, device="cuda")
     finally:

@@ -64,7 +64,7 @@ def test_a_graph_that_does_not_fit(where):
     pool = cupy.get_default_memory_pool()
     pool.free_all_blocks()
     limit = pool.get_limit()
-    pool.set_limit(size=pool.used_bytes() + 460 * 2**20)  # 480 MB of edges, 640 MB of lists
+    pool.set_limit(size=pool.total_bytes() + 460 * 2**20)  # 480 MB of edges, 640 MB of lists
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(segments, "SEGMENT_EDGES", 1 << 20)
