@@ -6,6 +6,7 @@ from charts import Panel, dots
 from record import results, table
 
 from edgewise.experiments.report import Table
+from edgewise.transactions import PROTOCOLS
 
 #: Tables of forests, which are measured apart.
 FORESTS = ("forests", "denser", "sparser")
@@ -26,35 +27,51 @@ def of_experiment(where, name):
 
 
 def protocols(where):
-    """Transfers a second and abort rates by protocol, for three numbers of accounts."""
+    """Transfers a second and abort rates by protocol, for three numbers of accounts: a chart and a table."""
     rows = _rows(where, "protocols")
-    panels = []
-    for title, key, scale in (
-        ("million transfers a second", "rate", "log"),
-        ("abort rate", "abort_rate", "linear"),
-    ):
-        panel = Panel(title, "", {}, scale)
-        for row in rows:
-            words = f"{row['case']}: {row['accounts']:,} accounts"
-            panel.rows.setdefault(row["protocol"], {})[words] = row.get(key)
-        panels.append(panel)
-    return dots(f"transactions-{where}", f"Transfers a second on {NAMES[where]}", panels)
+    words = [(row["protocol"], f"{row['case']}: {row['accounts']:,} accounts", row) for row in rows]
+    chart = dots(f"transactions-{where}", f"Transfers a second on {NAMES[where]}", _rates(words))
+    cases = list(dict.fromkeys(row["case"] for row in rows))
+    cells = {(row["protocol"], row["case"]): _rate_and_aborts(row) for row in rows}
+    body = [
+        [f"`{name}`" if name in PROTOCOLS else name, *(cells.get((name, case), "") for case in cases)]
+        for name in dict.fromkeys(row["protocol"] for row in rows)
+    ]
+    heads = [f"{case}, million a second (abort rate)" for case in cases]
+    return f"{chart}\n\n{table(['protocol', *heads], body)}"
+
+
+def _rate_and_aborts(row):
+    """Million transfers a second, and in brackets the share of attempts that failed."""
+    rate = f"{row['rate']:,.1f}" if row["rate"] < 100 else f"{row['rate']:,.0f}"
+    return rate if row.get("abort_rate") is None else f"{rate} ({row['abort_rate']:.2f})"
 
 
 def retries(where):
     """Transfers a second and abort rates by the number of slots and by patience."""
-    rows = _rows(where, "retries")
+    words = [
+        (
+            f"{row['slots']:,} slots, patience {row['patience']:,}",
+            f"{row['protocol']}, {row['case']}",
+            row,
+        )
+        for row in _rows(where, "retries")
+    ]
+    return dots(f"transactions-retries-{where}", f"Retries on {NAMES[where]}", _rates(words))
+
+
+def _rates(words):
+    """Panels of rates and of abort rates; ``words`` are the names of a row and of a dot, and what was measured."""
     panels = []
     for title, key, scale in (
         ("million transfers a second", "rate", "log"),
         ("abort rate", "abort_rate", "linear"),
     ):
         panel = Panel(title, "", {}, scale)
-        for row in rows:
-            words = f"{row['slots']:,} slots, patience {row['patience']:,}"
-            panel.rows.setdefault(words, {})[f"{row['protocol']}, {row['case']}"] = row.get(key)
+        for label, dot, row in words:
+            panel.rows.setdefault(label, {})[dot] = row.get(key)
         panels.append(panel)
-    return dots(f"transactions-retries-{where}", f"Retries on {NAMES[where]}", panels)
+    return panels
 
 
 def _rows(where, name):
