@@ -61,7 +61,7 @@ def retries(where):
 
 
 def _rates(words):
-    """Panels of rates and of abort rates; ``words`` are the names of a row and of a dot, and what was measured."""
+    """Panels of rates and of abort rates; ``words`` are the names of a row and of a dot, and the row."""
     panels = []
     for title, key, scale in (
         ("million transfers a second", "rate", "log"),
