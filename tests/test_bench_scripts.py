@@ -131,7 +131,8 @@ def test_transfers_and_their_picture(tmp_path, bench, monkeypatch):
 
     monkeypatch.setattr(charts, "PICTURES", tmp_path)
     monkeypatch.setattr(record, "RESULTS", tmp_path)
-    assert tables_transactions.protocols("cpu").endswith("(pictures/chart-transactions-cpu.svg)")
+    found = tables_transactions.protocols("cpu")
+    assert "(pictures/chart-transactions-cpu.svg)" in found and "| `wound-wait` | " in found
     assert (tmp_path / "chart-transactions-cpu.svg").stat().st_size > 1000
 
 
