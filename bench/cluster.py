@@ -17,6 +17,8 @@ import statistics
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from threading import Event, Thread
 
@@ -98,22 +100,25 @@ def run(source, target, how):
 
 def as_text(folder):
     """The same shards with ids that are text, as those of records are."""
+    copy = folder.with_name(f"{folder.name}-text")
+    copy.mkdir(exist_ok=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(copy_as_text, sorted(folder.glob("*.parquet")), repeat(copy)))
+    return copy
+
+
+def copy_as_text(path, folder):
+    """Write one shard with ids that are text, unless it is there."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as parquet
 
-    copy = folder.with_name(f"{folder.name}-text")
-    copy.mkdir(exist_ok=True)
-    for path in sorted(folder.glob("*.parquet")):
-        if (copy / path.name).exists():
-            continue
-        table = parquet.read_table(path)
-        columns = [
-            pc.binary_join_element_wise("r-", column.cast(pa.string()), "") for column in table.columns
-        ]
-        parquet.write_table(pa.table(columns, table.column_names), copy / f"{path.name}.part")
-        (copy / f"{path.name}.part").rename(copy / path.name)
-    return copy
+    if (folder / path.name).exists():
+        return
+    table = parquet.read_table(path)
+    columns = [pc.binary_join_element_wise("r-", column.cast(pa.string()), "") for column in table.columns]
+    parquet.write_table(pa.table(columns, table.column_names), folder / f"{path.name}.part")
+    (folder / f"{path.name}.part").rename(folder / path.name)
 
 
 def equal(one, other):

@@ -57,7 +57,7 @@ class ShardedStream:
     def __init__(self, path, columns, n_vertices=None, *, client, device="cpu", checkpoint=None):
         check_readable_again(path, "client")
         super().__init__(path, columns, n_vertices, device_team("cpu"))  # type: ignore[call-arg]
-        self.executor, self.device = executor_of(client), device
+        self.executor, self.device = executor_of(client, device), device
         self.given_columns, self.given_folder = dict(columns), checkpoint
         self.paths = [os.path.abspath(one) for one in self.shards.paths]
 

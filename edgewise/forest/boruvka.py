@@ -39,6 +39,7 @@ from edgewise.forest.filter import (
 )
 from edgewise.forest.first_edges import hook_all_by_first, hook_all_by_offer
 from edgewise.forest.order import LARGEST
+from edgewise.forest.renumbering import is_renumbered, merge_numbered, number_of, renumber
 from edgewise.forest.trees import (
     Trees,
     label_by_least,
@@ -69,14 +70,22 @@ def take_group(group, lane, trees, lists):
 
 
 @device
-def offer_group(group, lane, trees, lists, giant):
-    """Drop the edges of a group inside a tree, and offer the others to their trees; return their number."""
+def offer_group(group, lane, trees, lists, giant, is_listed):
+    """Drop the edges of a group inside a tree, and offer the others to their trees; return their number.
+
+    ``is_listed`` is 1 if the edges have the ends with which they were listed.
+    """
+    is_numbered = is_listed != 0 and len(trees.numbers) > 0
     lanes, start, kept = np.int64(warp_size()), group * np.int64(lists.capacity), np.int64(0)
     count = lists.counts[group]
     for step in range(0, count, lanes):
         slot = start + min(step + lane, count - 1)
         word, entry = lists.words[slot], entry_at(slot, lists)
-        ends = root_of(trees.parent, lists.ones[slot]), root_of(trees.parent, lists.others[slot])
+        ends = np.int64(lists.ones[slot]), np.int64(lists.others[slot])
+        if is_numbered:
+            ends = number_of(trees.numbers, ends[0]), number_of(trees.numbers, ends[1])
+        else:
+            ends = root_of(trees.parent, ends[0]), root_of(trees.parent, ends[1])
         is_kept = (step + lane < count) & (ends[0] != ends[1])
         rank, number = warp_rank(is_kept, lane)
         warp_barrier()
@@ -122,11 +131,19 @@ def grow_trees(worker, trees, lists, phase, is_offered):
             barrier_wait(worker)
         giant, kept = giant_of(phase, trees.parent), np.int64(0)
         for group in range(mine, n_groups, stride):
-            kept += offer_group(group, lane, trees, lists, giant)
+            kept += offer_group(group, lane, trees, lists, giant, is_offered ^ 1)
         if kept > 0 and load(phase.alive, other_side) == 0:
             store(phase.alive, other_side, 1)
         barrier_wait(worker)
         side, is_offered = other_side, 1
+
+
+def after_first_round(trees, renumbers):
+    """The trees without offers, and the roots that they had before they were renumbered, if they are."""
+    if renumbers:
+        return renumber(trees)
+    trees.offers.fill(LARGEST)
+    return trees, None
 
 
 def boruvka(n_vertices, entries):
@@ -137,15 +154,20 @@ def boruvka(n_vertices, entries):
         arrays.empty(n_vertices, np.int64, where),
         arrays.full(n_vertices, LARGEST, np.int64, where),
         arrays.full(0 if packed else n_vertices, LARGEST, np.int64, where),
+        arrays.empty(0, kind, where),
     )
     lists = new_lists(n_vertices, entries)
     stages = STAGES if len(entries.targets) < DENSE * n_vertices * (1 + entries.both) else STAGES_OF_DENSE
     phase, n_phases = first_phase(n_vertices, entries, stages)
+    of_vertices, roots = trees, None
+    renumbers = packed and n_phases == 1 and is_renumbered(n_vertices, where)
     if not packed:
         make_roots(n_vertices, trees.parent, trees.hooked_by)
     elif n_phases == 1 and entries.ascending:
         hook_all_by_first(n_vertices, entries, trees)
-        compress(n_vertices, trees.parent)
+        trees, roots = after_first_round(trees, renumbers)
+        if not renumbers:
+            compress(n_vertices, trees.parent)
         phase = phase._replace(grown=1)
     while True:
         by_rows = int(entries.ascending and phase.number > 0 and phase.number == n_phases - 1)
@@ -153,12 +175,17 @@ def boruvka(n_vertices, entries):
         is_first_round = packed and not phase.grown
         if is_first_round:
             hook_all_by_offer(n_vertices, entries, lists, trees)
+            trees, roots = after_first_round(trees, renumbers)
         grow_trees(trees, lists, phase, int(not is_first_round))
-        compress(n_vertices, trees.parent)
+        compress(len(trees.parent), trees.parent)
         if phase.number == n_phases - 1:
             break
         phase = next_phase(phase, trees.parent)
-    make_singletons(n_vertices, trees.offers)
+    if renumbers:
+        merge_numbered(trees, roots, of_vertices)
+        trees = of_vertices
+    else:
+        make_singletons(n_vertices, trees.offers)
     for count in (min(n_vertices, FEW), n_vertices):  # so that few labels are lowered more than once
         lower_least(count, trees.parent, trees.offers)
     label_by_least(n_vertices, trees.parent, trees.offers)

@@ -38,6 +38,7 @@ from edgewise.device.warps import (
     warp_size,
 )
 from edgewise.forest.order import LARGEST, POSITION_BITS, key_of, word_of
+from edgewise.forest.renumbering import tree_of
 from edgewise.forest.trees import offer, root_of
 from edgewise.primitives.rows import row_from, row_of
 
@@ -328,7 +329,7 @@ def list_group(group, lane, entries, trees, lists, phase, by_rows):
             is_wanted = (step + lane < count) & leaves_a_tree((source, target), entries, phase, by_rows)
             ends = source, target
             if is_wanted and phase.grown != 0:
-                ends = np.int64(trees.parent[source]), np.int64(trees.parent[target])
+                ends = tree_of(trees, source), tree_of(trees, target)
                 is_wanted = (ends[0] != ends[1]) & ((by_rows == 0) | (source < target) | (ends[1] == giant))
             rank, number = warp_rank(is_wanted, lane)
             warp_barrier()

@@ -118,7 +118,6 @@ def hook_by_first(vertex, entries, trees):
 def hook_all_by_offer(n_vertices, entries, lists, trees):
     """Let every vertex take the edge that was offered to it; words hold positions."""
     hook_by_offer(n_vertices, entries, lists, trees)
-    trees.offers.fill(LARGEST)
 
 
 def hook_all_by_first(n_vertices, entries, trees):
@@ -131,4 +130,3 @@ def hook_all_by_first(n_vertices, entries, trees):
     find_first(n_vertices, entries, trees.offers, long_rows, width=width)
     find_first_of_long(min(BLOCKS, most), entries, trees.offers, long_rows, width="block")
     hook_by_first(n_vertices, entries, trees)
-    trees.offers.fill(LARGEST)

@@ -66,7 +66,7 @@ def kruskal(n_vertices, entries):
     if len(entries.offsets):
         sources = np.empty(len(entries.targets), kind)
         write_rows(n_vertices, entries.offsets, sources)
-    trees = Trees(np.empty(n_vertices, kind), np.empty(n_vertices, np.int64), none, none)
+    trees = Trees(np.empty(n_vertices, kind), np.empty(n_vertices, np.int64), none, none, none)
     make_roots(n_vertices, trees.parent, trees.hooked_by)
     lists = new_lists(n_vertices, entries, words_only=True)
     phase, n_phases = first_phase(n_vertices, entries, STAGES)

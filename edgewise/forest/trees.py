@@ -37,12 +37,16 @@ class Trees(NamedTuple):
         The smallest word of the edges that leave a tree, at its root.
     positions : (n,) int64 array
         The smallest position among the edges of that word; empty if words hold positions.
+    numbers : (n,) index array
+        The trees of all vertices, with one bit more, where ``parent`` and the others are those of the trees
+        (:mod:`~edgewise.forest.renumbering`); else empty.
     """
 
     parent: Any
     hooked_by: Any
     offers: Any
     positions: Any
+    numbers: Any
 
 
 @device

@@ -12,7 +12,7 @@ import edgewise as ew
 from edgewise.device import arrays, threads
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
-from edgewise.forest import METHODS, _entries, buckets, minimum_spanning_forest
+from edgewise.forest import METHODS, _entries, buckets, minimum_spanning_forest, renumbering
 from edgewise.forest import filter as filter_step
 from edgewise.forest.filter import are_ascending
 from edgewise.forest.order import words_of
@@ -128,6 +128,18 @@ def test_ascending_rows(shape, sample, monkeypatch):
     graph = weighted(ZOO[shape])
     assert are_ascending(graph.offsets, graph.neighbours)
     assert forest_of_rows(graph, ascending=1) == forest_of_rows(graph, ascending=0)
+
+
+@simulator
+@pytest.mark.parametrize("shape", SHAPES)
+def test_renumbered_trees(shape, monkeypatch):
+    """Trees with numbers of their own after the first round give the same answer."""
+    graph = weighted(ZOO[shape])
+    expected = forest_of_rows(graph, ascending=0)
+    monkeypatch.setattr(renumbering, "FROM", {"cpu": 0, "cuda": 0})
+    check(graph, maximum=True)
+    for ascending in (0, 1):
+        assert forest_of_rows(graph, ascending=ascending) == expected
 
 
 def test_rows_in_any_order():

@@ -39,7 +39,7 @@ def forest_by_threads(seed, packed, **atomics):
 
     none = np.empty(0, np.int64)
     trees = Trees(
-        *map(shared, (np.arange(n), np.full(n, -1), offers, none if packed else np.full(n, LARGEST)))
+        *map(shared, (np.arange(n), np.full(n, -1), offers, none if packed else np.full(n, LARGEST), none))
     )
     lists = lists_of_edges.Lists(*columns[:3], none if packed else columns[3], counts, none, 1, capacity)
     phase = lists_of_edges.Phase(0, none, 0, none, none, shared(np.array([1, 0])))
