@@ -61,6 +61,17 @@ def root_of(parent, vertex):
 
 
 @device
+def roots_of(parent, ends):
+    """The roots above two vertices; both paths are read at the same time."""
+    one, other = np.int64(parent[ends[0]]), np.int64(parent[ends[1]])
+    above = np.int64(parent[one]), np.int64(parent[other])
+    while (one != above[0]) | (other != above[1]):
+        one, other = above
+        above = np.int64(parent[one]), np.int64(parent[other])
+    return one, other
+
+
+@device
 def offer(trees, ends, word, giant):
     """Offer a word to the roots of both ends, but to ``giant``, after a plain comparison that most fail."""
     one, other = ends
@@ -79,11 +90,14 @@ def offer_position(trees, root, word, entry):
 
 
 @device
-def is_first(trees, root, word, entry):
-    """Whether an edge is the first one of a tree."""
-    if trees.offers[root] != word:
-        return False
-    return len(trees.positions) == 0 or trees.positions[root] == entry
+def are_first(trees, ends, word, entry):
+    """Whether an edge is the first one of the trees at its ends; what was offered to both is read at once."""
+    one, other = ends
+    at_one, at_other = trees.offers[one], trees.offers[other]
+    if len(trees.positions) == 0:
+        return at_one == word, at_other == word
+    of_one = (at_one == word) & (trees.positions[one] == entry)
+    return of_one, (at_other == word) & (trees.positions[other] == entry)
 
 
 @device
@@ -95,10 +109,10 @@ def clear_offers(trees, root):
 
 
 @device
-def take(trees, ends, word, entry):
-    """Hook the roots whose first edge this is; of two roots the larger one."""
+def take(trees, ends, entry, firsts):
+    """Hook the roots whose first edge this is, as ``firsts`` says; of two roots the larger one."""
     one, other = ends
-    of_one, of_other = is_first(trees, one, word, entry), is_first(trees, other, word, entry)
+    of_one, of_other = firsts
     if of_one:
         clear_offers(trees, one)
     if of_other:
