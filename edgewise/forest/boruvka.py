@@ -39,15 +39,16 @@ from edgewise.forest.filter import (
 )
 from edgewise.forest.first_edges import hook_all_by_first, hook_all_by_offer
 from edgewise.forest.order import LARGEST
-from edgewise.forest.renumbering import is_renumbered, merge_numbered, number_of, renumber
+from edgewise.forest.renumbering import is_renumbered, merge_numbered, numbers_of, renumber
 from edgewise.forest.trees import (
     Trees,
+    are_first,
     label_by_least,
     lower_least,
     make_roots,
     offer,
     offer_position,
-    root_of,
+    roots_of,
     take,
 )
 
@@ -61,12 +62,29 @@ FEW = 1024
 
 
 @device
+def edge_at(slot, lists):
+    """Ends, word and entry of an edge in a list."""
+    ends = np.int64(lists.ones[slot]), np.int64(lists.others[slot])
+    return ends, lists.words[slot], entry_at(slot, lists)
+
+
+@device
 def take_group(group, lane, trees, lists):
-    """Hook the trees whose first edges are in a group's list."""
-    start = group * np.int64(lists.capacity)
-    for slot in range(start + lane, start + lists.counts[group], warp_size()):
-        ends = np.int64(lists.ones[slot]), np.int64(lists.others[slot])
-        take(trees, ends, lists.words[slot], entry_at(slot, lists))
+    """Hook the trees whose first edges are in a group's list; a lane reads two edges at a time.
+
+    No other edge is the first one of the same trees, so both are read before either is taken.
+    """
+    lanes, start = np.int64(warp_size()), group * np.int64(lists.capacity)
+    end = start + lists.counts[group]
+    for slot in range(start + lane, end, 2 * lanes):
+        second = min(slot + lanes, end - 1)
+        ends, word, entry = edge_at(slot, lists)
+        ends_2, word_2, entry_2 = edge_at(second, lists)
+        firsts = are_first(trees, ends, word, entry)
+        firsts_2 = are_first(trees, ends_2, word_2, entry_2)
+        take(trees, ends, entry, firsts)
+        if second == slot + lanes:
+            take(trees, ends_2, entry_2, firsts_2)
 
 
 @device
@@ -78,21 +96,28 @@ def offer_group(group, lane, trees, lists, giant, is_listed):
     is_numbered = is_listed != 0 and len(trees.numbers) > 0
     lanes, start, kept = np.int64(warp_size()), group * np.int64(lists.capacity), np.int64(0)
     count = lists.counts[group]
-    for step in range(0, count, lanes):
-        slot = start + min(step + lane, count - 1)
-        word, entry = lists.words[slot], entry_at(slot, lists)
-        ends = np.int64(lists.ones[slot]), np.int64(lists.others[slot])
+    for step in range(0, count, 2 * lanes):
+        item, item_2 = step + lane, step + lanes + lane
+        ends, word, entry = edge_at(start + min(item, count - 1), lists)
+        ends_2, word_2, entry_2 = edge_at(start + min(item_2, count - 1), lists)
         if is_numbered:
-            ends = number_of(trees.numbers, ends[0]), number_of(trees.numbers, ends[1])
+            roots = numbers_of(trees.numbers, (*ends, *ends_2))
         else:
-            ends = root_of(trees.parent, ends[0]), root_of(trees.parent, ends[1])
-        is_kept = (step + lane < count) & (ends[0] != ends[1])
+            roots = roots_of(trees.parent, (*ends, *ends_2))
+        ends, ends_2 = roots[:2], roots[2:]
+        is_kept = (item < count) & (ends[0] != ends[1])
+        is_kept_2 = (item_2 < count) & (ends_2[0] != ends_2[1])
         rank, number = warp_rank(is_kept, lane)
+        rank_2, number_2 = warp_rank(is_kept_2, lane)
         warp_barrier()
         if is_kept:
             keep(start + kept + rank, ends, word, entry, lists)
             offer(trees, ends, word, giant)
         kept += number
+        if is_kept_2:
+            keep(start + kept + rank_2, ends_2, word_2, entry_2, lists)
+            offer(trees, ends_2, word_2, giant)
+        kept += number_2
     if lane == 0 and kept < count:
         lists.counts[group] = kept
     return kept

@@ -61,6 +61,29 @@ def root_of(parent, vertex):
 
 
 @device
+def parents_of(parent, four):
+    """The parents of four vertices."""
+    one, other, one_2, other_2 = four
+    return (
+        np.int64(parent[one]),
+        np.int64(parent[other]),
+        np.int64(parent[one_2]),
+        np.int64(parent[other_2]),
+    )
+
+
+@device
+def roots_of(parent, four):
+    """The roots above four vertices; all paths are read at the same time."""
+    above = parents_of(parent, four)
+    beyond = parents_of(parent, above)
+    while beyond != above:
+        above = beyond
+        beyond = parents_of(parent, above)
+    return above
+
+
+@device
 def offer(trees, ends, word, giant):
     """Offer a word to the roots of both ends, but to ``giant``, after a plain comparison that most fail."""
     one, other = ends
@@ -79,11 +102,14 @@ def offer_position(trees, root, word, entry):
 
 
 @device
-def is_first(trees, root, word, entry):
-    """Whether an edge is the first one of a tree."""
-    if trees.offers[root] != word:
-        return False
-    return len(trees.positions) == 0 or trees.positions[root] == entry
+def are_first(trees, ends, word, entry):
+    """Whether an edge is the first one of the trees at its ends; what was offered to both is read at once."""
+    one, other = ends
+    at_one, at_other = trees.offers[one], trees.offers[other]
+    if len(trees.positions) == 0:
+        return at_one == word, at_other == word
+    of_one = (at_one == word) & (trees.positions[one] == entry)
+    return of_one, (at_other == word) & (trees.positions[other] == entry)
 
 
 @device
@@ -95,10 +121,10 @@ def clear_offers(trees, root):
 
 
 @device
-def take(trees, ends, word, entry):
-    """Hook the roots whose first edge this is; of two roots the larger one."""
+def take(trees, ends, entry, firsts):
+    """Hook the roots whose first edge this is, as ``firsts`` says; of two roots the larger one."""
     one, other = ends
-    of_one, of_other = is_first(trees, one, word, entry), is_first(trees, other, word, entry)
+    of_one, of_other = firsts
     if of_one:
         clear_offers(trees, one)
     if of_other:
