@@ -3,6 +3,7 @@
     python bench/partitions.py --peers /path/to/another/python     # writes results/partitions-meshes-cpu.json
     python bench/partitions.py --kind walshaw --data ../shared/data
     python bench/partitions.py --kind large --device cuda          # writes results/partitions-large-gpu.json
+    python bench/partitions.py --kind cores --threads 1 16
 
 The peers run in the interpreter that --peers names, one process for each graph, which reads the rows from a
 temporary file (``partition_peers.py``).  All seconds are those of the partition alone, from rows in memory.
@@ -14,7 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
+from itertools import product
 from pathlib import Path
 from statistics import median
 
@@ -23,7 +24,8 @@ import record
 from partition_peers import PEERS
 
 import edgewise as ew
-from edgewise.device import threads
+from edgewise.device import arrays, threads
+from edgewise.timer import recording
 
 
 def barabasi_albert(n, degree, seed):
@@ -63,6 +65,18 @@ KINDS = {
         "rgg20": lambda **how: ew.generate.rgg(2**20, mean_degree=14, seed=1, **how),
         "rmat20": lambda **how: ew.generate.rmat(20, edge_factor=16, simple=True, seed=1, **how),
     },
+    "cores": {
+        "stencil100": lambda **how: ew.generate.stencil3d(100),
+        "rgg20": lambda **how: ew.generate.rgg(2**20, mean_degree=14, seed=1),
+        "rmat20": lambda **how: ew.generate.rmat(20, edge_factor=16, simple=True, seed=1),
+        "grid2d2400": lambda **how: ew.generate.grid(2400, 2400),
+    },
+    "22": {
+        "rmat22": lambda **how: ew.generate.rmat(22, edge_factor=16, simple=True, seed=1, **how),
+        "rgg22": lambda **how: ew.generate.rgg(2**22, mean_degree=14, seed=1, **how),
+        "delaunay22": lambda **how: ew.generate.delaunay(2**22, seed=1),
+        "stencil200": lambda **how: ew.generate.stencil3d(200, **how),
+    },
 }
 #: The graphs of Walshaw's archive that are measured, and its cuts into two parts at an imbalance of 5 %,
 #: counted again from the archive's partitions, which are in github.com/LudwikJaniuk/expander-decomp at
@@ -86,6 +100,8 @@ PRESETS = {
     "irregular": ["default"],
     "time": ["fast"],
     "large": ["fast", "default"],
+    "cores": ["fast", "default"],
+    "22": ["fast", "default"],
     "walshaw": ["default", "strong"],
 }
 
@@ -99,6 +115,20 @@ def makers(options):
     return {name: lambda path=path, **how: ew.read(path) for name, path in paths.items() if path}
 
 
+def kept(name, make, folder):
+    """The maker of a graph, which keeps it in a folder, if there is one."""
+
+    def read_or_make(device):
+        path = Path(folder) / f"{name}.npz"
+        if not path.exists():
+            graph = make(device=device).to("cpu")
+            np.savez(path, offsets=graph.offsets, neighbours=graph.neighbours)
+        rows = np.load(path)
+        return ew.Graph(len(rows["offsets"]) - 1, rows=(rows["offsets"], rows["neighbours"], None))
+
+    return read_or_make if folder else make
+
+
 def rows_of(make, device):
     """The graph, made of rows only, on a device."""
     graph = make(device=device).to(device)
@@ -106,17 +136,17 @@ def rows_of(make, device):
 
 
 def ours(graph, options):
-    """One row for each preset, number of parts and seed."""
+    """One row for each number of threads, preset, number of parts and seed."""
     for preset in options.presets or PRESETS[options.kind]:
         ew.partition(graph, options.parts[0], preset=preset, imbalance=options.imbalance)  # compiles
-        for k in options.parts:
-            for seed in options.seeds:
-                how = {"preset": preset, "seed": seed, "imbalance": options.imbalance}
-                start = time.perf_counter()
+        for count, k, seed in product(options.threads, options.parts, options.seeds):
+            how = {"preset": preset, "seed": seed, "imbalance": options.imbalance, "threads": count}
+            with recording(settle=lambda: arrays.synchronize(graph.device)) as scope:
                 found = ew.partition(graph, k, **how)
-                seconds = time.perf_counter() - start
-                cells = {"method": preset, "k": k, "seed": seed, "cut": int(found.edge_cut)}
-                yield cells | {"seconds": seconds, "imbalance": round(found.imbalance, 5)}
+            cells = {"method": preset, "k": k, "seed": seed, "cut": int(found.edge_cut)}
+            cells |= {"seconds": scope.seconds, "imbalance": round(found.imbalance, 5), "threads": count}
+            phases = {name: inner.seconds for name, inner in scope.inside.items()}
+            yield cells | {"phases": phases | {"rest": scope.seconds - sum(phases.values())}}
 
 
 def peers(graph, options):
@@ -126,10 +156,13 @@ def peers(graph, options):
     host = graph.to("cpu")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npz"
-        np.savez(path, offsets=host.offsets, neighbours=host.neighbours.astype(np.int64))
+        np.savez(path, offsets=host.offsets, neighbours=host.neighbours)
         how = {"parts": options.parts, "seeds": options.seeds, "imbalance": options.imbalance}
-        how |= {"threads": threads.count(), "folder": folder, "peers": options.with_peers}
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        how |= {"threads": max(options.threads), "folder": folder, "peers": options.with_peers}
+        is_other = options.peers != sys.executable
+        environment = {
+            name: value for name, value in os.environ.items() if name != "PYTHONPATH" or not is_other
+        }
         script = str(Path(__file__).parent / "partition_peers.py")
         words = [options.peers, script, str(path), json.dumps(how)]
         done = subprocess.run(words, capture_output=True, text=True, env=environment)
@@ -171,6 +204,20 @@ def summary(rows):
     return record.table(("method", "graph", "cut / METIS", "time / METIS"), lines)
 
 
+def phase_table(rows):
+    """Seconds, and millions of edges of the graph a second, of each phase."""
+    names, lines = list(dict.fromkeys(name for row in rows for name in row.get("phases", ()))), []
+    for row in rows:
+        seconds = row.get("phases", {})
+        cells = [
+            f"{seconds[one]:.3f} ({row['edges'] / 1e6 / seconds[one]:.0f})" if one in seconds else ""
+            for one in names
+        ]
+        first = [row[one] for one in ("graph", "method", "k", "threads", "cut")]
+        lines.append([*first, f"{row['seconds']:.3f}", *cells])
+    return record.table(("graph", "method", "k", "threads", "cut", "seconds", *names), lines)
+
+
 def archive_ratios(rows):
     """Cut over that of the archive, by method: geometric means over the graphs and seeds."""
     logs = {}
@@ -191,26 +238,30 @@ def main():
     parser.add_argument("--imbalance", type=float, help="0.03 (0.05 for walshaw)")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--data", default="../shared/data", help="folder with the graphs of walshaw")
-    parser.add_argument("--peers", help="Python interpreter with pymetis, kaminpar and mtkahypar")
+    parser.add_argument("--peers", help="Python interpreter with pymetis, kaminpar and mtkahypar, or same")
     parser.add_argument("--with-peers", nargs="+", choices=PEERS, default=[*PEERS])
+    parser.add_argument("--threads", nargs="+", type=int, default=[threads.count()], help="of ours")
+    parser.add_argument("--folder", help="where graphs are kept for other runs")
     parser.add_argument("--name", help="name of the results")
     options = parser.parse_args()
     is_archive = options.kind == "walshaw"
+    options.peers = sys.executable if options.peers == "same" else options.peers
     options.parts = options.parts or ([2] if is_archive else [2, 8, 64])
     options.imbalance = options.imbalance or (0.05 if is_archive else 0.03)
-    rows, versions = [], {}
+    rows, facts = [], {"threads": threads.count(), "imbalance": options.imbalance, "peers": {}}
+    result = options.name or f"partitions-{options.kind}-{'cpu' if options.device == 'cpu' else 'gpu'}"
     for name, make in makers(options).items():
         if options.graphs and name not in options.graphs:
             continue
-        graph = rows_of(make, options.device)
+        graph = rows_of(kept(name, make, options.folder), options.device)
         size = {"graph": name, "vertices": graph.n_vertices, "edges": graph.n_edges, "device": options.device}
-        theirs, known = peers(graph, options)
-        found = [*ours(graph, options), *theirs]
-        versions |= known
-        rows += [size | row for row in found]
-        print(f"{name}: {len(found)} runs", flush=True)
-    name = options.name or f"partitions-{options.kind}-{'cpu' if options.device == 'cpu' else 'gpu'}"
-    print(record.write(name, rows, threads=threads.count(), imbalance=options.imbalance, peers=versions))
+        found = [size | row for row in ours(graph, options)]
+        theirs, versions = peers(graph, options)
+        facts["peers"] |= versions
+        rows += [*found, *(size | row | {"threads": max(options.threads)} for row in theirs)]
+        path = record.write(result, rows, **facts)
+        print(phase_table(rows[-len(found) - len(theirs) :]), flush=True)
+    print(path)
     print(archive_ratios(rows) if is_archive else summary(rows))
 
 

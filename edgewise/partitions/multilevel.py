@@ -22,6 +22,7 @@ from edgewise.partitions.levels import moved
 from edgewise.partitions.ratings import tables_for
 from edgewise.partitions.refine import refine
 from edgewise.partitions.two_hop import match_pairs
+from edgewise.timer import timer
 
 #: Fewest vertices of a level that is refined on a GPU; smaller ones are faster on the CPU.
 LEAST_ON_GPU = 50_000
@@ -33,6 +34,11 @@ MATCHED_EACH = 7
 MOST_STARTS = 32
 #: A level has at most this share of the vertices of the one before it.
 LEAST_SHRINK = 0.97
+
+
+def phase(name, level):
+    """Context whose time counts as that of a phase, of large levels or of small ones."""
+    return timer(name if len(level.sizes) >= LEAST_ON_GPU else f"{name}, small levels")
 
 
 @each
@@ -64,11 +70,13 @@ def coarsen(level, k, total, how, part=None, least=0):
         groups = arrays.empty(0, level.neighbours.dtype, where) if part is None else part
         now = how._replace(seed=how.seed + len(hierarchy))
         cap = min(limit, max(1, how.growth * total // n)) if how.growth else limit
-        if how.matches:
-            labels = match_pairs(level, cap, groups, now)
-        else:
-            labels = cluster(level, tables_for(level, n), cap, groups, now)
-        coarse, clusters = contract(level, labels)
+        with phase("cluster", level):
+            if how.matches:
+                labels = match_pairs(level, cap, groups, now)
+            else:
+                labels = cluster(level, tables_for(level, n), cap, groups, now)
+        with phase("contract", level):
+            coarse, clusters = contract(level, labels)
         if len(coarse.sizes) > LEAST_SHRINK * n:
             break
         if part is not None:
@@ -82,7 +90,8 @@ def coarsen(level, k, total, how, part=None, least=0):
 
 def first_partition(level, limits, targets, how):
     """Divide a level on the host; return the partition and its cut."""
-    part = recursive_bisection(level, limits, targets, how).astype(level.neighbours.dtype)
+    with timer("divide"):
+        part = recursive_bisection(level, limits, targets, how).astype(level.neighbours.dtype)
     rows = np.repeat(part, np.diff(level.offsets))
     is_cut = rows != part[level.neighbours]
     weights = level.weights[is_cut] if len(level.weights) else is_cut
@@ -103,7 +112,8 @@ def refine_all(hierarchy, part, limits, how, cut):
             _project(len(level.sizes), clusters, arrays.move(part, where), projected)
             part = projected
         now = how._replace(shares=how.coarse if number else how.fine, seed=how.seed + number)
-        part, cut, excess = refine(level, arrays.move(part, where), arrays.move(limits, where), now, cut)
+        with phase("refine", level):
+            part, cut, excess = refine(level, arrays.move(part, where), arrays.move(limits, where), now, cut)
     return part, cut, excess
 
 
