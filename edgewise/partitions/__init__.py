@@ -26,6 +26,7 @@ from edgewise.partitions.contiguous import check_connected, make_contiguous
 from edgewise.partitions.heavy import Problem, limits_of
 from edgewise.partitions.input import level_of, targets_of, vertex_weights_of
 from edgewise.partitions.levels import weight_at
+from edgewise.partitions.loads import loads_of
 from edgewise.partitions.multilevel import multilevel
 from edgewise.partitions.presets import METHOD_OF, PRESETS
 from edgewise.partitions.result import Partition
@@ -182,7 +183,7 @@ def partition(
         arrays.synchronize(graph.device)
         seconds = perf_counter() - begin
         cut = cut_of(level, found) if given["scale"] is None else _real_cut(graph, found)
-    weights = np.bincount(arrays.move(found, "cpu"), weights=sizes, minlength=k).astype(np.int64)
+        weights = loads_of(level.sizes, found, k)
     why = "parts are to be contiguous" if given["contiguous"] else "weights are uneven"
     _warn(sizes, weights, limits_of(int(sizes.sum()), targets, imbalance), limits, why)
     own = found, cut, weights, limits, preset, int(seed), given["vertex_weights"]

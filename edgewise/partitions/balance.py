@@ -19,6 +19,7 @@ import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_add, fetch_min, load
 from edgewise.partitions.levels import mix, salt_of, weight_at
+from edgewise.partitions.loads import loads_of
 from edgewise.partitions.ratings import NO_LABEL, Labels, rated_for
 from edgewise.partitions.refine import CANDIDATES, LISTED, MOVED, STALE, in_spans, transfer
 from edgewise.primitives.counting_sort import n_blocks_of
@@ -289,17 +290,21 @@ def _rate_stale(job, count, room):
     return job.aside
 
 
-def settle(sizes, part, limits):
-    """Repair what refinement has left, on the host: parts above their limits, and empty parts.
+def settled(level, part, sizes, limits):
+    """The partition without what refinement may have left: parts above their limits, and empty parts.
 
-    ``part``, (n,) int64, is changed.  The lightest vertices move first.
+    ``sizes`` and ``limits`` are on the host, where vertices are moved, the lightest ones first.
     """
-    loads = np.bincount(part, weights=sizes, minlength=len(limits)).astype(np.int64)
+    loads, where, kind = loads_of(level.sizes, part, len(limits)), arrays.device_of(part), part.dtype
+    if (loads <= limits).all() and loads.all():
+        return part
+    part = arrays.move(part, "cpu").astype(np.int64)
     if (loads > limits).any():
         _fill_up(sizes, part, loads, limits)
     counts = np.bincount(part, minlength=len(limits))
     if (counts == 0).any():
         _fill_empty(sizes, part, loads, counts)
+    return arrays.move(part.astype(kind), where)
 
 
 def _fill_up(sizes, part, loads, limits):

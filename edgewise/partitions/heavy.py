@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.partitions.balance import settle
+from edgewise.partitions.balance import settled
 from edgewise.partitions.levels import Level, with_rows
 
 
@@ -59,9 +59,8 @@ class Problem:
             settings = self.settings._replace(seed=self.settings.seed + 7919 * one)
             part, cut, excess = self.run(level, limits, targets, settings, start)
             found.append((max(excess, 0), cut, one, part))
-        part = arrays.move(min(found, key=lambda each: each[:3])[3], "cpu").astype(np.int64)
-        settle(sizes, part, limits)
-        return arrays.move(part.astype(kind), where), limits
+        part = min(found, key=lambda each: each[:3])[3]
+        return settled(level, part, sizes, limits), limits
 
     @staticmethod
     def _each_alone(sizes, limits):

@@ -16,11 +16,14 @@ _NONE = 2**62
 
 
 def vertex_weights_of(graph, given):
-    """Weights of the vertices, (n,) int64 on the host: those given, or those of the graph, or ones."""
+    """Weights of the vertices, (n,) int64 on the host: those given, or those of the graph, or ones.
+
+    Ones take no memory.
+    """
     n = graph.n_vertices
     weights = graph.vertex_weights if given is None else given
     if weights is None:
-        return np.ones(n, np.int64)
+        return np.broadcast_to(np.int64(1), n)
     weights = arrays.move(weights, "cpu") if hasattr(weights, "dtype") else np.asarray(weights)
     if weights.ndim == 2 and weights.shape[1] == 1:
         weights = weights[:, 0]
@@ -79,7 +82,9 @@ def level_of(graph, sizes, scale):
     else:
         weights, total = _checked_weights(graph, weights, scale)
     none = arrays.empty(0, neighbours.dtype, where)
-    level = Level(offsets, neighbours, weights, arrays.move(sizes, where), none)
+    are_ones = sizes.strides == (0,)
+    sizes = arrays.full(len(sizes), 1, np.int64, where) if are_ones else arrays.move(sizes, where)
+    level = Level(offsets, neighbours, weights, sizes, none)
     return with_rows(level), total
 
 

@@ -19,7 +19,6 @@ processing units" (SIAM Journal on Scientific Computing 46, 2024); N. Maas, L. G
 "Parallel unconstrained local search for partitioning irregular graphs" (ALENEX 2024), on its relatives.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,8 +26,8 @@ import numpy as np
 from edgewise.device import arrays, cas, device, each, each_row, fetch_add, fetch_max
 from edgewise.partitions.connections import connections_of, read_connections
 from edgewise.partitions.levels import salt_of, weight_at
+from edgewise.partitions.loads import add_loads
 from edgewise.partitions.ratings import NO_LABEL, Labels, rate, tables_for, unrated
-from edgewise.primitives.counting_sort import n_blocks_of
 
 #: Gain of a vertex of the border that is no candidate, and of one outside of the border.
 LOWEST, OUTSIDE = -(2**62), -(2**62) - 1
@@ -99,28 +98,6 @@ def in_spans(body):
 
     run.loop = loop
     return run
-
-
-@partial(each, least_chunk=1)
-def _load(span, items, stride, chosen, level, search, loads):
-    """Add up the weights of the parts of some vertices, or of all if there are none, for each span."""
-    count = len(chosen) if len(chosen) else len(search.part)
-    for item in range(span * items, min((span + 1) * items, count)):
-        vertex = np.int64(chosen[item]) if len(chosen) else np.int64(item)
-        fetch_add(loads, span * stride + np.int64(search.part[vertex]), level.sizes[vertex])
-        if len(chosen):
-            fetch_add(loads, span * stride + search.left[item], -level.sizes[vertex])
-
-
-def add_loads(level, search, chosen, count):
-    """Add the weights of ``count`` vertices to the parts they are in; those ``chosen`` have left others."""
-    if arrays.device_of(search.part) != "cpu":
-        _load(count, 1, 0, chosen, level, search, search.loads)
-    elif count:
-        blocks, k = n_blocks_of(count), len(search.loads)
-        sums = np.zeros(blocks * k, np.int64)
-        _load(blocks, -(-count // blocks), k, chosen, level, search, sums)
-        search.loads[:] += sums.reshape(blocks, k).sum(axis=0)
 
 
 @each
@@ -307,7 +284,8 @@ class Refinement:
         _begin(n, self.search, self.rated)
         self.totals = connections_of(level, self.search.part, k)
         self.tables = None if len(self.totals) else tables_for(level, k)
-        add_loads(level, self.search, longs[0][:0], n)
+        search = self.search
+        add_loads(search.loads, level.sizes, search.part, longs[0][:0], search.left)
         self.own, self.n_border = 0, 0
         self.rate_again(self.search.listed)
         self.border_room = 2 * self.n_border
@@ -345,7 +323,8 @@ class Refinement:
         """Rate the vertices whose neighbourhood has changed; return the number of moves."""
         search, level = self.search, self.level
         count = int(search.counters[MOVED])
-        add_loads(level, search, search.moves[:count], count)
+        if count:
+            add_loads(search.loads, level.sizes, search.part, search.moves[:count], search.left)
         spread(count, level, search, self.totals, width="warp")
         self.rate_again(search.dirty[: int(search.counters[DIRTY])])
         self.excess = self.measure()
