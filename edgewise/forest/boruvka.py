@@ -13,7 +13,11 @@ Ends are stored as roots, so a path is walked once (*implicit path compression*,
 a group shrinks where it is; nothing moves between groups.  The giant tree of a later phase takes no edge: all
 of its edges are offered to the trees at their other ends, and millions of offers to one root are saved.
 
-The first round, in which every vertex is a tree, is that of :mod:`~edgewise.forest.first_edges`.
+A round waits for memory most of the time.  Each lane therefore reads two edges at a time, and the paths from
+their four ends to the roots step by step together.
+
+The first round, in which every vertex is a tree, is that of :mod:`~edgewise.forest.first_edges`.  Where the
+vertices are many, the trees are renumbered after it (:mod:`~edgewise.forest.renumbering`).
 
 O. Boruvka, "O jistem problemu minimalnim" (1926); Fallin, Gonzalez, Seo and Burtscher, "A High-Performance
 MST Implementation for GPUs" (SC 2023).
@@ -90,6 +94,8 @@ def take_group(group, lane, trees, lists):
 @device
 def offer_group(group, lane, trees, lists, giant, is_listed):
     """Drop the edges of a group inside a tree, and offer the others to their trees; return their number.
+
+    All ends are read before any edge is moved, and edges are moved to slots that have been read.
 
     ``is_listed`` is 1 if the edges have the ends with which they were listed.
     """

@@ -2,6 +2,7 @@
 
 from edgewise.device import arrays
 from edgewise.errors import OutOfMemoryError
+from edgewise.forest.renumbering import is_renumbered
 
 #: Bytes of a word, or of a position; bytes for which the free memory is not looked up.
 WORD, SMALL = 8, 1 << 24
@@ -13,7 +14,8 @@ def bytes_needed(n_vertices, entries, method) -> int:
     """Bytes that a method takes beside the graph.
 
     Boruvka's algorithm lists both ends and the word of every edge; Kruskal's the words, and again those of
-    the lightest edges, sorted.  Words that hold no position have it beside them.  With transactions, every
+    the lightest edges, sorted.  Words that hold no position have it beside them.  Where trees are renumbered,
+    as many as there are vertices have a parent, an edge and a root once more.  With transactions, every
     edge is listed at both of its ends, once more while the lists are made, and every vertex has six words.
     """
     count, width = len(entries.targets), entries.targets.dtype.itemsize
@@ -23,7 +25,8 @@ def bytes_needed(n_vertices, entries, method) -> int:
         return word * count + 4 * (width + WORD) * count + (3 * width + 6 * WORD) * n_vertices + rows
     if method == "kruskal":
         return word * (count + min(count, SORTED * n_vertices)) + (width + WORD) * n_vertices + rows
-    return (2 * width + word) * count + (width + WORD + 2 * word) * n_vertices + rows
+    again = width + 2 * WORD if is_renumbered(n_vertices, arrays.device_of(entries.targets)) else 0
+    return (2 * width + word) * count + (width + WORD + 2 * word + again) * n_vertices + rows
 
 
 def check_memory(n_vertices, entries, method) -> None:

@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.device import arrays, threads
+from edgewise.device import arrays, launch, threads
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
 from edgewise.forest import METHODS, _entries, buckets, minimum_spanning_forest, renumbering
 from edgewise.forest import filter as filter_step
 from edgewise.forest.filter import are_ascending
 from edgewise.forest.order import words_of
+from edgewise.forest.trees import Trees
 from tests.zoo import ZOO
 
 boruvka = sys.modules["edgewise.forest.boruvka"]
@@ -140,6 +141,26 @@ def test_renumbered_trees(shape, monkeypatch):
     check(graph, maximum=True)
     for ascending in (0, 1):
         assert forest_of_rows(graph, ascending=ascending) == expected
+
+
+@pytest.mark.ptx
+@pytest.mark.skipif(SIMULATED or INTERPRETED, reason="needs the compiler")
+@pytest.mark.parametrize("kind", [np.uint32, np.int64])
+def test_kernels_of_renumbered_trees_use_no_local_memory(kind):
+    vertices, words, flags, marks = (np.zeros(8, one) for one in (kind, np.int64, np.int32, np.bool_))
+    trees = Trees(vertices, words, words, words[:0], vertices)
+    lists = filter_step.Lists(vertices, vertices, words, words[:0], words, vertices, 1, 1)
+    phase = filter_step.Phase(0, words, 0, words, np.zeros(0, np.uint8), flags)
+    for loop, arguments in (
+        (renumbering.mark_root, (vertices, marks)),
+        (renumbering.number_root, (words, vertices)),
+        (renumbering.spread_number, (vertices,)),
+        (renumbering.root_of_number, (vertices, vertices)),
+        (renumbering.return_to_root, (words, trees, trees)),
+        (boruvka.grow_trees, (flags, trees, lists, phase, 1)),
+    ):
+        text = loop.cuda.ptx(tuple(map(launch.kind_of, arguments)), (9, 0))
+        assert ".entry" in text and ".local" not in text, loop.name
 
 
 def test_rows_in_any_order():

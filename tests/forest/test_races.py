@@ -7,6 +7,7 @@ import pytest
 
 from edgewise.device.regions import Worker
 from edgewise.forest import filter as lists_of_edges
+from edgewise.forest import renumbering
 from edgewise.forest.order import LARGEST
 from edgewise.forest.trees import Trees
 from tests import jitter
@@ -70,3 +71,42 @@ def test_every_order_of_threads_finds_the_forest(packed):
 @pytest.mark.parametrize("packed", [True, False])
 def test_a_planted_race_is_caught(packed):
     assert any(forest_by_threads(seed, packed, fetch_min=careless_min) != FOREST for seed in SEEDS)
+
+
+#: Parents of two trees, whose roots have their numbers already.
+PARENTS = [1, 2, renumbering.NUMBERED, 0, 3, 6, renumbering.NUMBERED | 1, 5, 7]
+NUMBERS = [0, 0, 0, 0, 0, 1, 1, 1, 1]
+
+
+def numbers_by_threads(seed, spread):
+    """Numbers that three threads spread; none if they do not come to an end."""
+    scheduler = jitter.Scheduler(seed)
+    numbers = jitter.Jittery(np.array(PARENTS), scheduler)
+    fetch = jitter.jittery(renumbering.spread_number.fetch)
+
+    def start(number, _):
+        for vertex in range(number, len(PARENTS), 3):
+            spread(vertex, fetch(vertex, numbers), numbers)
+
+    ended = jitter.run_region(scheduler, 3, start)
+    return (numbers.values & (renumbering.NUMBERED - 1)).tolist() if ended else []
+
+
+def careless_spread(vertex, seen, numbers):
+    """The number without the bit that tells it from a vertex, until the path has come to an end."""
+    above, beyond = int(seen[0]), int(seen[1])
+    while above & renumbering.NUMBERED == 0:
+        numbers[vertex] = beyond & (renumbering.NUMBERED - 1)
+        if beyond & renumbering.NUMBERED:
+            numbers[vertex] = beyond
+            return
+        beyond = int(numbers[beyond])
+
+
+def test_every_order_of_threads_spreads_the_numbers():
+    spread = jitter.jittery(renumbering.spread_number.body)
+    assert all(numbers_by_threads(seed, spread) == NUMBERS for seed in SEEDS)
+
+
+def test_a_number_without_its_bit_is_caught():
+    assert any(numbers_by_threads(seed, careless_spread) != NUMBERS for seed in SEEDS)
