@@ -11,6 +11,7 @@ fallbacks       ``EDGEWISE_PUBLIC_ONLY=1``  as the CPU JIT, without ``ptx``, by 
 """
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -82,3 +83,32 @@ def data():
     if not DATA.is_dir():
         pytest.skip("real graphs are absent: set EDGEWISE_TEST_DATA to their folder")
     return DATA
+
+
+@pytest.fixture(scope="module")
+def threads():
+    """Two threads, as the workers of ``client=``."""
+    with ThreadPoolExecutor(2) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def dask():
+    """A client of a Dask cluster of two threads of this process."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
+    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def dask_with_gpu():
+    """A client of a Dask cluster of two workers, of which one has the resource of a GPU."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
+    spec = {
+        "with": {"cls": distributed.Worker, "options": {"nthreads": 1, "resources": {"GPU": 1}}},
+        "without": {"cls": distributed.Worker, "options": {"nthreads": 3}},
+    }
+    scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": ":0"}}
+    with distributed.SpecCluster(spec, scheduler) as cluster, distributed.Client(cluster) as client:
+        yield client

@@ -63,8 +63,9 @@ class PartOfStream:
     files : dict
         The ``paths`` of the files, in order, and the ``first`` of all files, whose columns all have.
     how : dict
-        ``columns``, as for a stream; ``plan``; ``attempt``, for text; ``n_vertices``; ``device``; and
-        ``all_occur``, whether all numbers are vertices.
+        ``columns``, as for a stream; ``plan``; ``attempt``, for text; ``n_vertices``; ``device``;
+        ``all_occur``, whether all numbers are vertices; and for strings ``pieces`` and ``is_first``, as
+        :func:`~edgewise.components.shard_strings.write_strings` takes them.
     """
 
     def __init__(self, files: dict, how: dict):
@@ -98,7 +99,8 @@ class PartOfStream:
         if kind == "strings":
             from edgewise.components.shard_strings import write_strings
 
-            facts |= write_strings(folder, name, pairs.ids.numbers.ids(), self.how["pieces"])
+            of_all = self.how["pieces"], self.how["is_first"]
+            facts |= write_strings(folder, name, pairs.ids.numbers.ids(), *of_all)
         return facts
 
     def _write_part(self, pairs: Any, folder: TaskFolder, name: str) -> int:

@@ -10,6 +10,8 @@ any of them holding all strings:
 4. each dictionary gets the numbers of its strings,
 5. and each part those of all its strings from the dictionaries, and is rewritten with them.
 
+All strings of the first part are new, so their numbers are those of the part, which takes no part in 3 and 5.
+
 Every string is sent once, from its part to its dictionary; the other steps send numbers.
 """
 
@@ -38,10 +40,15 @@ def piece_of(index, strings, pieces, found):
     found[index] = (code >> HALF) % pieces
 
 
-def write_strings(folder: TaskFolder, name: str, ids: Any, pieces: int) -> dict:
-    """Write the strings of a part, in the order of their numbers, in pieces by their hash; return facts."""
+def write_strings(folder: TaskFolder, name: str, ids: Any, pieces: int, is_first: bool) -> dict:
+    """Write the strings of a part, in the order of their numbers, in pieces by their hash; return facts.
+
+    Those of the first part are also what :func:`order` writes for other parts.
+    """
     import pyarrow as pa
 
+    if is_first:
+        write_column(folder, f"{order_of(name)}.arrow", ids)
     found = np.empty(len(ids), np.uint16)
     if len(ids):
         piece_of(len(ids), strings_of(ids), np.uint64(pieces), found)
@@ -55,6 +62,20 @@ def write_strings(folder: TaskFolder, name: str, ids: Any, pieces: int) -> dict:
     return {"type": str(ids.type)}
 
 
+def order_of(part: str) -> str:
+    """Name of the file of the strings that are new in a part, in their order."""
+    return f"{part}-order"
+
+
+def write_column(folder: TaskFolder, name: str, ids: Any) -> None:
+    """Write a file with one column of strings."""
+    import pyarrow as pa
+
+    schema = pa.schema([("id", ids.type)])
+    with folder.written(name) as path, pa.ipc.new_file(str(path), schema) as writer:
+        writer.write_batch(pa.record_batch([ids], schema=schema))
+
+
 def _pieces_of(folder, part):
     """The file of the strings of a part, mapped: a batch for each piece."""
     import pyarrow as pa
@@ -66,11 +87,11 @@ def dictionary(folder: TaskFolder, name: str, *, parts: list[str], piece: int) -
     """Task: number the strings of one piece in the order of the parts, and note which are new in each."""
     from edgewise.ingest.arrow import ColumnNumbers
 
-    numbers: Any = None
+    batches = [_pieces_of(folder, part).get_batch(piece) for part in parts]
+    kind = batches[0].column("id").type
+    numbers = ColumnNumbers(kind, kind, -(-sum(map(len, batches)) // 2))
     entries, firsts = [np.empty(0, np.uint32)], [np.empty(0, np.uint32)]
-    for part in parts:
-        batch = _pieces_of(folder, part).get_batch(piece)
-        numbers = numbers or ColumnNumbers(batch.column("id").type, batch.column("id").type)
+    for batch in batches:
         known = numbers.strings.count
         found = numbers.add_column(batch.column("id")) if len(batch) else np.empty(0, np.uint32)
         entries.append(found)
@@ -98,20 +119,23 @@ def order(folder: TaskFolder, name: str, *, part: str, position: int, dictionari
     """Task: rank the strings that are new in a part, and write them in this order."""
     import pyarrow as pa
 
-    count = folder.facts_of(part)["numbers"]
-    is_new = np.zeros(count, bool)
+    is_new = np.zeros(folder.facts_of(part)["numbers"], bool)
     for one in dictionaries:
         is_new[_slice(folder, one, "firsts", position)] = True
     ranks = np.cumsum(is_new, dtype=np.uint32) - is_new.astype(np.uint32)
     write_array(folder, f"{name}.ranks.npy", ranks)
-    table = _pieces_of(folder, part).read_all()
-    rows = np.empty(count, np.uint32)
-    rows[table.column("number").to_numpy()] = np.arange(count, dtype=np.uint32)
-    ids = pa.concat_arrays(table.column("id").chunks) if count else pa.array([], table.schema[0].type)
-    ids = ids.take(pa.array(rows[is_new]))
-    schema = pa.schema([("id", ids.type)])
-    with folder.written(f"{name}.arrow") as path, pa.ipc.new_file(str(path), schema) as writer:
-        writer.write_batch(pa.record_batch([ids], schema=schema))
+    pieces, new, found = _pieces_of(folder, part), [], [np.empty(0, np.uint32)]
+    for piece in range(pieces.num_record_batches):
+        batch = pieces.get_batch(piece)
+        numbers = batch.column("number").to_numpy()
+        chosen = np.flatnonzero(is_new[numbers])
+        new.append(batch.column("id").take(pa.array(chosen)))
+        found.append(ranks[numbers[chosen]])
+    places = np.concatenate(found)
+    rows = np.empty(len(places), np.uint32)
+    rows[places] = np.arange(len(places), dtype=np.uint32)
+    ids = pa.concat_arrays(new).take(pa.array(rows))
+    write_column(folder, f"{name}.arrow", ids)
     return {"new": len(ids), "bytes": ids.nbytes}
 
 
@@ -120,8 +144,9 @@ def numbered(folder: TaskFolder, name: str, *, dictionary: str, orders: list[str
     kind = index_type(bases[-1])
     numbers: list[Any] = [np.empty(0, kind)]
     for position, one in enumerate(orders):
-        ranks = np.load(folder.file(f"{one}.ranks.npy"), mmap_mode="r")
-        found = ranks[_slice(folder, dictionary, "firsts", position)]
+        found = _slice(folder, dictionary, "firsts", position)
+        if position:
+            found = np.load(folder.file(f"{one}.ranks.npy"), mmap_mode="r")[found]
         numbers.append((found.astype(np.int64) + bases[position]).astype(kind))
     write_array(folder, f"{name}.npy", np.concatenate(numbers))
     return {}

@@ -20,6 +20,7 @@ from edgewise.errors import EdgewiseWarning, OptionError, argument
 from edgewise.files.inputs import check_readable_again
 from edgewise.files.streams import reading
 from edgewise.files.text_table import ATTEMPTS, Mismatch
+from edgewise.index_type import index_type
 from edgewise.timer import timer
 from edgewise.workers import device_team
 from edgewise.workers.executors import executor_of
@@ -124,7 +125,10 @@ class ShardedStream:
         tasks = []
         for number, (start, stop) in enumerate(groups):
             paths = self.paths[start:stop]
-            given = {"files": {"paths": paths, "first": self.paths[0]}, "how": how}
+            given = {
+                "files": {"paths": paths, "first": self.paths[0]},
+                "how": how | {"is_first": number == 0},
+            }
             about = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} further files"
             tasks.append(Task(f"{attempt}-part-{number:05}", self.first_task, given, about))
         return tasks
@@ -150,22 +154,24 @@ class ShardedStream:
         bases = [0]
         for position in range(len(parts)):
             bases.append(bases[-1] + sum(facts[name]["new"][position] for name in tables))
-        orders = [f"{part}-order" for part in parts]
+        orders = [strings.order_of(part) for part in parts]
         tasks = []
-        for position, (name, part) in enumerate(zip(orders, parts)):
+        for position, (name, part) in enumerate(zip(orders[1:], parts[1:]), 1):
             given = {"part": part, "position": position, "dictionaries": tables}
             tasks.append(Task(name, strings.order, given, words))
-        numbers = [f"{name}-numbers" for name in tables]
+        numbers, ordered = [f"{name}-numbers" for name in tables], tuple(orders[1:])
         for name, table in zip(numbers, tables):
             given = {"dictionary": table, "orders": orders, "bases": bases}
-            tasks.append(Task(name, strings.numbered, given, words, after=tuple(orders)))
-        renumbered = [f"{part}-renumbered" for part in parts]
+            tasks.append(Task(name, strings.numbered, given, words, after=ordered))
+        kept = parts[: index_type(bases[-1]) is index_type(bases[1])]  # the first one's numbers are right
+        renumbered = kept + [f"{part}-renumbered" for part in parts[len(kept) :]]
         pairs = [list(pair) for pair in zip(tables, numbers)]
-        for position, (name, part) in enumerate(zip(renumbered, parts)):
+        for position, (name, part) in list(enumerate(zip(renumbered, parts)))[len(kept) :]:
             given = {"part": part, "position": position, "tables": pairs, "count": bases[-1]}
             spent = f"{part}.parquet", f"{part}.ids.arrow"
-            tasks.append(Task(name, strings.renumbered, given, words, (*orders, *numbers), spent))
+            tasks.append(Task(name, strings.renumbered, given, words, (*ordered, *numbers), spent))
         self.task_run.run(tasks)
+        self.task_run.folder.discard(f"{part}.ids.arrow" for part in kept)
         return renumbered, orders, bases[-1]
 
     def _merge(self: Any, names, how, attempt):

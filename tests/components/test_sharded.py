@@ -14,22 +14,9 @@ import pytest
 import edgewise as ew
 from edgewise.components import sharded, tasks
 from edgewise.errors import EdgewiseWarning, FileError, OptionError, WorkerError
+from tests.clusters import resolved_by_workers
 
 SHARDS, ROWS = 5, 400
-
-
-@pytest.fixture(scope="module")
-def threads():
-    with ThreadPoolExecutor(2) as pool:
-        yield pool
-
-
-@pytest.fixture(scope="module")
-def dask():
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
-    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        yield client
 
 
 def tables(kind, shards=SHARDS):
@@ -137,6 +124,16 @@ def always_fails(folder, name, **given):
 
 class Interrupted(Exception):
     """Raised on purpose."""
+
+
+@pytest.mark.parametrize("kind", ("dense", "strings"))
+def test_tasks_for_gpus_run_where_the_resource_is(kind, dask_with_gpu, tmp_path, monkeypatch):
+    folder = stored(tmp_path / "shards", kind)
+    expected = ew.stream_components(folder)
+    with monkeypatch.context() as patched:
+        devices, workers = resolved_by_workers(patched)
+        assert_same(ew.stream_components(folder, device="cuda", client=dask_with_gpu), expected)
+    assert "cuda" in devices and set(workers) == {"with"}
 
 
 @pytest.mark.parametrize("kind", ("dense", "strings"))

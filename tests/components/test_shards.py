@@ -19,6 +19,7 @@ from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import row_groups as files
 from edgewise.workers import device_team
+from tests.clusters import assert_equal
 
 TEAMS = ["cuda:0"] if SIMULATED else ["cpu:0", "cpu:0,cpu:1"]
 COLUMNS = {"source": None, "target": None, "where": None, "null": "error"}
@@ -56,12 +57,7 @@ def same(folder, devices="cpu:0", **options):
     there = {name: value for name, value in options.items() if name in ("source", "target", "where", "null")}
     expected = ew.connected_components(ew.read(folder, **there))
     found = ew.stream_components(folder, devices=devices, **options)
-    assert found.to_frame() == expected.to_frame()
-    assert (found.count, found.largest) == (expected.count, expected.largest)
-    assert (found.graph.n_vertices, found.graph.n_edges) == (
-        expected.graph.n_vertices,
-        expected.graph.n_edges,
-    )
+    assert_equal(found, expected)
     return found
 
 

@@ -2,7 +2,6 @@
 
 import errno
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +16,6 @@ from edgewise.errors import FileError, GraphError, OptionError, WorkerError
 from edgewise.files import store
 
 KINDS = ("dense", "sparse", "isolated", "strings")
-
-
-@pytest.fixture(scope="module")
-def threads():
-    with ThreadPoolExecutor(2) as pool:
-        yield pool
 
 
 @pytest.fixture(autouse=True)

@@ -1,19 +1,11 @@
 """Cycles counted by the workers of an executor: the counts of one process."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.cycles import by_workers
 from edgewise.errors import OptionError
-
-
-@pytest.fixture(scope="module")
-def threads():
-    with ThreadPoolExecutor(2) as pool:
-        yield pool
+from tests.clusters import resolved_by_workers
 
 
 @pytest.fixture(scope="module")
@@ -58,29 +50,11 @@ def test_what_means_nothing_for_workers(graph, threads):
         ew.cycle_counts(graph, 3, client=threads, device="auto")
 
 
-def test_tasks_for_gpus_run_where_the_resource_is(graph, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
-    devices, workers = [], []
-
-    def resolve(device):
-        """Stand for the GPU of a worker."""
-        devices.append(device)
-        workers.append(distributed.get_worker().name)
-        return "cpu"
-
+def test_tasks_for_gpus_run_where_the_resource_is(graph, dask_with_gpu, monkeypatch):
     expected = ew.cycle_counts(graph, 4)
-    spec = {
-        "with": {"cls": distributed.Worker, "options": {"nthreads": 1, "resources": {"GPU": 1}}},
-        "without": {"cls": distributed.Worker, "options": {"nthreads": 3}},
-    }
-    scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": ":0"}}
-    with (
-        distributed.SpecCluster(spec, scheduler) as cluster,
-        distributed.Client(cluster) as client,
-        monkeypatch.context() as patched,
-    ):
-        patched.setattr(by_workers.arrays, "resolve", resolve)
-        found = ew.cycle_counts(graph, 4, device="gpu", client=client)
-        assert set(devices) == {"cuda"} and set(workers) == {"with"}
-        assert found.devices == ("cuda:0",) and (found.counts == expected.counts).all()
-        assert len(ew.cycle_counts(graph, 4, client=client).devices) == 4
+    with monkeypatch.context() as patched:
+        devices, workers = resolved_by_workers(patched)
+        found = ew.cycle_counts(graph, 4, device="gpu", client=dask_with_gpu)
+    assert set(devices) == {"cuda"} and set(workers) == {"with"}
+    assert found.devices == ("cuda:0",) and (found.counts == expected.counts).all()
+    assert len(ew.cycle_counts(graph, 4, client=dask_with_gpu).devices) == 4

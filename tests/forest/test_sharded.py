@@ -1,19 +1,11 @@
 """Forests of shards by tasks: the edges, positions and ties of one process."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError, OptionError
-
-
-@pytest.fixture(scope="module")
-def pool():
-    with ThreadPoolExecutor(2) as pool:
-        yield pool
 
 
 def stored(folder, kind, dtype=np.int64, ending="parquet"):
@@ -40,40 +32,40 @@ def assert_same(found, expected):
 
 @pytest.mark.parametrize("maximum", (False, True))
 @pytest.mark.parametrize("kind", ("dense", "sparse", "strings"))
-def test_forest_is_that_of_one_process(kind, maximum, pool, tmp_path):
+def test_forest_is_that_of_one_process(kind, maximum, threads, tmp_path):
     folder = stored(tmp_path / "shards", kind)
     options = {"weight": "w", "maximum": maximum, "where": "w != 1"}
     expected = ew.stream_forest(folder, **options)
-    found = ew.stream_forest(folder, client=pool, **options)
+    found = ew.stream_forest(folder, client=threads, **options)
     assert_same(found, expected)
     for threshold in (0, 2, 3):
         one, other = (forest.components(threshold) for forest in (found, expected))
         assert (one.labels == other.labels).all()
 
 
-def test_text_and_a_shard_of_which_nothing_is_kept(pool, tmp_path):
+def test_text_and_a_shard_of_which_nothing_is_kept(threads, tmp_path):
     folder = stored(tmp_path / "shards", "strings", np.float64, "csv")
     (folder / "9.csv").write_text("a,b,w\nx,y,-7.5\n")
     options = {"weight": "w", "where": "w >= 0"}
-    assert_same(ew.stream_forest(folder, client=pool, **options), ew.stream_forest(folder, **options))
+    assert_same(ew.stream_forest(folder, client=threads, **options), ew.stream_forest(folder, **options))
 
 
-def test_continued(pool, tmp_path):
+def test_continued(threads, tmp_path):
     folder, state = stored(tmp_path / "shards", "strings"), tmp_path / "state"
 
     def stop(*_):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ew.stream_forest(folder, weight="w", client=pool, checkpoint=state, progress=stop)
+        ew.stream_forest(folder, weight="w", client=threads, checkpoint=state, progress=stop)
     with pytest.raises(FileError, match=r"belongs to another run: maximum was False and is True now"):
-        ew.stream_forest(folder, weight="w", maximum=True, client=pool, checkpoint=state)
-    found = ew.stream_forest(folder, weight="w", client=pool, checkpoint=state)
+        ew.stream_forest(folder, weight="w", maximum=True, client=threads, checkpoint=state)
+    found = ew.stream_forest(folder, weight="w", client=threads, checkpoint=state)
     assert_same(found, ew.stream_forest(folder, weight="w"))
     assert not state.exists()
 
 
-def test_options_that_mean_nothing(pool, tmp_path):
+def test_options_that_mean_nothing(threads, tmp_path):
     folder = stored(tmp_path / "shards", "dense")
     with pytest.raises(OptionError, match=r"^every= is for one process"):
-        ew.stream_forest(folder, weight="w", client=pool, every=2)
+        ew.stream_forest(folder, weight="w", client=threads, every=2)

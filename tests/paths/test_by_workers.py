@@ -2,7 +2,6 @@
 
 import errno
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,20 +12,6 @@ from edgewise.paths.apsp import by_workers, output
 from edgewise.paths.measures import distance_measures
 
 N, M = 700, 2500
-
-
-@pytest.fixture(scope="module")
-def threads():
-    with ThreadPoolExecutor(2) as pool:
-        yield pool
-
-
-@pytest.fixture(scope="module")
-def dask():
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
-    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        yield client
 
 
 def made(kind, directed=False):

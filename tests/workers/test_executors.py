@@ -7,23 +7,14 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import OptionError, WorkerError
-from edgewise.workers import dask
+from edgewise.workers.dask import DaskExecutor, check_version, connected
 from edgewise.workers.executors import PoolExecutor, executor_of
-
-
-@pytest.fixture(scope="module")
-def client():
-    """A client of a Dask cluster of two threads of this process."""
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
-    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        yield client
 
 
 @pytest.fixture(params=["threads", "dask"])
 def executor(request):
     if request.param == "dask":
-        yield executor_of(request.getfixturevalue("client"))
+        yield executor_of(request.getfixturevalue("dask"))
         return
     with ThreadPoolExecutor(2) as pool:
         yield executor_of(pool)
@@ -66,31 +57,31 @@ def test_what_is_no_client():
         assert isinstance(executor_of(pool), PoolExecutor)
 
 
-def test_workers_of_another_version_are_named(client, monkeypatch):
+def test_workers_of_another_version_are_named(dask, monkeypatch):
     own = ew.__version__
     with pytest.raises(
         WorkerError, match=r"worker tcp://a:1 has edgewise 0.0.1, and the caller 9.9; install"
     ):
-        dask.check_version("tcp://a:1", "0.0.1", "9.9")
+        check_version("tcp://a:1", "0.0.1", "9.9")
     for version, words in (("0.0.1", f"has edgewise 0.0.1, and the caller {own}"), (None, "has no edgewise")):
         workers = {"tcp://a:1": {"packages": {"edgewise": version}}}
-        monkeypatch.setattr(client, "get_versions", lambda workers=workers, **_: {"workers": workers})
+        monkeypatch.setattr(dask, "get_versions", lambda workers=workers, **_: {"workers": workers})
         with pytest.raises(WorkerError, match=f"worker tcp://a:1 {words}"):
-            executor_of(client)
+            executor_of(dask)
 
 
 def test_schedulers_that_are_not_there(monkeypatch):
     with pytest.raises(OptionError, match=r"scheduler='local:many' names no number of workers; use local:2"):
-        dask.connected("local:many").__enter__()
+        connected("local:many").__enter__()
     pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
-    monkeypatch.setattr(dask, "PATIENCE", 0.2)
+    monkeypatch.setattr(f"{connected.__module__}.PATIENCE", 0.2)
     with pytest.raises(WorkerError, match=r"there is no Dask scheduler at tcp://127.0.0.1:1 "):
-        dask.connected("tcp://127.0.0.1:1").__enter__()
+        connected("tcp://127.0.0.1:1").__enter__()
 
 
 def test_a_cluster_without_workers(monkeypatch):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
-    monkeypatch.setattr(dask, "PATIENCE", 0.2)
+    monkeypatch.setattr(f"{connected.__module__}.PATIENCE", 0.2)
     options = {"processes": False, "n_workers": 0, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(**options) as cluster,
@@ -102,11 +93,11 @@ def test_a_cluster_without_workers(monkeypatch):
 
 def test_a_cluster_that_has_lost_its_workers(monkeypatch):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
-    monkeypatch.setattr(dask, "GONE", 0.3)
-    monkeypatch.setattr(dask, "LOOK", 0.05)
+    monkeypatch.setattr(f"{connected.__module__}.GONE", 0.3)
+    monkeypatch.setattr(f"{connected.__module__}.LOOK", 0.05)
     how = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster) as client:
-        executor = dask.DaskExecutor(client)
+        executor = DaskExecutor(client)
         completed = executor.as_completed([executor.submit(int, "3")])
         assert [future.result() for future in completed] == [3]
         cluster.scale(0)
@@ -122,4 +113,4 @@ def test_without_dask(monkeypatch):
     with pytest.raises(
         OptionError, match=r"needs Dask, which is not installed; pip install 'edgewise\[dask\]'"
     ):
-        dask.connected("local:2").__enter__()
+        connected("local:2").__enter__()
