@@ -43,7 +43,7 @@ from edgewise.forest.filter import (
 )
 from edgewise.forest.first_edges import hook_all_by_first, hook_all_by_offer
 from edgewise.forest.order import LARGEST
-from edgewise.forest.renumbering import is_renumbered, merge_numbered, numbers_of, renumber
+from edgewise.forest.renumbering import is_renumbered, merge_numbered, number_of, renumber
 from edgewise.forest.trees import (
     Trees,
     are_first,
@@ -102,28 +102,21 @@ def offer_group(group, lane, trees, lists, giant, is_listed):
     is_numbered = is_listed != 0 and len(trees.numbers) > 0
     lanes, start, kept = np.int64(warp_size()), group * np.int64(lists.capacity), np.int64(0)
     count = lists.counts[group]
-    for step in range(0, count, 2 * lanes):
-        item, item_2 = step + lane, step + lanes + lane
-        ends, word, entry = edge_at(start + min(item, count - 1), lists)
-        ends_2, word_2, entry_2 = edge_at(start + min(item_2, count - 1), lists)
+    for step in range(0, count, lanes):
+        slot = start + min(step + lane, count - 1)
+        word, entry = lists.words[slot], entry_at(slot, lists)
+        ends = np.int64(lists.ones[slot]), np.int64(lists.others[slot])
         if is_numbered:
-            roots = numbers_of(trees.numbers, (*ends, *ends_2))
+            ends = number_of(trees.numbers, ends[0]), number_of(trees.numbers, ends[1])
         else:
-            roots = roots_of(trees.parent, (*ends, *ends_2))
-        ends, ends_2 = roots[:2], roots[2:]
-        is_kept = (item < count) & (ends[0] != ends[1])
-        is_kept_2 = (item_2 < count) & (ends_2[0] != ends_2[1])
+            ends = roots_of(trees.parent, ends)
+        is_kept = (step + lane < count) & (ends[0] != ends[1])
         rank, number = warp_rank(is_kept, lane)
-        rank_2, number_2 = warp_rank(is_kept_2, lane)
         warp_barrier()
         if is_kept:
             keep(start + kept + rank, ends, word, entry, lists)
             offer(trees, ends, word, giant)
         kept += number
-        if is_kept_2:
-            keep(start + kept + rank_2, ends_2, word_2, entry_2, lists)
-            offer(trees, ends_2, word_2, giant)
-        kept += number_2
     if lane == 0 and kept < count:
         lists.counts[group] = kept
     return kept

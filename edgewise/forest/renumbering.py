@@ -36,18 +36,6 @@ def number_of(numbers, vertex):
 
 
 @device
-def numbers_of(numbers, four):
-    """The numbers of the trees of four vertices."""
-    one, other, one_2, other_2 = four
-    return (
-        number_of(numbers, one),
-        number_of(numbers, other),
-        number_of(numbers, one_2),
-        number_of(numbers, other_2),
-    )
-
-
-@device
 def tree_of(trees, vertex):
     """The tree of a vertex, where all paths are of one step."""
     if len(trees.numbers):

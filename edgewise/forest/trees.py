@@ -61,26 +61,14 @@ def root_of(parent, vertex):
 
 
 @device
-def parents_of(parent, four):
-    """The parents of four vertices."""
-    one, other, one_2, other_2 = four
-    return (
-        np.int64(parent[one]),
-        np.int64(parent[other]),
-        np.int64(parent[one_2]),
-        np.int64(parent[other_2]),
-    )
-
-
-@device
-def roots_of(parent, four):
-    """The roots above four vertices; all paths are read at the same time."""
-    above = parents_of(parent, four)
-    beyond = parents_of(parent, above)
-    while beyond != above:
-        above = beyond
-        beyond = parents_of(parent, above)
-    return above
+def roots_of(parent, ends):
+    """The roots above two vertices; both paths are read at the same time."""
+    one, other = np.int64(parent[ends[0]]), np.int64(parent[ends[1]])
+    above = np.int64(parent[one]), np.int64(parent[other])
+    while (one != above[0]) | (other != above[1]):
+        one, other = above
+        above = np.int64(parent[one]), np.int64(parent[other])
+    return one, other
 
 
 @device
