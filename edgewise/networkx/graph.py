@@ -80,7 +80,8 @@ class Graph:
         made.adjacency = adjacency
         made.predecessors = adjacency
         if graph.is_directed():
-            made.predecessors = as_dicts(graph._pred, graph.is_multigraph())
+            is_read = adjacency is graph._adj and isinstance(graph._pred, dict)  # both have rows of one kind
+            made.predecessors = graph._pred if is_read else as_dicts(graph._pred, graph.is_multigraph())
         made.attributes = graph._node, graph.graph
         made._multigraph, made._cache = graph.is_multigraph(), {}
         made.__networkx_cache__ = {}
