@@ -2,8 +2,9 @@
 
 A call may end in four ways.  Its result is yielded.  It raises: then it is done once more, and the second
 time the run stops.  Its worker dies (an error in ``lost``): the same.  What was handed to all workers has
-gone with them (an error in ``gone``): it is handed out again, and the call is done again.  Nothing can be
-submitted any more (``closed``): the run stops.
+gone with them (an error in ``gone``): it is handed out again, and the call is done again, after a pause,
+since the next worker may be about to die as well.  Nothing can be submitted any more (``closed``): the run
+stops.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
+from time import monotonic, sleep
 from typing import Any, NamedTuple
 
 import edgewise
@@ -19,9 +21,10 @@ from edgewise.errors import EdgewiseError, OptionError, WorkerError
 from edgewise.workers.dask import check_version, worker_name
 from edgewise.workers.executors import Executor, threads_for
 
-#: How often a call is tried, if it fails and if its arguments are gone; calls that are submitted beforehand
-#: for each slot of the workers.
-TRIES, TRIES_WHEN_GONE, AHEAD = 2, 5, 2
+#: How often a call is tried, if it fails; calls that are submitted beforehand for each slot of the workers.
+TRIES, AHEAD = 2, 2
+#: A call whose arguments are gone is tried at least so often and so many seconds; seconds of a pause at most.
+TRIES_WHEN_GONE, SECONDS_WHEN_GONE, LONGEST_PAUSE = 5, 60.0, 5.0
 
 
 class Call(NamedTuple):
@@ -56,6 +59,7 @@ class CallRun:
         self.executor, self.remedy = executor, remedy
         self.final = (OptionError, WorkerError, *final)
         self.tries: Counter[Any] = Counter()
+        self.gone_since: dict[Any, float] = {}
 
     def results(
         self, calls: Iterable[Call], is_ready: Callable[[Call], bool] = lambda call: True
@@ -112,7 +116,12 @@ class CallRun:
         is_gone = isinstance(error, self.executor.gone)
         self.tries[call.name, is_gone] += 1
         tries = self.tries[call.name, is_gone]
-        if tries < (TRIES_WHEN_GONE if is_gone else TRIES):
+        if is_gone:
+            seconds = monotonic() - self.gone_since.setdefault(call.name, monotonic())
+            if tries < TRIES_WHEN_GONE or seconds < SECONDS_WHEN_GONE:
+                sleep(min(0.1 * 2 ** min(tries - 1, 10), LONGEST_PAUSE))
+                return
+        elif tries < TRIES:
             return
         if is_gone or isinstance(error, self.executor.lost):
             problem = f"workers died again and again while they did {call.about}"

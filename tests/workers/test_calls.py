@@ -9,7 +9,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError, OptionError, WorkerError
-from edgewise.workers.calls import TRIES_WHEN_GONE, Call, CallRun, run_call
+from edgewise.workers import calls
+from edgewise.workers.calls import LONGEST_PAUSE, SECONDS_WHEN_GONE, Call, CallRun, run_call
 from edgewise.workers.executors import Completed, PoolExecutor, Shared, Stored, stored_value
 
 
@@ -67,8 +68,17 @@ def failing(error, times, at=3):
     return function, seen
 
 
-@pytest.mark.parametrize("error, times", ((ValueError, 1), (LostError, 1), (GoneError, TRIES_WHEN_GONE - 1)))
-def test_a_call_is_done_again(error, times):
+@pytest.fixture
+def seconds(monkeypatch):
+    """A clock that only pauses move."""
+    now = [0.0]
+    monkeypatch.setattr(calls, "monotonic", lambda: now[0])
+    monkeypatch.setattr(calls, "sleep", lambda pause: now.append(now.pop() + pause))
+    return now
+
+
+@pytest.mark.parametrize("error, times", ((ValueError, 1), (LostError, 1), (GoneError, 12)))
+def test_a_call_is_done_again(error, times, seconds):
     function, seen = failing(error, times)
     run = CallRun(Inline(), "start again")
     found = {call.name: result for call, result in run.results(calls_of(function))}
@@ -85,9 +95,11 @@ def test_a_call_is_done_again(error, times):
         (ClosedError, r"^the workers cannot be reached any more \(no luck\); start again$"),
     ),
 )
-def test_a_call_that_fails(error, words):
+def test_a_call_that_fails(error, words, seconds):
     with pytest.raises(WorkerError, match=words):
-        list(CallRun(Inline(), "start again").results(calls_of(failing(error, 9)[0])))
+        list(CallRun(Inline(), "start again").results(calls_of(failing(error, 99)[0])))
+    waited = SECONDS_WHEN_GONE if error is GoneError else 0
+    assert waited <= seconds[0] <= waited + LONGEST_PAUSE
 
 
 def test_errors_of_edgewise_and_final_ones():
