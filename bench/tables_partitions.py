@@ -6,8 +6,29 @@ from partitions import ARCHIVE, ratios
 from record import results, table
 
 METIS = "METIS k-way"
-#: Names of the graphs of the large table.
-LARGE = {"stencil100": "27-point grid", "rgg20": "random geometric graph", "rmat20": "R-MAT"}
+#: Names of the graphs of the tables of large graphs.
+NAMES = {
+    "stencil100": "27-point grid",
+    "stencil200": "27-point grid",
+    "rgg20": "random geometric graph",
+    "rgg22": "random geometric graph",
+    "delaunay22": "Delaunay triangulation",
+    "rmat20": "R-MAT",
+    "rmat22": "R-MAT",
+    "grid2d2400": "grid of 2400 x 2400",
+}
+#: Phases of the table of a GPU, and their parts in the results; the others run on the CPU.
+PHASES = {
+    "coarsening, s (M edges/s)": ("cluster", "contract"),
+    "refinement": ("refine",),
+    "small levels, on the CPU": (
+        "cluster, small levels",
+        "contract, small levels",
+        "divide",
+        "refine, small levels",
+    ),
+    "the rest": ("rest",),
+}
 
 
 def meshes():
@@ -62,20 +83,63 @@ def walshaw():
 
 
 def large():
-    """Seconds on an H200 and on 16 cores, and cuts, on graphs of millions of edges."""
-    gpu, cpu = (results(f"partitions-{where}")["rows"] for where in ("gpu", "cpu-16"))
-    body = []
-    for row in gpu:
-        if (row["method"], row["seed"]) != ("default", 1):
+    """Seconds on an H200 by phase, beside KaMinPar on the cores of its host, on graphs of 2^22 vertices."""
+    rows, body, shares = results("partitions-22-gpu")["rows"], [], []
+    for row in rows:
+        if row["method"] != "default":
             continue
-        same = {one["method"]: one for one in cpu if (one["graph"], one["k"]) == (row["graph"], row["k"])}
-        mine, others = same.get("default"), [same.get(name) for name in ("KaMinPar", METIS)]
-        seconds = [f"{one['seconds']:.2f}" if one else "" for one in (row, mine, *others)]
-        shares = [f"{row['cut'] / one['cut']:.2f}" if one else "" for one in others]
-        name = f"{LARGE[row['graph']]}, {row['edges'] / 1e6:.1f} M edges"
-        body.append([name, row["k"], *seconds, f"{row['cut']:,}", *shares])
-    places = ["H200, s", "16 cores, s", "KaMinPar, 16 cores, s", "METIS, s"]
-    return table(["graph", "parts", *places, "cut", "of KaMinPar's cut", "of METIS's cut"], body)
+        peer = _same(rows, row, "KaMinPar")
+        shares.append(peer["seconds"] / row["seconds"])
+        seconds = [sum(row["phases"].get(name, 0) for name in names) for names in PHASES.values()]
+        body.append(
+            [
+                f"{NAMES[row['graph']]}, {row['edges'] / 1e6:.1f} M edges",
+                row["k"],
+                f"**{row['seconds']:.2f}**",
+                f"{row['edges'] / 1e6 / row['seconds']:.0f}",
+                *(f"{one:.3f} ({row['edges'] / 1e6 / one:,.0f})" for one in seconds),
+                f"{peer['seconds']:.2f}",
+                f"{shares[-1]:.1f}",
+                f"{row['cut'] / peer['cut']:.2f}",
+            ]
+        )
+    means = [""] * (len(body[0]) - 3)
+    body.append(["geometric mean", *means, f"**{geometric_mean(shares):.1f}**", ""])
+    theirs = ["KaMinPar, 16 cores, s", "its time / ours", "cut / its cut"]
+    return table(["graph", "parts", "H200, s", "M edges/s", *PHASES, *theirs], body)
+
+
+def cores():
+    """Seconds on one core and on 16, beside KaMinPar on 16."""
+    rows, body = results("partitions-cores-cpu")["rows"], []
+    for row in rows:
+        if row["threads"] == 1 or row["method"] not in ("fast", "default"):
+            continue
+        one = next(
+            other
+            for other in rows
+            if (other["graph"], other["method"], other["threads"]) == (row["graph"], row["method"], 1)
+        )
+        peer = _same(rows, row, "KaMinPar")
+        body.append(
+            [
+                f"{NAMES[row['graph']]}, {row['edges'] / 1e6:.1f} M edges",
+                f"`{row['method']}`",
+                f"{one['seconds']:.2f}",
+                f"{row['seconds']:.2f}",
+                f"{one['seconds'] / row['seconds']:.1f}",
+                f"{peer['seconds']:.2f}",
+                f"{row['cut'] / peer['cut']:.2f}",
+            ]
+        )
+    theirs = ["KaMinPar, 16 cores, s", "cut / its cut"]
+    return table(["graph", "preset", "1 core, s", "16 cores, s", "times as fast", *theirs], body)
+
+
+def _same(rows, row, method):
+    """The row of another method for the same graph and number of parts."""
+    wanted = row["graph"], row["k"], method
+    return next(other for other in rows if (other["graph"], other["k"], other["method"]) == wanted)
 
 
 def times():
@@ -101,4 +165,5 @@ TABLES = {
     "partitions-irregular": irregular,
     "partitions-walshaw": walshaw,
     "partitions-large": large,
+    "partitions-cores": cores,
 }
