@@ -345,7 +345,36 @@ def _killed(runs):
     return [sum(run[name] for run in runs) for name in ("kills", "same")]
 
 
+def cluster():
+    """A billion edges by one process that streams, and by workers."""
+    body = []
+    for row in results("cluster-cpu")["rows"]:
+        memory = f"{row['mb'] / 1e3:.2f}", f"{row['mb_of_one_process'] / 1e3:.2f}"
+        traffic = f"{row['gb_read']:.1f}", f"{row['gb_written']:.1f}"
+        rate = f"{row['edges_per_s'] / 1e6:.1f}"
+        times = f"{row['seconds']:.0f}", rate, f"{row['cpu_seconds']:.0f}"
+        body.append([f"`{row['how']}`", *times, *memory, *traffic])
+    memory = ["memory, GB", "of one process"]
+    return table(["", "s", "M edges/s", "CPU s", *memory, "read, GB", "written, GB"], body)
+
+
+def cluster_strings():
+    """Components of strings by workers of a running cluster on 16 cores, beside one process."""
+    body = [
+        [
+            f"{row['workers']} workers" if row["workers"] else "one process",
+            f"{row['s']:.2f}",
+            f"{row['of_one_process']:.1f}",
+            f"{row['cpu_s']:.1f}",
+        ]
+        for row in results("cluster-strings-cpu")["rows"]
+    ]
+    return table(["", "s", "of one process", "CPU s"], body)
+
+
 TABLES = {
+    "cluster": cluster,
+    "cluster-strings": cluster_strings,
     "faults": faults,
     "gpu-methods": gpu_methods,
     "gpu-peers": gpu_peers,

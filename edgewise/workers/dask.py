@@ -40,8 +40,8 @@ class DaskExecutor:
         self.lost: tuple[type[BaseException], ...] = (KilledWorker,)
         self.gone: tuple[type[BaseException], ...] = (GoneError,)
         self.cancelled = CancelledError
-        #: Keys of the futures that have an argument of :meth:`scatter`.
-        self.takes_scattered: set[str] = set()
+        #: By the key of a future: arguments that :meth:`scatter` returned, and what stood for them.
+        self.scattered: dict[str, list[tuple[Scattered, Any]]] = {}
         self.closed: tuple[type[BaseException], ...] = (CancelledError, CommClosedError)
         if getattr(client, "asynchronous", False):
             raise OptionError(f"{argument('client')} is asynchronous; give one that waits for results")
@@ -75,8 +75,8 @@ class DaskExecutor:
     def submit(self, function: Callable, *arguments: Any) -> Any:
         given = [one.future() if isinstance(one, Scattered) else one for one in arguments]
         future = self.client.submit(function, *given, pure=False, **self.needs)
-        if any(isinstance(one, Scattered) for one in arguments):
-            self.takes_scattered.add(future.key)
+        if used := [(one, held) for one, held in zip(arguments, given) if isinstance(one, Scattered)]:
+            self.scattered[future.key] = used
         return future
 
     def scatter(self, value: Any) -> Any:
@@ -84,11 +84,13 @@ class DaskExecutor:
 
     def gather(self, calls: Iterable[Any]) -> list:
         calls = list(calls)
+        used = [pair for one in calls for pair in self.scattered.pop(one.key, ())]
         try:
             return self.client.gather(calls)
         except self.cancelled as error:
-            has_value = not self.takes_scattered.isdisjoint(one.key for one in calls)
-            if has_value and self.client.status == "running":
+            for one, held in used:
+                one.forget(held)
+            if used and self.client.status == "running":
                 raise GoneError("what was handed to the workers has gone with them") from error
             raise
 
@@ -107,7 +109,11 @@ class DaskExecutor:
 
 
 class Scattered:
-    """A value for all workers, which is handed out again when all that had it are gone."""
+    """A value for all workers, which is handed out again when all that had it are gone.
+
+    The scheduler cancels what stands for it then; but not if they die while it is handed out, so a call that
+    finds it lost makes it forgotten.
+    """
 
     def __init__(self, executor: DaskExecutor, value: Any):
         self.executor, self.value, self.held = executor, value, None
@@ -119,6 +125,11 @@ class Scattered:
             client.wait_for_workers(1, timeout=GONE)
             (self.held,) = client.scatter([self.value], broadcast=True, hash=False)
         return self.held
+
+    def forget(self, held: Any) -> None:
+        """Hand the value out again for the next task, if it is still ``held`` that stands for it."""
+        if self.held is held:
+            self.held = None
 
 
 class Watched:
