@@ -114,3 +114,15 @@ def test_without_dask(monkeypatch):
         OptionError, match=r"needs Dask, which is not installed; pip install 'edgewise\[dask\]'"
     ):
         connected("local:2").__enter__()
+
+
+def test_a_value_lost_while_it_was_handed_out_is_handed_out_again(dask):
+    """The scheduler cancels nothing then, and knows no value of that name."""
+    from distributed import Future
+
+    executor = executor_of(dask)
+    value = executor.scatter(41)
+    value.held = Future("nowhere", dask)
+    with pytest.raises(executor.gone):
+        executor.gather([executor.submit(abs, value)])
+    assert executor.gather([executor.submit(abs, value)]) == [41]
