@@ -267,7 +267,12 @@ def as_tables(thing):
         yield pa.Table.from_batches([] if first is None else [first], thing.schema)
         yield from (pa.Table.from_batches([batch]) for batch in thing)
         return
-    table = pa.table(thing)
+    if isinstance(thing, pa.Table):
+        table = thing
+    elif type(thing).__module__.partition(".")[0] == "pandas":
+        table = pa.table(thing)
+    else:  # pa.table would import pandas
+        table = pa.RecordBatchReader.from_stream(thing).read_all()
     for start in range(0, max(table.num_rows, 1), BLOCK):
         yield table.slice(start, BLOCK)
 
