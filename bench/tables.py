@@ -362,7 +362,7 @@ def cluster_strings():
     """Components of strings by workers of a running cluster on 16 cores, beside one process."""
     body = [
         [
-            f"{row['workers']} workers" if row["workers"] else "one process",
+            f"{row['workers']} worker{'s' * (row['workers'] > 1)}" if row["workers"] else "one process",
             f"{row['s']:.2f}",
             f"{row['of_one_process']:.1f}",
             f"{row['cpu_s']:.1f}",

@@ -13,8 +13,8 @@ Ends are stored as roots, so a path is walked once (*implicit path compression*,
 a group shrinks where it is; nothing moves between groups.  The giant tree of a later phase takes no edge: all
 of its edges are offered to the trees at their other ends, and millions of offers to one root are saved.
 
-A round waits for memory most of the time.  Each lane therefore reads two edges at a time, and the paths from
-their four ends to the roots step by step together.
+A round waits for memory most of the time.  A lane therefore walks the paths from both ends of an edge to
+their roots together, step by step, and reads two edges at a time where it hooks.
 
 The first round, in which every vertex is a tree, is that of :mod:`~edgewise.forest.first_edges`.  Where the
 vertices are many, the trees are renumbered after it (:mod:`~edgewise.forest.renumbering`).

@@ -82,8 +82,8 @@ def level_of(graph, sizes, scale):
     else:
         weights, total = _checked_weights(graph, weights, scale)
     none = arrays.empty(0, neighbours.dtype, where)
-    are_ones = sizes.strides == (0,)
-    sizes = arrays.full(len(sizes), 1, np.int64, where) if are_ones else arrays.move(sizes, where)
+    is_one_number = sizes.strides == (0,) and len(sizes) > 0  # a view, with nothing to copy
+    sizes = arrays.full(len(sizes), sizes[0], np.int64, where) if is_one_number else arrays.move(sizes, where)
     level = Level(offsets, neighbours, weights, sizes, none)
     return with_rows(level), total
 

@@ -60,6 +60,7 @@ class CallRun:
         self.final = (OptionError, WorkerError, *final)
         self.tries: Counter[Any] = Counter()
         self.gone_since: dict[Any, float] = {}
+        self.paused = 0  # times, since a call has ended well
 
     def results(
         self, calls: Iterable[Call], is_ready: Callable[[Call], bool] = lambda call: True
@@ -79,6 +80,7 @@ class CallRun:
                     failed = error
                 del future  # the worker may forget the result
                 if failed is None:
+                    self.paused = 0
                     yield call, found
                     del found
                 else:
@@ -119,7 +121,9 @@ class CallRun:
         if is_gone:
             seconds = monotonic() - self.gone_since.setdefault(call.name, monotonic())
             if tries < TRIES_WHEN_GONE or seconds < SECONDS_WHEN_GONE:
-                sleep(min(0.1 * 2 ** min(tries - 1, 10), LONGEST_PAUSE))
+                if tries > self.paused:  # once for all calls whose arguments have gone together
+                    self.paused = tries
+                    sleep(min(0.1 * 2 ** min(tries - 1, 10), LONGEST_PAUSE))
                 return
         elif tries < TRIES:
             return

@@ -86,6 +86,22 @@ def test_a_call_is_done_again(error, times, seconds):
     assert len(seen) == 6 + times
 
 
+def test_calls_whose_arguments_are_gone_together_pause_once(seconds):
+    gone, seen = set(), []
+
+    def function(number):
+        seen.append(number)
+        if number not in gone:
+            gone.add(number)
+            raise GoneError("no luck")
+        return number**2
+
+    run = CallRun(Inline(), "start again")
+    found = {call.name: result for call, result in run.results(calls_of(function))}
+    assert found == {number: number**2 for number in range(6)} and len(seen) == 12
+    assert seconds[0] < 0.1 * len(found)
+
+
 @pytest.mark.parametrize(
     "error, words",
     (
