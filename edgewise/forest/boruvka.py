@@ -14,7 +14,8 @@ a group shrinks where it is; nothing moves between groups.  The giant tree of a 
 of its edges are offered to the trees at their other ends, and millions of offers to one root are saved.
 
 A round waits for memory most of the time.  A lane therefore walks the paths from both ends of an edge to
-their roots together, step by step, and reads two edges at a time where it hooks.
+their roots together, step by step, and reads two edges at a time where it hooks.  A thread of the CPU starts
+to read the parents and offers of an edge some edges before it needs them.
 
 The first round, in which every vertex is a tree, is that of :mod:`~edgewise.forest.first_edges`.  Where the
 vertices are many, the trees are renumbered after it (:mod:`~edgewise.forest.renumbering`).
@@ -27,9 +28,12 @@ import numpy as np
 
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import arrays, barrier_wait, device, load, parallel_region, store
+from edgewise.device.prefetch import prefetch
 from edgewise.device.warps import warp_barrier, warp_rank, warp_size
 from edgewise.forest.filter import (
     NO_FILTER,
+    OFFERS_AHEAD,
+    PARENTS_AHEAD,
     SAMPLE,
     Entries,
     entry_at,
@@ -73,6 +77,13 @@ def edge_at(slot, lists):
 
 
 @device
+def prefetch_offers(slot, last, trees, lists):
+    """Start to read what was offered to the ends of an edge."""
+    prefetch(trees.offers, lists.ones[min(slot, last)])
+    prefetch(trees.offers, lists.others[min(slot, last)])
+
+
+@device
 def take_group(group, lane, trees, lists):
     """Hook the trees whose first edges are in a group's list; a lane reads two edges at a time.
 
@@ -82,6 +93,9 @@ def take_group(group, lane, trees, lists):
     end = start + lists.counts[group]
     for slot in range(start + lane, end, 2 * lanes):
         second = min(slot + lanes, end - 1)
+        if lanes == 1:
+            prefetch_offers(slot + OFFERS_AHEAD, end - 1, trees, lists)
+            prefetch_offers(slot + OFFERS_AHEAD + 1, end - 1, trees, lists)
         ends, word, entry = edge_at(slot, lists)
         ends_2, word_2, entry_2 = edge_at(second, lists)
         firsts = are_first(trees, ends, word, entry)
@@ -89,6 +103,17 @@ def take_group(group, lane, trees, lists):
         take(trees, ends, entry, firsts)
         if second == slot + lanes:
             take(trees, ends_2, entry_2, firsts_2)
+
+
+@device
+def prefetch_roots(slot, last, trees, lists):
+    """Start to read the parents at the ends of an edge far on, and the offers of an edge less far on."""
+    ahead = min(slot + PARENTS_AHEAD, last)
+    prefetch(trees.parent, lists.ones[ahead])
+    prefetch(trees.parent, lists.others[ahead])
+    ahead = min(slot + OFFERS_AHEAD, last)
+    prefetch(trees.offers, trees.parent[lists.ones[ahead]])
+    prefetch(trees.offers, trees.parent[lists.others[ahead]])
 
 
 @device
@@ -104,6 +129,8 @@ def offer_group(group, lane, trees, lists, giant, is_listed):
     count = lists.counts[group]
     for step in range(0, count, lanes):
         slot = start + min(step + lane, count - 1)
+        if lanes == 1:
+            prefetch_roots(slot, start + count - 1, trees, lists)
         word, entry = lists.words[slot], entry_at(slot, lists)
         ends = np.int64(lists.ones[slot]), np.int64(lists.others[slot])
         if is_numbered:

@@ -25,8 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.components.sampling import LABEL, VOTERS, vote
-from edgewise.device import arrays, device, each, store
+from edgewise.device import arrays, device, each, store, threads
 from edgewise.device.launch import WARP, processors
+from edgewise.device.prefetch import prefetch
 from edgewise.device.target import SIMULATED
 from edgewise.device.warps import (
     ballot,
@@ -44,8 +45,10 @@ from edgewise.primitives.rows import row_from, row_of
 
 #: Words of the sample; a share of the edges from which on nothing is filtered.
 SAMPLE, NO_FILTER = 2048, 0.7
-#: Entries of a tile on the CPU, where each is a group, and on a GPU; groups for each multiprocessor.
-CPU_TILE, TILE, GROUPS = 1 << 15, 1 << 10, 64
+#: How far ahead of an edge the CPU starts to read the parents of its ends, and what was offered to them.
+PARENTS_AHEAD, OFFERS_AHEAD = 16, 8
+#: Entries of a tile on the CPU and on a GPU; groups for each thread of the CPU and each multiprocessor.
+CPU_TILE, TILE, CPU_GROUPS, GROUPS = 1 << 15, 1 << 10, 8, 64
 
 
 class Entries(NamedTuple):
@@ -320,6 +323,11 @@ def list_group(group, lane, entries, trees, lists, phase, by_rows):
         for step in range(0, count, lanes):
             item = min(step + lane, count - 1)
             entry = first + item if reads_all and not lists_outside else lists.words[at + item]
+            if lanes == 1 and phase.grown == 0 and not reads_all:
+                ahead = lists.words[at + min(item + OFFERS_AHEAD, count - 1)]
+                prefetch(trees.offers, entries.targets[ahead])
+                if not has_rows:
+                    prefetch(trees.offers, entries.sources[ahead])
             target = np.int64(entries.targets[entry])
             if has_rows:
                 source = row_in_warp(row, entry, lane, entries.offsets)
@@ -415,8 +423,9 @@ def new_lists(n_vertices, entries, words_only=False):
     where, kind, n_entries = arrays.device_of(entries.targets), entries.targets.dtype, len(entries.targets)
     tile = CPU_TILE if where == "cpu" else TILE
     n_tiles = max(1, -(-n_entries // tile))
-    n_groups = n_tiles if where == "cpu" else min(n_tiles, GROUPS * processors(where))
-    capacity = -(-n_tiles // n_groups) * tile
+    most = CPU_GROUPS * threads.count() if where == "cpu" else GROUPS * processors(where)
+    tiles_of_group = -(-n_tiles // most)
+    n_groups, capacity = -(-n_tiles // tiles_of_group), tiles_of_group * tile
     slots, first_rows = n_groups * capacity, arrays.empty(n_tiles if len(entries.offsets) else 0, kind, where)
     if len(entries.offsets):
         mark_first_rows(n_vertices, entries.offsets, tile, first_rows)
