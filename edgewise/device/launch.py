@@ -15,6 +15,7 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
+from edgewise.collection import collection_paused
 from edgewise.device import arrays, cache
 from edgewise.device import numba_internals as internals
 from edgewise.device.target import SIMULATED, cuda_compiler, one_compiler
@@ -274,7 +275,7 @@ def _compile(function, kinds, capability):
 
     cuda = cuda_compiler()
     signature = (types.int64, types.Tuple([_numba_type(kind) for kind in kinds]))
-    with internals.compiling_for(capability), internals.collection_paused():
+    with internals.compiling_for(capability), collection_paused():
         text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=capability, output="ptx")
     return text
 

@@ -28,7 +28,6 @@ processes compile two signatures at the same time, the index can name the other 
 runs with arguments of wrong types.
 """
 
-import gc
 import os
 import pickle
 from contextlib import contextmanager
@@ -44,6 +43,8 @@ from numba.core.errors import LoweringError, UnsupportedError
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
 
+from edgewise.collection import collection_paused
+
 #: Whether every fallback is forced.
 PUBLIC_ONLY = os.environ.get("EDGEWISE_PUBLIC_ONLY", "0") not in ("", "0")
 
@@ -55,18 +56,6 @@ def _private(module, *names):
     except ImportError:
         found = None
     return [None if PUBLIC_ONLY else getattr(found, name, None) for name in names]
-
-
-@contextmanager
-def collection_paused():
-    """Context without garbage collection, which takes a tenth of the time of compiling."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 # -- device functions without machine code of their own -----------------------------------------------------

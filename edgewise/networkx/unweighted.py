@@ -6,6 +6,7 @@ import warnings
 import networkx as nx
 import numpy as np
 
+from edgewise.collection import collection_paused
 from edgewise.networkx.breadth_first import NO_LIMIT, Search, TwoSearches
 from edgewise.networkx.registry import IS_3_7, LESS, MANY_NODES, implements
 
@@ -41,6 +42,7 @@ def lengths_in_order(G, found):
     return dict(zip(G.names(found.order), found.levels[found.order].tolist()))
 
 
+@collection_paused()
 def paths_in_order(G, found, *, turned=False):
     """Dict of the paths that a search found, from its source, or to it if ``turned``."""
     names, before = G.names(found.order), found.parents[found.order]
