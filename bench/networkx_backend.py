@@ -9,8 +9,8 @@ a first call, which converts the graph, and of a call when the graph is in Netwo
 earlier calls are dropped.  All times are of the processor, of all threads together: other programs that run
 change them little, and those of this backend, which uses all cores, are the sum over the cores.  Each is the
 least of ``--runs`` calls, or of one where it takes longer than ``--long`` seconds.  A call that takes longer
-than ``--limit`` seconds is ended, and an iterator over the searches from all nodes is read up to the 20th.  Other
-backends run in a process of their own, which is ended after three times the limit.
+than ``--limit`` seconds is ended, and an iterator over the searches from all nodes is read up to the 20th.
+Other backends run in a process of their own, which is ended after three times the limit.
 """
 
 import argparse
