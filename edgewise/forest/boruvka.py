@@ -129,7 +129,7 @@ def offer_group(group, lane, trees, lists, giant, is_listed):
     count = lists.counts[group]
     for step in range(0, count, lanes):
         slot = start + min(step + lane, count - 1)
-        if lanes == 1:
+        if lanes == 1 and len(trees.numbers) == 0:
             prefetch_roots(slot, start + count - 1, trees, lists)
         word, entry = lists.words[slot], entry_at(slot, lists)
         ends = np.int64(lists.ones[slot]), np.int64(lists.others[slot])
