@@ -39,6 +39,7 @@ class Scheduler:
         self.turn.notify_all()
 
     def run(self, *tasks):
+        self.running = None  # a new thread may have the identifier of one that has ended
         ready = threading.Barrier(len(tasks) + 1)
         threads = [threading.Thread(target=self._work, args=(n, task, ready)) for n, task in enumerate(tasks)]
         for thread in threads:

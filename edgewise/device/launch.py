@@ -15,11 +15,11 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from edgewise.collection import collection_paused
 from edgewise.device import arrays, cache
 from edgewise.device import numba_internals as internals
 from edgewise.device.target import SIMULATED, cuda_compiler, one_compiler
 from edgewise.errors import DeviceError, argument
+from edgewise.garbage_collection import collection_paused
 
 #: Threads per block (the simulator starts a Python thread for each).
 BLOCK = 64 if SIMULATED else 256

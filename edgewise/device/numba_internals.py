@@ -43,7 +43,7 @@ from numba.core.errors import LoweringError, UnsupportedError
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
 
-from edgewise.collection import collection_paused
+from edgewise.garbage_collection import collection_paused
 
 #: Whether every fallback is forced.
 PUBLIC_ONLY = os.environ.get("EDGEWISE_PUBLIC_ONLY", "0") not in ("", "0")

@@ -56,6 +56,7 @@ from edgewise.forest.trees import (
     make_roots,
     offer,
     offer_position,
+    prefetch_offers,
     roots_of,
     take,
 )
@@ -77,13 +78,6 @@ def edge_at(slot, lists):
 
 
 @device
-def prefetch_offers(slot, last, trees, lists):
-    """Start to read what was offered to the ends of an edge."""
-    prefetch(trees.offers, lists.ones[min(slot, last)])
-    prefetch(trees.offers, lists.others[min(slot, last)])
-
-
-@device
 def take_group(group, lane, trees, lists):
     """Hook the trees whose first edges are in a group's list; a lane reads two edges at a time.
 
@@ -94,8 +88,9 @@ def take_group(group, lane, trees, lists):
     for slot in range(start + lane, end, 2 * lanes):
         second = min(slot + lanes, end - 1)
         if lanes == 1:
-            prefetch_offers(slot + OFFERS_AHEAD, end - 1, trees, lists)
-            prefetch_offers(slot + OFFERS_AHEAD + 1, end - 1, trees, lists)
+            for ahead in range(slot + OFFERS_AHEAD, slot + OFFERS_AHEAD + 2):
+                later = min(ahead, end - 1)
+                prefetch_offers(trees, (lists.ones[later], lists.others[later]))
         ends, word, entry = edge_at(slot, lists)
         ends_2, word_2, entry_2 = edge_at(second, lists)
         firsts = are_first(trees, ends, word, entry)
@@ -107,13 +102,12 @@ def take_group(group, lane, trees, lists):
 
 @device
 def prefetch_roots(slot, last, trees, lists):
-    """Start to read the parents at the ends of an edge far on, and the offers of an edge less far on."""
-    ahead = min(slot + PARENTS_AHEAD, last)
-    prefetch(trees.parent, lists.ones[ahead])
-    prefetch(trees.parent, lists.others[ahead])
-    ahead = min(slot + OFFERS_AHEAD, last)
-    prefetch(trees.offers, trees.parent[lists.ones[ahead]])
-    prefetch(trees.offers, trees.parent[lists.others[ahead]])
+    """Start to read the parents at the ends of a later edge, and the offers at those of a nearer one."""
+    later = min(slot + PARENTS_AHEAD, last)
+    prefetch(trees.parent, lists.ones[later])
+    prefetch(trees.parent, lists.others[later])
+    nearer = min(slot + OFFERS_AHEAD, last)
+    prefetch_offers(trees, (trees.parent[lists.ones[nearer]], trees.parent[lists.others[nearer]]))
 
 
 @device

@@ -27,7 +27,6 @@ import numpy as np
 from edgewise.components.sampling import LABEL, VOTERS, vote
 from edgewise.device import arrays, device, each, store, threads
 from edgewise.device.launch import WARP, processors
-from edgewise.device.prefetch import prefetch
 from edgewise.device.target import SIMULATED
 from edgewise.device.warps import (
     ballot,
@@ -40,7 +39,7 @@ from edgewise.device.warps import (
 )
 from edgewise.forest.order import LARGEST, POSITION_BITS, key_of, word_of
 from edgewise.forest.renumbering import tree_of
-from edgewise.forest.trees import offer, root_of
+from edgewise.forest.trees import offer, prefetch_offers, root_of
 from edgewise.primitives.rows import row_from, row_of
 
 #: Words of the sample; a share of the edges from which on nothing is filtered.
@@ -308,6 +307,7 @@ def list_group(group, lane, entries, trees, lists, phase, by_rows):
     bounds = phase.limits[max(phase.number - 1, 0)], up_to, phase.number == 0
     reads_all = up_to == LARGEST and by_rows == 0
     lists_outside = reads_all and lanes == 1 and len(phase.in_giant) > 0
+    prefetches = lanes == 1 and len(trees.offers) > 0 and phase.grown == 0 and not reads_all
     for first in range(group * tile, n_entries, len(lists.counts) * tile):
         end, at = min(first + tile, n_entries), start + kept
         if has_rows:
@@ -323,11 +323,9 @@ def list_group(group, lane, entries, trees, lists, phase, by_rows):
         for step in range(0, count, lanes):
             item = min(step + lane, count - 1)
             entry = first + item if reads_all and not lists_outside else lists.words[at + item]
-            if lanes == 1 and phase.grown == 0 and not reads_all:
-                ahead = lists.words[at + min(item + OFFERS_AHEAD, count - 1)]
-                prefetch(trees.offers, entries.targets[ahead])
-                if not has_rows:
-                    prefetch(trees.offers, entries.sources[ahead])
+            if prefetches:
+                later = lists.words[at + min(item + OFFERS_AHEAD, count - 1)]
+                prefetch_offers(trees, (entries.targets[later], row if has_rows else entries.sources[later]))
             target = np.int64(entries.targets[entry])
             if has_rows:
                 source = row_in_warp(row, entry, lane, entries.offsets)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_min
+from edgewise.device.prefetch import prefetch
 from edgewise.forest.order import LARGEST
 from edgewise.primitives.marks import marked, new_marks
 
@@ -69,6 +70,14 @@ def roots_of(parent, ends):
         one, other = above
         above = np.int64(parent[one]), np.int64(parent[other])
     return one, other
+
+
+@device
+def prefetch_offers(trees, ends):
+    """Start to read what was offered to two trees."""
+    one, other = ends
+    prefetch(trees.offers, one)
+    prefetch(trees.offers, other)
 
 
 @device

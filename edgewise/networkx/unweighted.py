@@ -6,7 +6,7 @@ import warnings
 import networkx as nx
 import numpy as np
 
-from edgewise.collection import collection_paused
+from edgewise.garbage_collection import collection_paused
 from edgewise.networkx.breadth_first import NO_LIMIT, Search, TwoSearches
 from edgewise.networkx.registry import IS_3_7, LESS, MANY_NODES, implements
 

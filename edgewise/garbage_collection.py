@@ -9,7 +9,7 @@ from contextlib import contextmanager
 def collection_paused() -> Iterator[None]:
     """Context, or decorator, without garbage collection.
 
-    Searches for garbage look at all containers that there are, such as those of a large NetworkX graph: they
+    A collection looks at all containers that there are, such as those of a large NetworkX graph.  Collections
     take a tenth of the time of compiling, and two thirds of that of making a list for each node.
     """
     enabled = gc.isenabled()
