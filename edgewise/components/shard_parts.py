@@ -11,6 +11,7 @@ A vertex that has no other edge than one to itself is a pair with itself.  Strin
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,11 +20,13 @@ import numpy as np
 from edgewise.components.file_stream import FileStream, Plan
 from edgewise.components.id_mapping import DenseIds, SparseIds, StringIds
 from edgewise.components.tasks import TaskFolder
-from edgewise.device import arrays
+from edgewise.device import arrays, threads
+from edgewise.ingest.arrow import arrow_array
+from edgewise.primitives.thread_pool import ThreadPool
 from edgewise.workers import device_team
 
 #: Rows of a block of a part.
-BLOCK = 1 << 20
+BLOCK = 1 << 18
 #: Columns of the ids in a part, and how they are read.
 ENDS = ("source", "target")
 READING = {"source": "source", "target": "target", "where": None, "null": "error"}
@@ -39,9 +42,14 @@ def merged_part(folder: TaskFolder, name: str, *, parts: list[str], how: dict) -
     return Part(merged_files(folder, parts), merged_plan(folder, parts, how)).write(folder, name, parts)
 
 
+def part_file(part: str) -> str:
+    """Name of the file with the table of a part."""
+    return f"{part}.pairs.arrow"
+
+
 def merged_files(folder, parts):
     """The files of parts, as a :class:`Part` takes them."""
-    paths = [str(folder.file(f"{part}.parquet")) for part in parts]
+    paths = [str(folder.file(part_file(part))) for part in parts]
     return {"paths": paths, "first": paths[0]}
 
 
@@ -95,13 +103,19 @@ class PartOfStream:
         read = [(one["edges"], one["rows"], one["kept_any"]) for one in self.facts] or read
         edges, rows, kept = zip(*read)
         facts = {"ids": kind, "edges": sum(edges), "rows": sum(rows), "kept_any": any(kept)}
-        facts["numbers"] = self._write_part(pairs, folder, name)
-        if kind == "strings":
-            from edgewise.components.shard_strings import write_strings
+        with ThreadPoolExecutor(1) as pool:
+            strings = None
+            if kind == "strings":
+                strings = pool.submit(self._write_strings, pairs, folder, name, threads.count())
+            facts["numbers"] = self._write_part(pairs, folder, name)
+            return facts if strings is None else facts | strings.result()
 
-            of_all = self.how["pieces"], self.how["is_first"]
-            facts |= write_strings(folder, name, pairs.ids.numbers.ids(), *of_all)
-        return facts
+    def _write_strings(self, pairs, folder, name, n_threads):
+        """Write the strings of the part, while its table is written; return facts."""
+        from edgewise.components.shard_strings import write_strings
+
+        threads.use(n_threads)
+        return write_strings(folder, name, pairs.ids.numbers.ids(), self.how["pieces"], self.how["is_first"])
 
     def _write_part(self, pairs: Any, folder: TaskFolder, name: str) -> int:
         """Write the part; return the number of vertex numbers."""
@@ -144,14 +158,22 @@ def joined_pairs(labels, marks):
 
     ``marks`` are overwritten.
     """
-    for first in range(0, len(labels), BLOCK):
-        block = labels[first : first + BLOCK]
-        vertices = np.arange(first, first + len(block), dtype=labels.dtype)
-        others = np.flatnonzero(block != vertices)
-        vertices, roots = vertices[others], block[others]
-        marks[vertices], marks[roots] = 0, 0
-        yield vertices, roots
+    pool = ThreadPool(-(-len(labels) // BLOCK))
+    together = pool.n_workers * BLOCK
+    for start in range(0, len(labels), together):
+        firsts = range(start, min(start + together, len(labels)), BLOCK)
+        yield from pool.starmap(_joined_block, [(labels, marks, first) for first in firsts])
     yield from single_pairs(marks)
+
+
+def _joined_block(labels, marks, first):
+    """The vertices of a block that are not roots, and their roots."""
+    block = labels[first : first + BLOCK]
+    vertices = np.arange(first, first + len(block), dtype=labels.dtype)
+    others = np.flatnonzero(block != vertices)
+    vertices, roots = vertices[others], block[others]
+    marks[vertices], marks[roots] = 0, 0
+    return vertices, roots
 
 
 def single_pairs(marks):
@@ -166,20 +188,16 @@ def single_pairs(marks):
 def table_writer(folder, name, kinds):
     """Context with a function that appends columns of the types ``kinds`` to the table of a task."""
     import pyarrow as pa
-    import pyarrow.parquet as parquet
 
-    types = {column: pa.from_numpy_dtype(np.dtype(kind)) for column, kind in kinds.items()}
-    schema = pa.schema([pa.field(column, kind) for column, kind in types.items()])
-    with (
-        folder.written(f"{name}.parquet") as part,
-        parquet.ParquetWriter(part, schema, compression="none", use_dictionary=False) as writer,
-    ):
+    types = [pa.from_numpy_dtype(np.dtype(kind)) for kind in kinds.values()]
+    schema = pa.schema(list(zip(kinds, types)))
+    with folder.written(part_file(name)) as path, pa.ipc.new_file(str(path), schema) as writer:
 
         def write(*columns):
             if not len(columns[0]):
                 return
-            given = zip(columns, kinds.values(), types.values())
-            values = [pa.array(column.astype(kind, copy=False), type=to) for column, kind, to in given]
-            writer.write_table(pa.Table.from_arrays(values, schema=schema))
+            given = zip(columns, kinds.values())
+            values = [arrow_array(column.astype(kind, copy=False)) for column, kind in given]
+            writer.write_batch(pa.record_batch(values, schema=schema))
 
         yield write

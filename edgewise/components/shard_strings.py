@@ -17,20 +17,25 @@ Every string is sent once, from its part to its dictionary; the other steps send
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
-from edgewise.components.shard_parts import ENDS, table_writer
+from edgewise.components.shard_parts import ENDS, part_file, table_writer
 from edgewise.components.tasks import TaskFolder
 from edgewise.device import each
 from edgewise.index_type import index_type
-from edgewise.ingest.hashing import hash_bytes
-from edgewise.ingest.string_order import strings_of
+from edgewise.ingest.arrow import arrow_array, numpy_array
+from edgewise.ingest.hashing import copy_bytes, hash_bytes
+from edgewise.ingest.string_order import Strings, strings_of
+from edgewise.primitives.counting_sort import counting_order, gather
 
 HALF = np.uint64(32)
 #: Bytes of strings up to which Arrow's short offsets serve.
 MOST_BYTES = (1 << 31) - 1
+#: Files in which a part has the pieces of its strings; each is written by a thread.
+FILES = 4
 
 
 @each
@@ -47,19 +52,57 @@ def write_strings(folder: TaskFolder, name: str, ids: Any, pieces: int, is_first
     """
     import pyarrow as pa
 
-    if is_first:
-        write_column(folder, f"{order_of(name)}.arrow", ids)
-    found = np.empty(len(ids), np.uint16)
+    found = np.empty(len(ids), np.int64)
     if len(ids):
         piece_of(len(ids), strings_of(ids), np.uint64(pieces), found)
-    order = np.argsort(found, kind="stable").astype(np.uint32)
-    ends = np.cumsum(np.bincount(found, minlength=pieces))
-    schema = pa.schema([("id", ids.type), ("number", pa.uint32())])
-    with folder.written(f"{name}.ids.arrow") as path, pa.ipc.new_file(str(path), schema) as writer:
-        for start, stop in zip([0, *ends[:-1].tolist()], ends.tolist()):
-            numbers = pa.array(order[start:stop])
-            writer.write_batch(pa.record_batch([ids.take(numbers), numbers], schema=schema))
+    with ThreadPoolExecutor(FILES + 1) as pool:
+        writing = [pool.submit(write_column, folder, f"{order_of(name)}.arrow", ids)] if is_first else []
+        order = counting_order(found, pieces + 1)
+        ends = np.cumsum(np.bincount(found, minlength=pieces)).tolist()
+        columns = [taken(ids, order), arrow_array(order.astype(np.uint32))]
+        whole = pa.record_batch(columns, ["id", "number"])
+        batches = [whole.slice(start, stop - start) for start, stop in zip([0, *ends[:-1]], ends)]
+        for file, path in enumerate(piece_files(name, pieces)):
+            writing.append(pool.submit(write_batches, folder, path, batches[file::FILES]))
+        for one in writing:
+            one.result()
     return {"type": str(ids.type)}
+
+
+def piece_files(part: str, pieces: int) -> list[str]:
+    """Names of the files of the strings of a part, which have every :data:`FILES`-th piece each."""
+    return [f"{part}.ids-{file}.arrow" for file in range(min(FILES, pieces))]
+
+
+def write_batches(folder: TaskFolder, name: str, batches: list) -> None:
+    """Write a file of record batches, at least one."""
+    import pyarrow as pa
+
+    with folder.written(name) as path, pa.ipc.new_file(str(path), batches[0].schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+@each
+def copy_string(item, strings, rows, copies):
+    """Copy the string of a row to its place."""
+    start = strings.starts[rows[item]]
+    length = strings.starts[rows[item] + 1] - start
+    copy_bytes(strings.text, start, copies.text, copies.starts[item], length)
+
+
+def taken(ids: Any, rows: np.ndarray) -> Any:
+    """``ids.take(rows)`` by all threads, for an Arrow array of strings without missing ones."""
+    import pyarrow as pa
+
+    if not len(rows):
+        return ids.slice(0, 0)
+    strings = strings_of(ids)
+    starts = np.zeros(len(rows) + 1, strings.starts.dtype)
+    np.cumsum(gather(np.diff(strings.starts), rows), out=starts[1:])
+    text = np.empty(int(starts[-1]), np.uint8)
+    copy_string(len(rows), strings, rows, Strings(starts, text))
+    return pa.Array.from_buffers(ids.type, len(rows), [None, pa.py_buffer(starts), pa.py_buffer(text)])
 
 
 def order_of(part: str) -> str:
@@ -71,34 +114,35 @@ def write_column(folder: TaskFolder, name: str, ids: Any) -> None:
     """Write a file with one column of strings."""
     import pyarrow as pa
 
-    schema = pa.schema([("id", ids.type)])
-    with folder.written(name) as path, pa.ipc.new_file(str(path), schema) as writer:
-        writer.write_batch(pa.record_batch([ids], schema=schema))
+    write_batches(folder, name, [pa.record_batch([ids], ["id"])])
 
 
-def _pieces_of(folder, part):
-    """The file of the strings of a part, mapped: a batch for each piece."""
+def _piece(folder, part, piece):
+    """The strings of a part in one piece, and their numbers in the part: a record batch, mapped."""
     import pyarrow as pa
 
-    return pa.ipc.open_file(pa.memory_map(str(folder.file(f"{part}.ids.arrow"))))
+    path = folder.file(piece_files(part, FILES)[piece % FILES])
+    return pa.ipc.open_file(pa.memory_map(str(path))).get_batch(piece // FILES)
 
 
 def dictionary(folder: TaskFolder, name: str, *, parts: list[str], piece: int) -> dict:
     """Task: number the strings of one piece in the order of the parts, and note which are new in each."""
     from edgewise.ingest.arrow import ColumnNumbers
 
-    batches = [_pieces_of(folder, part).get_batch(piece) for part in parts]
+    batches = [_piece(folder, part, piece) for part in parts]
     kind = batches[0].column("id").type
     numbers = ColumnNumbers(kind, kind, -(-sum(map(len, batches)) // 2))
-    entries, firsts = [np.empty(0, np.uint32)], [np.empty(0, np.uint32)]
+    none = np.empty(0, np.uint32)
+    entries, rows, firsts = [none], [none], [none]
     for batch in batches:
         known = numbers.strings.count
-        found = numbers.add_column(batch.column("id")) if len(batch) else np.empty(0, np.uint32)
+        found = numbers.add_column(batch.column("id")) if len(batch) else none
         entries.append(found)
-        firsts.append(batch.column("number").to_numpy()[found >= known])
-    write_array(folder, f"{name}.entries.npy", np.concatenate(entries))
-    write_array(folder, f"{name}.firsts.npy", np.concatenate(firsts))
-    return {"rows": [len(one) for one in entries[1:]], "new": [len(one) for one in firsts[1:]]}
+        rows.append(np.flatnonzero(found >= known).astype(np.uint32))
+        firsts.append(numpy_array(batch.column("number"))[rows[-1]])
+    for column, found in ("entries", entries), ("rows", rows), ("firsts", firsts):
+        write_array(folder, f"{name}.{column}.npy", np.concatenate(found))
+    return {"entries": [len(one) for one in entries[1:]], "new": [len(one) for one in firsts[1:]]}
 
 
 def write_array(folder: TaskFolder, name: str, array: np.ndarray) -> None:
@@ -108,68 +152,93 @@ def write_array(folder: TaskFolder, name: str, array: np.ndarray) -> None:
 
 
 def _slice(folder, dictionary, column, position):
-    """The entries or firsts of one part in a dictionary; the rows of the parts before come first."""
-    counts = folder.facts_of(dictionary)[{"entries": "rows", "firsts": "new"}[column]]
+    """A column of one part in a dictionary, behind those of the parts before.
+
+    ``entries`` are the numbers that the strings of the part have in the dictionary, ``rows`` are those of the
+    strings that are new, and ``firsts`` their numbers in the part.
+    """
+    counts = folder.facts_of(dictionary)["entries" if column == "entries" else "new"]
     start = sum(counts[:position])
-    mapped = np.load(folder.file(f"{dictionary}.{column}.npy"), mmap_mode="r")
-    return mapped[start : start + counts[position]]
+    return _mapped(folder, f"{dictionary}.{column}.npy")[start : start + counts[position]]
+
+
+def _mapped(folder, name):
+    """The array in a file, mapped."""
+    return np.asarray(np.load(folder.file(name), mmap_mode="r"))
 
 
 def order(folder: TaskFolder, name: str, *, part: str, position: int, dictionaries: list[str]) -> dict:
-    """Task: rank the strings that are new in a part, and write them in this order."""
+    """Task: rank the strings that are new in a part, and write them in this order.
+
+    The ranks are written by dictionary, as the strings are found there.
+    """
     import pyarrow as pa
 
-    is_new = np.zeros(folder.facts_of(part)["numbers"], bool)
-    for one in dictionaries:
-        is_new[_slice(folder, one, "firsts", position)] = True
-    ranks = np.cumsum(is_new, dtype=np.uint32) - is_new.astype(np.uint32)
+    firsts = [_slice(folder, one, "firsts", position) for one in dictionaries]
+    is_new = np.zeros(folder.facts_of(part)["numbers"], np.uint8)
+    for numbers in firsts:
+        is_new[numbers] = 1
+    ends = np.cumsum(is_new, dtype=np.uint32)
+    ranks = np.concatenate([ends[numbers] - 1 for numbers in firsts])
     write_array(folder, f"{name}.ranks.npy", ranks)
-    pieces, new, found = _pieces_of(folder, part), [], [np.empty(0, np.uint32)]
-    for piece in range(pieces.num_record_batches):
-        batch = pieces.get_batch(piece)
-        numbers = batch.column("number").to_numpy()
-        chosen = np.flatnonzero(is_new[numbers])
-        new.append(batch.column("id").take(pa.array(chosen)))
-        found.append(ranks[numbers[chosen]])
-    places = np.concatenate(found)
-    rows = np.empty(len(places), np.uint32)
-    rows[places] = np.arange(len(places), dtype=np.uint32)
-    ids = pa.concat_arrays(new).take(pa.array(rows))
+    new = []
+    for piece, one in enumerate(dictionaries):
+        rows = _slice(folder, one, "rows", position)
+        new.append(_piece(folder, part, piece).column("id").take(arrow_array(rows)))
+    rows = np.empty(len(ranks), np.int64)
+    rows[ranks] = np.arange(len(ranks))
+    ids = taken(pa.concat_arrays(new), rows)
     write_column(folder, f"{name}.arrow", ids)
     return {"new": len(ids), "bytes": ids.nbytes}
 
 
-def numbered(folder: TaskFolder, name: str, *, dictionary: str, orders: list[str], bases: list[int]) -> dict:
-    """Task: the numbers of the strings of a dictionary, in its order; the ranks count from ``bases``."""
-    kind = index_type(bases[-1])
-    numbers: list[Any] = [np.empty(0, kind)]
-    for position, one in enumerate(orders):
-        found = _slice(folder, dictionary, "firsts", position)
+def numbered(
+    folder: TaskFolder, name: str, *, dictionary: str, orders: list[str], bases: list[int], before: list[int]
+) -> dict:
+    """Task: the numbers of the strings of a dictionary, in its order.
+
+    In each part, the ranks count from ``bases``, and those of the dictionaries ``before`` come first.
+    """
+    counts, kind = folder.facts_of(dictionary)["new"], index_type(bases[-1])
+    numbers = np.empty(sum(counts), kind)
+    end = 0
+    for position, (one, count) in enumerate(zip(orders, counts)):
         if position:
-            found = np.load(folder.file(f"{one}.ranks.npy"), mmap_mode="r")[found]
-        numbers.append((found.astype(np.int64) + bases[position]).astype(kind))
-    write_array(folder, f"{name}.npy", np.concatenate(numbers))
+            found = _mapped(folder, f"{one}.ranks.npy")[before[position] :][:count]
+        else:
+            found = _slice(folder, dictionary, "firsts", 0)
+        np.add(found, bases[position], out=numbers[end : end + count], dtype=kind)
+        end += count
+    write_array(folder, f"{name}.npy", numbers)
     return {}
+
+
+@each
+def write_number(item, places, entries, found, numbers):
+    """Write the number of a string of a part, from its entry in a dictionary."""
+    numbers[places[item]] = found[entries[item]]
 
 
 def renumbered(
     folder: TaskFolder, name: str, *, part: str, position: int, tables: list[list[str]], count: int
 ) -> dict:
     """Task: rewrite a part with the numbers of its strings; ``tables`` are dictionaries and their numbers."""
-    import pyarrow.parquet as parquet
+    import pyarrow as pa
 
-    pieces, facts = _pieces_of(folder, part), folder.facts_of(part)
+    facts = folder.facts_of(part)
     numbers = np.empty(facts["numbers"], index_type(count))
     for piece, (one, table) in enumerate(tables):
-        found = np.load(folder.file(f"{table}.npy"), mmap_mode="r")
-        local = pieces.get_batch(piece).column("number").to_numpy()
-        numbers[local] = found[_slice(folder, one, "entries", position)]
-    with parquet.ParquetFile(folder.file(f"{part}.parquet")) as stored:
-        kinds = {field.name: field.type.to_pandas_dtype() for field in stored.schema_arrow}
+        found = _mapped(folder, f"{table}.npy"), numbers
+        own = numpy_array(_piece(folder, part, piece).column("number"))
+        write_number(len(own), own, _slice(folder, one, "entries", position), *found)
+    with pa.memory_map(str(folder.file(part_file(part)))) as file:
+        stored = pa.ipc.open_file(file)
+        kinds = {field.name: field.type.to_pandas_dtype() for field in stored.schema}
         with table_writer(folder, name, kinds | dict.fromkeys(ENDS, numbers.dtype)) as write:
-            for batch in stored.iter_batches(1 << 20):
-                columns = dict(zip(batch.schema.names, (column.to_numpy() for column in batch.columns)))
-                columns |= {end: numbers[columns[end]] for end in ENDS}
+            for number in range(stored.num_record_batches):
+                batch = stored.get_batch(number)
+                columns = dict(zip(batch.schema.names, map(numpy_array, batch.columns)))
+                columns |= {end: gather(numbers, columns[end]) for end in ENDS}
                 write(*columns.values())
     largest = int(numbers.max()) + 1 if len(numbers) else 0
     return facts | {"ids": "dense", "numbers": largest}

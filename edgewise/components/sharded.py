@@ -14,7 +14,14 @@ from typing import Any
 from warnings import warn
 
 from edgewise.components.file_stream import FileStream, Plan
-from edgewise.components.shard_parts import Part, components_part, merged_files, merged_part, merged_plan
+from edgewise.components.shard_parts import (
+    Part,
+    components_part,
+    merged_files,
+    merged_part,
+    merged_plan,
+    part_file,
+)
 from edgewise.components.tasks import Task, TaskRun, remove_task_folder, task_folder
 from edgewise.errors import EdgewiseWarning, OptionError, argument
 from edgewise.files.inputs import check_readable_again
@@ -160,18 +167,19 @@ class ShardedStream:
             given = {"part": part, "position": position, "dictionaries": tables}
             tasks.append(Task(name, strings.order, given, words))
         numbers, ordered = [f"{name}-numbers" for name in tables], tuple(orders[1:])
-        for name, table in zip(numbers, tables):
-            given = {"dictionary": table, "orders": orders, "bases": bases}
+        for piece, (name, table) in enumerate(zip(numbers, tables)):
+            before = [sum(facts[other]["new"][at] for other in tables[:piece]) for at in range(len(parts))]
+            given = {"dictionary": table, "orders": orders, "bases": bases, "before": before}
             tasks.append(Task(name, strings.numbered, given, words, after=ordered))
         kept = parts[: index_type(bases[-1]) is index_type(bases[1])]  # the first one's numbers are right
         renumbered = kept + [f"{part}-renumbered" for part in parts[len(kept) :]]
         pairs = [list(pair) for pair in zip(tables, numbers)]
         for position, (name, part) in list(enumerate(zip(renumbered, parts)))[len(kept) :]:
             given = {"part": part, "position": position, "tables": pairs, "count": bases[-1]}
-            spent = f"{part}.parquet", f"{part}.ids.arrow"
+            spent = part_file(part), *strings.piece_files(part, pieces)
             tasks.append(Task(name, strings.renumbered, given, words, (*ordered, *numbers), spent))
         self.task_run.run(tasks)
-        self.task_run.folder.discard(f"{part}.ids.arrow" for part in kept)
+        self.task_run.folder.discard(file for part in kept for file in strings.piece_files(part, pieces))
         return renumbered, orders, bases[-1]
 
     def _merge(self: Any, names, how, attempt):
@@ -186,7 +194,7 @@ class ShardedStream:
                     merged += parts
                     continue
                 name = f"{attempt}-merge-{level}-{number:05}"
-                spent = tuple(f"{part}.parquet" for part in parts)
+                spent = tuple(map(part_file, parts))
                 given = {"parts": parts, "how": how}
                 about = "the merge of parts"
                 tasks.append(Task(name, self.merge_task, given, about, tuple(parts), spent))

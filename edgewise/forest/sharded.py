@@ -19,12 +19,14 @@ from edgewise.components.shard_parts import (
     merged_files,
     merged_plan,
     occurring,
+    part_file,
     single_pairs,
     table_writer,
 )
 from edgewise.components.sharded import ShardedStream
 from edgewise.components.tasks import TaskFolder
 from edgewise.forest.file_stream import ForestFileStream
+from edgewise.ingest.arrow import numpy_array
 
 
 def forest_part(folder: TaskFolder, name: str, **given: Any) -> dict:
@@ -42,12 +44,13 @@ def merged_forest_part(folder: TaskFolder, name: str, *, parts: list[str], how: 
 
 def positions_of(folder, parts):
     """Position, among all rows that were read, of each row of several parts, one behind the other."""
-    import pyarrow.parquet as parquet
+    import pyarrow as pa
 
     found, before = [], 0
     for part in parts:
-        table = parquet.read_table(folder.file(f"{part}.parquet"), columns=["position"])
-        found.append(table.column("position").to_numpy() + before)
+        with pa.memory_map(str(folder.file(part_file(part)))) as file:
+            positions = pa.ipc.open_file(file).read_all().column("position")
+            found.append(numpy_array(positions) + before)
         before += folder.facts_of(part)["edges"]
     return np.concatenate(found)
 

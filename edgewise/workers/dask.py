@@ -20,7 +20,7 @@ from edgewise.errors import OptionError, WorkerError, argument
 #: Seconds to wait for a scheduler, for its first worker, and for another one when all are gone.
 PATIENCE, GONE = 30, 120
 #: Seconds between two looks at the futures, and at the number of workers.
-PAUSE, LOOK = 0.01, 2
+PAUSE, LOOK = 0.001, 2
 #: Resource of the workers that have a GPU: ``dask worker --resources GPU=1``.
 GPU = "GPU"
 
