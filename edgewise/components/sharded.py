@@ -39,7 +39,7 @@ MOST_ROWS = 1 << 28
 #: How many parts one task merges, at least and at most: more of them move fewer bytes, but in fewer tasks.
 MERGED_PARTS = 4, 8
 #: Dictionaries of strings for each slot, and at most.
-DICTIONARIES_PER_SLOT, MOST_DICTIONARIES = 2, 256
+DICTIONARIES_PER_SLOT, MOST_DICTIONARIES = 1, 256
 
 
 class ShardedStream:

@@ -37,10 +37,14 @@ class Call(NamedTuple):
 
 
 def run_call(version: str, sharing: int, run: Callable[..., Any], *arguments: Any) -> Any:
-    """Do a call with the worker's share of its cores.  This is what workers run."""
+    """Do a call with a share of the cores of its machine.  This is what workers run."""
     check_version(worker_name(), edgewise.__version__, version)
-    threads.use(min(threads_for(sharing), threads.count()))
-    return run(*arguments)
+    most = threads.count()
+    threads.use(min(threads_for(sharing), most))
+    try:
+        return run(*arguments)
+    finally:
+        threads.use(most)
 
 
 class CallRun:
@@ -93,21 +97,21 @@ class CallRun:
                     future.cancel()
 
     def _submit(self, waiting, running, completed, is_ready):
-        """Submit calls that are ready, in their order."""
-        later = deque()
-        while waiting and len(running) < AHEAD * self.executor.slots:
+        """Submit calls that are ready, in their order; a few calls share all cores of a machine."""
+        ready, later = deque(), deque()
+        while waiting and len(running) + len(ready) < AHEAD * self.executor.slots:
             call = waiting.popleft()
-            if not is_ready(call):
-                later.append(call)
-                continue
-            given = edgewise.__version__, self.executor.sharing, call.run, *call.arguments
+            (ready if is_ready(call) else later).append(call)
+        waiting.extendleft(reversed(later))
+        sharing = min(self.executor.sharing, len(running) + len(ready))
+        for call in ready:
+            given = edgewise.__version__, sharing, call.run, *call.arguments
             try:
                 future = self.executor.submit(run_call, *given)
             except Exception as error:
                 raise self._stopped(error) from error
             running[future] = call
             completed.add(future)
-        waiting.extendleft(reversed(later))
 
     def _check_again(self, call, error):
         """Raise unless a call that has failed is to be tried again."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.device import threads
 from edgewise.errors import FileError, OptionError, WorkerError
 from edgewise.workers import calls
 from edgewise.workers.calls import LONGEST_PAUSE, SECONDS_WHEN_GONE, Call, CallRun, run_call
@@ -203,3 +204,20 @@ def test_processes_read_a_value_once():
     with ThreadPoolExecutor(1) as pool:
         array = np.arange(3)
         assert PoolExecutor(pool).scatter(array) is array
+
+
+def test_few_calls_share_all_cores():
+    shared = []
+
+    class Sharing(Inline):
+        slots, sharing = 4, 4
+
+        def submit(self, function, *arguments):
+            shared.append(arguments[1])
+            return super().submit(function, *arguments)
+
+    before = threads.count()
+    for count in (1, 3, 6):
+        list(CallRun(Sharing(), "").results(calls_of(int, count)))
+    assert shared == [1] + 3 * [3] + 6 * [4]
+    assert threads.count() == before
