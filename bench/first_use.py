@@ -121,6 +121,7 @@ def run(command, cache, folder):
     report = Path(folder) / "report.json"
     caches = ("EDGEWISE_CACHE_DIR", "CUPY_CACHE_DIR", "CUDA_CACHE_PATH")
     environment = {**os.environ, **{name: f"{cache}/{name}" for name in caches}}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # the bytecode of an installed package is there
     start = time.perf_counter()
     words = [sys.executable, "-c", CHILD, str(report), json.dumps(command)]
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
