@@ -21,7 +21,8 @@ def metis(rows, how):
     """METIS's k-way partitions; one thread."""
     import pymetis
 
-    adjacency = pymetis.CSRAdjacency(*(rows[name].astype(np.int32) for name in ("offsets", "neighbours")))
+    # METIS of the wheels has indices of 64 bits; others are converted one by one during the call
+    adjacency = pymetis.CSRAdjacency(*(rows[name].astype(np.int64) for name in ("offsets", "neighbours")))
 
     def run(k, seed):
         options = pymetis.Options(seed=seed, ufactor=round(1000 * how["imbalance"]))
