@@ -88,7 +88,7 @@ PARTS = {
     ("grid", "default"): 3743593045,
     ("grid", "strong"): 1464038032,
     ("hubs", "default"): 1952888224,
-    ("weighted", "fast"): 2164189917,
+    ("weighted", "fast"): 1710129834,
 }
 
 
