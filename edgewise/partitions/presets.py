@@ -65,7 +65,7 @@ class Settings(NamedTuple):
 
 
 PRESETS = {
-    "fast": Settings(rounds=2, tries=4, starts=2, branch=50_000),
+    "fast": Settings(tries=4, starts=2, branch=50_000),
     "default": Settings(),
     "strong": Settings(
         tries=16, fine=(750, 500, 250, 0), coarse=(750, 500, 250, 0), starts=7, small=400_000, cycles=2
