@@ -285,7 +285,11 @@ class FileStream:
         """The result of a call that found labels and ids."""
         labels, ids = found
         graph, merge = self._graph(labels, ids), self.merge if len(self.team) > 1 else None
-        return Components(graph, "rem, streamed", seconds, labels, devices=self.team.names, merge=merge)
+        return Components(graph, "rem, streamed", seconds, labels, devices=self.device_names(), merge=merge)
+
+    def device_names(self) -> tuple[str, ...]:
+        """The devices that have joined the rows."""
+        return self.team.names
 
     def _graph(self, labels, ids):
         """The vertices, and how many edges were read."""

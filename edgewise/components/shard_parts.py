@@ -103,6 +103,7 @@ class PartOfStream:
         read = [(one["edges"], one["rows"], one["kept_any"]) for one in self.facts] or read
         edges, rows, kept = zip(*read)
         facts = {"ids": kind, "edges": sum(edges), "rows": sum(rows), "kept_any": any(kept)}
+        facts["devices"] = list(self.team.names)
         with ThreadPoolExecutor(1) as pool:
             strings = None
             if kind == "strings":

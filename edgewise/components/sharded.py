@@ -91,6 +91,10 @@ class ShardedStream:
         """What all tasks that read shards are told."""
         return {"columns": self.given_columns, "n_vertices": self.n_vertices, "device": self.device}
 
+    def device_names(self: Any) -> tuple[str, ...]:
+        """The devices of the workers that have read the files, by the names that they have there."""
+        return tuple(sorted(self.devices_used))
+
     def _graph(self: Any, labels, ids):
         graph = super()._graph(labels, ids)  # type: ignore[misc]
         graph.workers = self.executor.slots
@@ -141,7 +145,8 @@ class ShardedStream:
         return tasks
 
     def _note(self: Any, pairs, facts):
-        """Add up what the tasks have read."""
+        """Add up what the tasks have read, and by which devices."""
+        self.devices_used = {device for one in facts for device in one.get("devices", self.team.names)}
         self.edges, rows = sum(one["edges"] for one in facts), sum(one["rows"] for one in facts)
         if rows and not any(one["kept_any"] for one in facts):
             kept = f"the condition {pairs.condition.text!r} keeps none of {rows:,} rows"

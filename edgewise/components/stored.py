@@ -234,4 +234,4 @@ class StoredStream(ShardedComponents):
         graph = StreamedGraph(found["vertices"], self.edges, files=len(self.shards.paths))
         graph.assumed_columns, graph.workers = self.shards.assumed, self.executor.slots
         answer = self.output.folder, found["count"], found["largest"]
-        return StoredComponents(graph, self.method, seconds, *answer, devices=self.team.names)
+        return StoredComponents(graph, self.method, seconds, *answer, devices=self.device_names())

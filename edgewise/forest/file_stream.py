@@ -157,7 +157,7 @@ class ForestFileStream(FileStream):
         forest, labels, ids = found
         how, graph = (self.workers.method, self.maximum), self._graph(labels, ids)
         graph.weight_name = self.weight
-        return streamed_forest(graph, how, seconds, (forest, labels), self.team.names)
+        return streamed_forest(graph, how, seconds, (forest, labels), self.device_names())
 
     def _resume(self, pairs, facts, state):
         forest = edges_of(state)

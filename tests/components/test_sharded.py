@@ -49,6 +49,7 @@ def assert_same(found, expected):
     assert found.labels.dtype == expected.labels.dtype
     assert (found.labels == expected.labels).all()
     assert found.graph.n_edges == expected.graph.n_edges
+    assert found.devices == expected.devices
     ids = found.graph.ids, expected.graph.ids
     assert [None if one is None else str(getattr(one, "type", one[:0])) for one in ids][0:1] * 2 == [
         None if one is None else str(getattr(one, "type", one[:0])) for one in ids
