@@ -138,7 +138,8 @@ class RangePart(PartOfStream, FileStream):
         return plan.rows
 
     def _finish(self, pairs):
-        return {"edges": self.edges, "rows": pairs.rows, "kept_any": pairs.kept_any}
+        facts = {"edges": self.edges, "rows": pairs.rows, "kept_any": pairs.kept_any}
+        return facts | {"devices": list(self.team.names)}
 
     def to_sparse(self, dense):
         raise OptionError(

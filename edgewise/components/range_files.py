@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.components.shard_strings import write_array
+from edgewise.components.shard_strings import mapped, write_array
 from edgewise.components.tasks import TaskFolder
 
 #: Rows of a block.
@@ -85,7 +85,7 @@ def columns_for(folder: TaskFolder, names: list[str], number: int) -> Iterator[t
 def _slices(folder, name, number):
     """Yield the columns of the rows of a range in each block of a file that has some."""
     kinds = [np.dtype(kind) for kind in folder.facts_of(name)["kinds"]]
-    starts = np.load(folder.file(f"{name}.starts.npy"), mmap_mode="r")
+    starts = mapped(folder, f"{name}.starts.npy")
     place = 0
     with open(folder.file(f"{name}.rows"), "rb") as file:
         for begin, end, rows in zip(*starts[:, [number, number + 1, -1]].T.tolist()):

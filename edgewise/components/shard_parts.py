@@ -105,18 +105,19 @@ class PartOfStream:
         facts = {"ids": kind, "edges": sum(edges), "rows": sum(rows), "kept_any": any(kept)}
         facts["devices"] = list(self.team.names)
         with ThreadPoolExecutor(1) as pool:
-            strings = None
-            if kind == "strings":
-                strings = pool.submit(self._write_strings, pairs, folder, name, threads.count())
+            strings = pool.submit(self._write_strings, pairs, folder, name, threads.count())
             facts["numbers"] = self._write_part(pairs, folder, name)
-            return facts if strings is None else facts | strings.result()
+            strings.result()
+        return facts
 
     def _write_strings(self, pairs, folder, name, n_threads):
-        """Write the strings of the part, while its table is written; return facts."""
+        """Write the strings of the part, if its ids are strings, while its table is written."""
+        if not isinstance(pairs.ids, StringIds):
+            return
         from edgewise.components.shard_strings import write_strings
 
         threads.use(n_threads)
-        return write_strings(folder, name, pairs.ids.numbers.ids(), self.how["pieces"], self.how["is_first"])
+        write_strings(folder, name, pairs.ids.numbers.ids(), self.how["pieces"], self.how["is_first"])
 
     def _write_part(self, pairs: Any, folder: TaskFolder, name: str) -> int:
         """Write the part; return the number of vertex numbers."""

@@ -17,7 +17,9 @@ Every string is sent once, from its part to its dictionary; the other steps send
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,9 +29,9 @@ from edgewise.components.tasks import TaskFolder
 from edgewise.device import each
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import arrow_array, numpy_array
-from edgewise.ingest.hashing import copy_bytes, hash_bytes
-from edgewise.ingest.string_order import Strings, strings_of
-from edgewise.primitives.counting_sort import counting_order, gather
+from edgewise.ingest.hashing import hash_bytes
+from edgewise.ingest.string_order import strings_of
+from edgewise.primitives.counting_sort import gather
 
 HALF = np.uint64(32)
 #: Bytes of strings up to which Arrow's short offsets serve.
@@ -45,28 +47,23 @@ def piece_of(index, strings, pieces, found):
     found[index] = (code >> HALF) % pieces
 
 
-def write_strings(folder: TaskFolder, name: str, ids: Any, pieces: int, is_first: bool) -> dict:
-    """Write the strings of a part, in the order of their numbers, in pieces by their hash; return facts.
+def write_strings(folder: TaskFolder, name: str, ids: Any, pieces: int, is_first: bool) -> None:
+    """Write the strings of a part, in the order of their numbers, in pieces by their hash.
 
     Those of the first part are also what :func:`order` writes for other parts.
     """
-    import pyarrow as pa
-
-    found = np.empty(len(ids), np.int64)
+    found = np.empty(len(ids), np.uint16)
     if len(ids):
         piece_of(len(ids), strings_of(ids), np.uint64(pieces), found)
+    order = np.argsort(found, kind="stable").astype(np.uint32)
+    ends = np.cumsum(np.bincount(found, minlength=pieces))
+    numbers = np.split(order, ends[:-1])
     with ThreadPoolExecutor(FILES + 1) as pool:
         writing = [pool.submit(write_column, folder, f"{order_of(name)}.arrow", ids)] if is_first else []
-        order = counting_order(found, pieces + 1)
-        ends = np.cumsum(np.bincount(found, minlength=pieces)).tolist()
-        columns = [taken(ids, order), arrow_array(order.astype(np.uint32))]
-        whole = pa.record_batch(columns, ["id", "number"])
-        batches = [whole.slice(start, stop - start) for start, stop in zip([0, *ends[:-1]], ends)]
         for file, path in enumerate(piece_files(name, pieces)):
-            writing.append(pool.submit(write_batches, folder, path, batches[file::FILES]))
+            writing.append(pool.submit(write_pieces, folder, path, ids, numbers[file::FILES]))
         for one in writing:
             one.result()
-    return {"type": str(ids.type)}
 
 
 def piece_files(part: str, pieces: int) -> list[str]:
@@ -74,35 +71,23 @@ def piece_files(part: str, pieces: int) -> list[str]:
     return [f"{part}.ids-{file}.arrow" for file in range(min(FILES, pieces))]
 
 
-def write_batches(folder: TaskFolder, name: str, batches: list) -> None:
+def write_pieces(folder: TaskFolder, name: str, ids: Any, numbers: list[np.ndarray]) -> None:
+    """Write the strings of some numbers, at least one array of them, with these: a record batch for each."""
+    import pyarrow as pa
+
+    columns = ([ids.take(one), one] for one in map(arrow_array, numbers))
+    write_batches(folder, name, (pa.record_batch(pair, ["id", "number"]) for pair in columns))
+
+
+def write_batches(folder: TaskFolder, name: str, batches: Iterable[Any]) -> None:
     """Write a file of record batches, at least one."""
     import pyarrow as pa
 
-    with folder.written(name) as path, pa.ipc.new_file(str(path), batches[0].schema) as writer:
-        for batch in batches:
+    batches = iter(batches)
+    first = next(batches)
+    with folder.written(name) as path, pa.ipc.new_file(str(path), first.schema) as writer:
+        for batch in chain([first], batches):
             writer.write_batch(batch)
-
-
-@each
-def copy_string(item, strings, rows, copies):
-    """Copy the string of a row to its place."""
-    start = strings.starts[rows[item]]
-    length = strings.starts[rows[item] + 1] - start
-    copy_bytes(strings.text, start, copies.text, copies.starts[item], length)
-
-
-def taken(ids: Any, rows: np.ndarray) -> Any:
-    """``ids.take(rows)`` by all threads, for an Arrow array of strings without missing ones."""
-    import pyarrow as pa
-
-    if not len(rows):
-        return ids.slice(0, 0)
-    strings = strings_of(ids)
-    starts = np.zeros(len(rows) + 1, strings.starts.dtype)
-    np.cumsum(gather(np.diff(strings.starts), rows), out=starts[1:])
-    text = np.empty(int(starts[-1]), np.uint8)
-    copy_string(len(rows), strings, rows, Strings(starts, text))
-    return pa.Array.from_buffers(ids.type, len(rows), [None, pa.py_buffer(starts), pa.py_buffer(text)])
 
 
 def order_of(part: str) -> str:
@@ -151,6 +136,11 @@ def write_array(folder: TaskFolder, name: str, array: np.ndarray) -> None:
         np.save(file, array)
 
 
+def mapped(folder: TaskFolder, name: str) -> np.ndarray:
+    """The array in such a file, which stays there."""
+    return np.asarray(np.load(folder.file(name), mmap_mode="r"))
+
+
 def _slice(folder, dictionary, column, position):
     """A column of one part in a dictionary, behind those of the parts before.
 
@@ -159,12 +149,7 @@ def _slice(folder, dictionary, column, position):
     """
     counts = folder.facts_of(dictionary)["entries" if column == "entries" else "new"]
     start = sum(counts[:position])
-    return _mapped(folder, f"{dictionary}.{column}.npy")[start : start + counts[position]]
-
-
-def _mapped(folder, name):
-    """The array in a file, mapped."""
-    return np.asarray(np.load(folder.file(name), mmap_mode="r"))
+    return mapped(folder, f"{dictionary}.{column}.npy")[start : start + counts[position]]
 
 
 def order(folder: TaskFolder, name: str, *, part: str, position: int, dictionaries: list[str]) -> dict:
@@ -185,9 +170,9 @@ def order(folder: TaskFolder, name: str, *, part: str, position: int, dictionari
     for piece, one in enumerate(dictionaries):
         rows = _slice(folder, one, "rows", position)
         new.append(_piece(folder, part, piece).column("id").take(arrow_array(rows)))
-    rows = np.empty(len(ranks), np.int64)
-    rows[ranks] = np.arange(len(ranks))
-    ids = taken(pa.concat_arrays(new), rows)
+    rows = np.empty(len(ranks), np.uint32)
+    rows[ranks] = np.arange(len(ranks), dtype=np.uint32)
+    ids = pa.concat_arrays(new).take(arrow_array(rows))
     write_column(folder, f"{name}.arrow", ids)
     return {"new": len(ids), "bytes": ids.nbytes}
 
@@ -204,19 +189,13 @@ def numbered(
     end = 0
     for position, (one, count) in enumerate(zip(orders, counts)):
         if position:
-            found = _mapped(folder, f"{one}.ranks.npy")[before[position] :][:count]
+            found = mapped(folder, f"{one}.ranks.npy")[before[position] :][:count]
         else:
             found = _slice(folder, dictionary, "firsts", 0)
         np.add(found, bases[position], out=numbers[end : end + count], dtype=kind)
         end += count
     write_array(folder, f"{name}.npy", numbers)
     return {}
-
-
-@each
-def write_number(item, places, entries, found, numbers):
-    """Write the number of a string of a part, from its entry in a dictionary."""
-    numbers[places[item]] = found[entries[item]]
 
 
 def renumbered(
@@ -228,9 +207,9 @@ def renumbered(
     facts = folder.facts_of(part)
     numbers = np.empty(facts["numbers"], index_type(count))
     for piece, (one, table) in enumerate(tables):
-        found = _mapped(folder, f"{table}.npy"), numbers
         own = numpy_array(_piece(folder, part, piece).column("number"))
-        write_number(len(own), own, _slice(folder, one, "entries", position), *found)
+        entries = _slice(folder, one, "entries", position)
+        numbers[own] = gather(mapped(folder, f"{table}.npy"), entries)
     with pa.memory_map(str(folder.file(part_file(part)))) as file:
         stored = pa.ipc.open_file(file)
         kinds = {field.name: field.type.to_pandas_dtype() for field in stored.schema}

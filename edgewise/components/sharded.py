@@ -146,7 +146,7 @@ class ShardedStream:
 
     def _note(self: Any, pairs, facts):
         """Add up what the tasks have read, and by which devices."""
-        self.devices_used = {device for one in facts for device in one.get("devices", self.team.names)}
+        self.devices_used = {device for one in facts for device in one["devices"]}
         self.edges, rows = sum(one["edges"] for one in facts), sum(one["rows"] for one in facts)
         if rows and not any(one["kept_any"] for one in facts):
             kept = f"the condition {pairs.condition.text!r} keeps none of {rows:,} rows"

@@ -19,7 +19,7 @@ import numpy as np
 from edgewise.components.cluster_table import ClusterTable
 from edgewise.components.result import Components
 from edgewise.components.shard_parts import Part, merged_files
-from edgewise.components.shard_strings import StoredStrings, all_strings, write_array
+from edgewise.components.shard_strings import StoredStrings, all_strings, mapped, write_array
 from edgewise.components.sharded import ShardedComponents
 from edgewise.components.streamed_graph import MarkedIds, StreamedGraph
 from edgewise.components.tasks import Task, TaskFolder
@@ -125,15 +125,11 @@ def cluster_shard(
 ) -> dict:
     """Task: write the table of the vertices in a range, from the files of the task ``labels``."""
     facts, wanted = folder.facts_of(labels), Output(*output)
-    found = {what: _mapped(folder, f"{labels}.{what}.npy") for what in facts["arrays"]}
+    found = {what: mapped(folder, f"{labels}.{what}.npy") for what in facts["arrays"]}
     graph = StreamedGraph(facts["vertices"], 0, ids=_ids(folder, labels, facts, ids))
     table = ClusterTable(Components(graph, "", 0.0, found["labels"]), wanted.name, wanted.min_size)
     table.restore(found)
     return write_shard(table.batches(*bounds), target)
-
-
-def _mapped(folder, name):
-    return np.load(folder.file(name), mmap_mode="r")
 
 
 def _ids(folder, labels, facts, ids):
@@ -141,9 +137,9 @@ def _ids(folder, labels, facts, ids):
     if facts["ids"] == "strings":
         return StoredStrings(folder, *ids)
     if facts["ids"] == "marks":
-        words, before = (_mapped(folder, f"{labels}.{what}.npy") for what in ("words", "before"))
+        words, before = (mapped(folder, f"{labels}.{what}.npy") for what in ("words", "before"))
         return MarkedIds(words, before, np.dtype(facts["dtype"]))
-    return _mapped(folder, f"{labels}.ids.npy") if facts["ids"] == "integers" else None
+    return mapped(folder, f"{labels}.ids.npy") if facts["ids"] == "integers" else None
 
 
 def write_shard(batches: Any, target: str) -> dict:
