@@ -23,9 +23,12 @@ import numpy as np
 import record
 
 import edgewise as ew
+from edgewise.components import sharded
 
 SHARDS = 12
-KINDS = ("integers", "strings", "forest", "all pairs", "all pairs to a file")
+KINDS = ("integers", "strings", "strings, divided", "forest", "all pairs", "all pairs to a file")
+#: With 0 instead of it, strings are divided among all workers of a machine.
+MOST_MEMORY = sharded.MOST_MEMORY
 #: Vertices and edges of the graph of all pairs.
 VERTICES, EDGES = 8_000, 40_000
 
@@ -56,7 +59,9 @@ def answer(folder, kind, **how):
         found = ew.stream_forest(folder / "integers", weight="score", maximum=True, **how)
         arrays = [found.edges, found.sources, found.targets, found.weights, found.labels]
     else:
-        found = ew.stream_components(folder / kind, **how)
+        name, _, is_divided = kind.partition(", ")
+        sharded.MOST_MEMORY = 0 if is_divided else MOST_MEMORY
+        found = ew.stream_components(folder / name, **how)
         arrays = [found.labels]
     state = hashlib.sha256(b"".join(np.ascontiguousarray(array) for array in arrays))
     ids = found.graph.ids

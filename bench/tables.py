@@ -334,6 +334,7 @@ def bold(text, yes):
 def faults():
     """Runs of each job of Dask, kills of workers in them, and the answers that are those of one process."""
     names = {"integers": "components, integer ids", "strings": "components, string ids"}
+    names["strings, divided"] = "components, string ids, divided among the workers of a machine"
     rows, body = results("faults")["rows"], []
     for kind in dict.fromkeys(row["kind"] for row in rows):
         runs = [row for row in rows if row["kind"] == kind]

@@ -92,6 +92,12 @@ def threads():
         yield pool
 
 
+@pytest.fixture
+def divided(monkeypatch):
+    """Strings are divided among all slots of the workers, not only among their machines."""
+    monkeypatch.setattr("edgewise.components.sharded.MOST_MEMORY", 0)
+
+
 @pytest.fixture(scope="module")
 def dask():
     """A client of a Dask cluster of two threads of this process."""

@@ -50,8 +50,12 @@ def piece_of(index, strings, pieces, found):
 def write_strings(folder: TaskFolder, name: str, ids: Any, pieces: int, is_first: bool) -> None:
     """Write the strings of a part, in the order of their numbers, in pieces by their hash.
 
-    Those of the first part are also what :func:`order` writes for other parts.
+    Those of the first part are also what :func:`order` writes for other parts, and for an only part, which
+    has 0 pieces, this is all.
     """
+    if pieces == 0:
+        write_column(folder, f"{order_of(name)}.arrow", ids)
+        return
     found = np.empty(len(ids), np.uint16)
     if len(ids):
         piece_of(len(ids), strings_of(ids), np.uint64(pieces), found)

@@ -4,6 +4,10 @@ Each task reads its shards and writes a part (:mod:`~edgewise.components.shard_p
 by dictionaries (:mod:`~edgewise.components.shard_strings`), and a few parts at a time are merged until two
 are left, which the caller merges itself.  The largest memory of any process is that of its parents: 4 bytes
 for each number up to the largest id, or for each distinct string.
+
+Strings that two tasks have are numbered by both and sent to each other, which takes longer than what two
+processes of a machine gain.  So each machine has one task for strings, with all cores, while that has the
+memory; if there is only one machine, its part is the only one, and nothing has to be exchanged.
 """
 
 from __future__ import annotations
@@ -32,8 +36,13 @@ from edgewise.timer import timer
 from edgewise.workers import device_team
 from edgewise.workers.executors import executor_of
 
-#: Tasks that read shards for each slot, by ids: strings that two tasks have are numbered and sent twice.
+#: Tasks that read shards for each slot, by ids.
 TASKS_PER_SLOT = {"dense": 4, "sparse": 4, "strings": 1}
+#: Bytes that a task over strings needs at most for a row, if both strings are new, and for each byte of its
+#: shards; and the fewest bytes of a row, where the number of rows is not known.
+ROW_OF_STRINGS, BYTE_OF_STRINGS, LEAST_ROW = 256, 8, 8
+#: The share of the memory of a worker that such a task may need.
+MOST_MEMORY = 0.5
 #: The most rows of such a task, if shards are smaller than that.
 MOST_ROWS = 1 << 28
 #: How many parts one task merges, at least and at most: more of them move fewer bytes, but in fewer tasks.
@@ -127,10 +136,19 @@ class ShardedStream:
         if layout is None:
             slots, sizes = self.executor.slots, [size for _, size, _ in self.shards.stamps]
             wanted = max(TASKS_PER_SLOT[plan.ids] * slots, -(-(plan.rows or 0) // MOST_ROWS))
-            pieces = min(MOST_DICTIONARIES, DICTIONARIES_PER_SLOT * slots)
-            layout = {"groups": groups_of(sizes, wanted), "pieces": pieces, "slots": slots}
+            if plan.ids == "strings" and self._fits_on_machines(plan.rows, sum(sizes)):
+                wanted = self.executor.machines
+            groups = groups_of(sizes, wanted)
+            pieces = min(MOST_DICTIONARIES, DICTIONARIES_PER_SLOT * slots) if len(groups) > 1 else 0
+            layout = {"groups": groups, "pieces": pieces, "slots": slots}
             folder.keep("layout", layout)
         return layout
+
+    def _fits_on_machines(self: Any, rows, size):
+        """Whether one task for each machine has the memory for strings; ``rows`` may be ``None``."""
+        machines = self.executor.machines
+        need = ROW_OF_STRINGS * (rows or size // LEAST_ROW) + BYTE_OF_STRINGS * size
+        return (rows or 0) <= machines * MOST_ROWS and need <= MOST_MEMORY * machines * self.executor.memory
 
     def _first_tasks(self: Any, groups, how, attempt):
         tasks = []
@@ -156,6 +174,8 @@ class ShardedStream:
         """Number the strings of all parts; return names of the parts renumbered, and of their new strings."""
         from edgewise.components import shard_strings as strings
 
+        if pieces == 0:
+            return parts, [strings.order_of(parts[0])], self.task_run.folder.facts_of(parts[0])["numbers"]
         words = "the numbering of strings"
         tables = [f"{attempt}-dictionary-{piece:05}" for piece in range(pieces)]
         tasks = [

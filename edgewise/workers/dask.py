@@ -16,11 +16,14 @@ from typing import Any
 
 import edgewise
 from edgewise.errors import OptionError, WorkerError, argument
+from edgewise.workers.executors import machine_memory
 
 #: Seconds to wait for a scheduler, for its first worker, and for another one when all are gone.
 PATIENCE, GONE = 30, 120
 #: Seconds between two looks at the futures, and at the number of workers.
 PAUSE, LOOK = 0.001, 2
+#: How often a value is handed out, if workers end while it is.
+MOST_TRIES = 6
 #: Resource of the workers that have a GPU: ``dask worker --resources GPU=1``.
 GPU = "GPU"
 
@@ -56,6 +59,11 @@ class DaskExecutor:
         for worker in workers:
             busiest[worker["host"]] += worker["nthreads"]
         self.sharing = max(busiest.values(), default=1)
+        takers = [worker for worker in workers if not gpus or worker["resources"].get(GPU)]
+        hosts = {worker["host"] for worker in takers}
+        # a scheduler knows nothing of machines: tasks are on one each if a machine has but one worker
+        self.machines = len(hosts) if len(hosts) in (1, len(takers)) else self.slots
+        self.memory = min((worker["memory_limit"] or machine_memory() for worker in takers), default=0)
 
     def _wait_for_workers(self):
         try:
@@ -120,11 +128,21 @@ class Scattered:
 
     def future(self) -> Any:
         """What stands for the value as an argument of a task."""
-        if self.held is None or self.held.cancelled():
-            client = self.executor.client
-            client.wait_for_workers(1, timeout=GONE)
-            (self.held,) = client.scatter([self.value], broadcast=True, hash=False)
+        tries = 0
+        while self.held is None or self.held.cancelled():
+            try:
+                self.held = self._hand_out()
+            except Exception:  # a worker that ends meanwhile is a KeyError of the scheduler, or another one
+                tries += 1
+                if tries == MOST_TRIES or self.executor.client.status != "running":
+                    raise
+                sleep(0.1 * 2**tries)
         return self.held
+
+    def _hand_out(self):
+        client = self.executor.client
+        client.wait_for_workers(1, timeout=GONE)
+        return client.scatter([self.value], broadcast=True, hash=False)[0]
 
     def forget(self, held: Any) -> None:
         """Hand the value out again for the next task, if it is still ``held`` that stands for it."""

@@ -32,6 +32,10 @@ class Executor(Protocol):
         Number of tasks that run at the same time.
     sharing : int
         Number of tasks that share the cores of a machine.
+    machines : int
+        So many tasks run on a machine of their own each.
+    memory : int
+        Bytes that a worker has.
     lost : tuple of type
         Exceptions of a future whose worker has died; the task may be submitted again.
     gone : tuple of type
@@ -43,6 +47,8 @@ class Executor(Protocol):
 
     slots: int
     sharing: int
+    machines: int
+    memory: int
     lost: tuple[type[BaseException], ...]
     gone: tuple[type[BaseException], ...]
     closed: tuple[type[BaseException], ...]
@@ -74,7 +80,7 @@ class PoolExecutor:
     def __init__(self, pool: futures.Executor):
         self.pool = pool
         self.slots = getattr(pool, "_max_workers", None) or os.cpu_count() or 1
-        self.sharing = self.slots
+        self.sharing, self.machines, self.memory = self.slots, 1, machine_memory()
 
     def submit(self, function: Callable, *arguments: Any) -> Any:
         return self.pool.submit(function, *arguments)
@@ -154,6 +160,14 @@ class Completed:
             raise StopIteration
         self.count -= 1
         return self.ended.get()
+
+
+def machine_memory() -> int:
+    """Memory of this machine, in bytes; 0 if the system does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 0
 
 
 def threads_for(sharing: int) -> int:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -14,9 +15,11 @@ import pytest
 import edgewise as ew
 from edgewise.components import sharded, tasks
 from edgewise.errors import EdgewiseWarning, FileError, OptionError, WorkerError
+from edgewise.workers.executors import executor_of
 from tests.clusters import resolved_by_workers
 
 SHARDS, ROWS = 5, 400
+pytestmark = pytest.mark.usefixtures("divided")
 
 
 def tables(kind, shards=SHARDS):
@@ -109,6 +112,50 @@ def test_many_dictionaries(threads, tmp_path, monkeypatch):
     monkeypatch.setattr(sharded, "DICTIONARIES_PER_SLOT", 40)
     folder = stored(tmp_path / "shards", "strings")
     assert_same(ew.stream_components(folder, client=threads), ew.stream_components(folder))
+
+
+@pytest.mark.parametrize("ending", ("parquet", "csv"))
+def test_a_machine_has_one_task_for_strings(ending, threads, dask, tmp_path, monkeypatch):
+    folder = stored(tmp_path / "shards", "strings", ending)
+    expected, names = ew.stream_components(folder), []
+    forest = ew.stream_forest(folder, weight="score")
+    end = tasks.TaskRun._end
+    monkeypatch.setattr(tasks.TaskRun, "_end", lambda *given: names.append(given[1].name) or end(*given))
+    monkeypatch.setattr(sharded, "MOST_MEMORY", 0.5)
+    for client in threads, dask:
+        names.clear()
+        assert_same(ew.stream_components(folder, client=client), expected)
+        assert len(names) == 1
+        found = ew.stream_components(folder, client=client, output=tmp_path / "clusters")
+        assert found.to_frame() == expected.to_frame()
+        shutil.rmtree(tmp_path / "clusters")
+        found = ew.stream_forest(folder, weight="score", client=client)
+        assert found.to_frame() == forest.to_frame() and (found.labels == forest.labels).all()
+
+
+def test_tasks_for_machines_of_their_own(threads, tmp_path, monkeypatch):
+    """Strings are divided by machines while each has the memory, and by slots otherwise."""
+    folder = stored(tmp_path / "shards", "strings")
+    expected, groups = ew.stream_components(folder), []
+    divide = sharded.groups_of
+    monkeypatch.setattr(sharded, "groups_of", lambda *given: groups.append(divide(*given)) or groups[-1])
+    monkeypatch.setattr(sharded, "MOST_MEMORY", 0.5)
+    executor = executor_of(threads)
+    monkeypatch.setattr(sharded, "executor_of", lambda *given: executor)
+    rows, size = SHARDS * ROWS, sum(file.stat().st_size for file in folder.iterdir())
+    need = sharded.ROW_OF_STRINGS * rows + sharded.BYTE_OF_STRINGS * size
+    for executor.slots, executor.machines, executor.memory, count in (
+        (2, 1, 2 * need, 1),
+        (2, 1, 2 * need - 1, 2),
+        (4, 3, need, 3),
+        (4, 3, need // 2, 4),
+    ):
+        assert_same(ew.stream_components(folder, client=threads), expected)
+        assert len(groups.pop()) == count
+    monkeypatch.setattr(sharded, "MOST_ROWS", rows // 2)
+    executor.slots, executor.machines, executor.memory = 3, 1, 100 * need
+    assert_same(ew.stream_components(folder, client=threads), expected)
+    assert len(groups.pop()) == 3
 
 
 @pytest.mark.parametrize("sizes, wanted", (([1] * 10, 4), ([9, 1, 1, 1], 2), ([3], 8), ([1, 1, 50, 1], 4)))

@@ -16,6 +16,7 @@ from edgewise.errors import FileError, GraphError, OptionError, WorkerError
 from edgewise.files import store
 
 KINDS = ("dense", "sparse", "isolated", "strings")
+pytestmark = pytest.mark.usefixtures("divided")
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,8 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError, OptionError
 
+pytestmark = pytest.mark.usefixtures("divided")
+
 
 def stored(folder, kind, dtype=np.int64, ending="parquet"):
     """A new folder with shards of few distinct weights, so that ties are decided by positions."""

@@ -30,7 +30,7 @@ class ClosedError(Exception):
 class Inline:
     """An executor that does calls at once, and remembers how many were begun before the first ended."""
 
-    slots, sharing = 2, 1
+    slots, sharing, machines, memory = 2, 1, 1, 0
     lost, gone, closed = (LostError,), (GoneError,), (ClosedError,)
 
     def __init__(self):
@@ -210,7 +210,7 @@ def test_few_calls_share_all_cores():
     shared = []
 
     class Sharing(Inline):
-        slots, sharing = 4, 4
+        slots, sharing, machines, memory = 4, 4, 1, 0
 
         def submit(self, function, *arguments):
             shared.append(arguments[1])

@@ -25,7 +25,8 @@ def divide(numbers, divisor):
 
 
 def test_four_methods(executor):
-    assert executor.slots == 2 and executor.sharing == 2
+    assert executor.slots == 2 and executor.sharing == 2 and executor.machines == 1
+    assert executor.memory > 1 << 28
     numbers = executor.scatter(list(range(10)))
     calls = [executor.submit(divide, numbers, divisor) for divisor in (1, 5)]
     assert executor.gather(calls) == [45, 9]
@@ -126,3 +127,42 @@ def test_a_value_lost_while_it_was_handed_out_is_handed_out_again(dask):
     with pytest.raises(executor.gone):
         executor.gather([executor.submit(abs, value)])
     assert executor.gather([executor.submit(abs, value)]) == [41]
+
+
+def test_a_value_is_handed_out_again_if_a_worker_ends_meanwhile(dask, monkeypatch):
+    """The scheduler looks for a worker then that it does not have any more."""
+    executor, scatter, failures = executor_of(dask), dask.scatter, [KeyError("tcp://127.0.0.1:3")] * 2
+
+    def failing(*given, **how):
+        if failures:
+            raise failures.pop()
+        return scatter(*given, **how)
+
+    monkeypatch.setattr(dask, "scatter", failing)
+    assert executor.gather([executor.submit(abs, executor.scatter(-41))]) == [41]
+    failures += [KeyError("tcp://127.0.0.1:3")] * 9
+    monkeypatch.setattr(f"{connected.__module__}.sleep", lambda seconds: None)
+    with pytest.raises(KeyError):
+        executor.submit(abs, executor.scatter(-41))
+
+
+def test_machines_of_a_cluster(dask, monkeypatch):
+    """A machine is only known to have one task at a time where it has one worker."""
+    whole = dask.scheduler_info(n_workers=-1)
+    one = next(iter(whole["workers"].values()))
+
+    def machines(*hosts, gpu_on=(), device="cpu"):
+        workers = {
+            str(number): one
+            | {"host": host, "memory_limit": 100 - number, "resources": {"GPU": number in gpu_on}}
+            for number, host in enumerate(hosts)
+        }
+        monkeypatch.setattr(dask, "scheduler_info", lambda **_: whole | {"workers": workers})
+        executor = DaskExecutor(dask, device)
+        return executor.machines, executor.memory
+
+    assert machines("a", "a", "a") == (1, 98)
+    assert machines("a", "b", "c") == (3, 98)
+    assert machines("a", "b", "b") == (3, 98)
+    assert machines("a", "b", "b", gpu_on=(0, 1), device="cuda") == (2, 99)
+    assert machines("a", "b", "b", gpu_on=(1,), device="cuda") == (1, 99)
