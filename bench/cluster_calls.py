@@ -79,7 +79,10 @@ def on_cores(arguments):
             for count, client in clients.items():
                 if time.perf_counter() > end:
                     continue
-                found, *figures = timed(lambda how: ew.stream_components(folder, **how), client)
+                for _ in range(
+                    1 if round_number else max(1, count)
+                ):  # at first on one worker after the other
+                    found, *figures = timed(lambda how: ew.stream_components(folder, **how), client)
                 if round_number:
                     times[count].append(figures)
                 expected = expected or found

@@ -6,13 +6,14 @@ are left, which the caller merges itself.  The largest memory of any process is 
 for each number up to the largest id, or for each distinct string.
 
 Strings that two tasks have are numbered by both and sent to each other, which takes longer than what two
-processes of a machine gain.  So each machine has one task for strings, with all cores, while that has the
-memory; if there is only one machine, its part is the only one, and nothing has to be exchanged.
+processes of a machine gain.  So tasks over strings are as few as the memory of a worker allows, with all
+cores, but one for each machine.  If there is only one task, nothing has to be exchanged.
 """
 
 from __future__ import annotations
 
 import os
+from math import ceil
 from time import perf_counter
 from typing import Any
 from warnings import warn
@@ -135,20 +136,23 @@ class ShardedStream:
         layout = folder.facts("layout")
         if layout is None:
             slots, sizes = self.executor.slots, [size for _, size, _ in self.shards.stamps]
-            wanted = max(TASKS_PER_SLOT[plan.ids] * slots, -(-(plan.rows or 0) // MOST_ROWS))
-            if plan.ids == "strings" and self._fits_on_machines(plan.rows, sum(sizes)):
-                wanted = self.executor.machines
+            wanted = TASKS_PER_SLOT[plan.ids] * slots
+            if plan.ids == "strings":
+                wanted = min(wanted, self._tasks_of_strings(plan.rows, sum(sizes)))
+            wanted = max(wanted, -(-(plan.rows or 0) // MOST_ROWS))
             groups = groups_of(sizes, wanted)
             pieces = min(MOST_DICTIONARIES, DICTIONARIES_PER_SLOT * slots) if len(groups) > 1 else 0
             layout = {"groups": groups, "pieces": pieces, "slots": slots}
             folder.keep("layout", layout)
         return layout
 
-    def _fits_on_machines(self: Any, rows, size):
-        """Whether one task for each machine has the memory for strings; ``rows`` may be ``None``."""
-        machines = self.executor.machines
+    def _tasks_of_strings(self: Any, rows, size):
+        """The fewest tasks over strings for which each has the memory, at least one for each machine.
+
+        ``rows`` may be ``None``, and ``size`` is the bytes of all shards.
+        """
         need = ROW_OF_STRINGS * (rows or size // LEAST_ROW) + BYTE_OF_STRINGS * size
-        return (rows or 0) <= machines * MOST_ROWS and need <= MOST_MEMORY * machines * self.executor.memory
+        return max(self.executor.machines, ceil(need / max(1, MOST_MEMORY * self.executor.memory)))
 
     def _first_tasks(self: Any, groups, how, attempt):
         tasks = []

@@ -132,7 +132,7 @@ class Scattered:
         while self.held is None or self.held.cancelled():
             try:
                 self.held = self._hand_out()
-            except Exception:  # a worker that ends meanwhile is a KeyError of the scheduler, or another one
+            except Exception:  # the worker that was to have it may have ended
                 tries += 1
                 if tries == MOST_TRIES or self.executor.client.status != "running":
                     raise
@@ -140,9 +140,13 @@ class Scattered:
         return self.held
 
     def _hand_out(self):
+        """Give the value to one worker, from which others take it.
+
+        The scheduler does not stop to broadcast a value while one of the workers is dead.
+        """
         client = self.executor.client
         client.wait_for_workers(1, timeout=GONE)
-        return client.scatter([self.value], broadcast=True, hash=False)[0]
+        return client.scatter([self.value], broadcast=False, hash=False)[0]
 
     def forget(self, held: Any) -> None:
         """Hand the value out again for the next task, if it is still ``held`` that stands for it."""

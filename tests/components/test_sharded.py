@@ -134,7 +134,7 @@ def test_a_machine_has_one_task_for_strings(ending, threads, dask, tmp_path, mon
 
 
 def test_tasks_for_machines_of_their_own(threads, tmp_path, monkeypatch):
-    """Strings are divided by machines while each has the memory, and by slots otherwise."""
+    """Tasks over strings are as few as the memory allows, at least one for each machine."""
     folder = stored(tmp_path / "shards", "strings")
     expected, groups = ew.stream_components(folder), []
     divide = sharded.groups_of
@@ -148,14 +148,15 @@ def test_tasks_for_machines_of_their_own(threads, tmp_path, monkeypatch):
         (2, 1, 2 * need, 1),
         (2, 1, 2 * need - 1, 2),
         (4, 3, need, 3),
-        (4, 3, need // 2, 4),
+        (5, 1, need // 2, 4),
+        (4, 3, need // 4, 4),
     ):
         assert_same(ew.stream_components(folder, client=threads), expected)
         assert len(groups.pop()) == count
     monkeypatch.setattr(sharded, "MOST_ROWS", rows // 2)
     executor.slots, executor.machines, executor.memory = 3, 1, 100 * need
     assert_same(ew.stream_components(folder, client=threads), expected)
-    assert len(groups.pop()) == 3
+    assert len(groups.pop()) == 2
 
 
 @pytest.mark.parametrize("sizes, wanted", (([1] * 10, 4), ([9, 1, 1, 1], 2), ([3], 8), ([1, 1, 50, 1], 4)))
