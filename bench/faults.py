@@ -86,8 +86,11 @@ def distances(folder, kind, **how):
     return state
 
 
-def kill_at(client, delays, done):
-    """Kill a worker, or all of them, after each delay in seconds, unless the run has ended; return when."""
+def kill_at(cluster, client, delays, done):
+    """Kill a worker, or all of them, after each delay in seconds, unless the run has ended; return when.
+
+    Then workers are begun where the cluster does not replace those that were killed.
+    """
     kills = []
 
     def work():
@@ -98,6 +101,10 @@ def kill_at(client, delays, done):
             for pid in pids if which is None else pids[which % len(pids) :][:1]:
                 os.kill(pid, signal.SIGKILL)
                 kills.append(delay)
+        while not done.wait(8):
+            if not client.scheduler_info(n_workers=-1)["workers"]:
+                cluster.scale(0)
+                cluster.scale(2)
 
     thread = Thread(target=work, daemon=True)
     thread.start()
@@ -141,7 +148,7 @@ def main():
             times = draw.uniform(0, whole[kind] / count, count).tolist()
             delays = [(one, None if number % 7 == 6 else int(draw.integers(2))) for one in times]
             done, start = Event(), time.perf_counter()
-            thread, kills = kill_at(client, delays, done)
+            thread, kills = kill_at(cluster, client, delays, done)
             same = answer(arguments.folder, kind, client=client) == expected[kind]
             done.set()
             thread.join()

@@ -128,25 +128,18 @@ class Scattered:
 
     def future(self) -> Any:
         """What stands for the value as an argument of a task."""
-        tries = 0
+        client, tries = self.executor.client, 0
         while self.held is None or self.held.cancelled():
+            client.wait_for_workers(1, timeout=GONE)
             try:
-                self.held = self._hand_out()
-            except Exception:  # the worker that was to have it may have ended
+                # to one worker, from which others take it: a broadcast does not end if a worker dies meanwhile
+                (self.held,) = client.scatter([self.value], broadcast=False, hash=False)
+            except Exception:  # the worker that was to have it may have died
                 tries += 1
-                if tries == MOST_TRIES or self.executor.client.status != "running":
+                if tries == MOST_TRIES or client.status != "running":
                     raise
                 sleep(0.1 * 2**tries)
         return self.held
-
-    def _hand_out(self):
-        """Give the value to one worker, from which others take it.
-
-        The scheduler does not stop to broadcast a value while one of the workers is dead.
-        """
-        client = self.executor.client
-        client.wait_for_workers(1, timeout=GONE)
-        return client.scatter([self.value], broadcast=False, hash=False)[0]
 
     def forget(self, held: Any) -> None:
         """Hand the value out again for the next task, if it is still ``held`` that stands for it."""
