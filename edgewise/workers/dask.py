@@ -132,7 +132,7 @@ class Scattered:
         while self.held is None or self.held.cancelled():
             client.wait_for_workers(1, timeout=GONE)
             try:
-                # to one worker, from which others take it: a broadcast does not end if a worker dies meanwhile
+                # to one worker, from which others take it: a broadcast does not end if a worker dies
                 (self.held,) = client.scatter([self.value], broadcast=False, hash=False)
             except Exception:  # the worker that was to have it may have died
                 tries += 1
