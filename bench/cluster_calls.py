@@ -5,9 +5,9 @@
     python bench/cluster_calls.py gpu --folder DIRECTORY       cycles and components, one worker with a GPU
 
 ``cores`` holds a cluster of each number of workers and one process of all cores, and measures them in turn:
-whole calls of ``stream_components``, after a first one that compiles.  The workers of a cluster share the
-cores.  Processor time is that of the caller and of all workers.  Rounds are left out when ``--limit`` seconds
-are over.
+whole calls of ``stream_components``, after first ones that compile, as many as there are workers.  The
+workers of a cluster share the cores.  Processor time is that of the caller and of all workers.  Rounds are
+left out when ``--limit`` seconds are over.
 
 ``gpu`` has one worker that was started with the resource ``GPU=1``, and workers that see no GPU and have more
 slots.  The same calls are made by one process on the CPU and on the GPU; labels, ids and counts are compared
@@ -79,9 +79,8 @@ def on_cores(arguments):
             for count, client in clients.items():
                 if time.perf_counter() > end:
                     continue
-                for _ in range(
-                    1 if round_number else max(1, count)
-                ):  # at first on one worker after the other
+                first_calls = max(1, count)  # each may be the first one of another worker
+                for _ in range(1 if round_number else first_calls):
                     found, *figures = timed(lambda how: ew.stream_components(folder, **how), client)
                 if round_number:
                     times[count].append(figures)

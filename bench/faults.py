@@ -27,7 +27,7 @@ from edgewise.components import sharded
 
 SHARDS = 12
 KINDS = ("integers", "strings", "strings, divided", "forest", "all pairs", "all pairs to a file")
-#: With 0 instead of it, strings are divided among all workers of a machine.
+#: Share of a worker's memory for strings; with a share of 0 they are divided among all workers.
 MOST_MEMORY = sharded.MOST_MEMORY
 #: Vertices and edges of the graph of all pairs.
 VERTICES, EDGES = 8_000, 40_000

@@ -5,9 +5,9 @@ by dictionaries (:mod:`~edgewise.components.shard_strings`), and a few parts at 
 are left, which the caller merges itself.  The largest memory of any process is that of its parents: 4 bytes
 for each number up to the largest id, or for each distinct string.
 
-Strings that two tasks have are numbered by both and sent to each other, which takes longer than what two
-processes of a machine gain.  So tasks over strings are as few as the memory of a worker allows, with all
-cores, but one for each machine.  If there is only one task, nothing has to be exchanged.
+Two tasks that have the same strings both number them, and exchange them afterwards.  On one machine that
+takes longer than a single task with all cores.  So there are as few tasks over strings as the memory of a
+worker allows, and at least one for each machine.  If there is only one task, nothing has to be exchanged.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TASKS_PER_SLOT = {"dense": 4, "sparse": 4, "strings": 1}
 #: Bytes that a task over strings needs at most for a row, if both strings are new, and for each byte of its
 #: shards; and the fewest bytes of a row, where the number of rows is not known.
 ROW_OF_STRINGS, BYTE_OF_STRINGS, LEAST_ROW = 256, 8, 8
-#: The share of the memory of a worker that such a task may need.
+#: The largest share of the memory of a worker that such a task may need.
 MOST_MEMORY = 0.5
 #: The most rows of such a task, if shards are smaller than that.
 MOST_ROWS = 1 << 28

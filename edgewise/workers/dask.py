@@ -61,7 +61,7 @@ class DaskExecutor:
         self.sharing = max(busiest.values(), default=1)
         takers = [worker for worker in workers if not gpus or worker["resources"].get(GPU)]
         hosts = {worker["host"] for worker in takers}
-        # a scheduler knows nothing of machines: tasks are on one each if a machine has but one worker
+        # the scheduler may give two tasks to one machine, unless each machine has only one worker
         self.machines = len(hosts) if len(hosts) in (1, len(takers)) else self.slots
         self.memory = min((worker["memory_limit"] or machine_memory() for worker in takers), default=0)
 

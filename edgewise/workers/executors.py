@@ -33,9 +33,9 @@ class Executor(Protocol):
     sharing : int
         Number of tasks that share the cores of a machine.
     machines : int
-        So many tasks run on a machine of their own each.
+        Number of tasks that are certain to run on different machines: 1 if all workers are on one.
     memory : int
-        Bytes that a worker has.
+        Memory of a worker, in bytes; of the smallest one, if they differ.
     lost : tuple of type
         Exceptions of a future whose worker has died; the task may be submitted again.
     gone : tuple of type

@@ -157,8 +157,9 @@ def test_ctrl_c_in_a_process(tmp_path):
     table = pa.table({name: draw.integers(0, 1 << 25, 3_000_000) for name in ("source", "target")})
     shards = tmp_path / "shards"
     shards.mkdir()
-    for number in range(4):
-        parquet.write_table(table, shards / f"{number}.parquet", row_group_size=100_000)
+    parquet.write_table(table, shards / "00.parquet", row_group_size=100_000)
+    for number in range(1, 40):  # so that it takes longer than the pause below
+        os.link(shards / "00.parquet", shards / f"{number:02}.parquet")
     command = [sys.executable, "-m", "edgewise", "components", "--stream", "shards", "-o", "clusters.parquet"]
     process = subprocess.Popen(
         [*command, "--checkpoint", "so-far", "--device", "cpu"],
