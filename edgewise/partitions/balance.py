@@ -18,10 +18,10 @@ from heapq import heapify, heappop, heapreplace
 import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_add, fetch_min, load
+from edgewise.partitions.iteration import CANDIDATES, LISTED, MOVED, STALE, in_spans, transfer
 from edgewise.partitions.levels import mix, salt_of, weight_at
 from edgewise.partitions.loads import loads_of
 from edgewise.partitions.ratings import NO_LABEL, Labels, rated_for
-from edgewise.partitions.refine import CANDIDATES, LISTED, MOVED, STALE, in_spans, transfer
 from edgewise.primitives.counting_sort import n_blocks_of
 
 #: Bits of the upper and of the lower part of a step of the cost, and of the number of a vertex.
@@ -272,6 +272,7 @@ def _rank_border(job, room):
         least = arrays.full(1, STEPS, np.int64, job.where)
         _find_least(len(job.level.sizes), job.level, least)
         job.least_step = int(least[0])
+    job.shrink_border()
     keys, ratings = _ranked(job, search.border, job.n_border, room, False)
     keys = arrays.move(keys[keys >> VERTEX_BITS & (STEPS - 1) <= job.least_step], job.where)
     sizes = job.level.sizes[keys & 0xFFFFFFFF]

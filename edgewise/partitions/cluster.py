@@ -18,16 +18,14 @@ complex networks via size-constrained clustering" (SEA 2014); L. Gottesbüren, T
 and S. Schlag, "Scalable high-quality hypergraph partitioning" (ACM TALG 20, 2024), on sub-rounds.
 """
 
-from bisect import bisect_left
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_add
+from edgewise.partitions.cluster_rounds import Moves, is_crowded, join, request, run_on_cpu, want
 from edgewise.partitions.levels import mix, salt_of
 from edgewise.partitions.ratings import NO_LABEL, Labels, rate, unrated
-from edgewise.primitives.counting_sort import counting_order
 
 #: Share of clusters of a single vertex from which on those are joined by two hops.
 MANY_SINGLE = 0.4
@@ -35,30 +33,20 @@ MANY_SINGLE = 0.4
 AMPLE = 2**62
 
 
-class Moves(NamedTuple):
-    """What the vertices of a sub-round want.
+class Crowd(NamedTuple):
+    """The vertices of a sub-round that want to join a cluster without room for all.
 
     Attributes
     ----------
-    wanted : (n,) int64 array
-        The cluster that a vertex wants to join, or ``NO_LABEL``.
-    settled : (n,) int32 array
-        1 if the vertex joins it.
-    requested : (n,) int64 array
-        Weight that wants to join each cluster.
-    crowded : (n,) int64 array
-        Cluster and vertex, in the upper and the lower half of a word, of those that want to join a cluster
-        without room for all.
+    keys : (n,) int64 array
+        Cluster and vertex, in the upper and the lower half of a word.
     starts : (2 * n,) int64 array
         Weight before the first of those of each cluster; from n on, of the isolated vertices of each group.
     count : (1,) int64 array
         Number of them.
     """
 
-    wanted: Any
-    settled: Any
-    requested: Any
-    crowded: Any
+    keys: Any
     starts: Any
     count: Any
 
@@ -70,13 +58,8 @@ def _draw_sub_round(vertex, salt, sub_rounds, drawn):
 
 def sub_rounds_of(drawn, count):
     """The vertices of each sub-round, by the numbers that are drawn: index arrays."""
-    where = arrays.device_of(drawn)
-    if where != "cpu":
-        xp = arrays.namespace(drawn)
-        return [arrays.move(xp.flatnonzero(drawn == one), where) for one in range(count)]
-    order = counting_order(drawn, count)
-    bounds = [bisect_left(order, one, key=drawn.__getitem__) for one in range(count + 1)]
-    return [order[first:end] for first, end in pairwise(bounds)]
+    xp, where = arrays.namespace(drawn), arrays.device_of(drawn)
+    return [arrays.move(xp.flatnonzero(drawn == one), where) for one in range(count)]
 
 
 @each
@@ -89,71 +72,49 @@ def _begin(vertex, level, limit, state, rated, moves):
 
 @each
 def _want(item, chosen, rated, moves):
-    """Want the strongest cluster, if it is stronger than the vertex's own."""
-    vertex = chosen[item]
-    moves.settled[vertex] = 0
-    is_better = rated.best[vertex] != NO_LABEL and rated.link[vertex] > rated.own[vertex]
-    moves.wanted[vertex] = rated.best[vertex] if is_better else NO_LABEL
-    if is_better:
-        moves.requested[rated.best[vertex]] = 0
+    vertex = np.int64(chosen[item])
+    want(vertex, rated.own[vertex], rated.best[vertex], rated.link[vertex], moves)
 
 
 @each
 def _request(item, chosen, level, limit, state, moves):
-    """Request room, unless the cluster is a vertex that wants to move away."""
-    vertex = np.int64(chosen[item])
-    cluster = moves.wanted[vertex]
-    if cluster == NO_LABEL:
-        return
-    is_single = state.labels[cluster] == cluster and state.room[cluster] == limit - level.sizes[cluster]
-    if is_single and moves.wanted[cluster] != NO_LABEL:
-        is_mutual = moves.wanted[cluster] == np.int64(state.labels[vertex])
-        if not is_mutual or mix(vertex, state.salt) > mix(cluster, state.salt):
-            return
-    moves.settled[vertex] = 1
-    fetch_add(moves.requested, cluster, level.sizes[vertex])
+    request(np.int64(chosen[item]), level, limit, state, moves)
 
 
 @each
-def _find_crowded(item, chosen, state, moves):
+def _find_crowded(item, chosen, state, moves, crowd):
     """List those that want to join a cluster without room for all."""
     vertex = np.int64(chosen[item])
-    cluster = moves.wanted[vertex]
-    if moves.settled[vertex] != 0 and moves.requested[cluster] > state.room[cluster]:
+    if is_crowded(vertex, state, moves):
         moves.settled[vertex] = 0
-        moves.crowded[fetch_add(moves.count, 0, 1)] = (cluster << 32) | vertex
+        crowd.keys[fetch_add(crowd.count, 0, 1)] = (moves.wanted[vertex] << 32) | vertex
 
 
 @each
-def _start_run(item, keys, sizes, ends, moves):
+def _start_run(item, keys, sizes, ends, starts):
     """Note the weight before the first vertex of each cluster in the list."""
     cluster = keys[item] >> 32
     if item == 0 or keys[item - 1] >> 32 != cluster:
-        moves.starts[cluster] = ends[item] - sizes[item]
+        starts[cluster] = ends[item] - sizes[item]
 
 
 @each
-def _settle_crowded(item, keys, ends, state, moves):
+def _settle_crowded(item, keys, ends, starts, state, moves):
     """Let vertices join a cluster up to its room."""
     cluster = keys[item] >> 32
-    if ends[item] - moves.starts[cluster] <= state.room[cluster]:
+    if ends[item] - starts[cluster] <= state.room[cluster]:
         moves.settled[keys[item] & 0xFFFFFFFF] = 1
 
 
 @each
 def _join(item, chosen, level, state, moves):
-    vertex = np.int64(chosen[item])
-    if moves.settled[vertex] != 0:
-        cluster = moves.wanted[vertex]
-        fetch_add(state.room, np.int64(state.labels[vertex]), level.sizes[vertex])
-        fetch_add(state.room, cluster, -level.sizes[vertex])
-        state.labels[vertex] = cluster
-    moves.wanted[vertex] = NO_LABEL
+    join(np.int64(chosen[item]), level, state, moves)
 
 
 @each
-def _count_members(vertex, state, members):
-    fetch_add(members, np.int64(state.labels[vertex]), 1)
+def _find_single(vertex, level, limit, state, is_single):
+    """Mark a vertex that is alone in its cluster, of which it takes all of the room that is not left."""
+    is_single[vertex] = state.room[state.labels[vertex]] == limit - level.sizes[vertex]
 
 
 @each
@@ -169,13 +130,13 @@ def _favour(item, single, rated, n, groups, keys):
 
 
 @each
-def _join_run(item, keys, sizes, ends, moves, limit, firsts):
+def _join_run(item, keys, sizes, ends, starts, limit, firsts):
     """Note the first vertex of each cluster of single vertices; the weight before them divides them."""
     before = ends[item] - sizes[item]
     favourite = keys[item] >> 32
     firsts[item] = 1
     if item > 0 and keys[item - 1] >> 32 == favourite:
-        start = moves.starts[favourite]
+        start = starts[favourite]
         earlier = before - sizes[item - 1]
         if (before - start) // limit == (earlier - start) // limit:
             firsts[item] = 0
@@ -197,48 +158,49 @@ def cluster(level, tables, limit, groups, how):
     labels, room = arrays.empty(n, kind, where), arrays.empty(n, np.int64, where)
     state = Labels(labels, room, groups, salt_of(how.seed, 1), how.shift)
     rated = unrated(n, where)
-    moves = Moves(
-        arrays.empty(n, np.int64, where),
-        arrays.empty(n, np.int32, where),
-        *(arrays.empty(size, np.int64, where) for size in (n, n, 2 * n)),
-        arrays.zeros(1, np.int64, where),
+    moves = Moves(*(arrays.empty(n, form, where) for form in (np.int64, np.int32, np.int64)))
+    crowd = Crowd(
+        *(arrays.empty(size, np.int64, where) for size in (n, 2 * n)), arrays.zeros(1, np.int64, where)
     )
     _begin(n, level, limit, state, rated, moves)
-    drawn = arrays.empty(n, np.int64, where)
-    for one_round in range(how.rounds):
-        _draw_sub_round(n, salt_of(how.seed, 16 + one_round), how.sub_rounds, drawn)
-        state = state._replace(salt=salt_of(how.seed, 1 + one_round))
-        for chosen in sub_rounds_of(drawn, how.sub_rounds):
-            rate(chosen, level, state, tables, rated)
-            _move(chosen, level, limit, state, (rated, moves))
-    members = arrays.zeros(n, np.int64, where)
-    _count_members(n, state, members)
-    single = arrays.move(xp.flatnonzero(members[labels] == 1), where)
-    if len(single) > MANY_SINGLE * n:
+    draws, salts = ([salt_of(how.seed, first + one) for one in range(how.rounds)] for first in (16, 1))
+    if where == "cpu":
+        run_on_cpu(level, limit, state, tables, moves, (draws, salts, how.sub_rounds))
+    else:
+        drawn = arrays.empty(n, np.int64, where)
+        for draw, salt in zip(draws, salts):
+            _draw_sub_round(n, draw, how.sub_rounds, drawn)
+            state = state._replace(salt=salt)
+            for chosen in sub_rounds_of(drawn, how.sub_rounds):
+                rate(chosen, level, state, tables, rated)
+                _move(chosen, level, limit, state, (rated, moves, crowd))
+    is_single = arrays.empty(n, np.bool_, where)
+    _find_single(n, level, limit, state, is_single)
+    if int(xp.count_nonzero(is_single)) > MANY_SINGLE * n:
         _join_single(
-            single,
+            arrays.move(xp.flatnonzero(is_single), where),
             level,
             limit,
-            state._replace(room=arrays.full(n, AMPLE, np.int64, where)),
-            (tables, rated, moves),
+            state._replace(room=arrays.full(n, AMPLE, np.int64, where), salt=salts[-1]),
+            (tables, rated, crowd.starts),
         )
     return labels
 
 
 def _move(chosen, level, limit, state, memory):
     """Move the vertices of a sub-round."""
-    rated, moves = memory
+    rated, moves, crowd = memory
     _want(len(chosen), chosen, rated, moves)
     _request(len(chosen), chosen, level, limit, state, moves)
-    moves.count[:] = 0
-    _find_crowded(len(chosen), chosen, state, moves)
-    count = int(moves.count[0])
+    crowd.count[:] = 0
+    _find_crowded(len(chosen), chosen, state, moves, crowd)
+    count = int(crowd.count[0])
     if count:
-        keys = moves.crowded[:count]
+        keys = crowd.keys[:count]
         keys.sort()
         sizes, ends = _weigh(keys, level)
-        _start_run(count, keys, sizes, ends, moves)
-        _settle_crowded(count, keys, ends, state, moves)
+        _start_run(count, keys, sizes, ends, crowd.starts)
+        _settle_crowded(count, keys, ends, crowd.starts, state, moves)
     _join(len(chosen), chosen, level, state, moves)
 
 
@@ -251,16 +213,16 @@ def _weigh(keys, level):
 
 def _join_single(single, level, limit, state, memory):
     """Join single vertices that have the same strongest cluster, and isolated ones."""
-    tables, rated, moves = memory
+    tables, rated, starts = memory
     xp, where, n = arrays.namespace(single), arrays.device_of(level.offsets), len(level.sizes)
     rate(single, level, state, tables, rated)
     keys = arrays.empty(len(single), np.int64, where)
     _favour(len(single), single, rated, n, state.groups, keys)
     keys.sort()
     sizes, ends = _weigh(keys, level)
-    _start_run(len(keys), keys, sizes, ends, moves)
+    _start_run(len(keys), keys, sizes, ends, starts)
     firsts = arrays.empty(len(keys), np.int64, where)
-    _join_run(len(keys), keys, sizes, ends, moves, limit, firsts)
+    _join_run(len(keys), keys, sizes, ends, starts, limit, firsts)
     ranks = arrays.move(xp.cumsum(firsts), where)
     leaders = arrays.move(xp.flatnonzero(firsts), where)
     _label_run(len(keys), keys, ranks, leaders, state)

@@ -30,8 +30,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, cas, device, each, fetch_add, fetch_max, load
+from edgewise.partitions.iteration import CANDIDATES, LISTED, MOVED, transfer
 from edgewise.partitions.ratings import NO_LABEL
-from edgewise.partitions.refine import CANDIDATES, LISTED, MOVED, Refinement, transfer
+from edgewise.partitions.refine import Refinement
 from edgewise.transactions import TransactionalMemory, is_active, read, write
 
 #: State of a vertex in an iteration, in the lowest bits of its word, below its part.

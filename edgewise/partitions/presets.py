@@ -28,6 +28,8 @@ class Settings(NamedTuple):
         Iterations of a search without a better state.
     tolerance : int
         A state is better if the cut falls by more than one in so many.
+    slack, streak : int
+        Thousandths of its limit by which a part may be too heavy for so many iterations in a row.
     starts : int
         Hierarchies from the finest graph down and up, of which the best one is kept.
     small : int
@@ -56,6 +58,8 @@ class Settings(NamedTuple):
     coarse: Any = (750,)
     patience: int = 12
     tolerance: int = 1000
+    slack: int = 5
+    streak: int = 6
     starts: int = 1
     small: int = 0
     branch: int = 0

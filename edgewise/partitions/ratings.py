@@ -128,12 +128,36 @@ def clear_slots(keys, base, mask):
 
 @device
 def rate_row(row, level, state, tables, base):
-    """Total to the row's own label, its strongest other label, and the total to that."""
+    """Total to the row's own label, its strongest other label, and the total to that.
+
+    Most rows beside another part lead to that one only, and need no table.
+    """
+    mine, own, other, link = np.int64(state.labels[row]), np.int64(0), np.int64(NO_LABEL), np.int64(0)
+    for entry in range(level.offsets[row], level.offsets[row + 1]):
+        neighbour = level.neighbours[entry]
+        if len(state.groups) and state.groups[neighbour] != state.groups[row]:
+            continue
+        label = np.int64(state.labels[neighbour])
+        if label == mine:
+            own += weight_at(level, entry)
+        elif other == NO_LABEL or label == other:
+            other = label
+            link += weight_at(level, entry)
+        else:
+            return _rate_by_table(row, level, state, tables, base)
+    if other == NO_LABEL or state.room[other] < level.sizes[row]:
+        return own, np.int64(NO_LABEL), np.int64(0)
+    return own, other, link
+
+
+@device
+def _rate_by_table(row, level, state, tables, base):
+    """As :func:`rate_row`, with the totals of several other labels in a table."""
     first, end, size = level.offsets[row], level.offsets[row + 1], level.sizes[row]
     mask, mine = mask_of(end - first, len(state.room)), np.int64(state.labels[row])
     keys, sums = tables.keys, tables.sums
     own, link, best, word = np.int64(0), np.int64(0), np.int64(NO_LABEL), np.int64(-1)
-    is_clear = False
+    clear_slots(keys, base, mask)
     for entry in range(first, end):
         neighbour = level.neighbours[entry]
         if len(state.groups) and state.groups[neighbour] != state.groups[row]:
@@ -142,9 +166,6 @@ def rate_row(row, level, state, tables, base):
         if label == mine:
             own += weight
             continue
-        if not is_clear:
-            clear_slots(keys, base, mask)
-            is_clear = True
         slot = slot_of(keys, base, mask, label)
         total = weight
         if keys[slot] == label:
@@ -203,11 +224,20 @@ def claim_slot(keys, base, slots, label):
             return base + slot
 
 
-@each
-def _add_entry(entry, level, state, tables):
-    row, neighbour = np.int64(level.rows[entry]), level.neighbours[entry]
-    if tables.marks[row] == 0:
-        return
+@device
+def clear_table(row, lane, lanes, level, tables):
+    """Empty the table of a row on a GPU, which the lanes of a warp share."""
+    for slot in range(2 * level.offsets[row] + lane, 2 * level.offsets[row + 1], lanes):
+        tables.keys[slot] = NO_LABEL
+        tables.sums[slot] = 0
+    if lane == 0:
+        tables.offers[row] = -1
+
+
+@device
+def add_to_table(row, entry, level, state, tables):
+    """Add an entry to the table of its row on a GPU, and offer its label."""
+    neighbour = level.neighbours[entry]
     if len(state.groups) and state.groups[neighbour] != state.groups[row]:
         return
     label, weight = np.int64(state.labels[neighbour]), weight_at(level, entry)
@@ -218,6 +248,13 @@ def _add_entry(entry, level, state, tables):
         offered = ((total >> state.shift) << 32) | mix(label, state.salt)
         if offered > load(tables.offers, row):
             fetch_max(tables.offers, row, offered)
+
+
+@each
+def _add_entry(entry, level, state, tables):
+    row = np.int64(level.rows[entry])
+    if tables.marks[row] != 0:
+        add_to_table(row, entry, level, state, tables)
 
 
 @device
@@ -240,14 +277,20 @@ def total_of(row, label, level, tables):
     return np.int64(0)
 
 
-@each
-def _read_row(item, chosen, level, state, tables, rated, progress):
-    row = np.int64(chosen[item])
+@device
+def strongest_in_table(row, level, state, tables):
+    """As :func:`rate_row`, from the table of the row on a GPU."""
     word, best, link = tables.offers[row], np.int64(NO_LABEL), np.int64(0)
     if word >= 0:
         best = unmix(word & 0xFFFFFFFF, state.salt)
         link = total_of(row, best, level, tables)
-    own = total_of(row, np.int64(state.labels[row]), level, tables)
+    return total_of(row, np.int64(state.labels[row]), level, tables), best, link
+
+
+@each
+def _read_row(item, chosen, level, state, tables, rated, progress):
+    row = np.int64(chosen[item])
+    own, best, link = strongest_in_table(row, level, state, tables)
     if own != rated.own[row]:
         fetch_add(progress, 1, own - rated.own[row])
     rated.own[row], rated.best[row], rated.link[row] = own, best, link
@@ -261,8 +304,7 @@ def tables_for(level, n_labels):
         most = min(int(np.diff(level.offsets).max(initial=1)), n_labels)
         capacity = max(8, 1 << int(2 * most - 1).bit_length())
         slots = capacity * threads.count()
-        none = (np.empty(0, np.int64), np.empty(0, np.int32))
-        return Tables(np.empty(slots, np.int64), np.empty(slots, np.int64), capacity, *none)
+        return Tables(np.empty(slots, np.int64), np.empty(slots, np.int64), capacity, *_no_marks(where))
     slots = 2 * len(level.neighbours)
     return Tables(
         arrays.empty(slots, np.int64, where),
@@ -271,6 +313,15 @@ def tables_for(level, n_labels):
         arrays.empty(n, np.int64, where),
         arrays.zeros(n, np.int32, where),
     )
+
+
+def no_tables(where):
+    """No memory, where rows are not rated."""
+    return Tables(*(arrays.empty(0, np.int64, where) for _ in range(2)), 0, *_no_marks(where))
+
+
+def _no_marks(where):
+    return arrays.empty(0, np.int64, where), arrays.empty(0, np.int32, where)
 
 
 def unrated(n, where):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.device import lanes, launch, loop
+from edgewise.device import lanes, launch, loop, regions
 from edgewise.partitions import balance, connections
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.refine import Refinement
@@ -12,13 +12,19 @@ from edgewise.partitions.two_hop import match_pairs
 from tests.partitions.test_phases import level_of
 
 pytestmark = pytest.mark.ptx
-#: Loops that only the CPU runs.
-ON_THE_HOST = {"edgewise.partitions.balance._weigh_ranges", "edgewise.partitions.balance._select"}
+#: What only the CPU runs.
+ON_THE_HOST = {
+    "edgewise.partitions.balance._weigh_ranges",
+    "edgewise.partitions.balance._select",
+    "edgewise.partitions.cluster_rounds.run_rounds",
+    "edgewise.partitions.ratings.rate_by_rows",
+    "edgewise.partitions.connections._read_rows",
+}
 
 
 def test_compiles_for_gpus(monkeypatch):
     """Every loop, with the types that it is launched with; those for the CPU alone are left out."""
-    seen, run = {}, loop.each.__call__
+    seen, run, run_region = {}, loop.each.__call__, regions.parallel_region.run
 
     def spy(self, count, *arguments):
         if self.name not in ON_THE_HOST:
@@ -31,6 +37,13 @@ def test_compiles_for_gpus(monkeypatch):
         for vertex in range(rows):
             self.body(vertex, 0, 1, *arguments)
 
+    def spy_region(self, n_workers, arguments):
+        if self.name not in ON_THE_HOST:
+            barrier = np.zeros(regions.BARRIER, np.int32)
+            seen.setdefault(self.cuda.name, (self.cuda, (barrier, *arguments)))
+        run_region(self, n_workers, arguments)
+
+    monkeypatch.setattr(regions.parallel_region, "run", spy_region)
     monkeypatch.setattr(loop.each, "__call__", spy)
     monkeypatch.setattr(lanes.each_row, "__call__", spy_rows)
     job = Refinement(

@@ -16,7 +16,7 @@ SHORTS, INTS, LONGS = np.zeros(4, np.uint32), np.zeros(4, np.int32), np.zeros(4,
 LEVEL = Level(LONGS, SHORTS, INTS, LONGS, SHORTS)
 RULE = matching.Rule(4, 5, 0)
 MOVES = gain_ranges.Moves(LONGS, LONGS, LONGS, LONGS, INTS, LONGS)
-SEARCH = Search(SHORTS, LONGS, LONGS, INTS, *(LONGS,) * 9)
+SEARCH = Search(SHORTS, LONGS, LONGS, INTS, *(LONGS,) * 7, np.zeros(4, np.int8), *(LONGS,) * 4)
 RATED = Rated(LONGS, LONGS, LONGS)
 #: Kernels and their arguments; a region has those of its barrier first.
 LOOPS = (

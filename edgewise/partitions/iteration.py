@@ -1,0 +1,364 @@
+"""An iteration of refinement, as one parallel region: on the CPU and on a GPU it is one call.
+
+Its steps are short, and there are many iterations: a kernel for each step, and a look at how many vertices it
+has listed, would take longer than the steps themselves.  Between them all workers wait at a barrier.
+:mod:`~edgewise.partitions.refine` says what the steps do.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import barrier_wait, cas, device, each, fetch_add, fetch_max, load, parallel_region
+from edgewise.device.warps import warp_size
+from edgewise.partitions.connections import strongest
+from edgewise.partitions.levels import weight_at
+from edgewise.partitions.ratings import NO_LABEL, add_to_table, clear_table, rate_row, strongest_in_table
+
+#: Gain of a vertex that is no candidate.
+LOWEST = -(2**62)
+#: Bits of the lists that a vertex is in.
+BORDER, WILLING = 1, 2
+#: Room of every part while the balance does not count.
+AMPLE = 2**62
+#: Counters of an iteration, and their number.
+LISTED, MOVED, DIRTY, EXCESS, CANDIDATES, STALE, JOINED, GROWN, WANTED, COUNTERS = range(10)
+#: Items that a thread of the CPU looks at before it claims places in a list; on a GPU it is one item.
+SPAN = 512
+
+
+class Search(NamedTuple):
+    """The state of a refinement.
+
+    Attributes
+    ----------
+    part : (n,) index array
+    loads, limits : (k,) int64 arrays
+        Weight of each part, and its largest weight.
+    moved_in : (n,) int32 array
+        The last free iteration in which a vertex was moved.
+    gain : (n,) int64 array
+        Of the candidates; ``LOWEST`` for other vertices.
+    listed : (n,) int64 array
+        The candidates.
+    net : (n,) int64 array
+        By how much the cut falls by the move of each listed candidate after those before it.
+    moves, left : (n,) int64 arrays
+        The vertices that have moved, and the parts that they have left.
+    dirty : (n,) int64 array
+        The vertices to be rated again.
+    is_dirty : (n,) int64 array
+        Not 0 for these.
+    lists : (n,) int8 array
+        Bits of the lists ``border`` and ``willing`` that a vertex is in.
+    border : (n,) int64 array
+        The vertices beside another part or without edges to their own, and some that have been.
+    willing, spare : (n,) int64 arrays
+        The vertices that are candidates or would be if they were not locked, and some that have been; and
+        memory for those of the next free iteration.
+    counters : (COUNTERS,) int64 array
+        Numbers of listed, moved and dirty vertices; the largest weight of a part above its limit, plus
+        ``AMPLE``; the number of vertices that might leave such parts, of those whose part of choice is full,
+        and of those that have joined the border; by how much the totals of vertices to their own parts have
+        grown; and the number of vertices that have joined the willing ones or, in a free iteration, are so.
+    """
+
+    part: Any
+    loads: Any
+    limits: Any
+    moved_in: Any
+    gain: Any
+    listed: Any
+    net: Any
+    moves: Any
+    left: Any
+    dirty: Any
+    is_dirty: Any
+    lists: Any
+    border: Any
+    willing: Any
+    spare: Any
+    counters: Any
+
+
+class Turn(NamedTuple):
+    """An iteration.
+
+    Attributes
+    ----------
+    is_free : int
+        1 if vertices move without regard to the balance, 0 if the moves are listed already.
+    number : int
+        Of free iterations so far.
+    share : int
+        Thousandths of a vertex's own edges by which the cut may grow for a candidate.
+    border, willing : int
+        Number of vertices in these lists.
+    items : int
+        Items that a worker looks at before it claims places in a list.
+    """
+
+    is_free: int
+    number: int
+    share: int
+    border: int
+    willing: int
+    items: int
+
+
+def in_spans(body):
+    """The loop ``run(where, count, *arguments)`` of a body ``body(span, items, count, *arguments)``.
+
+    A span claims its places in another list at once, since a counter that all threads increment for each item
+    takes longer than the items.
+    """
+    loop = each(body, least_chunk=1)
+
+    def run(where, count, *arguments):
+        items = SPAN if where == "cpu" else 1
+        loop(-(-count // items), items, count, *arguments)
+
+    run.loop = loop
+    return run
+
+
+@device
+def is_willing(vertex, rated, share):
+    """Whether the cut would not grow, or by less than ``share`` thousandths of a vertex's own edges."""
+    own, link = rated.own[vertex], rated.link[vertex]
+    return rated.best[vertex] != NO_LABEL and (link >= own or own - link < own * share // 1000)
+
+
+@device
+def _propose(first, end, rated, search, turn):
+    """List the candidates among some of the willing vertices, and those that still are willing."""
+    found, kept = np.int64(0), np.int64(0)
+    for item in range(first, end):
+        vertex, gain = np.int64(search.willing[item]), np.int64(LOWEST)
+        if is_willing(vertex, rated, turn.share):
+            kept += 1
+            if search.moved_in[vertex] != turn.number - 1:
+                gain = rated.link[vertex] - rated.own[vertex]
+                found += 1
+        else:
+            search.lists[vertex] &= ~WILLING
+        search.gain[vertex] = gain
+    if kept == 0:
+        return
+    slot = fetch_add(search.counters, LISTED, found)
+    place = fetch_add(search.counters, WANTED, kept)
+    for item in range(first, end):
+        vertex = np.int64(search.willing[item])
+        if search.lists[vertex] & WILLING:
+            search.spare[place] = vertex
+            place += 1
+        if search.gain[vertex] != LOWEST:
+            search.listed[slot] = vertex
+            search.net[slot] = 0
+            slot += 1
+
+
+@device
+def _reconsider(item, lane, lanes, level, rated, search):
+    """Add up by how much the cut falls by a candidate's move, after the moves of those before it."""
+    vertex = np.int64(search.listed[item])
+    gain, target, here = search.gain[vertex], rated.best[vertex], np.int64(search.part[vertex])
+    net = np.int64(0)
+    for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
+        other = np.int64(level.neighbours[entry])
+        there, other_gain = np.int64(search.part[other]), search.gain[other]
+        if other_gain > gain or (other_gain == gain and other < vertex):
+            there = rated.best[other]
+        if there == target:
+            net += weight_at(level, entry)
+        elif there == here:
+            net -= weight_at(level, entry)
+    if net != 0:
+        fetch_add(search.net, item, net)
+
+
+@device
+def transfer(slot, vertex, target, search):
+    """Move a vertex to another part and list it."""
+    search.left[slot] = search.part[vertex]
+    search.part[vertex] = target
+    search.moves[slot] = vertex
+
+
+@device
+def _accept(first, end, rated, search, turn):
+    """Move those of some candidates with which the cut does not grow."""
+    found = np.int64(0)
+    for item in range(first, end):
+        found += search.net[item] >= 0
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, MOVED, found)
+    for item in range(first, end):
+        if search.net[item] >= 0:
+            vertex = np.int64(search.listed[item])
+            transfer(slot, vertex, rated.best[vertex], search)
+            search.moved_in[vertex] = turn.number
+            slot += 1
+
+
+@device
+def _list_dirty(vertex, slot, mark, search):
+    """List a vertex that is marked, and mark it as listed; return the next place."""
+    if search.is_dirty[vertex] != mark:
+        return slot
+    search.dirty[slot] = vertex
+    search.is_dirty[vertex] = -1
+    return slot + 1
+
+
+@device
+def _spread(item, lane, lanes, level, search, totals):
+    """Correct the loads and the totals after a move; list the vertex and its neighbours as dirty."""
+    vertex, k = np.int64(search.moves[item]), len(search.limits)
+    here, left = np.int64(search.part[vertex]), search.left[item]
+    mark, found = item * lanes + lane + 1, np.int64(0)
+    if lane == 0:
+        fetch_add(search.loads, here, level.sizes[vertex])
+        fetch_add(search.loads, left, -level.sizes[vertex])
+        if cas(search.is_dirty, vertex, 0, mark) == 0:
+            found += 1
+    for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
+        other = np.int64(level.neighbours[entry])
+        if len(totals):
+            fetch_add(totals, other * k + left, -weight_at(level, entry))
+            fetch_add(totals, other * k + here, weight_at(level, entry))
+        if search.is_dirty[other] == 0 and cas(search.is_dirty, other, 0, mark) == 0:
+            found += 1
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, DIRTY, found)
+    if lane == 0:
+        slot = _list_dirty(vertex, slot, mark, search)
+    for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
+        slot = _list_dirty(np.int64(level.neighbours[entry]), slot, mark, search)
+
+
+@device
+def joins_border(vertex, rated, search):
+    """Whether a vertex is beside another part, or without edges to its own, and is not in the border."""
+    is_beside = rated.best[vertex] != NO_LABEL or rated.own[vertex] == 0
+    return is_beside and search.lists[vertex] & BORDER == 0
+
+
+@device
+def joins_willing(vertex, rated, search, share):
+    """Whether a vertex is willing and not in the list."""
+    return search.lists[vertex] & WILLING == 0 and is_willing(vertex, rated, share)
+
+
+@device
+def _extend_lists(first, end, rated, search, turn):
+    """Add those of some dirty vertices to the border and to the willing ones that belong there."""
+    joined, wanted = np.int64(0), np.int64(0)
+    for item in range(first, end):
+        vertex = search.dirty[item]
+        joined += joins_border(vertex, rated, search)
+        wanted += joins_willing(vertex, rated, search, turn.share)
+        search.is_dirty[vertex] = 0
+    if joined + wanted == 0:
+        return
+    slot = turn.border + fetch_add(search.counters, JOINED, joined)
+    place, target = fetch_add(search.counters, WANTED, wanted), search.spare
+    if turn.is_free == 0:
+        place, target = place + turn.willing, search.willing
+    for item in range(first, end):
+        vertex = search.dirty[item]
+        if joins_border(vertex, rated, search):
+            search.border[slot] = vertex
+            search.lists[vertex] |= BORDER
+            slot += 1
+        if joins_willing(vertex, rated, search, turn.share):
+            target[place] = vertex
+            search.lists[vertex] |= WILLING
+            search.gain[vertex] = LOWEST
+            place += 1
+
+
+@device
+def _note(vertex, own, best, link, rated):
+    """Note a rating; return by how much the total to its own part has grown."""
+    growth = own - rated.own[vertex]
+    rated.own[vertex], rated.best[vertex], rated.link[vertex] = own, best, link
+    return growth
+
+
+@device
+def _rate_in_tables(worker, count, level, state, memory):
+    """Rate the dirty vertices on a GPU, a warp for each row; return the growth of a worker's totals."""
+    rated, search, _, tables = memory
+    lanes, growth = warp_size(), np.int64(0)
+    lane, first, step = worker.id % lanes, worker.id // lanes, worker.count // lanes
+    for item in range(first, count, step):
+        clear_table(search.dirty[item], lane, lanes, level, tables)
+    barrier_wait(worker)
+    for item in range(first, count, step):
+        row = search.dirty[item]
+        for entry in range(level.offsets[row] + lane, level.offsets[row + 1], lanes):
+            add_to_table(row, entry, level, state, tables)
+    barrier_wait(worker)
+    for item in range(worker.id, count, worker.count):
+        row = search.dirty[item]
+        own, best, link = strongest_in_table(row, level, state, tables)
+        growth += _note(row, own, best, link, rated)
+    return growth
+
+
+@device
+def _rate_dirty(worker, count, level, state, memory):
+    """Rate the dirty vertices; return the growth of a worker's totals."""
+    rated, search, totals, tables = memory
+    growth = np.int64(0)
+    if len(totals) == 0 and tables.capacity == 0:
+        return _rate_in_tables(worker, count, level, state, memory)
+    for item in range(worker.id, count, worker.count):
+        row = search.dirty[item]
+        if len(totals):
+            own, best, link = strongest(row, level, state, totals)
+        else:
+            own, best, link = rate_row(row, level, state, tables, worker.id * tables.capacity)
+        growth += _note(row, own, best, link, rated)
+    return growth
+
+
+@device
+def _move_freely(worker, level, memory, turn):
+    """Move candidates past the balance."""
+    rated, search = memory[0], memory[1]
+    items, lanes = turn.items, warp_size()
+    for first in range(worker.id * items, turn.willing, worker.count * items):
+        _propose(first, min(first + items, turn.willing), rated, search, turn)
+    barrier_wait(worker)
+    count = load(search.counters, LISTED)
+    for item in range(worker.id // lanes, count, worker.count // lanes):
+        _reconsider(item, worker.id % lanes, lanes, level, rated, search)
+    barrier_wait(worker)
+    for first in range(worker.id * items, count, worker.count * items):
+        _accept(first, min(first + items, count), rated, search, turn)
+    barrier_wait(worker)
+
+
+@parallel_region
+def iterate(worker, level, state, memory, turn):
+    """Run an iteration; ``memory`` are the ratings, the search, the totals and the tables."""
+    rated, search, totals, _ = memory
+    lanes, items = warp_size(), turn.items
+    if turn.is_free:
+        _move_freely(worker, level, memory, turn)
+    for item in range(worker.id // lanes, load(search.counters, MOVED), worker.count // lanes):
+        _spread(item, worker.id % lanes, lanes, level, search, totals)
+    barrier_wait(worker)
+    count = load(search.counters, DIRTY)
+    growth = _rate_dirty(worker, count, level, state, memory)
+    if growth != 0:
+        fetch_add(search.counters, GROWN, growth)
+    for one in range(worker.id, len(search.limits), worker.count):
+        fetch_max(search.counters, EXCESS, search.loads[one] - search.limits[one] + AMPLE)
+    barrier_wait(worker)
+    for first in range(worker.id * items, count, worker.count * items):
+        _extend_lists(first, min(first + items, count), rated, search, turn)
