@@ -14,14 +14,27 @@ Reference: Gilbert et al. 2024, as in :mod:`~edgewise.partitions.refine`.
 
 from functools import partial
 from heapq import heapify, heappop, heapreplace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, device, each, fetch_add, fetch_min, load
-from edgewise.partitions.iteration import CANDIDATES, LISTED, MOVED, STALE, in_spans, transfer
+from edgewise.device import arrays, barrier_wait, device, each, fetch_add, fetch_min, load, parallel_region
+from edgewise.partitions.iteration import (
+    CANDIDATES,
+    LISTED,
+    MOVED,
+    OPEN,
+    SHORT,
+    SPAN,
+    STALE,
+    in_spans,
+    rate_dirty,
+    transfer,
+    workers_for,
+)
 from edgewise.partitions.levels import mix, salt_of, weight_at
 from edgewise.partitions.loads import loads_of
-from edgewise.partitions.ratings import NO_LABEL, Labels, rated_for
+from edgewise.partitions.ratings import NO_LABEL, Labels, unrated
 from edgewise.primitives.counting_sort import n_blocks_of
 
 #: Bits of the upper and of the lower part of a step of the cost, and of the number of a vertex.
@@ -44,14 +57,53 @@ def cost_step(gain, size):
     return 511 - step if gain > 0 else 512 + step
 
 
-@each
-def _open(one, search, is_strong, room):
-    """Room of a part for vertices of other parts: none if it is nearly full."""
+class Ranking(NamedTuple):
+    """How vertices that might leave their parts are listed.
+
+    Attributes
+    ----------
+    is_strong : int
+        1 in a strong iteration.
+    border : int
+        Number of vertices of the border to look at; -1 for all vertices instead.
+    least : int
+        Largest step of the cost of a vertex that is listed.
+    items : int
+        Items that a worker looks at before it claims places in a list.
+    """
+
+    is_strong: int
+    border: int
+    least: int
+    items: int
+
+
+class Room(NamedTuple):
+    """The free room of the parts, and what might leave them.
+
+    Attributes
+    ----------
+    room : (k,) int64 array
+        For vertices of other parts; 0 in a part that is nearly full.
+    open_parts : (k,) int64 array
+        The parts with room.
+    cheap : (k,) int64 array
+        Weight of the listed vertices of each part.
+    """
+
+    room: Any
+    open_parts: Any
+    cheap: Any
+
+
+@device
+def _open(one, search, is_strong, space):
+    """Find the room of a part for vertices of other parts: none if it is nearly full."""
     limit, load = search.limits[one], search.loads[one]
-    if is_strong != 0:
-        room[one] = max(np.int64(0), limit - load)
-    else:
-        room[one] = max(np.int64(0), max(limit - limit // 100, limit - 100) - load)
+    if is_strong == 0:
+        limit = max(limit - limit // 100, limit - 100)
+    space.room[one] = max(np.int64(0), limit - load)
+    space.cheap[one] = 0
 
 
 @device
@@ -62,18 +114,18 @@ def _may_leave(vertex, level, search):
     return above > 0 and 2 * level.sizes[vertex] < 3 * (above + search.limits[one] // 32 + 1)
 
 
-@in_spans
-def _crowd(span, items, count, chosen, level, search):
-    """List the vertices that may leave their parts, among those chosen, or among all if there are none."""
-    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
+@device
+def _crowd(first, end, level, search, is_border):
+    """List those of a span of the border, or of all vertices, that may leave their parts."""
+    found = np.int64(0)
     for item in range(first, end):
-        vertex = np.int64(chosen[item]) if len(chosen) else np.int64(item)
+        vertex = np.int64(search.border[item]) if is_border else np.int64(item)
         found += _may_leave(vertex, level, search)
     if found == 0:
         return
     slot = fetch_add(search.counters, CANDIDATES, found)
     for item in range(first, end):
-        vertex = np.int64(chosen[item]) if len(chosen) else np.int64(item)
+        vertex = np.int64(search.border[item]) if is_border else np.int64(item)
         if _may_leave(vertex, level, search):
             search.listed[slot] = vertex
             slot += 1
@@ -85,10 +137,10 @@ def _is_stale(vertex, level, rated, room):
     return rated.best[vertex] != NO_LABEL and room[rated.best[vertex]] < level.sizes[vertex]
 
 
-@in_spans
-def _find_stale(span, items, count, level, search, rated, room):
-    """List those for whom another part has to be found."""
-    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
+@device
+def _find_stale(first, end, level, search, rated, room):
+    """List those of a span for whom another part has to be found."""
+    found = np.int64(0)
     for item in range(first, end):
         found += _is_stale(search.listed[item], level, rated, room)
     if found == 0:
@@ -100,15 +152,73 @@ def _find_stale(span, items, count, level, search, rated, room):
             slot += 1
 
 
-@each
-def _rank(item, level, search, ratings, room, is_strong, keys):
+@device
+def _step_of(vertex, level, ratings, room, is_strong):
+    """Step of the cost that a vertex causes if it leaves."""
     rated, aside = ratings
-    vertex = np.int64(search.listed[item])
     gain = -rated.own[vertex]
     if is_strong == 0:
         gain += aside.link[vertex] if _is_stale(vertex, level, rated, room) else rated.link[vertex]
-    step = cost_step(gain, level.sizes[vertex])
-    keys[item] = ((np.int64(search.part[vertex]) << 10 | step) << VERTEX_BITS) | vertex
+    return cost_step(gain, level.sizes[vertex])
+
+
+@device
+def _rank(first, end, level, search, ratings, space, how):
+    """List the sort keys of those of a span that cost little enough: part, step of the cost, and number."""
+    found = np.int64(0)
+    for item in range(first, end):
+        found += _step_of(search.listed[item], level, ratings, space.room, how.is_strong) <= how.least
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, LISTED, found)
+    for item in range(first, end):
+        vertex = np.int64(search.listed[item])
+        step, part = (
+            _step_of(vertex, level, ratings, space.room, how.is_strong),
+            np.int64(search.part[vertex]),
+        )
+        if step <= how.least:
+            search.net[slot] = ((part << 10 | step) << VERTEX_BITS) | vertex
+            fetch_add(space.cheap, part, level.sizes[vertex])
+            slot += 1
+
+
+@parallel_region
+def rank_vertices(worker, level, state, memory, space, how):
+    """List the vertices that might leave their parts by sort keys, which take the memory of ``net``.
+
+    ``memory`` are the ratings, those among parts with room only, the search, the totals and the tables.
+    """
+    rated, aside, search, totals, tables = memory
+    items, k = how.items, len(search.limits)
+    for one in range(worker.id, k, worker.count):
+        _open(one, search, how.is_strong, space)
+    barrier_wait(worker)
+    if worker.id == 0:
+        found = 0
+        for one in range(k):
+            if space.room[one] > 0:
+                space.open_parts[found] = one
+                found += 1
+        search.counters[OPEN] = found
+    count = how.border if how.border >= 0 else len(level.sizes)
+    for first in range(worker.id * items, count, worker.count * items):
+        _crowd(first, min(first + items, count), level, search, how.border >= 0)
+    barrier_wait(worker)
+    count = load(search.counters, CANDIDATES)
+    if how.is_strong == 0:
+        for first in range(worker.id * items, count, worker.count * items):
+            _find_stale(first, min(first + items, count), level, search, rated, space.room)
+        barrier_wait(worker)
+        open_state = Labels(state.labels, space.room, state.groups, state.salt, state.shift)
+        rate_dirty(worker, load(search.counters, STALE), level, open_state, (aside, search, totals, tables))
+        barrier_wait(worker)
+    for first in range(worker.id * items, count, worker.count * items):
+        _rank(first, min(first + items, count), level, search, (rated, aside), space, how)
+    barrier_wait(worker)
+    for one in range(worker.id, k, worker.count):
+        if load(space.cheap, one) < search.loads[one] - search.limits[one]:
+            fetch_add(search.counters, SHORT, 1)
 
 
 @partial(each, least_chunk=1)
@@ -153,23 +263,8 @@ def cheap_ones(keys, level, search):
     last = np.count_nonzero(before < (search.loads - search.limits)[:, None], axis=1)
     selected = np.empty(count, np.int64)
     _select("cpu", count, keys, last, search, selected)
-    return selected[: int(search.counters[LISTED])]
-
-
-@each
-def _start_run(item, keys, sizes, ends, starts):
-    one = keys[item] >> (VERTEX_BITS + 10)
-    if item == 0 or keys[item - 1] >> (VERTEX_BITS + 10) != one:
-        starts[one] = ends[item] - sizes[item]
-
-
-@each
-def _leave(item, keys, ranks, search, leaving):
-    """Mark the vertices that leave: those before which the part is still too heavy."""
-    sizes, ends, starts = ranks
-    one = keys[item] >> (VERTEX_BITS + 10)
-    before = ends[item] - sizes[item] - starts[one]
-    leaving[item] = sizes[item] if before < search.loads[one] - search.limits[one] else 0
+    count, search.counters[LISTED] = int(search.counters[LISTED]), 0
+    return selected[:count]
 
 
 @device
@@ -180,9 +275,9 @@ def _target_of(item, keys, leaving, targets, search):
     return np.int64(targets[item])
 
 
-@in_spans
-def _evict(span, items, count, keys, leaving, targets, search):
-    first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
+@device
+def _evict(first, end, keys, leaving, targets, search):
+    found = np.int64(0)
     for item in range(first, end):
         found += _target_of(item, keys, leaving, targets, search) != NO_LABEL
     if found == 0:
@@ -195,62 +290,87 @@ def _evict(span, items, count, keys, leaving, targets, search):
             slot += 1
 
 
-@each
-def _aim(item, keys, level, ratings, room, open_parts, salt, targets):
+@in_spans
+def _deal_out(span, items, count, keys, leaving, targets, search):
+    """Move those who leave to their targets."""
+    _evict(span * items, min((span + 1) * items, count), keys, leaving, targets, search)
+
+
+@device
+def _aim(vertex, level, ratings, space, n_open, salt):
     """The strongest part with room, or one drawn at random."""
     rated, aside = ratings
-    vertex = keys[item] & 0xFFFFFFFF
-    target = aside.best[vertex] if _is_stale(vertex, level, rated, room) else rated.best[vertex]
+    target = aside.best[vertex] if _is_stale(vertex, level, rated, space.room) else rated.best[vertex]
     if target == NO_LABEL:
-        target = open_parts[mix(vertex, salt) % len(open_parts)]
-    targets[item] = target
+        target = space.open_parts[mix(vertex, salt) % n_open]
+    return np.int64(target)
+
+
+@parallel_region
+def choose_leaving(worker, keys, ranks, level, memory, space, how):
+    """Choose the vertices that leave, those before which the part is still too heavy; move them if weak.
+
+    ``ranks`` are their weights, the sums of these up to each, memory for (k,) sums, for whether they leave,
+    and for their targets; ``how`` whether the iteration is strong, the number of parts with room, the salt
+    of random numbers, and the items that a worker looks at.
+    """
+    sizes, ends, starts, leaving, targets = ranks
+    rated, aside, search = memory
+    is_strong, n_open, salt, items = how
+    count = len(keys)
+    for item in range(worker.id, count, worker.count):
+        one = keys[item] >> (VERTEX_BITS + 10)
+        if item == 0 or keys[item - 1] >> (VERTEX_BITS + 10) != one:
+            starts[one] = ends[item] - sizes[item]
+    barrier_wait(worker)
+    for first in range(worker.id * items, count, worker.count * items):
+        end = min(first + items, count)
+        for item in range(first, end):
+            one = keys[item] >> (VERTEX_BITS + 10)
+            before = ends[item] - sizes[item] - starts[one]
+            leaving[item] = sizes[item] if before < search.loads[one] - search.limits[one] else 0
+            if is_strong == 0:
+                targets[item] = _aim(keys[item] & 0xFFFFFFFF, level, (rated, aside), space, n_open, salt)
+        if is_strong == 0:
+            _evict(first, end, keys, leaving, targets, search)
 
 
 def rebalance(job, is_strong):
     """One iteration that makes heavy parts lighter; return the number of moves."""
     level, search, where = job.level, job.search, job.where
     xp, k = arrays.namespace(level.offsets), len(search.limits)
+    if job.aside is None:
+        job.aside = unrated(len(level.sizes), where)
+    space = Room(*(arrays.empty(k, np.int64, where) for _ in range(3)))
+    count, n_open = _rank_all(job, space, is_strong) if is_strong else _rank_border(job, space)
     search.counters[:] = 0
-    room = arrays.empty(k, np.int64, where)
-    _open(k, search, int(is_strong), room)
-    open_parts = arrays.move(xp.flatnonzero(room > 0), where)
-    if len(open_parts) == 0:
-        if is_strong:
-            return job.finish_iteration()
-        return rebalance(job, is_strong=True)
-    keys, ratings = (None, None) if is_strong else _rank_border(job, room)
-    if keys is None:
-        keys, ratings = _ranked(job, search.border[:0], len(level.sizes), room, is_strong)
+    if n_open == 0:
+        return job.finish_iteration() if is_strong else rebalance(job, is_strong=True)
+    keys = search.net[:count]
     if where == "cpu":
         keys = cheap_ones(keys, level, search)
     keys.sort()
-    count = len(keys)
+    count, items = len(keys), SPAN if where == "cpu" else 1
     sizes = arrays.move(level.sizes[keys & 0xFFFFFFFF], where)
-    ranks = sizes, arrays.move(xp.cumsum(sizes), where), arrays.empty(k, np.int64, where)
-    _start_run(count, keys, *ranks)
-    leaving, targets = (arrays.empty(count, np.int64, where) for _ in range(2))
-    _leave(count, keys, ranks, search, leaving)
+    memory = (arrays.empty(size, np.int64, where) for size in (k, count, count))
+    ranks = sizes, arrays.move(xp.cumsum(sizes), where), *memory
+    salt = salt_of(job.how.seed, 100 + job.iteration)
+    choose_leaving.with_workers(
+        workers_for(count),
+        keys,
+        ranks,
+        level,
+        (job.rated, job.aside, search),
+        space,
+        (int(is_strong), n_open, salt, items),
+    )
     if is_strong:
+        leaving = ranks[3]
         before = xp.cumsum(leaving) - leaving
-        place = xp.searchsorted(xp.cumsum(room), before, side="right")
+        place = xp.searchsorted(xp.cumsum(space.room), before, side="right")
         targets = arrays.move(xp.minimum(place, k - 1).astype(np.int64), where)
-    else:
-        salt = salt_of(job.how.seed, 100 + job.iteration)
-        _aim(count, keys, level, ratings, room, open_parts, salt, targets)
-    _evict(where, count, keys, leaving, targets, search)
+        _deal_out(where, count, keys, leaving, targets, search)
     return job.finish_iteration()
-
-
-def _ranked(job, chosen, count, room, is_strong):
-    """Sort keys of the vertices that may leave their parts, and the ratings; the vertices as in `_crowd`."""
-    level, search, where = job.level, job.search, job.where
-    search.counters[:] = 0
-    _crowd(where, count, chosen, level, search)
-    count = int(search.counters[CANDIDATES])
-    ratings = job.rated, job.rated if is_strong else _rate_stale(job, count, room)
-    keys = arrays.empty(count, np.int64, where)
-    _rank(count, level, search, ratings, room, int(is_strong), keys)
-    return keys, ratings
 
 
 @each
@@ -264,31 +384,34 @@ def _find_least(vertex, level, least):
         fetch_min(least, 0, step)
 
 
-def _rank_border(job, room):
-    """As :func:`_ranked`, of the vertices of the border that cost less than others, if these are enough."""
-    search, k = job.search, len(job.search.limits)
-    xp = arrays.namespace(search.loads)
+def _rank_all(job, space, is_strong):
+    """List the sort keys of all vertices that may leave; return their number, and of the parts with room."""
+    counters = _ranked(job, space, Ranking(int(is_strong), -1, STEPS, 0))
+    return counters[LISTED], counters[OPEN]
+
+
+def _rank_border(job, space):
+    """As :func:`_rank_all`, of the vertices of the border that cost less than others, if these are enough."""
     if job.least_step is None:
         least = arrays.full(1, STEPS, np.int64, job.where)
         _find_least(len(job.level.sizes), job.level, least)
         job.least_step = int(least[0])
     job.shrink_border()
-    keys, ratings = _ranked(job, search.border, job.n_border, room, False)
-    keys = arrays.move(keys[keys >> VERTEX_BITS & (STEPS - 1) <= job.least_step], job.where)
-    sizes = job.level.sizes[keys & 0xFFFFFFFF]
-    cheap = xp.bincount(keys >> (VERTEX_BITS + 10), weights=sizes, minlength=k)
-    return (keys, ratings) if bool((cheap >= search.loads - search.limits).all()) else (None, None)
+    counters = _ranked(job, space, Ranking(0, job.n_border, job.least_step, 0))
+    if counters[SHORT] and counters[OPEN]:
+        return _rank_all(job, space, False)
+    return counters[LISTED], counters[OPEN]
 
 
-def _rate_stale(job, count, room):
-    """Ratings of the vertices whose strongest part has no room, among the parts that have room."""
-    level, search = job.level, job.search
-    if job.aside is None:
-        job.aside = rated_for(len(level.sizes), job.where)
-    _find_stale(job.where, count, level, search, job.rated, room)
-    state = Labels(search.part, room, job.labels.groups, job.labels.salt, job.labels.shift)
-    job.rate(search.dirty[: int(search.counters[STALE])], state, job.aside)
-    return job.aside
+def _ranked(job, space, how):
+    """Run :func:`rank_vertices`; return the counters."""
+    job.search.counters[:] = 0
+    count, items = how.border if how.border >= 0 else len(job.level.sizes), SPAN if job.where == "cpu" else 1
+    memory = job.rated, job.aside, job.search, job.totals, job.tables
+    rank_vertices.with_workers(
+        workers_for(count // 8), job.level, job.labels, memory, space, how._replace(items=items)
+    )
+    return arrays.move(job.search.counters, "cpu").tolist()
 
 
 def settled(level, part, sizes, limits):

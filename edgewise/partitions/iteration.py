@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import barrier_wait, cas, device, each, fetch_add, fetch_max, load, parallel_region
+from edgewise.device.regions import workers
 from edgewise.device.warps import warp_size
 from edgewise.partitions.connections import strongest
 from edgewise.partitions.levels import weight_at
@@ -22,9 +23,11 @@ BORDER, WILLING = 1, 2
 #: Room of every part while the balance does not count.
 AMPLE = 2**62
 #: Counters of an iteration, and their number.
-LISTED, MOVED, DIRTY, EXCESS, CANDIDATES, STALE, JOINED, GROWN, WANTED, COUNTERS = range(10)
+LISTED, MOVED, DIRTY, EXCESS, CANDIDATES, STALE, JOINED, GROWN, WANTED, OPEN, SHORT, COUNTERS = range(12)
 #: Items that a thread of the CPU looks at before it claims places in a list; on a GPU it is one item.
 SPAN = 512
+#: Fewest items of a step for each worker of the CPU.
+LEAST_FOR_EACH = 512
 
 
 class Search(NamedTuple):
@@ -60,7 +63,8 @@ class Search(NamedTuple):
         Numbers of listed, moved and dirty vertices; the largest weight of a part above its limit, plus
         ``AMPLE``; the number of vertices that might leave such parts, of those whose part of choice is full,
         and of those that have joined the border; by how much the totals of vertices to their own parts have
-        grown; and the number of vertices that have joined the willing ones or, in a free iteration, are so.
+        grown; the number of vertices that have joined the willing ones or, in a free iteration, are so, of
+        parts with room, and of those that the listed vertices do not make light enough.
     """
 
     part: Any
@@ -120,6 +124,11 @@ def in_spans(body):
 
     run.loop = loop
     return run
+
+
+def workers_for(items):
+    """Number of workers of the CPU for a step of so many items."""
+    return min(workers(), items // LEAST_FOR_EACH + 1)
 
 
 @device
@@ -310,7 +319,7 @@ def _rate_in_tables(worker, count, level, state, memory):
 
 
 @device
-def _rate_dirty(worker, count, level, state, memory):
+def rate_dirty(worker, count, level, state, memory):
     """Rate the dirty vertices; return the growth of a worker's totals."""
     rated, search, totals, tables = memory
     growth = np.int64(0)
@@ -354,7 +363,7 @@ def iterate(worker, level, state, memory, turn):
         _spread(item, worker.id % lanes, lanes, level, search, totals)
     barrier_wait(worker)
     count = load(search.counters, DIRTY)
-    growth = _rate_dirty(worker, count, level, state, memory)
+    growth = rate_dirty(worker, count, level, state, memory)
     if growth != 0:
         fetch_add(search.counters, GROWN, growth)
     for one in range(worker.id, len(search.limits), worker.count):

@@ -23,7 +23,6 @@ processing units" (SIAM Journal on Scientific Computing 46, 2024); N. Maas, L. G
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_add
-from edgewise.device.regions import workers
 from edgewise.partitions.connections import connections_of, read_connections
 from edgewise.partitions.iteration import (
     AMPLE,
@@ -43,13 +42,11 @@ from edgewise.partitions.iteration import (
     is_willing,
     iterate,
     joins_border,
+    workers_for,
 )
 from edgewise.partitions.levels import salt_of
 from edgewise.partitions.loads import add_loads
 from edgewise.partitions.ratings import Labels, no_tables, rate, tables_for, unrated
-
-#: Fewest willing vertices, or moves, for each worker of the CPU.
-LEAST_FOR_EACH = 512
 
 
 @in_spans
@@ -153,10 +150,10 @@ class Refinement:
 
     def list_border(self, chosen, count):
         """List those of ``count`` vertices, or of all if none are chosen, that are beside another part."""
+        self.search.counters[:] = 0
         _list_border(self.where, count, chosen, self.rated, self.search)
         self.n_border = int(self.search.counters[JOINED])
         self.border_room = 2 * self.n_border
-        self.search.counters[:] = 0
 
     def shrink_border(self):
         """Keep only those vertices in the border that are beside another part now, once it has doubled."""
@@ -165,6 +162,7 @@ class Refinement:
 
     def list_willing(self, share):
         """List the willing vertices for another share."""
+        self.search.counters[:] = 0
         _clear_willing(self.n_willing, self.search)
         _list_willing(self.where, self.n_border, self.rated, self.search, share)
         self.share, self.n_willing = share, int(self.search.counters[WANTED])
@@ -178,8 +176,7 @@ class Refinement:
         turn = Turn(is_free, self.turn, self.share, self.n_border, self.n_willing, SPAN if on_cpu else 1)
         busy = max(self.n_willing, int(search.counters[MOVED])) if on_cpu else 0
         memory = self.rated, search, self.totals, self.tables
-        n_workers = min(workers(), busy // LEAST_FOR_EACH + 1)
-        iterate.with_workers(n_workers, self.level, self.labels, memory, turn)
+        iterate.with_workers(workers_for(busy), self.level, self.labels, memory, turn)
         counters = arrays.move(search.counters, "cpu").tolist()
         self.own += counters[GROWN]
         self.n_border += counters[JOINED]
@@ -194,12 +191,41 @@ class Refinement:
 
     def move_freely(self, share):
         """One iteration without regard to the balance; the cut may grow by ``share`` for a candidate."""
-        self.search.counters[:] = 0
         if share != self.share or self.turn == 1:
             self.list_willing(share)
-            self.search.counters[:] = 0
+        self.search.counters[:] = 0
         self.turn += 1
         return self.finish_iteration(is_free=1)
+
+
+class Best:
+    """The best state of a search: what has moved since then is noted, and moved back in the end.
+
+    Parameters
+    ----------
+    cut, excess : int
+        Of the state.
+    """
+
+    def __init__(self, cut, excess):
+        self.cut, self.excess = cut, excess
+        self.is_found, self.moves = False, []
+
+    def take(self, cut, excess):
+        """Make the present state the best one."""
+        self.cut, self.excess, self.is_found, self.moves = cut, excess, True, []
+
+    def note(self, search, count):
+        """Note the ``count`` moves of an iteration."""
+        if count:
+            self.moves.append((search.moves[:count].copy(), search.left[:count].astype(search.part.dtype)))
+
+    def restore(self, part):
+        """Move all that has moved since then back; return the partition, (n,)."""
+        while self.moves:
+            vertices, left = self.moves.pop()
+            part[vertices] = left
+        return part
 
 
 def refine(level, part, limits, how, cut):
@@ -207,31 +233,31 @@ def refine(level, part, limits, how, cut):
     from edgewise.partitions.balance import rebalance
 
     job = Refinement(level, part, limits, how)
-    total = 2 * cut + job.own
-    best, best_excess = part, job.excess
-    slack = int(limits.min()) * how.slack // 1000
+    total, slack = 2 * cut + job.own, int(limits.min()) * how.slack // 1000
+    best = Best(cut, job.excess)
     for share in how.shares:
         fruitless = in_a_row = unbalanced = 0
-        if best is not part:
-            job = Refinement(level, best, limits, how)
+        if best.is_found:
+            job = Refinement(level, best.restore(job.search.part), limits, how)
         while fruitless < how.patience:
             fruitless += 1
             if job.excess <= 0 or (0 < unbalanced < how.streak and job.excess <= slack):
                 moves, in_a_row, unbalanced = job.move_freely(share), 0, unbalanced + 1
-                if 0 < job.excess <= slack and unbalanced < how.streak and moves:
-                    fruitless -= 1
-                    continue
             else:
                 moves, in_a_row, unbalanced = rebalance(job, in_a_row >= 2), in_a_row + 1, 0
-            if job.excess <= 0:
-                unbalanced = 0
+            best.note(job.search, moves)
+            if 0 < job.excess <= slack and 0 < unbalanced < how.streak and moves:
+                fruitless -= 1
+                continue
+            unbalanced = unbalanced if job.excess > 0 else 0
             found = (total - job.own) // 2
-            if best_excess > 0 and job.excess < best_excess:
-                best, cut, best_excess, fruitless = job.search.part.copy(), found, job.excess, 0
-            elif found < cut and (job.excess <= 0 or job.excess <= best_excess):
-                if found * how.tolerance < cut * (how.tolerance - 1):
+            if best.excess > 0 and job.excess < best.excess:
+                best.take(found, job.excess)
+                fruitless = 0
+            elif found < best.cut and (job.excess <= 0 or job.excess <= best.excess):
+                if found * how.tolerance < best.cut * (how.tolerance - 1):
                     fruitless = 0
-                best, cut, best_excess = job.search.part.copy(), found, job.excess
+                best.take(found, job.excess)
             if moves == 0 and job.excess <= 0:
                 break
-    return best, cut, best_excess
+    return best.restore(job.search.part), best.cut, best.excess
