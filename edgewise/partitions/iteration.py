@@ -14,7 +14,14 @@ from edgewise.device.regions import workers
 from edgewise.device.warps import warp_size
 from edgewise.partitions.connections import strongest
 from edgewise.partitions.levels import weight_at
-from edgewise.partitions.ratings import NO_LABEL, add_to_table, clear_table, rate_row, strongest_in_table
+from edgewise.partitions.ratings import (
+    MOST_SHORT,
+    NO_LABEL,
+    add_to_table,
+    clear_table,
+    rate_row,
+    strongest_in_table,
+)
 
 #: Gain of a vertex that is no candidate.
 LOWEST = -(2**62)
@@ -323,14 +330,15 @@ def rate_dirty(worker, count, level, state, memory):
     """Rate the dirty vertices; return the growth of a worker's totals."""
     rated, search, totals, tables = memory
     growth = np.int64(0)
-    if len(totals) == 0 and tables.capacity == 0:
+    if len(totals) == 0 and tables.capacity == 0 and tables.longest > MOST_SHORT:
         return _rate_in_tables(worker, count, level, state, memory)
     for item in range(worker.id, count, worker.count):
         row = search.dirty[item]
         if len(totals):
             own, best, link = strongest(row, level, state, totals)
         else:
-            own, best, link = rate_row(row, level, state, tables, worker.id * tables.capacity)
+            base = worker.id * tables.capacity if tables.capacity else 2 * level.offsets[row]
+            own, best, link = rate_row(row, level, state, tables, base)
         growth += _note(row, own, best, link, rated)
     return growth
 

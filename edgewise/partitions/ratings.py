@@ -3,8 +3,8 @@
 Clustering and refinement ask the same of a row: which label (a cluster, or a part) do most of the edges lead
 to, other than that of the vertex itself, among the labels that have room for the vertex?  On the CPU a worker
 adds up the weights of a row in a small table of its own.  On a GPU there is a table for each row, of two
-slots for each of its entries, and every entry is added by a thread of its own, so that a row of a million
-entries takes no longer than many short ones.
+slots for each of its entries.  A thread adds up a short row.  Each entry of a long row is added by a thread
+of its own, so that a row of a million entries takes no longer than many short ones.
 
 Both find the same: the label of the largest total, and among equal ones that of the largest random number,
 which is a permutation of the labels.  A total and that number are one word of 64 bits, so that the entries of
@@ -35,6 +35,8 @@ NO_LABEL = -1
 SPREAD = 0x3779B1
 #: Rows that a worker takes at a time.
 CHUNK = 256
+#: Most entries of a row that a thread of a GPU adds up.
+MOST_SHORT = 64
 
 
 class Labels(NamedTuple):
@@ -88,6 +90,8 @@ class Tables(NamedTuple):
     sums : (slots,) int64 array
     capacity : int
         Slots of a worker, a power of two; 0 on a GPU, where a row has two slots for each entry.
+    longest : int
+        Entries of the longest row.
     offers : (n,) int64 array
         Of each row on a GPU: the word of its strongest label.
     marks : (n,) int32 array
@@ -97,6 +101,7 @@ class Tables(NamedTuple):
     keys: Any
     sums: Any
     capacity: int
+    longest: int
     offers: Any
     marks: Any
 
@@ -155,6 +160,8 @@ def _rate_by_table(row, level, state, tables, base):
     """As :func:`rate_row`, with the totals of several other labels in a table."""
     first, end, size = level.offsets[row], level.offsets[row + 1], level.sizes[row]
     mask, mine = mask_of(end - first, len(state.room)), np.int64(state.labels[row])
+    if tables.capacity == 0 and mask >= 2 * (end - first):
+        mask >>= 1
     keys, sums = tables.keys, tables.sums
     own, link, best, word = np.int64(0), np.int64(0), np.int64(NO_LABEL), np.int64(-1)
     clear_slots(keys, base, mask)
@@ -196,9 +203,22 @@ def rate_by_rows(worker, chosen, level, state, tables, rated, progress):
 
 
 @each
-def _mark(item, chosen, level, tables, flag):
-    tables.marks[chosen[item]] = flag
-    tables.offers[chosen[item]] = -1
+def _rate_short(item, chosen, level, state, tables, rated, progress):
+    """Rate a short row on a GPU."""
+    row = np.int64(chosen[item])
+    if level.offsets[row + 1] - level.offsets[row] > MOST_SHORT:
+        return
+    own, best, link = rate_row(row, level, state, tables, 2 * level.offsets[row])
+    if own != rated.own[row]:
+        fetch_add(progress, 1, own - rated.own[row])
+    rated.own[row], rated.best[row], rated.link[row] = own, best, link
+
+
+@each
+def _mark(item, chosen, level, tables):
+    row = np.int64(chosen[item])
+    tables.marks[row] = level.offsets[row + 1] - level.offsets[row] > MOST_SHORT
+    tables.offers[row] = -1
 
 
 @each
@@ -290,6 +310,8 @@ def strongest_in_table(row, level, state, tables):
 @each
 def _read_row(item, chosen, level, state, tables, rated, progress):
     row = np.int64(chosen[item])
+    if tables.marks[row] == 0:
+        return
     own, best, link = strongest_in_table(row, level, state, tables)
     if own != rated.own[row]:
         fetch_add(progress, 1, own - rated.own[row])
@@ -304,12 +326,13 @@ def tables_for(level, n_labels):
         most = min(int(np.diff(level.offsets).max(initial=1)), n_labels)
         capacity = max(8, 1 << int(2 * most - 1).bit_length())
         slots = capacity * threads.count()
-        return Tables(np.empty(slots, np.int64), np.empty(slots, np.int64), capacity, *_no_marks(where))
-    slots = 2 * len(level.neighbours)
+        return Tables(np.empty(slots, np.int64), np.empty(slots, np.int64), capacity, most, *_no_marks(where))
+    slots, degrees = 2 * len(level.neighbours), level.offsets[1:] - level.offsets[:-1]
     return Tables(
         arrays.empty(slots, np.int64, where),
         arrays.empty(slots, np.int64, where),
         0,
+        int(degrees.max()) if n else 0,
         arrays.empty(n, np.int64, where),
         arrays.zeros(n, np.int32, where),
     )
@@ -317,7 +340,7 @@ def tables_for(level, n_labels):
 
 def no_tables(where):
     """No memory, where rows are not rated."""
-    return Tables(*(arrays.empty(0, np.int64, where) for _ in range(2)), 0, *_no_marks(where))
+    return Tables(*(arrays.empty(0, np.int64, where) for _ in range(2)), 0, 0, *_no_marks(where))
 
 
 def _no_marks(where):
@@ -350,8 +373,10 @@ def rate(chosen, level, state, tables, rated):
         else:
             rate_by_rows(chosen, level, state, tables, rated, progress)
     else:
-        _mark(len(chosen), chosen, level, tables, 1)
-        _clear_entry(len(level.neighbours), level, tables)
-        _add_entry(len(level.neighbours), level, state, tables)
-        _read_row(len(chosen), chosen, level, state, tables, rated, progress)
+        _rate_short(len(chosen), chosen, level, state, tables, rated, progress)
+        if tables.longest > MOST_SHORT:
+            _mark(len(chosen), chosen, level, tables)
+            _clear_entry(len(level.neighbours), level, tables)
+            _add_entry(len(level.neighbours), level, state, tables)
+            _read_row(len(chosen), chosen, level, state, tables, rated, progress)
     return int(progress[1])

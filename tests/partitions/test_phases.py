@@ -39,6 +39,13 @@ def hubs():
     return level_of(graph, np.arange(16) % 3 + 1)
 
 
+def wheel():
+    """A ring of 75 vertices and a hub, whose row is a long one on a GPU."""
+    ring = np.arange(75)
+    graph = ew.Graph.from_edges(np.r_[ring, ring], np.r_[(ring + 1) % 75, np.full(75, 75)])
+    return level_of(graph, np.arange(76) % 3 + 1)
+
+
 def edges(level):
     """Weight of each pair of neighbours, by a dictionary."""
     rows = np.repeat(np.arange(len(level.sizes)), np.diff(level.offsets)).tolist()
@@ -46,18 +53,20 @@ def edges(level):
     return dict(zip(zip(rows, level.neighbours.tolist()), weights))
 
 
+@pytest.mark.parametrize("make", [hubs, wheel])
 @simulator
-def test_ratings():
-    level, draw = hubs(), np.random.default_rng(5)
-    labels, groups = draw.integers(0, 6, 16).astype(np.uint32), draw.integers(0, 2, 16).astype(np.uint32)
+def test_ratings(make):
+    level, draw = make(), np.random.default_rng(5)
+    n = len(level.sizes)
+    labels, groups = draw.integers(0, 6, n).astype(np.uint32), draw.integers(0, 2, n).astype(np.uint32)
     room = np.array([9, 9, 2, 9, 1, 9])
     there = with_rows(moved(level, DEVICE))
     state = Labels(*(arrays.move(one, DEVICE) for one in (labels, room, groups)), 77, 0)
-    rated, chosen = rated_for(16, DEVICE), np.array([0, 3, 4, 7, 9, 12, 15])
+    rated, chosen = rated_for(n, DEVICE), np.array([0, 3, 4, 7, 9, 12, n - 1])
     growth = rate(arrays.move(chosen, DEVICE), there, state, tables_for(there, 6), rated)
     own, best, link = (arrays.move(one, "cpu").tolist() for one in rated)
     pairs = edges(level).items()
-    for row in range(16):
+    for row in range(n):
         totals = dict.fromkeys(range(6), 0)
         for (one, other), weight in pairs:
             if one == row and groups[one] == groups[other]:
@@ -237,25 +246,64 @@ def test_a_careless_swap_is_found():
     )
 
 
+@pytest.mark.parametrize(
+    ("make", "k", "has_totals"), [(hubs, 5, True), (hubs, 30, False), (wheel, 30, False)]
+)
 @simulator
-def test_totals_follow_the_moves():
-    """The totals say what the rows say, before and after moves; empty parts are no choice."""
-    level = hubs()
+def test_ratings_follow_the_moves(make, k, has_totals):
+    """Ratings, from totals or from rows, are those of the moved vertices; empty parts are no choice."""
+    level = make()
+    n = len(level.sizes)
     there, draw = with_rows(moved(level, DEVICE)), np.random.default_rng(6)
-    part, limits = draw.integers(0, 4, 16).astype(np.uint32), np.full(5, 9)
+    part, limits = draw.integers(0, 4, n).astype(np.uint32), np.full(k, 9 if n == 16 else 50)
     how = Settings(seed=3)
     job = Refinement(there, arrays.move(part, DEVICE), arrays.move(limits, DEVICE), how)
-    assert len(job.totals) == 16 * 5
+    assert len(job.totals) == n * k * has_totals
     for _ in range(3):
         job.move_freely(250)
         assert job.own == cut_of_rows(level, arrays.move(job.search.part, "cpu"))
-        fresh = rated_for(16, DEVICE)
-        everything = arrays.move(np.arange(16), DEVICE)
-        rate(everything, there, job.labels, tables_for(there, 5), fresh)
+        fresh = rated_for(n, DEVICE)
+        everything = arrays.move(np.arange(n), DEVICE)
+        rate(everything, there, job.labels, tables_for(there, k), fresh)
         for kept, found in zip(job.rated, fresh):
             assert arrays.move(kept, "cpu").tolist() == arrays.move(found, "cpu").tolist()
-        loads = np.bincount(arrays.move(job.search.part, "cpu"), level.sizes, minlength=5)
+        loads = np.bincount(arrays.move(job.search.part, "cpu"), level.sizes, minlength=k)
         assert arrays.move(job.search.loads, "cpu").tolist() == loads.tolist()
+        assert job.excess == (loads - limits).max()
+        own, best, link = (arrays.move(one, "cpu") for one in fresh)
+        willing = (best != NO_LABEL) & ((link >= own) | (own - link < own * 250 // 1000))
+        listed = arrays.move(job.search.willing[: job.n_willing], "cpu").tolist()
+        assert len(set(listed)) == len(listed) and set(np.flatnonzero(willing)) <= set(listed)
+        border = arrays.move(job.search.border[: job.n_border], "cpu").tolist()
+        assert len(set(border)) == len(border) and set(np.flatnonzero((best >= 0) | (own == 0))) <= set(
+            border
+        )
+
+
+@simulator
+def test_a_rebalance_keeps_the_lists():
+    """Moves for the balance are rated and listed as free ones are."""
+    level = wheel()
+    there = with_rows(moved(level, DEVICE))
+    part, limits = (np.arange(76) // 40).astype(np.uint32), np.full(2, 77)
+    job = Refinement(there, arrays.move(part, DEVICE), arrays.move(limits, DEVICE), Settings(seed=3))
+    assert job.excess > 0
+    for is_strong in (False, False, True):
+        job.move_freely(250)
+        balance.rebalance(job, is_strong)
+        fresh = rated_for(76, DEVICE)
+        rate(arrays.move(np.arange(76), DEVICE), there, job.labels, tables_for(there, 2), fresh)
+        own, best, link = (arrays.move(one, "cpu") for one in fresh)
+        assert job.own == own.sum()
+        willing = (best != NO_LABEL) & ((link >= own) | (own - link < own * 250 // 1000))
+        listed = arrays.move(job.search.willing[: job.n_willing], "cpu").tolist()
+        assert len(set(listed)) == len(listed) and set(np.flatnonzero(willing)) <= set(listed)
+        border = arrays.move(job.search.border[: job.n_border], "cpu").tolist()
+        assert len(set(border)) == len(border) and set(np.flatnonzero((best >= 0) | (own == 0))) <= set(
+            border
+        )
+        loads = np.bincount(arrays.move(job.search.part, "cpu"), level.sizes, minlength=2)
+        assert job.excess == (loads - limits).max()
 
 
 def cut_of_rows(level, part):
