@@ -33,7 +33,7 @@ MANY_SINGLE = 0.4
 AMPLE = 2**62
 
 
-class Crowd(NamedTuple):
+class Waiting(NamedTuple):
     """The vertices of a sub-round that want to join a cluster without room for all.
 
     Attributes
@@ -82,12 +82,12 @@ def _request(item, chosen, level, limit, state, moves):
 
 
 @each
-def _find_crowded(item, chosen, state, moves, crowd):
+def _find_crowded(item, chosen, state, moves, waiting):
     """List those that want to join a cluster without room for all."""
     vertex = np.int64(chosen[item])
     if is_crowded(vertex, state, moves):
         moves.settled[vertex] = 0
-        crowd.keys[fetch_add(crowd.count, 0, 1)] = (moves.wanted[vertex] << 32) | vertex
+        waiting.keys[fetch_add(waiting.count, 0, 1)] = (moves.wanted[vertex] << 32) | vertex
 
 
 @each
@@ -159,7 +159,7 @@ def cluster(level, tables, limit, groups, how):
     state = Labels(labels, room, groups, salt_of(how.seed, 1), how.shift)
     rated = unrated(n, where)
     moves = Moves(*(arrays.empty(n, form, where) for form in (np.int64, np.int32, np.int64)))
-    crowd = Crowd(
+    waiting = Waiting(
         *(arrays.empty(size, np.int64, where) for size in (n, 2 * n)), arrays.zeros(1, np.int64, where)
     )
     _begin(n, level, limit, state, rated, moves)
@@ -173,7 +173,7 @@ def cluster(level, tables, limit, groups, how):
             state = state._replace(salt=salt)
             for chosen in sub_rounds_of(drawn, how.sub_rounds):
                 rate(chosen, level, state, tables, rated)
-                _move(chosen, level, limit, state, (rated, moves, crowd))
+                _move(chosen, level, limit, state, (rated, moves, waiting))
     is_single = arrays.empty(n, np.bool_, where)
     _find_single(n, level, limit, state, is_single)
     if int(xp.count_nonzero(is_single)) > MANY_SINGLE * n:
@@ -182,25 +182,25 @@ def cluster(level, tables, limit, groups, how):
             level,
             limit,
             state._replace(room=arrays.full(n, AMPLE, np.int64, where), salt=salts[-1]),
-            (tables, rated, crowd.starts),
+            (tables, rated, waiting.starts),
         )
     return labels
 
 
 def _move(chosen, level, limit, state, memory):
     """Move the vertices of a sub-round."""
-    rated, moves, crowd = memory
+    rated, moves, waiting = memory
     _want(len(chosen), chosen, rated, moves)
     _request(len(chosen), chosen, level, limit, state, moves)
-    crowd.count[:] = 0
-    _find_crowded(len(chosen), chosen, state, moves, crowd)
-    count = int(crowd.count[0])
+    waiting.count[:] = 0
+    _find_crowded(len(chosen), chosen, state, moves, waiting)
+    count = int(waiting.count[0])
     if count:
-        keys = crowd.keys[:count]
+        keys = waiting.keys[:count]
         keys.sort()
         sizes, ends = _weigh(keys, level)
-        _start_run(count, keys, sizes, ends, crowd.starts)
-        _settle_crowded(count, keys, ends, crowd.starts, state, moves)
+        _start_run(count, keys, sizes, ends, waiting.starts)
+        _settle_crowded(count, keys, ends, waiting.starts, state, moves)
     _join(len(chosen), chosen, level, state, moves)
 
 
