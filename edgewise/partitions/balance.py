@@ -340,7 +340,8 @@ def rebalance(job, is_strong):
     level, search, where = job.level, job.search, job.where
     xp, k = arrays.namespace(level.offsets), len(search.limits)
     if job.aside is None:
-        job.aside = unrated(len(level.sizes), where)
+        n = len(level.sizes)
+        job.aside = unrated(n, where)._replace(own=arrays.zeros(n, np.int64, where))
     space = Room(*(arrays.empty(k, np.int64, where) for _ in range(3)))
     count, n_open = _rank_all(job, space, is_strong) if is_strong else _rank_border(job, space)
     search.counters[:] = 0
