@@ -25,7 +25,6 @@ from edgewise.partitions.iteration import (
     MOVED,
     OPEN,
     SHORT,
-    SPAN,
     STALE,
     in_spans,
     rate_dirty,
@@ -43,6 +42,8 @@ EXPONENT_BITS, FRACTION_BITS, VERTEX_BITS = 6, 3, 32
 STEPS = 1024
 #: Fewest vertices of heavy parts of which the cheap ones are selected before they are sorted on the CPU.
 LEAST_SELECTED = 1 << 13
+#: Vertices of the border, most of them in light parts, that are as much work as one that is moved.
+LOOKS = 8
 #: Ranges of eight steps of the cost, by which they are selected.
 RANGE_BITS, RANGES = 3, 1 << 7
 
@@ -115,7 +116,7 @@ def _may_leave(vertex, level, search):
 
 
 @device
-def _crowd(first, end, level, search, is_border):
+def _list_candidates(first, end, level, search, is_border):
     """List those of a span of the border, or of all vertices, that may leave their parts."""
     found = np.int64(0)
     for item in range(first, end):
@@ -173,10 +174,8 @@ def _rank(first, end, level, search, ratings, space, how):
     slot = fetch_add(search.counters, LISTED, found)
     for item in range(first, end):
         vertex = np.int64(search.listed[item])
-        step, part = (
-            _step_of(vertex, level, ratings, space.room, how.is_strong),
-            np.int64(search.part[vertex]),
-        )
+        part = np.int64(search.part[vertex])
+        step = _step_of(vertex, level, ratings, space.room, how.is_strong)
         if step <= how.least:
             search.net[slot] = ((part << 10 | step) << VERTEX_BITS) | vertex
             fetch_add(space.cheap, part, level.sizes[vertex])
@@ -203,7 +202,7 @@ def rank_vertices(worker, level, state, memory, space, how):
         search.counters[OPEN] = found
     count = how.border if how.border >= 0 else len(level.sizes)
     for first in range(worker.id * items, count, worker.count * items):
-        _crowd(first, min(first + items, count), level, search, how.border >= 0)
+        _list_candidates(first, min(first + items, count), level, search, how.border >= 0)
     barrier_wait(worker)
     count = load(search.counters, CANDIDATES)
     if how.is_strong == 0:
@@ -351,7 +350,7 @@ def rebalance(job, is_strong):
     if where == "cpu":
         keys = cheap_ones(keys, level, search)
     keys.sort()
-    count, items = len(keys), SPAN if where == "cpu" else 1
+    count = len(keys)
     sizes = arrays.move(level.sizes[keys & 0xFFFFFFFF], where)
     memory = (arrays.empty(size, np.int64, where) for size in (k, count, count))
     ranks = sizes, arrays.move(xp.cumsum(sizes), where), *memory
@@ -363,7 +362,7 @@ def rebalance(job, is_strong):
         level,
         (job.rated, job.aside, search),
         space,
-        (int(is_strong), n_open, salt, items),
+        (int(is_strong), n_open, salt, job.items),
     )
     if is_strong:
         leaving = ranks[3]
@@ -387,7 +386,7 @@ def _find_least(vertex, level, least):
 
 def _rank_all(job, space, is_strong):
     """List the sort keys of all vertices that may leave; return their number, and of the parts with room."""
-    counters = _ranked(job, space, Ranking(int(is_strong), -1, STEPS, 0))
+    counters = _ranked(job, space, Ranking(int(is_strong), -1, STEPS, job.items))
     return counters[LISTED], counters[OPEN]
 
 
@@ -398,7 +397,7 @@ def _rank_border(job, space):
         _find_least(len(job.level.sizes), job.level, least)
         job.least_step = int(least[0])
     job.shrink_border()
-    counters = _ranked(job, space, Ranking(0, job.n_border, job.least_step, 0))
+    counters = _ranked(job, space, Ranking(0, job.n_border, job.least_step, job.items))
     if counters[SHORT] and counters[OPEN]:
         return _rank_all(job, space, False)
     return counters[LISTED], counters[OPEN]
@@ -407,11 +406,10 @@ def _rank_border(job, space):
 def _ranked(job, space, how):
     """Run :func:`rank_vertices`; return the counters."""
     job.search.counters[:] = 0
-    count, items = how.border if how.border >= 0 else len(job.level.sizes), SPAN if job.where == "cpu" else 1
+    count = how.border if how.border >= 0 else len(job.level.sizes)
     memory = job.rated, job.aside, job.search, job.totals, job.tables
-    rank_vertices.with_workers(
-        workers_for(count // 8), job.level, job.labels, memory, space, how._replace(items=items)
-    )
+    n_workers = workers_for(count // LOOKS)
+    rank_vertices.with_workers(n_workers, job.level, job.labels, memory, space, how)
     return arrays.move(job.search.counters, "cpu").tolist()
 
 

@@ -15,8 +15,8 @@ from edgewise.device.warps import warp_size
 from edgewise.partitions.connections import strongest
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.ratings import (
-    MOST_SHORT,
     NO_LABEL,
+    SHORT_ROW,
     add_to_table,
     clear_table,
     rate_row,
@@ -26,7 +26,7 @@ from edgewise.partitions.ratings import (
 #: Gain of a vertex that is no candidate.
 LOWEST = -(2**62)
 #: Bits of the lists that a vertex is in.
-BORDER, WILLING = 1, 2
+BORDER, ACTIVE = 1, 2
 #: Room of every part while the balance does not count.
 AMPLE = 2**62
 #: Counters of an iteration, and their number.
@@ -60,18 +60,18 @@ class Search(NamedTuple):
     is_dirty : (n,) int64 array
         Not 0 for these.
     lists : (n,) int8 array
-        Bits of the lists ``border`` and ``willing`` that a vertex is in.
+        Bits of the lists ``border`` and ``active`` that a vertex is in.
     border : (n,) int64 array
         The vertices beside another part or without edges to their own, and some that have been.
-    willing, spare : (n,) int64 arrays
+    active, spare : (n,) int64 arrays
         The vertices that are candidates or would be if they were not locked, and some that have been; and
         memory for those of the next free iteration.
     counters : (COUNTERS,) int64 array
         Numbers of listed, moved and dirty vertices; the largest weight of a part above its limit, plus
         ``AMPLE``; the number of vertices that might leave such parts, of those whose part of choice is full,
         and of those that have joined the border; by how much the totals of vertices to their own parts have
-        grown; the number of vertices that have joined the willing ones or, in a free iteration, are so, of
-        parts with room, and of those that the listed vertices do not make light enough.
+        grown; the number of vertices that have become active or, in a free iteration, are active; and the
+        numbers of parts with room, and of parts that the listed vertices do not make light enough.
     """
 
     part: Any
@@ -87,7 +87,7 @@ class Search(NamedTuple):
     is_dirty: Any
     lists: Any
     border: Any
-    willing: Any
+    active: Any
     spare: Any
     counters: Any
 
@@ -103,7 +103,7 @@ class Turn(NamedTuple):
         Of free iterations so far.
     share : int
         Thousandths of a vertex's own edges by which the cut may grow for a candidate.
-    border, willing : int
+    border, active : int
         Number of vertices in these lists.
     items : int
         Items that a worker looks at before it claims places in a list.
@@ -113,8 +113,13 @@ class Turn(NamedTuple):
     number: int
     share: int
     border: int
-    willing: int
+    active: int
     items: int
+
+
+def items_of(where):
+    """Items that a worker looks at before it claims places in a list."""
+    return SPAN if where == "cpu" else 1
 
 
 def in_spans(body):
@@ -126,7 +131,7 @@ def in_spans(body):
     loop = each(body, least_chunk=1)
 
     def run(where, count, *arguments):
-        items = SPAN if where == "cpu" else 1
+        items = items_of(where)
         loop(-(-count // items), items, count, *arguments)
 
     run.loop = loop
@@ -139,33 +144,36 @@ def workers_for(items):
 
 
 @device
-def is_willing(vertex, rated, share):
-    """Whether the cut would not grow, or by less than ``share`` thousandths of a vertex's own edges."""
+def passes_filter(vertex, rated, share):
+    """Whether the cut would not grow, or by less than ``share`` thousandths of a vertex's own edges.
+
+    This is Jet's filter of candidates, without the locks.
+    """
     own, link = rated.own[vertex], rated.link[vertex]
     return rated.best[vertex] != NO_LABEL and (link >= own or own - link < own * share // 1000)
 
 
 @device
 def _propose(first, end, rated, search, turn):
-    """List the candidates among some of the willing vertices, and those that still are willing."""
+    """List the candidates among some of the active vertices, and those that stay active."""
     found, kept = np.int64(0), np.int64(0)
     for item in range(first, end):
-        vertex, gain = np.int64(search.willing[item]), np.int64(LOWEST)
-        if is_willing(vertex, rated, turn.share):
+        vertex, gain = np.int64(search.active[item]), np.int64(LOWEST)
+        if passes_filter(vertex, rated, turn.share):
             kept += 1
             if search.moved_in[vertex] != turn.number - 1:
                 gain = rated.link[vertex] - rated.own[vertex]
                 found += 1
         else:
-            search.lists[vertex] &= ~WILLING
+            search.lists[vertex] &= ~ACTIVE
         search.gain[vertex] = gain
     if kept == 0:
         return
     slot = fetch_add(search.counters, LISTED, found)
     place = fetch_add(search.counters, WANTED, kept)
     for item in range(first, end):
-        vertex = np.int64(search.willing[item])
-        if search.lists[vertex] & WILLING:
+        vertex = np.int64(search.active[item])
+        if search.lists[vertex] & ACTIVE:
             search.spare[place] = vertex
             place += 1
         if search.gain[vertex] != LOWEST:
@@ -263,35 +271,35 @@ def joins_border(vertex, rated, search):
 
 
 @device
-def joins_willing(vertex, rated, search, share):
-    """Whether a vertex is willing and not in the list."""
-    return search.lists[vertex] & WILLING == 0 and is_willing(vertex, rated, share)
+def joins_active(vertex, rated, search, share):
+    """Whether a vertex passes the filter and is not in the list of active ones."""
+    return search.lists[vertex] & ACTIVE == 0 and passes_filter(vertex, rated, share)
 
 
 @device
 def _extend_lists(first, end, rated, search, turn):
-    """Add those of some dirty vertices to the border and to the willing ones that belong there."""
+    """Add those of some dirty vertices to the border and to the active ones that belong there."""
     joined, wanted = np.int64(0), np.int64(0)
     for item in range(first, end):
         vertex = search.dirty[item]
         joined += joins_border(vertex, rated, search)
-        wanted += joins_willing(vertex, rated, search, turn.share)
+        wanted += joins_active(vertex, rated, search, turn.share)
         search.is_dirty[vertex] = 0
     if joined + wanted == 0:
         return
     slot = turn.border + fetch_add(search.counters, JOINED, joined)
     place, target = fetch_add(search.counters, WANTED, wanted), search.spare
     if turn.is_free == 0:
-        place, target = place + turn.willing, search.willing
+        place, target = place + turn.active, search.active
     for item in range(first, end):
         vertex = search.dirty[item]
         if joins_border(vertex, rated, search):
             search.border[slot] = vertex
             search.lists[vertex] |= BORDER
             slot += 1
-        if joins_willing(vertex, rated, search, turn.share):
+        if joins_active(vertex, rated, search, turn.share):
             target[place] = vertex
-            search.lists[vertex] |= WILLING
+            search.lists[vertex] |= ACTIVE
             search.gain[vertex] = LOWEST
             place += 1
 
@@ -330,7 +338,7 @@ def rate_dirty(worker, count, level, state, memory):
     """Rate the dirty vertices; return the growth of a worker's totals."""
     rated, search, totals, tables = memory
     growth = np.int64(0)
-    if len(totals) == 0 and tables.capacity == 0 and tables.longest > MOST_SHORT:
+    if len(totals) == 0 and tables.capacity == 0 and tables.longest > SHORT_ROW:
         return _rate_in_tables(worker, count, level, state, memory)
     for item in range(worker.id, count, worker.count):
         row = search.dirty[item]
@@ -348,8 +356,8 @@ def _move_freely(worker, level, memory, turn):
     """Move candidates past the balance."""
     rated, search = memory[0], memory[1]
     items, lanes = turn.items, warp_size()
-    for first in range(worker.id * items, turn.willing, worker.count * items):
-        _propose(first, min(first + items, turn.willing), rated, search, turn)
+    for first in range(worker.id * items, turn.active, worker.count * items):
+        _propose(first, min(first + items, turn.active), rated, search, turn)
     barrier_wait(worker)
     count = load(search.counters, LISTED)
     for item in range(worker.id // lanes, count, worker.count // lanes):

@@ -35,8 +35,8 @@ NO_LABEL = -1
 SPREAD = 0x3779B1
 #: Rows that a worker takes at a time.
 CHUNK = 256
-#: Most entries of a row that a thread of a GPU adds up.
-MOST_SHORT = 64
+#: Most entries of a row that one thread of a GPU adds up.
+SHORT_ROW = 64
 
 
 class Labels(NamedTuple):
@@ -206,7 +206,7 @@ def rate_by_rows(worker, chosen, level, state, tables, rated, progress):
 def _rate_short(item, chosen, level, state, tables, rated, progress):
     """Rate a short row on a GPU."""
     row = np.int64(chosen[item])
-    if level.offsets[row + 1] - level.offsets[row] > MOST_SHORT:
+    if level.offsets[row + 1] - level.offsets[row] > SHORT_ROW:
         return
     own, best, link = rate_row(row, level, state, tables, 2 * level.offsets[row])
     if own != rated.own[row]:
@@ -217,7 +217,7 @@ def _rate_short(item, chosen, level, state, tables, rated, progress):
 @each
 def _mark(item, chosen, level, tables):
     row = np.int64(chosen[item])
-    tables.marks[row] = level.offsets[row + 1] - level.offsets[row] > MOST_SHORT
+    tables.marks[row] = level.offsets[row + 1] - level.offsets[row] > SHORT_ROW
     tables.offers[row] = -1
 
 
@@ -374,7 +374,7 @@ def rate(chosen, level, state, tables, rated):
             rate_by_rows(chosen, level, state, tables, rated, progress)
     else:
         _rate_short(len(chosen), chosen, level, state, tables, rated, progress)
-        if tables.longest > MOST_SHORT:
+        if tables.longest > SHORT_ROW:
             _mark(len(chosen), chosen, level, tables)
             _clear_entry(len(level.neighbours), level, tables)
             _add_entry(len(level.neighbours), level, state, tables)

@@ -1,6 +1,6 @@
 """Refinement by Jet: all vertices move at the same time, past their neighbours' moves and past the balance.
 
-An iteration on a balanced partition moves vertices without regard to the balance:
+A *free* iteration moves vertices without regard to the balance:
 
 * Each vertex beside another part is a candidate for the part that most of its edges lead to (its
   destination), if the cut would not grow by more than a share of its edges to its own part.
@@ -9,11 +9,12 @@ An iteration on a balanced partition moves vertices without regard to the balanc
   which lets the boundary drift into better places.
 * Vertices that have moved are locked in the next iteration.
 
-If a part has become too heavy, the iteration is one of :mod:`~edgewise.partitions.balance` instead.  The best
-state is kept; the search ends after some iterations without one.  Ratings are computed again only for
-vertices that have moved and their neighbours.  Two lists have the vertices that an iteration looks at: those
-that are candidates unless they are locked (the *willing* ones), and for the balance those that have been
-beside another part (the *border*), which on a large mesh are few.
+If a part has become too heavy, the next iteration is one of :mod:`~edgewise.partitions.balance`, unless it is
+too heavy by little and has been so for few iterations: what such an iteration moves, the next free one often
+moves back.  The best state is kept; the search ends after some iterations without one.  Ratings are computed
+again only for vertices that have moved and their neighbours.  Two lists have the vertices that an iteration
+looks at: the *active* ones, which are candidates unless they are locked, and for the balance those that have
+been beside another part (the *border*), which on a large mesh are few.
 
 M. S. Gilbert, K. Madduri, E. G. Boman and S. Rajamanickam, "Jet: multilevel graph partitioning on graphics
 processing units" (SIAM Journal on Scientific Computing 46, 2024); N. Maas, L. Gottesbüren and D. Seemaier,
@@ -25,6 +26,7 @@ import numpy as np
 from edgewise.device import arrays, each, fetch_add
 from edgewise.partitions.connections import connections_of, read_connections
 from edgewise.partitions.iteration import (
+    ACTIVE,
     AMPLE,
     BORDER,
     COUNTERS,
@@ -33,15 +35,14 @@ from edgewise.partitions.iteration import (
     JOINED,
     LOWEST,
     MOVED,
-    SPAN,
     WANTED,
-    WILLING,
     Search,
     Turn,
     in_spans,
-    is_willing,
+    items_of,
     iterate,
     joins_border,
+    passes_filter,
     workers_for,
 )
 from edgewise.partitions.levels import salt_of
@@ -69,27 +70,27 @@ def _list_border(span, items, count, chosen, rated, search):
 
 
 @in_spans
-def _list_willing(span, items, count, rated, search, share):
-    """List those of the border that are willing."""
+def _list_active(span, items, count, rated, search, share):
+    """List those of the border that pass the filter."""
     first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
     for item in range(first, end):
         vertex = np.int64(search.border[item])
-        if is_willing(vertex, rated, share):
-            search.lists[vertex] |= WILLING
+        if passes_filter(vertex, rated, share):
+            search.lists[vertex] |= ACTIVE
             found += 1
     if found == 0:
         return
     slot = fetch_add(search.counters, WANTED, found)
     for item in range(first, end):
         vertex = np.int64(search.border[item])
-        if search.lists[vertex] & WILLING:
-            search.willing[slot] = vertex
+        if search.lists[vertex] & ACTIVE:
+            search.active[slot] = vertex
             slot += 1
 
 
 @each
-def _clear_willing(item, search):
-    search.lists[search.willing[item]] &= ~WILLING
+def _clear_active(item, search):
+    search.lists[search.active[item]] &= ~ACTIVE
 
 
 @each
@@ -118,13 +119,13 @@ class Refinement:
     def __init__(self, level, part, limits, how):
         where, n, k = arrays.device_of(level.offsets), len(level.sizes), len(limits)
         self.level, self.where, self.how = level, where, how
-        longs = [np.int64] * 7 + [np.int8] + [np.int64] * 3
+        self.items = items_of(where)
+        kinds = [np.int32] + [np.int64] * 7 + [np.int8] + [np.int64] * 3  # from moved_in to spare
         self.search = Search(
             part.copy(),
             arrays.zeros(k, np.int64, where),
             limits,
-            arrays.empty(n, np.int32, where),
-            *(arrays.empty(n, kind, where) for kind in longs),
+            *(arrays.empty(n, kind, where) for kind in kinds),
             arrays.zeros(COUNTERS, np.int64, where),
         )
         none = arrays.empty(0, level.neighbours.dtype, where)
@@ -136,17 +137,15 @@ class Refinement:
         self.tables = no_tables(where) if len(self.totals) else tables_for(level, k)
         search = self.search
         add_loads(search.loads, level.sizes, search.part, search.listed[:0], search.left)
-        self.own = self.rate(search.listed, self.labels, self.rated)
-        self.share, self.n_willing, self.n_border = 0, 0, 0
+        everything = search.listed, level, self.labels
+        if len(self.totals):
+            self.own = read_connections(*everything, self.totals, self.rated)
+        else:
+            self.own = rate(*everything, self.tables, self.rated)
+        self.share, self.n_active, self.n_border = 0, 0, 0
         self.list_border(search.listed[:0], n)
         self.iteration = self.turn = 1
         self.excess = int(arrays.namespace(limits).max(search.loads - limits))
-
-    def rate(self, chosen, state, rated):
-        """Rate vertices, from the totals or from their rows; return the growth of their own totals."""
-        if len(self.totals):
-            return read_connections(chosen, self.level, state, self.totals, rated)
-        return rate(chosen, self.level, state, self.tables, rated)
 
     def list_border(self, chosen, count):
         """List those of ``count`` vertices, or of all if none are chosen, that are beside another part."""
@@ -160,21 +159,21 @@ class Refinement:
         if self.n_border > self.border_room:
             self.list_border(self.search.border[: self.n_border].copy(), self.n_border)
 
-    def list_willing(self, share):
-        """List the willing vertices for another share."""
+    def list_active(self, share):
+        """List the active vertices for another share."""
         self.search.counters[:] = 0
-        _clear_willing(self.n_willing, self.search)
-        _list_willing(self.where, self.n_border, self.rated, self.search, share)
-        self.share, self.n_willing = share, int(self.search.counters[WANTED])
+        _clear_active(self.n_active, self.search)
+        _list_active(self.where, self.n_border, self.rated, self.search, share)
+        self.share, self.n_active = share, int(self.search.counters[WANTED])
 
     def finish_iteration(self, is_free=0):
         """Rate the vertices whose neighbourhood has changed; return the number of moves.
 
         Before that, an iteration that is free moves vertices; otherwise the moves are listed already.
         """
-        search, on_cpu = self.search, self.where == "cpu"
-        turn = Turn(is_free, self.turn, self.share, self.n_border, self.n_willing, SPAN if on_cpu else 1)
-        busy = max(self.n_willing, int(search.counters[MOVED])) if on_cpu else 0
+        search = self.search
+        turn = Turn(is_free, self.turn, self.share, self.n_border, self.n_active, self.items)
+        busy = max(self.n_active, int(search.counters[MOVED])) if self.where == "cpu" else 0
         memory = self.rated, search, self.totals, self.tables
         iterate.with_workers(workers_for(busy), self.level, self.labels, memory, turn)
         counters = arrays.move(search.counters, "cpu").tolist()
@@ -183,16 +182,16 @@ class Refinement:
         self.excess = counters[EXCESS] - AMPLE
         self.iteration += 1
         if is_free:
-            self.n_willing = counters[WANTED]
-            self.search = search._replace(willing=search.spare, spare=search.willing)
+            self.n_active = counters[WANTED]
+            self.search = search._replace(active=search.spare, spare=search.active)
         else:
-            self.n_willing += counters[WANTED]
+            self.n_active += counters[WANTED]
         return counters[MOVED]
 
     def move_freely(self, share):
         """One iteration without regard to the balance; the cut may grow by ``share`` for a candidate."""
         if share != self.share or self.turn == 1:
-            self.list_willing(share)
+            self.list_active(share)
         self.search.counters[:] = 0
         self.turn += 1
         return self.finish_iteration(is_free=1)
@@ -246,7 +245,8 @@ def refine(level, part, limits, how, cut):
             else:
                 moves, in_a_row, unbalanced = rebalance(job, in_a_row >= 2), in_a_row + 1, 0
             best.note(job.search, moves)
-            if 0 < job.excess <= slack and 0 < unbalanced < how.streak and moves:
+            if moves and 0 < job.excess <= slack and 0 < unbalanced < how.streak:
+                # it goes on without a repair: no state to keep, and no iteration without a better one
                 fruitless -= 1
                 continue
             unbalanced = unbalanced if job.excess > 0 else 0

@@ -270,14 +270,7 @@ def test_ratings_follow_the_moves(make, k, has_totals):
         loads = np.bincount(arrays.move(job.search.part, "cpu"), level.sizes, minlength=k)
         assert arrays.move(job.search.loads, "cpu").tolist() == loads.tolist()
         assert job.excess == (loads - limits).max()
-        own, best, link = (arrays.move(one, "cpu") for one in fresh)
-        willing = (best != NO_LABEL) & ((link >= own) | (own - link < own * 250 // 1000))
-        listed = arrays.move(job.search.willing[: job.n_willing], "cpu").tolist()
-        assert len(set(listed)) == len(listed) and set(np.flatnonzero(willing)) <= set(listed)
-        border = arrays.move(job.search.border[: job.n_border], "cpu").tolist()
-        assert len(set(border)) == len(border) and set(np.flatnonzero((best >= 0) | (own == 0))) <= set(
-            border
-        )
+        check_lists(job, fresh)
 
 
 @simulator
@@ -293,17 +286,22 @@ def test_a_rebalance_keeps_the_lists():
         balance.rebalance(job, is_strong)
         fresh = rated_for(76, DEVICE)
         rate(arrays.move(np.arange(76), DEVICE), there, job.labels, tables_for(there, 2), fresh)
-        own, best, link = (arrays.move(one, "cpu") for one in fresh)
-        assert job.own == own.sum()
-        willing = (best != NO_LABEL) & ((link >= own) | (own - link < own * 250 // 1000))
-        listed = arrays.move(job.search.willing[: job.n_willing], "cpu").tolist()
-        assert len(set(listed)) == len(listed) and set(np.flatnonzero(willing)) <= set(listed)
-        border = arrays.move(job.search.border[: job.n_border], "cpu").tolist()
-        assert len(set(border)) == len(border) and set(np.flatnonzero((best >= 0) | (own == 0))) <= set(
-            border
-        )
+        assert job.own == int(fresh.own.sum())
+        check_lists(job, fresh)
         loads = np.bincount(arrays.move(job.search.part, "cpu"), level.sizes, minlength=2)
         assert job.excess == (loads - limits).max()
+
+
+def check_lists(job, rated):
+    """The active vertices and the border have all that belong there by fresh ratings, each once."""
+    own, best, link = (arrays.move(one, "cpu") for one in rated)
+    active = (best != NO_LABEL) & ((link >= own) | (own - link < own * 250 // 1000))
+    border = (best != NO_LABEL) | (own == 0)
+    lists = (active, job.search.active[: job.n_active]), (border, job.search.border[: job.n_border])
+    for belongs, listed in lists:
+        listed = arrays.move(listed, "cpu").tolist()
+        assert len(set(listed)) == len(listed)
+        assert set(np.flatnonzero(belongs).tolist()) <= set(listed)
 
 
 def cut_of_rows(level, part):
