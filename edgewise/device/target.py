@@ -38,6 +38,16 @@ def device(function):
     return function
 
 
+def inlined(function):
+    """As :func:`device`, for a function that is copied into its callers on the CPU.
+
+    A call takes tens of nanoseconds if the arguments are records of arrays, which are copied to the stack.
+    """
+    register_jitable(**PART, forceinline=True)(function)
+    on_cuda(lambda: _register_for_cuda(function))
+    return function
+
+
 def on_cuda(register):
     """Call ``register()`` when the CUDA compiler is first used, or now if it is in use."""
     if _cuda_ready:

@@ -186,9 +186,9 @@ def _rank(first, end, level, search, ratings, space, how):
 def rank_vertices(worker, level, state, memory, space, how):
     """List the vertices that might leave their parts by sort keys, which take the memory of ``net``.
 
-    ``memory`` are the ratings, those among parts with room only, the search, the totals and the tables.
+    ``memory`` are the ratings, those among parts with room only, the search, the connections and the tables.
     """
-    rated, aside, search, totals, tables = memory
+    rated, aside, search, connections, tables = memory
     items, k = how.items, len(search.limits)
     for one in range(worker.id, k, worker.count):
         _open(one, search, how.is_strong, space)
@@ -210,7 +210,8 @@ def rank_vertices(worker, level, state, memory, space, how):
             _find_stale(first, min(first + items, count), level, search, rated, space.room)
         barrier_wait(worker)
         open_state = Labels(state.labels, space.room, state.groups, state.salt, state.shift)
-        rate_dirty(worker, load(search.counters, STALE), level, open_state, (aside, search, totals, tables))
+        count_stale = load(search.counters, STALE)
+        rate_dirty(worker, count_stale, level, open_state, (aside, search, connections, tables))
         barrier_wait(worker)
     for first in range(worker.id * items, count, worker.count * items):
         _rank(first, min(first + items, count), level, search, (rated, aside), space, how)
@@ -407,7 +408,7 @@ def _ranked(job, space, how):
     """Run :func:`rank_vertices`; return the counters."""
     job.search.counters[:] = 0
     count = how.border if how.border >= 0 else len(job.level.sizes)
-    memory = job.rated, job.aside, job.search, job.totals, job.tables
+    memory = job.rated, job.aside, job.search, job.connections, job.tables
     n_workers = workers_for(count // LOOKS)
     rank_vertices.with_workers(n_workers, job.level, job.labels, memory, space, how)
     return arrays.move(job.search.counters, "cpu").tolist()

@@ -73,12 +73,17 @@ def _begin(vertex, level, limit, state, rated, moves):
 @each
 def _want(item, chosen, rated, moves):
     vertex = np.int64(chosen[item])
-    want(vertex, rated.own[vertex], rated.best[vertex], rated.link[vertex], moves)
+    if rated.best[vertex] != NO_LABEL and rated.link[vertex] > rated.own[vertex]:
+        want(vertex, rated.best[vertex], moves)
+    else:
+        moves.settled[vertex] = 0
 
 
 @each
 def _request(item, chosen, level, limit, state, moves):
-    request(np.int64(chosen[item]), level, limit, state, moves)
+    vertex = np.int64(chosen[item])
+    if moves.wanted[vertex] != NO_LABEL:
+        request(vertex, level, limit, state, moves)
 
 
 @each

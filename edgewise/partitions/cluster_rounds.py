@@ -47,9 +47,12 @@ class Rounds(NamedTuple):
     draws, salts : (rounds,) int64 arrays
         Seeds of the random numbers that divide the vertices among sub-rounds, and of the labels.
     order : (n,) index array
-        The vertices of each chunk by sub-rounds, those of one in ascending order.
+        The vertices of each chunk by sub-rounds, those of one in ascending order; once these have been rated,
+        those that want to move come first.
     bounds : (chunks * (sub_rounds + 1),) int64 array
         Where those of each sub-round begin, and their end.
+    ends : (chunks,) int64 array
+        Where those end that want to move in the sub-round.
     waiting : (chunks,) int64 array
         Number of vertices that wait in the sub-round.
     progress : (2 * rounds * sub_rounds,) int64 array
@@ -60,26 +63,23 @@ class Rounds(NamedTuple):
     salts: Any
     order: Any
     bounds: Any
+    ends: Any
     waiting: Any
     progress: Any
 
 
 @device
-def want(vertex, own, best, link, moves):
-    """Want the strongest cluster, if it is stronger than the vertex's own."""
-    is_better = best != NO_LABEL and link > own
+def want(vertex, cluster, moves):
+    """Want to join a cluster."""
     moves.settled[vertex] = 0
-    moves.wanted[vertex] = best if is_better else NO_LABEL
-    if is_better:
-        moves.requested[best] = 0
+    moves.wanted[vertex] = cluster
+    moves.requested[cluster] = 0
 
 
 @device
 def request(vertex, level, limit, state, moves):
     """Request room, unless the cluster is a vertex that wants to move away."""
     cluster = moves.wanted[vertex]
-    if cluster == NO_LABEL:
-        return
     is_single = state.labels[cluster] == cluster and state.room[cluster] == limit - level.sizes[cluster]
     if is_single and moves.wanted[cluster] != NO_LABEL:
         is_mutual = moves.wanted[cluster] == np.int64(state.labels[vertex])
@@ -138,8 +138,7 @@ def _settle_waiting(one, n_chunks, sub_rounds, level, state, memory):
         for chunk in range(n_chunks):
             if rounds.waiting[chunk] == 0:
                 continue
-            at = chunk * (sub_rounds + 1) + one
-            for item in range(rounds.bounds[at], rounds.bounds[at + 1]):
+            for item in range(rounds.bounds[chunk * (sub_rounds + 1) + one], rounds.ends[chunk]):
                 vertex = np.int64(rounds.order[item])
                 if moves.settled[vertex] != WAITS:
                     continue
@@ -153,26 +152,34 @@ def _settle_waiting(one, n_chunks, sub_rounds, level, state, memory):
 
 @device
 def _rate_chunks(worker, one, step, level, state, tables, memory):
-    """Rate the vertices of a sub-round in chunks that are taken one by one, since rows differ in length."""
+    """Rate the vertices of a sub-round in chunks that are taken one by one, since rows differ in length.
+
+    Those that want to move are brought to the front of their chunk.
+    """
     moves, rounds = memory
     n_chunks, base = len(rounds.waiting), worker.id * tables.capacity
     sub_rounds = len(rounds.bounds) // n_chunks - 1
     chunk = fetch_add(rounds.progress, 2 * step, 1)
     while chunk < n_chunks:
         at = chunk * (sub_rounds + 1) + one
+        end = np.int64(rounds.bounds[at])
         for item in range(rounds.bounds[at], rounds.bounds[at + 1]):
             vertex = np.int64(rounds.order[item])
             own, best, link = rate_row(vertex, level, state, tables, base)
-            want(vertex, own, best, link, moves)
+            if best != NO_LABEL and link > own:
+                want(vertex, best, moves)
+                rounds.order[end] = vertex
+                end += 1
+        rounds.ends[chunk] = end
         chunk = fetch_add(rounds.progress, 2 * step, 1)
 
 
 @device
-def _find_waiting(chunk, first, end, state, memory):
+def _find_waiting(chunk, first, state, memory):
     """Mark those of a chunk that have to wait; return their number."""
     moves, rounds = memory
     found = np.int64(0)
-    for item in range(first, end):
+    for item in range(first, rounds.ends[chunk]):
         vertex = np.int64(rounds.order[item])
         if is_crowded(vertex, state, moves):
             moves.settled[vertex] = WAITS
@@ -198,14 +205,12 @@ def run_rounds(worker, level, limit, state, tables, memory):
         _rate_chunks(worker, one, step, level, now, tables, memory)
         barrier_wait(worker)
         for chunk in mine:
-            at = chunk * (sub_rounds + 1) + one
-            for item in range(rounds.bounds[at], rounds.bounds[at + 1]):
+            for item in range(rounds.bounds[chunk * (sub_rounds + 1) + one], rounds.ends[chunk]):
                 request(np.int64(rounds.order[item]), level, limit, now, moves)
         barrier_wait(worker)
         found = np.int64(0)
         for chunk in mine:
-            at = chunk * (sub_rounds + 1) + one
-            found += _find_waiting(chunk, rounds.bounds[at], rounds.bounds[at + 1], now, memory)
+            found += _find_waiting(chunk, rounds.bounds[chunk * (sub_rounds + 1) + one], now, memory)
         fetch_add(rounds.progress, 2 * step + 1, found)
         barrier_wait(worker)
         if load(rounds.progress, 2 * step + 1) != 0:
@@ -213,8 +218,7 @@ def run_rounds(worker, level, limit, state, tables, memory):
                 _settle_waiting(one, n_chunks, sub_rounds, level, now, memory)
             barrier_wait(worker)
         for chunk in mine:
-            at = chunk * (sub_rounds + 1) + one
-            for item in range(rounds.bounds[at], rounds.bounds[at + 1]):
+            for item in range(rounds.bounds[chunk * (sub_rounds + 1) + one], rounds.ends[chunk]):
                 join(np.int64(rounds.order[item]), level, now, moves)
         barrier_wait(worker)
 
@@ -228,7 +232,7 @@ def run_on_cpu(level, limit, state, tables, moves, seeds):
         np.array(salts, np.int64),
         np.empty(n, level.neighbours.dtype),
         np.empty(n_chunks * (sub_rounds + 1), np.int64),
-        np.empty(n_chunks, np.int64),
+        *(np.empty(n_chunks, np.int64) for _ in range(2)),
         np.zeros(2 * len(salts) * sub_rounds, np.int64),
     )
     n_workers = max(1, min(regions.workers(), n // LEAST_FOR_EACH))

@@ -10,14 +10,35 @@ Reference: Gilbert et al. 2024, as in :mod:`~edgewise.partitions.refine`, who ke
 vertex.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from edgewise.device import arrays, device, each, each_row, fetch_add, parallel_region
-from edgewise.partitions.levels import mix, weight_at
+from edgewise.device import arrays, each, each_row, fetch_add, parallel_region
+from edgewise.device.target import inlined
+from edgewise.partitions.levels import MASK, mix, weight_at
 from edgewise.partitions.ratings import CHUNK, NO_LABEL
 
 #: There is a table if it has at most so many totals for each entry of the rows.
 TOTALS_FOR_EACH_ENTRY = 4
+
+
+class Connections(NamedTuple):
+    """Totals to each part, and the order of parts with equal totals.
+
+    Attributes
+    ----------
+    totals : (n * k,) integer array
+        Those of a vertex side by side; empty if they were too many.
+    ranks : (k,) int64 array
+        The parts' places in the order of their random numbers.
+    ranked : (k,) int64 array
+        The part at each place.
+    """
+
+    totals: Any
+    ranks: Any
+    ranked: Any
 
 
 @each_row
@@ -30,30 +51,34 @@ def _add_row(row, lane, lanes, level, part, k, totals):
             fetch_add(totals, at, weight_at(level, entry))
 
 
-@device
-def strongest(row, level, state, totals):
-    """As :func:`~edgewise.partitions.ratings.rate_row`, from the totals of the row."""
-    k, size, mine = len(state.room), level.sizes[row], np.int64(state.labels[row])
-    link, best, word = np.int64(0), np.int64(NO_LABEL), np.int64(-1)
-    for label in range(k):
-        total = np.int64(totals[row * k + label])
-        if total == 0 or label == mine or (total >> state.shift) < (word >> 32):
-            continue
-        if state.room[label] >= size:
-            offered = ((total >> state.shift) << 32) | mix(label, state.salt)
-            if offered > word:
-                word, best, link = offered, np.int64(label), total
-    return np.int64(totals[row * k + mine]), best, link
+@inlined
+def strongest(row, level, state, connections):
+    """As :func:`~edgewise.partitions.ratings.rate_row`, from the totals of the row.
+
+    The loop has no branches, so that a CPU looks at several totals at a time.
+    """
+    totals, base, size = connections.totals, row * len(state.room), level.sizes[row]
+    mine, word = np.int64(state.labels[row]), np.int64(-1)
+    for label in range(len(state.room)):
+        total = np.int64(totals[np.uint64(base + label)])
+        offered = ((total >> state.shift) << 32) | connections.ranks[label]
+        is_barred = (total == 0) | (label == mine) | (state.room[label] < size)
+        word = max(word, offered | -np.int64(is_barred))
+    own = np.int64(totals[np.uint64(base + mine)])
+    if word < 0:
+        return own, np.int64(NO_LABEL), np.int64(0)
+    best = np.int64(connections.ranked[word & MASK])
+    return own, best, np.int64(totals[np.uint64(base + best)])
 
 
 @parallel_region
-def _read_rows(worker, chosen, level, state, totals, rated, progress):
+def _read_rows(worker, chosen, level, state, connections, rated, progress):
     growth = np.int64(0)
     first = fetch_add(progress, 0, CHUNK)
     while first < len(chosen):
         for item in range(first, min(first + CHUNK, len(chosen))):
             row = np.int64(chosen[item])
-            own, best, link = strongest(row, level, state, totals)
+            own, best, link = strongest(row, level, state, connections)
             growth += own - rated.own[row]
             rated.own[row], rated.best[row], rated.link[row] = own, best, link
         first = fetch_add(progress, 0, CHUNK)
@@ -61,34 +86,37 @@ def _read_rows(worker, chosen, level, state, totals, rated, progress):
 
 
 @each
-def _read_row(item, chosen, level, state, totals, rated, progress):
+def _read_row(item, chosen, level, state, connections, rated, progress):
     row = np.int64(chosen[item])
-    own, best, link = strongest(row, level, state, totals)
+    own, best, link = strongest(row, level, state, connections)
     if own != rated.own[row]:
         fetch_add(progress, 1, own - rated.own[row])
     rated.own[row], rated.best[row], rated.link[row] = own, best, link
 
 
-def connections_of(level, part, k):
-    """Totals to each part, (n * k,) integers, those of a vertex side by side; empty if they were too many."""
+def connections_of(level, state, k):
+    """The connections to ``k`` parts, which are the labels of a state."""
     where, n = arrays.device_of(level.offsets), len(level.sizes)
     if n * k > TOTALS_FOR_EACH_ENTRY * len(level.neighbours):
-        return arrays.empty(0, level.weights.dtype, where)
+        none = arrays.empty(0, np.int64, where)
+        return Connections(arrays.empty(0, level.weights.dtype, where), none, none)
     totals = arrays.zeros(n * k, level.weights.dtype, where)
-    _add_row(n, level, part, k, totals, width="warp")
-    return totals
+    _add_row(n, level, state.labels, k, totals, width="warp")
+    ranked = np.array(sorted(range(k), key=lambda one: mix(one, state.salt)), np.int64)
+    return Connections(totals, *(arrays.move(one, where) for one in (np.argsort(ranked), ranked)))
 
 
-def read_connections(chosen, level, state, totals, rated):
+def read_connections(chosen, level, state, connections, rated):
     """As :func:`~edgewise.partitions.ratings.rate`, from the totals."""
     where = arrays.device_of(level.offsets)
     progress = arrays.zeros(2, np.int64, where)
     if len(chosen) == 0:
         return 0
+    memory = chosen, level, state, connections, rated, progress
     if where != "cpu":
-        _read_row(len(chosen), chosen, level, state, totals, rated, progress)
+        _read_row(len(chosen), *memory)
     elif len(chosen) <= CHUNK:
-        _read_rows.with_workers(1, chosen, level, state, totals, rated, progress)
+        _read_rows.with_workers(1, *memory)
     else:
-        _read_rows(chosen, level, state, totals, rated, progress)
+        _read_rows(*memory)
     return int(progress[1])

@@ -1,22 +1,24 @@
 """Contraction: the graph of the clusters, in which the edges between two clusters are one.
 
 Clusters are numbered in the order of their labels.  The row of a cluster is the sum of the rows of its
-vertices, by label of the neighbours: on the CPU a worker adds it up in its table, on a GPU every entry is
-added in a table for each cluster, as in :mod:`~edgewise.partitions.ratings`.  The order of the entries in a
-row is left open; nothing depends on it.
+vertices, by label of the neighbours: on the CPU a worker knows the place of each cluster in the row, on a GPU
+every entry is added in a table for each cluster, as in :mod:`~edgewise.partitions.ratings`.  The order of the
+entries in a row is left open; nothing depends on it.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, each, each_row, fetch_add, parallel_region, threads
+from edgewise.device import arrays, each, each_row, fetch_add, parallel_region, regions
 from edgewise.partitions.levels import Level, weight_at, with_rows
-from edgewise.partitions.ratings import NO_LABEL, claim_slot, clear_slots, mask_of, slot_of
+from edgewise.partitions.ratings import IN_A_LINE, MOST_BYTES, NO_LABEL, claim_slot
 from edgewise.primitives import exclusive_scan
 
 #: Clusters that a worker takes at a time.
 CHUNK = 64
+#: Fewest vertices for each worker.
+LEAST_FOR_EACH = 512
 
 
 class Members(NamedTuple):
@@ -30,7 +32,8 @@ class Members(NamedTuple):
     vertices : (n,) index array
         Those of cluster ``c`` are at ``starts[c]`` to ``starts[c + 1] - 1``, in any order.
     bounds : (clusters + 1,) int64 array
-        Prefix sums of the numbers of entries in the rows of the vertices of the clusters.
+        Prefix sums of the numbers of entries in the rows of the vertices of the clusters; on the CPU one more
+        for each cluster.
     """
 
     clusters: Any
@@ -64,31 +67,38 @@ def _place(vertex, clusters, cursors, vertices):
 
 
 @parallel_region
-def _add_rows(worker, level, members, tables, output, counts, progress):
-    """Write the row of each cluster at its bound, and its number of entries."""
-    keys, places, capacity = tables
+def _add_rows(worker, level, members, places, output, counts, progress):
+    """Write the row of each cluster at its bound, and its number of entries.
+
+    ``places`` has, for each worker and each cluster, one more than where the cluster was last written.  The
+    clusters of a worker ascend, so a place before the start of a row is one of an earlier row.  The cluster
+    itself is the first of its row, and left out in the end.
+    """
     neighbours, weights = output
-    base, n_clusters = worker.id * capacity, len(members.starts) - 1
+    n_clusters = len(members.starts) - 1
+    base = worker.id * (len(places) // worker.count)
     first = fetch_add(progress, 0, CHUNK)
     while first < n_clusters:
         for cluster in range(first, min(first + CHUNK, n_clusters)):
             start = members.bounds[cluster]
-            end = start
-            mask = mask_of(members.bounds[cluster + 1] - start, n_clusters)
-            clear_slots(keys, base, mask)
+            neighbours[start], weights[start] = cluster, 0
+            places[base + cluster] = start + 1
+            end = start + 1
             for member in range(members.starts[cluster], members.starts[cluster + 1]):
-                vertex = np.int64(members.vertices[member])
-                for entry in range(level.offsets[vertex], level.offsets[vertex + 1]):
-                    other = np.int64(members.clusters[level.neighbours[entry]])
-                    if other == cluster:
-                        continue
-                    slot = slot_of(keys, base, mask, other)
-                    if keys[slot] == NO_LABEL:
-                        keys[slot], places[slot] = other, end
-                        neighbours[end], weights[end] = other, weight_at(level, entry)
-                        end += 1
-                    else:
-                        weights[places[slot]] += weight_at(level, entry)
+                vertex = np.uint64(members.vertices[member])
+                for entry in range(level.offsets[vertex], level.offsets[vertex + np.uint64(1)]):
+                    other = members.clusters[level.neighbours[np.uint64(entry)]]
+                    slot = np.uint64(base + np.int64(other))
+                    place = places[slot] - 1
+                    is_new = place < start
+                    place = np.uint64(end if is_new else place)
+                    held = np.int64(weights[place])
+                    weights[place] = (0 if is_new else held) + weight_at(level, np.uint64(entry))
+                    neighbours[place] = other
+                    places[slot] = np.int64(place) + 1
+                    end += is_new
+            end -= 1
+            neighbours[start], weights[start] = neighbours[end], weights[end]
             counts[cluster] = end - start
         first = fetch_add(progress, 0, CHUNK)
 
@@ -122,27 +132,26 @@ def contract(level, labels):
     n_clusters = int(ranks[-1])
     clusters = arrays.empty(n, kind, where)
     _number(n, labels, ranks, clusters)
-    sizes, counts, entries = (arrays.zeros(n_clusters, np.int64, where) for _ in range(3))
+    sizes, counts = (arrays.zeros(n_clusters, np.int64, where) for _ in range(2))
+    entries = arrays.full(n_clusters, int(where == "cpu"), np.int64, where)
     _count(n, level, clusters, (sizes, counts, entries))
     none = arrays.empty(0, kind, where)
     members = Members(clusters, exclusive_scan(counts), none, exclusive_scan(entries))
     form = (none.dtype, level.weights.dtype)
-    rows = _by_rows(level, members, entries, form) if where == "cpu" else _by_entries(level, members, form)
+    rows = _by_rows(level, members, form) if where == "cpu" else _by_entries(level, members, form)
     return with_rows(Level(*rows, sizes, none)), clusters
 
 
-def _by_rows(level, members, entries, form):
-    n, n_clusters = len(level.sizes), len(entries)
+def _by_rows(level, members, form):
+    n, n_clusters, total = len(level.sizes), len(members.starts) - 1, int(members.bounds[-1])
     vertices = np.empty(n, form[0])
     _place(n, members.clusters, members.starts[:-1].copy(), vertices)
     members = members._replace(vertices=vertices)
-    most = min(int(entries.max(initial=0)), n_clusters)
-    capacity = max(8, 1 << int(2 * max(most, 1) - 1).bit_length())
-    tables = (*(np.empty(capacity * threads.count(), np.int64) for _ in range(2)), capacity)
-    total = int(members.bounds[-1])
+    room = (n_clusters // IN_A_LINE + 2) * IN_A_LINE
+    n_workers = max(1, min(regions.workers(), MOST_BYTES // (8 * room), n // LEAST_FOR_EACH))
     output = np.empty(total, form[0]), np.empty(total, form[1])
-    counts = np.empty(n_clusters, np.int64)
-    _add_rows(level, members, tables, output, counts, np.zeros(1, np.int64))
+    counts, places = np.empty(n_clusters, np.int64), np.zeros(room * n_workers, np.int64)
+    _add_rows.with_workers(n_workers, level, members, places, output, counts, np.zeros(1, np.int64))
     offsets = exclusive_scan(counts)
     shrunk = np.empty(int(offsets[-1]), form[0]), np.empty(int(offsets[-1]), form[1])
     _copy_row(n_clusters, members.bounds, offsets, output, shrunk)

@@ -336,14 +336,14 @@ def _rate_in_tables(worker, count, level, state, memory):
 @device
 def rate_dirty(worker, count, level, state, memory):
     """Rate the dirty vertices; return the growth of a worker's totals."""
-    rated, search, totals, tables = memory
-    growth = np.int64(0)
-    if len(totals) == 0 and tables.capacity == 0 and tables.longest > SHORT_ROW:
+    rated, search, connections, tables = memory
+    growth, has_totals = np.int64(0), len(connections.totals) != 0
+    if not has_totals and tables.capacity == 0 and tables.longest > SHORT_ROW:
         return _rate_in_tables(worker, count, level, state, memory)
     for item in range(worker.id, count, worker.count):
         row = search.dirty[item]
-        if len(totals):
-            own, best, link = strongest(row, level, state, totals)
+        if has_totals:
+            own, best, link = strongest(row, level, state, connections)
         else:
             base = worker.id * tables.capacity if tables.capacity else 2 * level.offsets[row]
             own, best, link = rate_row(row, level, state, tables, base)
@@ -370,13 +370,13 @@ def _move_freely(worker, level, memory, turn):
 
 @parallel_region
 def iterate(worker, level, state, memory, turn):
-    """Run an iteration; ``memory`` are the ratings, the search, the totals and the tables."""
-    rated, search, totals, _ = memory
+    """Run an iteration; ``memory`` are the ratings, the search, the connections and the tables."""
+    rated, search, connections, _ = memory
     lanes, items = warp_size(), turn.items
     if turn.is_free:
         _move_freely(worker, level, memory, turn)
     for item in range(worker.id // lanes, load(search.counters, MOVED), worker.count // lanes):
-        _spread(item, worker.id % lanes, lanes, level, search, totals)
+        _spread(item, worker.id % lanes, lanes, level, search, connections.totals)
     barrier_wait(worker)
     count = load(search.counters, DIRTY)
     growth = rate_dirty(worker, count, level, state, memory)

@@ -2,11 +2,14 @@
 
 Clustering and refinement ask the same of a row: which label (a cluster, or a part) do most of the edges lead
 to, other than that of the vertex itself, among the labels that have room for the vertex?  On the CPU a worker
-adds up the weights of a row in a small table of its own.  On a GPU there is a table for each row, of two
-slots for each of its entries.  A thread adds up a short row.  Each entry of a long row is added by a thread
-of its own, so that a row of a million entries takes no longer than many short ones.
+has a total for each label, which is 0 between rows.  It adds up a row in one loop and looks for the largest
+total in another, which clears them; neither has a branch that depends on the labels, since a branch that is
+predicted wrongly takes longer than several entries.  Where there are so many labels that these totals would
+need too much memory, a worker adds up a row in a small hash table.  On a GPU there is such a table for each
+row, of two slots for each of its entries.  A thread adds up a short row.  Each entry of a long row is added
+by a thread of its own, so that a row of a million entries takes no longer than many short ones.
 
-Both find the same: the label of the largest total, and among equal ones that of the largest random number,
+All find the same: the label of the largest total, and among equal ones that of the largest random number,
 which is a permutation of the labels.  A total and that number are one word of 64 bits, so that the entries of
 a row on a GPU offer theirs by an atomic maximum; totals only grow while they are added up.  Totals that need
 more than 31 bits are compared by their upper bits only.
@@ -27,6 +30,7 @@ from edgewise.device import (
     parallel_region,
     threads,
 )
+from edgewise.device.target import inlined
 from edgewise.partitions.levels import mix, unmix, weight_at
 
 #: No label; an empty slot.
@@ -37,6 +41,10 @@ SPREAD = 0x3779B1
 CHUNK = 256
 #: Most entries of a row that one thread of a GPU adds up.
 SHORT_ROW = 64
+#: Most bytes of the totals of all workers for each label; with more there are hash tables.
+MOST_BYTES = 2**30
+#: Totals in a cache line; those of two workers are not in the same one.
+IN_A_LINE = 16
 
 
 class Labels(NamedTuple):
@@ -81,15 +89,16 @@ class Rated(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Memory for totals: a table for each worker of the CPU, or for each row on a GPU.
+    """Memory for totals: of each worker of the CPU, or of each row on a GPU.
 
     Attributes
     ----------
     keys : (slots,) int64 array
-        Labels; ``NO_LABEL`` where a slot is empty.
-    sums : (slots,) int64 array
+        Labels; ``NO_LABEL`` where a slot is empty.  The array is empty if a worker has a slot for each label.
+    sums : (slots,) integer array
+        Totals; in slots for each label, 0 between rows.
     capacity : int
-        Slots of a worker, a power of two; 0 on a GPU, where a row has two slots for each entry.
+        Slots of a worker; 0 on a GPU, where a row has two slots for each entry.
     longest : int
         Entries of the longest row.
     offers : (n,) int64 array
@@ -131,12 +140,20 @@ def clear_slots(keys, base, mask):
         keys[slot] = NO_LABEL
 
 
-@device
+@inlined
 def rate_row(row, level, state, tables, base):
     """Total to the row's own label, its strongest other label, and the total to that.
 
-    Most rows beside another part lead to that one only, and need no table.
+    ``base`` is where the worker's slots begin, or those of the row on a GPU.
     """
+    if len(tables.keys) == 0:
+        return _rate_by_label(row, level, state, tables.sums, base)
+    return _rate_by_table(row, level, state, tables, base)
+
+
+@device
+def _rate_by_table(row, level, state, tables, base):
+    """As :func:`rate_row`; a row beside one other label, as most in refinement are, needs no table."""
     mine, own, other, link = np.int64(state.labels[row]), np.int64(0), np.int64(NO_LABEL), np.int64(0)
     for entry in range(level.offsets[row], level.offsets[row + 1]):
         neighbour = level.neighbours[entry]
@@ -149,14 +166,44 @@ def rate_row(row, level, state, tables, base):
             other = label
             link += weight_at(level, entry)
         else:
-            return _rate_by_table(row, level, state, tables, base)
+            return _rate_in_table(row, level, state, tables, base)
     if other == NO_LABEL or state.room[other] < level.sizes[row]:
         return own, np.int64(NO_LABEL), np.int64(0)
     return own, other, link
 
 
+@inlined
+def _rate_by_label(row, level, state, sums, base):
+    """As :func:`rate_row`, with a total for each label.
+
+    Indices are unsigned, because for others Numba adds a test whether they are negative.
+    """
+    row = np.uint64(row)
+    first, end = level.offsets[row], level.offsets[row + np.uint64(1)]
+    size, mine = level.sizes[row], np.uint64(base + np.int64(state.labels[row]))
+    for entry in range(first, end):
+        neighbour, weight = level.neighbours[np.uint64(entry)], weight_at(level, np.uint64(entry))
+        if len(state.groups) and state.groups[neighbour] != state.groups[row]:
+            weight = np.int64(0)
+        sums[np.uint64(base + np.int64(state.labels[neighbour]))] += weight
+    own, word, best, link = np.int64(sums[mine]), np.int64(-1), np.int64(NO_LABEL), np.int64(0)
+    sums[mine] = 0
+    for entry in range(first, end):
+        label = state.labels[level.neighbours[np.uint64(entry)]]
+        slot = np.uint64(base + np.int64(label))
+        total = np.int64(sums[slot])
+        sums[slot] = 0
+        offered = ((total >> state.shift) << 32) | mix(label, state.salt)
+        offered |= -np.int64((total == 0) | (state.room[label] < size))
+        is_better = offered > word
+        word = offered if is_better else word
+        best = np.int64(label) if is_better else best
+        link = total if is_better else link
+    return own, best, link
+
+
 @device
-def _rate_by_table(row, level, state, tables, base):
+def _rate_in_table(row, level, state, tables, base):
     """As :func:`rate_row`, with the totals of several other labels in a table."""
     first, end, size = level.offsets[row], level.offsets[row + 1], level.sizes[row]
     mask, mine = mask_of(end - first, len(state.room)), np.int64(state.labels[row])
@@ -323,10 +370,16 @@ def tables_for(level, n_labels):
     """Memory to rate rows of a level with so many labels."""
     where, n = arrays.device_of(level.offsets), len(level.sizes)
     if where == "cpu":
+        kind, none = level.weights.dtype, _no_marks(where)
+        capacity = (n_labels // IN_A_LINE + 2) * IN_A_LINE
+        if capacity * threads.count() * kind.itemsize <= MOST_BYTES:
+            return Tables(
+                np.empty(0, np.int64), np.zeros(capacity * threads.count(), kind), capacity, 0, *none
+            )
         most = min(int(np.diff(level.offsets).max(initial=1)), n_labels)
         capacity = max(8, 1 << int(2 * most - 1).bit_length())
         slots = capacity * threads.count()
-        return Tables(np.empty(slots, np.int64), np.empty(slots, np.int64), capacity, most, *_no_marks(where))
+        return Tables(np.empty(slots, np.int64), np.empty(slots, kind), capacity, most, *none)
     slots, degrees = 2 * len(level.neighbours), level.offsets[1:] - level.offsets[:-1]
     return Tables(
         arrays.empty(slots, np.int64, where),

@@ -133,13 +133,14 @@ class Refinement:
         self.labels = Labels(self.search.part, room, none, salt_of(how.seed, 7), how.shift)
         self.rated, self.aside, self.least_step = unrated(n, where), None, None
         _begin(n, self.search, self.rated)
-        self.totals = connections_of(level, self.search.part, k)
-        self.tables = no_tables(where) if len(self.totals) else tables_for(level, k)
+        self.connections = connections_of(level, self.labels, k)
+        has_totals = len(self.connections.totals) != 0
+        self.tables = no_tables(where) if has_totals else tables_for(level, k)
         search = self.search
         add_loads(search.loads, level.sizes, search.part, search.listed[:0], search.left)
         everything = search.listed, level, self.labels
-        if len(self.totals):
-            self.own = read_connections(*everything, self.totals, self.rated)
+        if has_totals:
+            self.own = read_connections(*everything, self.connections, self.rated)
         else:
             self.own = rate(*everything, self.tables, self.rated)
         self.share, self.n_active, self.n_border = 0, 0, 0
@@ -174,7 +175,7 @@ class Refinement:
         search = self.search
         turn = Turn(is_free, self.turn, self.share, self.n_border, self.n_active, self.items)
         busy = max(self.n_active, int(search.counters[MOVED])) if self.where == "cpu" else 0
-        memory = self.rated, search, self.totals, self.tables
+        memory = self.rated, search, self.connections, self.tables
         iterate.with_workers(workers_for(busy), self.level, self.labels, memory, turn)
         counters = arrays.move(search.counters, "cpu").tolist()
         self.own += counters[GROWN]

@@ -1,5 +1,7 @@
 """Each phase against a slow one: ratings, clusters, contraction, bisection, the order of evictions."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -258,7 +260,7 @@ def test_ratings_follow_the_moves(make, k, has_totals):
     part, limits = draw.integers(0, 4, n).astype(np.uint32), np.full(k, 9 if n == 16 else 50)
     how = Settings(seed=3)
     job = Refinement(there, arrays.move(part, DEVICE), arrays.move(limits, DEVICE), how)
-    assert len(job.totals) == n * k * has_totals
+    assert len(job.connections.totals) == n * k * has_totals
     for _ in range(3):
         job.move_freely(250)
         assert job.own == cut_of_rows(level, arrays.move(job.search.part, "cpu"))
@@ -334,3 +336,14 @@ def noting(function, counts):
         return result
 
     return noted
+
+
+def test_ratings_with_little_memory(monkeypatch):
+    """With hash tables, and with one worker to contract, the partition is that of totals for each label."""
+    graph = ew.generate.delaunay(2200, seed=1)
+    expected = ew.partition(graph, 7, seed=3)
+    for module in ("ratings", "contract"):
+        monkeypatch.setattr(sys.modules[f"edgewise.partitions.{module}"], "MOST_BYTES", 0)
+    found = ew.partition(graph, 7, seed=3)
+    assert found.edge_cut == expected.edge_cut
+    assert (found.parts == expected.parts).all()
