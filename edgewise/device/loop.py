@@ -6,8 +6,9 @@
 
     scale(len(values), values, 2.0)     # NumPy array: all cores; CuPy array: its GPU
 
-The arguments are passed as one tuple, because CUDA kernels take no ``*args``.  On the CPU the threads take
-chunks from a shared counter, which balances uneven bodies and cores that other programs use.
+The arguments are passed as one tuple, because CUDA kernels take no ``*args``.  On the CPU every thread has a
+contiguous share of the indices, from which it takes chunks, and then it steals chunks of other shares
+(:mod:`~edgewise.device.shares`), which balances uneven bodies and cores that other programs use.
 
 On a GPU there is one thread per index.  A body that mostly waits for a few reads can declare them:
 
@@ -23,15 +24,14 @@ import os
 from functools import partial, update_wrapper
 from threading import RLock
 
-import numpy as np
 from numba import get_num_threads
 
 from edgewise.device import arrays, launch, thread_region
-from edgewise.device.atomics import fetch_add
+from edgewise.device.shares import new_shares, next_chunk
 from edgewise.device.target import device
 from edgewise.device.thread_region import entry
 
-#: Average number of chunks per core, and the smallest chunk that is worth an access of the counter.
+#: Average number of chunks per core, and the smallest chunk that is worth an access of a counter.
 CHUNKS_PER_CORE = 4
 LEAST_CHUNK = 512
 #: The bits of indices.  With them alone the compiler knows that an index is not negative, and leaves out the
@@ -95,8 +95,8 @@ class each:
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
         with loop_lock:  # not every threading layer of Numba allows two loops at once
-            counter = np.zeros(1, np.int64)
-            thread_region.run(self.cpu, workers, int(count), chunk, counter, arguments)
+            shares = new_shares(int(count), workers)
+            thread_region.run(self.cpu, workers, int(count), chunk, shares, arguments)
 
     def _cuda_source(self):
         from edgewise.device import grid
@@ -120,13 +120,13 @@ def _cpu_loop(body, name):
         for index in range(start, stop):
             body(index & LARGEST, *arguments)
 
-    def loop(worker_id, memory, count, chunk, counter, arguments):
+    def loop(worker_id, memory, count, chunk, shares, arguments):
         if worker_id < 0:
-            return entry(memory, (memory, count, chunk, counter, arguments))
-        start = fetch_add(counter, 0, chunk)
-        while start < count:
-            run_chunk(start, min(start + chunk, count), arguments)
-            start = fetch_add(counter, 0, chunk)
+            return entry(memory, (memory, count, chunk, shares, arguments))
+        turn, start, stop = next_chunk(0, shares, count, chunk, worker_id)
+        while start < stop:
+            run_chunk(start, stop, arguments)
+            turn, start, stop = next_chunk(turn, shares, count, chunk, worker_id)
         return 0
 
     return thread_region.compiled(loop, name)

@@ -8,6 +8,7 @@ import numpy as np
 
 from edgewise.components import connected_components
 from edgewise.device import arrays, fetch_add, parallel_region, threads
+from edgewise.device.shares import new_shares, next_chunk
 from edgewise.errors import GraphError, OptionError, VerificationError, argument
 from edgewise.graph import Graph, check_same_graph
 from edgewise.ingest.edges import row_numbers
@@ -38,13 +39,13 @@ class Sums(NamedTuple):
 
 
 @parallel_region
-def measure_rows(worker, rows, part, keys, sums, progress):
+def measure_rows(worker, rows, part, keys, sums, shares):
     """Add up the rows; a worker finds the distinct parts of a row in its share of ``keys``."""
     offsets, neighbours, weights = rows
     k, base = len(sums.cuts), worker.id * (len(keys) // worker.count)
-    first = fetch_add(progress, 0, CHUNK)
-    while first < len(part):
-        for row in range(first, min(first + CHUNK, len(part))):
+    turn, first, last = next_chunk(0, shares, len(part), CHUNK, worker.id)
+    while first < last:
+        for row in range(first, last):
             here, is_clear, others = part[row], False, 0
             mask = mask_of(offsets[row + 1] - offsets[row], k)
             for entry in range(offsets[row], offsets[row + 1]):
@@ -62,7 +63,7 @@ def measure_rows(worker, rows, part, keys, sums, progress):
             if others > 0:
                 fetch_add(sums.volumes, here, others)
                 fetch_add(sums.boundaries, here, 1)
-        first = fetch_add(progress, 0, CHUNK)
+        turn, first, last = next_chunk(turn, shares, len(part), CHUNK, worker.id)
 
 
 class Measures(NamedTuple):
@@ -187,7 +188,8 @@ def evaluate_partition(
     )
     most = min(int(np.diff(rows[0]).max(initial=1)), max(k, 1))
     slots = max(8, 1 << int(2 * most - 1).bit_length())
-    measure_rows(rows, parts, np.empty(slots * threads.count(), np.int64), sums, np.zeros(1, np.int64))
+    keys, shares = np.empty(slots * threads.count(), np.int64), new_shares(len(parts), threads.count())
+    measure_rows(rows, parts, keys, sums, shares)
     loads = np.bincount(parts, weights=weights, minlength=k).astype(np.int64)
     cut = (sums.cuts.sum() / 2).item() if rows[2].dtype.kind == "f" else int(sums.cuts.sum()) // 2
     total, most = int(loads.sum()), int(loads.max(initial=0))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import barrier_wait, device, fetch_add, load, parallel_region, regions
+from edgewise.device.shares import STRIDE, new_shares, next_chunk
 from edgewise.partitions.levels import mix
 from edgewise.partitions.ratings import NO_LABEL, Labels, rate_row
 
@@ -55,8 +56,10 @@ class Rounds(NamedTuple):
         Where those end that want to move in the sub-round.
     waiting : (chunks,) int64 array
         Number of vertices that wait in the sub-round.
-    progress : (2 * rounds * sub_rounds,) int64 array
-        Number of chunks that have been taken, and of vertices that wait, in each sub-round.
+    taken : (rounds * sub_rounds * workers * STRIDE,) int64 array
+        The shares of the chunks in each sub-round (:mod:`~edgewise.device.shares`).
+    n_waiting : (rounds * sub_rounds,) int64 array
+        Number of vertices that wait in each sub-round.
     """
 
     draws: Any
@@ -65,7 +68,8 @@ class Rounds(NamedTuple):
     bounds: Any
     ends: Any
     waiting: Any
-    progress: Any
+    taken: Any
+    n_waiting: Any
 
 
 @device
@@ -152,15 +156,16 @@ def _settle_waiting(one, n_chunks, sub_rounds, level, state, memory):
 
 @device
 def _rate_chunks(worker, one, step, level, state, tables, memory):
-    """Rate the vertices of a sub-round in chunks that are taken one by one, since rows differ in length.
+    """Rate the vertices of a sub-round, chunk by chunk, since rows differ in length.
 
     Those that want to move are brought to the front of their chunk.
     """
     moves, rounds = memory
     n_chunks, base = len(rounds.waiting), worker.id * tables.capacity
     sub_rounds = len(rounds.bounds) // n_chunks - 1
-    chunk = fetch_add(rounds.progress, 2 * step, 1)
-    while chunk < n_chunks:
+    shares = rounds.taken[step * worker.count * STRIDE : (step + 1) * worker.count * STRIDE]
+    turn, chunk, last = next_chunk(0, shares, n_chunks, 1, worker.id)
+    while chunk < last:
         at = chunk * (sub_rounds + 1) + one
         end = np.int64(rounds.bounds[at])
         for item in range(rounds.bounds[at], rounds.bounds[at + 1]):
@@ -171,7 +176,7 @@ def _rate_chunks(worker, one, step, level, state, tables, memory):
                 rounds.order[end] = vertex
                 end += 1
         rounds.ends[chunk] = end
-        chunk = fetch_add(rounds.progress, 2 * step, 1)
+        turn, chunk, last = next_chunk(turn, shares, n_chunks, 1, worker.id)
 
 
 @device
@@ -211,9 +216,9 @@ def run_rounds(worker, level, limit, state, tables, memory):
         found = np.int64(0)
         for chunk in mine:
             found += _find_waiting(chunk, rounds.bounds[chunk * (sub_rounds + 1) + one], now, memory)
-        fetch_add(rounds.progress, 2 * step + 1, found)
+        fetch_add(rounds.n_waiting, step, found)
         barrier_wait(worker)
-        if load(rounds.progress, 2 * step + 1) != 0:
+        if load(rounds.n_waiting, step) != 0:
             if worker.id == 0:
                 _settle_waiting(one, n_chunks, sub_rounds, level, now, memory)
             barrier_wait(worker)
@@ -226,14 +231,15 @@ def run_rounds(worker, level, limit, state, tables, memory):
 def run_on_cpu(level, limit, state, tables, moves, seeds):
     """Run all rounds on the CPU; ``seeds`` are the draws and the salts of the rounds, and the sub-rounds."""
     n, (draws, salts, sub_rounds) = len(level.sizes), seeds
-    n_chunks = -(-n // CHUNK)
+    n_chunks, n_steps = -(-n // CHUNK), len(salts) * sub_rounds
+    n_workers = max(1, min(regions.workers(), n // LEAST_FOR_EACH))
     rounds = Rounds(
         np.array(draws, np.int64),
         np.array(salts, np.int64),
         np.empty(n, level.neighbours.dtype),
         np.empty(n_chunks * (sub_rounds + 1), np.int64),
         *(np.empty(n_chunks, np.int64) for _ in range(2)),
-        np.zeros(2 * len(salts) * sub_rounds, np.int64),
+        np.tile(new_shares(n_chunks, n_workers), n_steps),
+        np.zeros(n_steps, np.int64),
     )
-    n_workers = max(1, min(regions.workers(), n // LEAST_FOR_EACH))
     run_rounds.with_workers(n_workers, level, limit, state, tables, (moves, rounds))

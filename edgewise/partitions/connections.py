@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, each, each_row, fetch_add, parallel_region
+from edgewise.device import arrays, each, each_row, fetch_add, parallel_region, regions
+from edgewise.device.shares import new_shares, next_chunk
 from edgewise.device.target import inlined
 from edgewise.partitions.levels import MASK, mix, weight_at
 from edgewise.partitions.ratings import CHUNK, NO_LABEL
@@ -72,25 +73,26 @@ def strongest(row, level, state, connections):
 
 
 @parallel_region
-def _read_rows(worker, chosen, level, state, connections, rated, progress):
+def _read_rows(worker, chosen, level, state, memory, shares, growth_of_own):
+    connections, rated = memory
     growth = np.int64(0)
-    first = fetch_add(progress, 0, CHUNK)
-    while first < len(chosen):
-        for item in range(first, min(first + CHUNK, len(chosen))):
+    turn, first, end = next_chunk(0, shares, len(chosen), CHUNK, worker.id)
+    while first < end:
+        for item in range(first, end):
             row = np.int64(chosen[item])
             own, best, link = strongest(row, level, state, connections)
             growth += own - rated.own[row]
             rated.own[row], rated.best[row], rated.link[row] = own, best, link
-        first = fetch_add(progress, 0, CHUNK)
-    fetch_add(progress, 1, growth)
+        turn, first, end = next_chunk(turn, shares, len(chosen), CHUNK, worker.id)
+    fetch_add(growth_of_own, 0, growth)
 
 
 @each
-def _read_row(item, chosen, level, state, connections, rated, progress):
+def _read_row(item, chosen, level, state, connections, rated, growth_of_own):
     row = np.int64(chosen[item])
     own, best, link = strongest(row, level, state, connections)
     if own != rated.own[row]:
-        fetch_add(progress, 1, own - rated.own[row])
+        fetch_add(growth_of_own, 0, own - rated.own[row])
     rated.own[row], rated.best[row], rated.link[row] = own, best, link
 
 
@@ -109,14 +111,13 @@ def connections_of(level, state, k):
 def read_connections(chosen, level, state, connections, rated):
     """As :func:`~edgewise.partitions.ratings.rate`, from the totals."""
     where = arrays.device_of(level.offsets)
-    progress = arrays.zeros(2, np.int64, where)
+    growth = arrays.zeros(1, np.int64, where)
     if len(chosen) == 0:
         return 0
-    memory = chosen, level, state, connections, rated, progress
-    if where != "cpu":
-        _read_row(len(chosen), *memory)
-    elif len(chosen) <= CHUNK:
-        _read_rows.with_workers(1, *memory)
+    if where == "cpu":
+        n_workers = min(regions.workers(), -(-len(chosen) // CHUNK))
+        memory, shares = (connections, rated), new_shares(len(chosen), n_workers)
+        _read_rows.with_workers(n_workers, chosen, level, state, memory, shares, growth)
     else:
-        _read_rows(*memory)
-    return int(progress[1])
+        _read_row(len(chosen), chosen, level, state, connections, rated, growth)
+    return int(growth[0])

@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, each, each_row, fetch_add, parallel_region, regions
-from edgewise.partitions.levels import Level, weight_at, with_rows
+from edgewise.device.shares import new_shares, next_chunk
+from edgewise.partitions.levels import NARROW, Level, weight_at, with_rows
 from edgewise.partitions.ratings import IN_A_LINE, MOST_BYTES, NO_LABEL, claim_slot
 from edgewise.primitives import exclusive_scan
+from edgewise.primitives.counting_sort import scan
 
 #: Clusters that a worker takes at a time.
 CHUNK = 64
@@ -48,8 +50,8 @@ def _mark_label(vertex, labels, used):
 
 
 @each
-def _number(vertex, labels, ranks, clusters):
-    clusters[vertex] = ranks[labels[vertex]] - 1
+def _number(vertex, labels, numbers, clusters):
+    clusters[vertex] = numbers[labels[vertex]]
 
 
 @each
@@ -67,19 +69,19 @@ def _place(vertex, clusters, cursors, vertices):
 
 
 @parallel_region
-def _add_rows(worker, level, members, places, output, counts, progress):
+def _add_rows(worker, level, members, places, output, counts, shares):
     """Write the row of each cluster at its bound, and its number of entries.
 
-    ``places`` has, for each worker and each cluster, one more than where the cluster was last written.  The
-    clusters of a worker ascend, so a place before the start of a row is one of an earlier row.  The cluster
-    itself is the first of its row, and left out in the end.
+    ``places`` has, for each worker and each cluster, one more than where the cluster was last written.  A
+    place outside of what has been written of a row is one of another row.  The cluster itself is the first
+    of its row, and left out in the end.
     """
     neighbours, weights = output
     n_clusters = len(members.starts) - 1
     base = worker.id * (len(places) // worker.count)
-    first = fetch_add(progress, 0, CHUNK)
-    while first < n_clusters:
-        for cluster in range(first, min(first + CHUNK, n_clusters)):
+    turn, first, last = next_chunk(0, shares, n_clusters, CHUNK, worker.id)
+    while first < last:
+        for cluster in range(first, last):
             start = members.bounds[cluster]
             neighbours[start], weights[start] = cluster, 0
             places[base + cluster] = start + 1
@@ -89,8 +91,8 @@ def _add_rows(worker, level, members, places, output, counts, progress):
                 for entry in range(level.offsets[vertex], level.offsets[vertex + np.uint64(1)]):
                     other = members.clusters[level.neighbours[np.uint64(entry)]]
                     slot = np.uint64(base + np.int64(other))
-                    place = places[slot] - 1
-                    is_new = place < start
+                    place = np.int64(places[slot]) - 1
+                    is_new = (place < start) | (place >= end)
                     place = np.uint64(end if is_new else place)
                     held = np.int64(weights[place])
                     weights[place] = (0 if is_new else held) + weight_at(level, np.uint64(entry))
@@ -100,7 +102,7 @@ def _add_rows(worker, level, members, places, output, counts, progress):
             end -= 1
             neighbours[start], weights[start] = neighbours[end], weights[end]
             counts[cluster] = end - start
-        first = fetch_add(progress, 0, CHUNK)
+        turn, first, last = next_chunk(turn, shares, n_clusters, CHUNK, worker.id)
 
 
 @each_row
@@ -122,21 +124,32 @@ def _add_entry(entry, level, members, keys, sums, counts):
             fetch_add(counts, cluster, 1)
 
 
+def _numbered(labels):
+    """The number of each vertex's cluster, in the order of the labels: (n,) index array; and how many."""
+    where, n = arrays.device_of(labels), len(labels)
+    used = arrays.zeros(n, np.uint8, where)
+    _mark_label(n, labels, used)
+    numbers, clusters = _scan(used), arrays.empty(n, labels.dtype, where)
+    _number(n, labels, numbers, clusters)
+    return clusters, int(numbers[-1])
+
+
+def _scan(sizes):
+    """Offsets of consecutive groups from their sizes, (n + 1,) int64."""
+    if arrays.device_of(sizes) == "cpu":
+        return scan(sizes)
+    return arrays.move(exclusive_scan(sizes), arrays.device_of(sizes))
+
+
 def contract(level, labels):
     """Contract clusters; return the graph of the clusters and the cluster of each vertex, an index array."""
     where, n = arrays.device_of(level.offsets), len(level.sizes)
-    xp, kind = arrays.namespace(level.offsets), level.neighbours.dtype
-    used = arrays.zeros(n, np.int64, where)
-    _mark_label(n, labels, used)
-    ranks = arrays.move(xp.cumsum(used), where)
-    n_clusters = int(ranks[-1])
-    clusters = arrays.empty(n, kind, where)
-    _number(n, labels, ranks, clusters)
+    clusters, n_clusters = _numbered(labels)
     sizes, counts = (arrays.zeros(n_clusters, np.int64, where) for _ in range(2))
     entries = arrays.full(n_clusters, int(where == "cpu"), np.int64, where)
     _count(n, level, clusters, (sizes, counts, entries))
-    none = arrays.empty(0, kind, where)
-    members = Members(clusters, exclusive_scan(counts), none, exclusive_scan(entries))
+    none = arrays.empty(0, labels.dtype, where)
+    members = Members(clusters, _scan(counts), none, _scan(entries))
     form = (none.dtype, level.weights.dtype)
     rows = _by_rows(level, members, form) if where == "cpu" else _by_entries(level, members, form)
     return with_rows(Level(*rows, sizes, none)), clusters
@@ -148,11 +161,14 @@ def _by_rows(level, members, form):
     _place(n, members.clusters, members.starts[:-1].copy(), vertices)
     members = members._replace(vertices=vertices)
     room = (n_clusters // IN_A_LINE + 2) * IN_A_LINE
-    n_workers = max(1, min(regions.workers(), MOST_BYTES // (8 * room), n // LEAST_FOR_EACH))
+    kind = np.dtype(np.int32 if total < NARROW else np.int64)
+    most = MOST_BYTES // (kind.itemsize * room)
+    n_workers = max(1, min(regions.workers(), most, n // LEAST_FOR_EACH))
     output = np.empty(total, form[0]), np.empty(total, form[1])
-    counts, places = np.empty(n_clusters, np.int64), np.zeros(room * n_workers, np.int64)
-    _add_rows.with_workers(n_workers, level, members, places, output, counts, np.zeros(1, np.int64))
-    offsets = exclusive_scan(counts)
+    counts, places = np.empty(n_clusters, np.int64), np.zeros(room * n_workers, kind)
+    shares = new_shares(n_clusters, n_workers)
+    _add_rows.with_workers(n_workers, level, members, places, output, counts, shares)
+    offsets = scan(counts)
     shrunk = np.empty(int(offsets[-1]), form[0]), np.empty(int(offsets[-1]), form[1])
     _copy_row(n_clusters, members.bounds, offsets, output, shrunk)
     return offsets, *shrunk
@@ -165,6 +181,6 @@ def _by_entries(level, members, form):
     counts = arrays.zeros(n_clusters, np.int64, where)
     _add_entry(len(level.neighbours), level, members, keys, sums, counts)
     held = xp.flatnonzero(keys != NO_LABEL)
-    offsets = arrays.move(exclusive_scan(counts), where)
+    offsets = _scan(counts)
     columns = keys[held].astype(form[0]), sums[held].astype(form[1])
     return offsets, *(arrays.move(one, where) for one in columns)

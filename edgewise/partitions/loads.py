@@ -7,43 +7,36 @@ import numpy as np
 from edgewise.device import arrays, each, fetch_add
 from edgewise.primitives.counting_sort import n_blocks_of
 
+#: Sums of each part that threads of a GPU add to, and the most sums in all.
+COPIES, MOST_SUMS = 1024, 1 << 20
+
 
 @partial(each, least_chunk=1)
-def _add(span, items, stride, chosen, left, part, sizes, loads):
-    """Add up the weights of the parts of some vertices, or of all if there are none, for each span."""
-    count = len(chosen) if len(chosen) else len(part)
-    for item in range(span * items, min((span + 1) * items, count)):
-        vertex = np.int64(chosen[item]) if len(chosen) else np.int64(item)
-        fetch_add(loads, span * stride + np.int64(part[vertex]), sizes[vertex])
-        if len(chosen):
-            fetch_add(loads, span * stride + left[item], -sizes[vertex])
+def _add_block(block, items, k, part, sizes, sums):
+    """Add up the weights of the parts of a block of vertices."""
+    for vertex in range(block * items, min((block + 1) * items, len(part))):
+        sums[block * k + np.int64(part[vertex])] += sizes[vertex]
 
 
-def add_loads(loads, sizes, part, chosen, left):
-    """Add the weights of vertices to the parts they are in.
+@each
+def _add_vertex(vertex, copies, k, part, sizes, sums):
+    fetch_add(sums, vertex % copies * k + np.int64(part[vertex]), sizes[vertex])
 
-    Parameters
-    ----------
-    loads : (k,) int64 array
-        Is changed.
-    sizes : (n,) int64 array
-    part : (n,) index array
-    chosen, left : int64 arrays
-        Vertices, and the parts that they have left, whose loads become smaller; if empty, all vertices.
-    """
-    count = len(chosen) if len(chosen) else len(part)
-    if arrays.device_of(part) != "cpu":
-        _add(count, 1, 0, chosen, left, part, sizes, loads)
-    elif count:
-        blocks, k = n_blocks_of(count), len(loads)
+
+def part_weights(sizes, part, k):
+    """The weights of ``k`` parts, (k,) int64, on the device of the vertices' parts."""
+    where, count = arrays.device_of(part), len(part)
+    if where == "cpu":
+        blocks = n_blocks_of(count)
         sums = np.zeros(blocks * k, np.int64)
-        _add(blocks, -(-count // blocks), k, chosen, left, part, sizes, sums)
-        loads[:] += sums.reshape(blocks, k).sum(axis=0)
+        _add_block(blocks, -(-count // blocks), k, part, sizes, sums)
+    else:
+        blocks = max(1, min(COPIES, MOST_SUMS // k))
+        sums = arrays.zeros(blocks * k, np.int64, where)
+        _add_vertex(count, blocks, k, part, sizes, sums)
+    return arrays.move(sums.reshape(blocks, k).sum(axis=0), where)
 
 
 def loads_of(sizes, part, k):
     """The weights of ``k`` parts, (k,) int64 on the host."""
-    where = arrays.device_of(part)
-    loads, none = arrays.zeros(k, np.int64, where), arrays.empty(0, np.int64, where)
-    add_loads(loads, sizes, part, none, none)
-    return arrays.move(loads, "cpu")
+    return arrays.move(part_weights(sizes, part, k), "cpu")

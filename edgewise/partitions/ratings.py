@@ -28,8 +28,10 @@ from edgewise.device import (
     fetch_max,
     load,
     parallel_region,
+    regions,
     threads,
 )
+from edgewise.device.shares import new_shares, next_chunk
 from edgewise.device.target import inlined
 from edgewise.partitions.levels import mix, unmix, weight_at
 
@@ -235,29 +237,30 @@ def _rate_in_table(row, level, state, tables, base):
 
 
 @parallel_region
-def rate_by_rows(worker, chosen, level, state, tables, rated, progress):
-    """Rate the chosen rows; ``progress`` counts the rows taken, and the growth of the totals ``own``."""
+def rate_by_rows(worker, chosen, level, state, memory, shares, growth_of_own):
+    """Rate the chosen rows; ``memory`` are the tables and the ratings.  Add up the growth of ``own``."""
+    tables, rated = memory
     base, growth = worker.id * tables.capacity, np.int64(0)
-    first = fetch_add(progress, 0, CHUNK)
-    while first < len(chosen):
-        for item in range(first, min(first + CHUNK, len(chosen))):
+    turn, first, end = next_chunk(0, shares, len(chosen), CHUNK, worker.id)
+    while first < end:
+        for item in range(first, end):
             row = np.int64(chosen[item])
             own, best, link = rate_row(row, level, state, tables, base)
             growth += own - rated.own[row]
             rated.own[row], rated.best[row], rated.link[row] = own, best, link
-        first = fetch_add(progress, 0, CHUNK)
-    fetch_add(progress, 1, growth)
+        turn, first, end = next_chunk(turn, shares, len(chosen), CHUNK, worker.id)
+    fetch_add(growth_of_own, 0, growth)
 
 
 @each
-def _rate_short(item, chosen, level, state, tables, rated, progress):
+def _rate_short(item, chosen, level, state, tables, rated, growth_of_own):
     """Rate a short row on a GPU."""
     row = np.int64(chosen[item])
     if level.offsets[row + 1] - level.offsets[row] > SHORT_ROW:
         return
     own, best, link = rate_row(row, level, state, tables, 2 * level.offsets[row])
     if own != rated.own[row]:
-        fetch_add(progress, 1, own - rated.own[row])
+        fetch_add(growth_of_own, 0, own - rated.own[row])
     rated.own[row], rated.best[row], rated.link[row] = own, best, link
 
 
@@ -355,13 +358,13 @@ def strongest_in_table(row, level, state, tables):
 
 
 @each
-def _read_row(item, chosen, level, state, tables, rated, progress):
+def _read_row(item, chosen, level, state, tables, rated, growth_of_own):
     row = np.int64(chosen[item])
     if tables.marks[row] == 0:
         return
     own, best, link = strongest_in_table(row, level, state, tables)
     if own != rated.own[row]:
-        fetch_add(progress, 1, own - rated.own[row])
+        fetch_add(growth_of_own, 0, own - rated.own[row])
     rated.own[row], rated.best[row], rated.link[row] = own, best, link
     tables.marks[row] = 0
 
@@ -417,19 +420,18 @@ def rated_for(n, where):
 def rate(chosen, level, state, tables, rated):
     """Rate the vertices ``chosen``, an index array without repetitions; return the growth of ``own``."""
     where = arrays.device_of(level.offsets)
-    progress = arrays.zeros(2, np.int64, where)
+    growth = arrays.zeros(1, np.int64, where)
     if len(chosen) == 0:
         return 0
     if where == "cpu":
-        if len(chosen) <= CHUNK:
-            rate_by_rows.with_workers(1, chosen, level, state, tables, rated, progress)
-        else:
-            rate_by_rows(chosen, level, state, tables, rated, progress)
+        n_workers = min(regions.workers(), -(-len(chosen) // CHUNK))
+        memory, shares = (tables, rated), new_shares(len(chosen), n_workers)
+        rate_by_rows.with_workers(n_workers, chosen, level, state, memory, shares, growth)
     else:
-        _rate_short(len(chosen), chosen, level, state, tables, rated, progress)
+        _rate_short(len(chosen), chosen, level, state, tables, rated, growth)
         if tables.longest > SHORT_ROW:
             _mark(len(chosen), chosen, level, tables)
             _clear_entry(len(level.neighbours), level, tables)
             _add_entry(len(level.neighbours), level, state, tables)
-            _read_row(len(chosen), chosen, level, state, tables, rated, progress)
-    return int(progress[1])
+            _read_row(len(chosen), chosen, level, state, tables, rated, growth)
+    return int(growth[0])

@@ -46,7 +46,7 @@ from edgewise.partitions.iteration import (
     workers_for,
 )
 from edgewise.partitions.levels import salt_of
-from edgewise.partitions.loads import add_loads
+from edgewise.partitions.loads import part_weights
 from edgewise.partitions.ratings import Labels, no_tables, rate, tables_for, unrated
 
 
@@ -123,7 +123,7 @@ class Refinement:
         kinds = [np.int32] + [np.int64] * 7 + [np.int8] + [np.int64] * 3  # from moved_in to spare
         self.search = Search(
             part.copy(),
-            arrays.zeros(k, np.int64, where),
+            part_weights(level.sizes, part, k),
             limits,
             *(arrays.empty(n, kind, where) for kind in kinds),
             arrays.zeros(COUNTERS, np.int64, where),
@@ -137,7 +137,6 @@ class Refinement:
         has_totals = len(self.connections.totals) != 0
         self.tables = no_tables(where) if has_totals else tables_for(level, k)
         search = self.search
-        add_loads(search.loads, level.sizes, search.part, search.listed[:0], search.left)
         everything = search.listed, level, self.labels
         if has_totals:
             self.own = read_connections(*everything, self.connections, self.rated)

@@ -91,6 +91,33 @@ def offsets_in_order(sizes, order, kind):
     return offsets, rank
 
 
+@partial(each, least_chunk=1)
+def _sum_block(block, bounds, values, sums):
+    total = np.int64(0)
+    for item in range(bounds[block], bounds[block + 1]):
+        total += np.int64(values[item])
+    sums[block] = total
+
+
+@partial(each, least_chunk=1)
+def _scan_block(block, bounds, values, sums, offsets):
+    end = sums[block]
+    for item in range(bounds[block], bounds[block + 1]):
+        end += np.int64(values[item])
+        offsets[item + 1] = end
+
+
+def scan(values):
+    """Offsets of consecutive groups from their sizes, which are on the host: (n + 1,) int64."""
+    blocks = n_blocks_of(len(values))
+    bounds, sums = bounds_of(len(values), blocks), np.empty(blocks, np.int64)
+    _sum_block(blocks, bounds, values, sums)
+    offsets = np.empty(len(values) + 1, np.int64)
+    offsets[0] = 0
+    _scan_block(blocks, bounds, values, np.cumsum(sums) - sums, offsets)
+    return offsets
+
+
 @each
 def _gather(item, values, places, target):
     target[item] = values[places[item]]
