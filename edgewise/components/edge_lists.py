@@ -11,6 +11,8 @@ A list that is ordered by an endpoint does without: there Rem's algorithm finds 
 a register and those of the other one mostly in a cache.
 """
 
+from functools import partial
+
 import numpy as np
 
 from edgewise.components.rem import PROBES, splice, union
@@ -23,7 +25,7 @@ from edgewise.device.prefetch import prefetch
 SAMPLED, RUN = 1, 16
 
 
-@each
+@partial(each, ascending=True)
 def splice_run(run, parent, sources, targets, stride):
     """Join a run of edges by plain writes, and fetch the parents of later ones."""
     first = run * stride
@@ -41,7 +43,7 @@ def mark_giant(vertex, parent, winner, inside):
     inside[vertex] = np.int64(parent[vertex]) == winner[0] & LABEL
 
 
-@each
+@partial(each, ascending=True)
 def unite_outside(edge, parent, sources, targets, inside):
     """Join the endpoints of an edge unless both are in the giant component; if one is, mark the other."""
     source, target = sources[edge], targets[edge]

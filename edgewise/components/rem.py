@@ -16,6 +16,8 @@ compression build nearly the whole forest; the same networks with random ids bec
 sparse as well, since hooks read every edge; hooking a sample of them leaves Rem as much to do as before.
 """
 
+from functools import partial
+
 import numpy as np
 
 from edgewise.components.hook import hook_non_atomic
@@ -46,13 +48,13 @@ def union(parent, one, other):
             above_other = held
 
 
-@each
+@partial(each, ascending=True)
 def unite_edge(edge, parent, sources, targets):
     """Join the endpoints of one edge."""
     union(parent, sources[edge], targets[edge])
 
 
-@each
+@partial(each, ascending=True)
 def unite_scattered(edge, parent, sources, targets):
     """The same on the CPU where ids are scattered: the parents of a later edge are fetched."""
     soon = min(edge + AHEAD, len(sources) - 1)

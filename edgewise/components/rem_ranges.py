@@ -38,7 +38,7 @@ class Ranges(NamedTuple):
     room: int
 
 
-@partial(each, least_chunk=1)
+@partial(each, least_chunk=1, ascending=True)
 def splice_inside(part, parent, sources, targets, ranges):
     """Make the vertices of a range singletons, join the edges inside it by plain writes, and list others."""
     first, end = np.uint64(ranges.vertices[part]), np.uint64(ranges.vertices[part + 1])
@@ -56,7 +56,7 @@ def splice_inside(part, parent, sources, targets, ranges):
     ranges.listed[base] = np.int64(n_crossing)
 
 
-@partial(each, least_chunk=1)
+@partial(each, least_chunk=1, ascending=True)
 def unite_crossing(part, parent, sources, targets, ranges):
     """Join the edges of a part that cross its range; all of its edges if they were too many to be listed."""
     base = np.uint64(part * ranges.room)

@@ -14,7 +14,7 @@ def make_singletons(vertex, itself, parent):
     parent[vertex] = itself
 
 
-@each.prefetch(lambda vertex, parent: (parent[vertex], parent[parent[vertex]]))
+@each.prefetch(lambda vertex, parent: (parent[vertex], parent[parent[vertex]]), ascending=True)
 def compress(vertex, seen, parent):
     """Point ``vertex`` at its root (Hellås 2018, Algorithm 6).
 

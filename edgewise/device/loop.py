@@ -8,7 +8,8 @@
 
 The arguments are passed as one tuple, because CUDA kernels take no ``*args``.  On the CPU every thread has a
 contiguous share of the indices, from which it takes chunks, and then it steals chunks of other shares
-(:mod:`~edgewise.device.shares`), which balances uneven bodies and cores that other programs use.
+(:mod:`~edgewise.device.shares`), which balances uneven bodies and cores that other programs use.  All threads
+have one share if the loop is ``ascending``, for bodies that are cheaper after earlier ones, as in union-find.
 
 On a GPU there is one thread per index.  A body that mostly waits for a few reads can declare them:
 
@@ -28,7 +29,7 @@ from numba import get_num_threads
 
 from edgewise.device import arrays, launch, thread_region
 from edgewise.device.shares import new_shares, next_chunk
-from edgewise.device.target import device
+from edgewise.device.target import device, inlined
 from edgewise.device.thread_region import entry
 
 #: Average number of chunks per core, and the smallest chunk that is worth an access of a counter.
@@ -65,12 +66,21 @@ class each:
         Threads per block on a GPU.
     min_blocks_per_sm : int, optional
         A limit of :class:`~edgewise.device.launch.Grid`, for bodies that need many registers.
+    ascending : bool
+        Whether the threads of the CPU begin the indices in ascending order.
     """
 
     def __init__(
-        self, body, fetch=None, least_chunk=LEAST_CHUNK, threads=launch.BLOCK, min_blocks_per_sm=None
+        self,
+        body,
+        fetch=None,
+        least_chunk=LEAST_CHUNK,
+        threads=launch.BLOCK,
+        min_blocks_per_sm=None,
+        ascending=False,
     ):
         self.body, self.fetch, self.least_chunk = device(body), fetch, least_chunk
+        self.ascending = ascending
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
         body_with_fetch = body if fetch is None else _combine(body, device(fetch))
@@ -80,9 +90,9 @@ class each:
         self.cuda = launch.Kernel(self.name, self._cuda_source, grid)
 
     @classmethod
-    def prefetch(cls, fetch):
+    def prefetch(cls, fetch, ascending=False):
         """Decorator for a body whose second argument is the value of ``fetch``."""
-        return partial(cls, fetch=fetch)
+        return partial(cls, fetch=fetch, ascending=ascending)
 
     def __call__(self, count, *arguments):
         if count <= 0:
@@ -95,7 +105,7 @@ class each:
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
         with loop_lock:  # not every threading layer of Numba allows two loops at once
-            shares = new_shares(int(count), workers)
+            shares = new_shares(1 if self.ascending else workers)
             thread_region.run(self.cpu, workers, int(count), chunk, shares, arguments)
 
     def _cuda_source(self):
@@ -115,7 +125,7 @@ def _combine(body, fetch):
 
 
 def _cpu_loop(body, name):
-    @device
+    @inlined
     def run_chunk(start, stop, arguments):
         for index in range(start, stop):
             body(index & LARGEST, *arguments)
@@ -123,10 +133,11 @@ def _cpu_loop(body, name):
     def loop(worker_id, memory, count, chunk, shares, arguments):
         if worker_id < 0:
             return entry(memory, (memory, count, chunk, shares, arguments))
-        turn, start, stop = next_chunk(0, shares, count, chunk, worker_id)
-        while start < stop:
-            run_chunk(start, stop, arguments)
+        turn = 0
+        while True:
             turn, start, stop = next_chunk(turn, shares, count, chunk, worker_id)
-        return 0
+            if start >= stop:
+                return 0
+            run_chunk(start, stop, arguments)
 
     return thread_region.compiled(loop, name)

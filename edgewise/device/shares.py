@@ -15,11 +15,9 @@ from edgewise.device.target import device
 STRIDE = 8
 
 
-def new_shares(count, n_workers):
-    """Counters for so many shares of ``count`` items, (n_workers * STRIDE,) int64: the next item of each."""
-    counters = np.zeros(n_workers * STRIDE, np.int64)
-    counters[::STRIDE] = np.arange(n_workers) * count // n_workers
-    return counters
+def new_shares(n_workers):
+    """Counters of the items that are taken of so many shares: (n_workers * STRIDE,) int64."""
+    return np.zeros(n_workers * STRIDE, np.int64)
 
 
 @device
@@ -43,9 +41,9 @@ def next_chunk(turn, counters, count, chunk, worker_id):
     n_shares = len(counters) // STRIDE
     while turn < n_shares:
         share = (worker_id + turn) % n_shares
-        end = count * (share + 1) // n_shares
-        if load(counters, share * STRIDE) < end:
-            first = fetch_add(counters, share * STRIDE, chunk)
+        first, end = count * share // n_shares, count * (share + 1) // n_shares
+        if load(counters, share * STRIDE) < end - first:
+            first += fetch_add(counters, share * STRIDE, chunk)
             if first < end:
                 return turn, first, min(first + chunk, end)
         turn += 1

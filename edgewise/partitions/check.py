@@ -188,7 +188,7 @@ def evaluate_partition(
     )
     most = min(int(np.diff(rows[0]).max(initial=1)), max(k, 1))
     slots = max(8, 1 << int(2 * most - 1).bit_length())
-    keys, shares = np.empty(slots * threads.count(), np.int64), new_shares(len(parts), threads.count())
+    keys, shares = np.empty(slots * threads.count(), np.int64), new_shares(threads.count())
     measure_rows(rows, parts, keys, sums, shares)
     loads = np.bincount(parts, weights=weights, minlength=k).astype(np.int64)
     cut = (sums.cuts.sum() / 2).item() if rows[2].dtype.kind == "f" else int(sums.cuts.sum()) // 2

@@ -239,7 +239,7 @@ def run_on_cpu(level, limit, state, tables, moves, seeds):
         np.empty(n, level.neighbours.dtype),
         np.empty(n_chunks * (sub_rounds + 1), np.int64),
         *(np.empty(n_chunks, np.int64) for _ in range(2)),
-        np.tile(new_shares(n_chunks, n_workers), n_steps),
+        new_shares(n_steps * n_workers),
         np.zeros(n_steps, np.int64),
     )
     run_rounds.with_workers(n_workers, level, limit, state, tables, (moves, rounds))

@@ -116,7 +116,7 @@ def read_connections(chosen, level, state, connections, rated):
         return 0
     if where == "cpu":
         n_workers = min(regions.workers(), -(-len(chosen) // CHUNK))
-        memory, shares = (connections, rated), new_shares(len(chosen), n_workers)
+        memory, shares = (connections, rated), new_shares(n_workers)
         _read_rows.with_workers(n_workers, chosen, level, state, memory, shares, growth)
     else:
         _read_row(len(chosen), chosen, level, state, connections, rated, growth)

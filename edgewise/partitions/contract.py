@@ -166,7 +166,7 @@ def _by_rows(level, members, form):
     n_workers = max(1, min(regions.workers(), most, n // LEAST_FOR_EACH))
     output = np.empty(total, form[0]), np.empty(total, form[1])
     counts, places = np.empty(n_clusters, np.int64), np.zeros(room * n_workers, kind)
-    shares = new_shares(n_clusters, n_workers)
+    shares = new_shares(n_workers)
     _add_rows.with_workers(n_workers, level, members, places, output, counts, shares)
     offsets = scan(counts)
     shrunk = np.empty(int(offsets[-1]), form[0]), np.empty(int(offsets[-1]), form[1])

@@ -425,7 +425,7 @@ def rate(chosen, level, state, tables, rated):
         return 0
     if where == "cpu":
         n_workers = min(regions.workers(), -(-len(chosen) // CHUNK))
-        memory, shares = (tables, rated), new_shares(len(chosen), n_workers)
+        memory, shares = (tables, rated), new_shares(n_workers)
         rate_by_rows.with_workers(n_workers, chosen, level, state, memory, shares, growth)
     else:
         _rate_short(len(chosen), chosen, level, state, tables, rated, growth)
