@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, barrier_wait, device, each, fetch_add, fetch_min, load, parallel_region
+from edgewise.partitions.facts import BEST, LINK, OWN, fact, new_facts
 from edgewise.partitions.iteration import (
     CANDIDATES,
     LISTED,
@@ -33,7 +34,7 @@ from edgewise.partitions.iteration import (
 )
 from edgewise.partitions.levels import mix, salt_of, weight_at
 from edgewise.partitions.loads import loads_of
-from edgewise.partitions.ratings import NO_LABEL, Labels, unrated
+from edgewise.partitions.ratings import NO_LABEL, Labels
 from edgewise.primitives.counting_sort import n_blocks_of
 
 #: Bits of the upper and of the lower part of a step of the cost, and of the number of a vertex.
@@ -133,22 +134,23 @@ def _list_candidates(first, end, level, search, is_border):
 
 
 @device
-def _is_stale(vertex, level, rated, room):
+def _is_stale(vertex, level, facts, room):
     """Whether the strongest part of a vertex has no room for it."""
-    return rated.best[vertex] != NO_LABEL and room[rated.best[vertex]] < level.sizes[vertex]
+    best = fact(facts, vertex, BEST)
+    return best != NO_LABEL and room[best] < level.sizes[vertex]
 
 
 @device
-def _find_stale(first, end, level, search, rated, room):
+def _find_stale(first, end, level, search, facts, room):
     """List those of a span for whom another part has to be found."""
     found = np.int64(0)
     for item in range(first, end):
-        found += _is_stale(search.listed[item], level, rated, room)
+        found += _is_stale(search.listed[item], level, facts, room)
     if found == 0:
         return
     slot = fetch_add(search.counters, STALE, found)
     for item in range(first, end):
-        if _is_stale(search.listed[item], level, rated, room):
+        if _is_stale(search.listed[item], level, facts, room):
             search.dirty[slot] = search.listed[item]
             slot += 1
 
@@ -156,10 +158,10 @@ def _find_stale(first, end, level, search, rated, room):
 @device
 def _step_of(vertex, level, ratings, room, is_strong):
     """Step of the cost that a vertex causes if it leaves."""
-    rated, aside = ratings
-    gain = -rated.own[vertex]
+    facts, aside = ratings
+    gain = -fact(facts, vertex, OWN)
     if is_strong == 0:
-        gain += aside.link[vertex] if _is_stale(vertex, level, rated, room) else rated.link[vertex]
+        gain += fact(aside if _is_stale(vertex, level, facts, room) else facts, vertex, LINK)
     return cost_step(gain, level.sizes[vertex])
 
 
@@ -186,9 +188,9 @@ def _rank(first, end, level, search, ratings, space, how):
 def rank_vertices(worker, level, state, memory, space, how):
     """List the vertices that might leave their parts by sort keys, which take the memory of ``net``.
 
-    ``memory`` are the ratings, those among parts with room only, the search, the connections and the tables.
+    ``memory`` are the facts, those among parts with room only, the search, the connections and the tables.
     """
-    rated, aside, search, connections, tables = memory
+    facts, aside, search, connections, tables = memory
     items, k = how.items, len(search.limits)
     for one in range(worker.id, k, worker.count):
         _open(one, search, how.is_strong, space)
@@ -207,14 +209,14 @@ def rank_vertices(worker, level, state, memory, space, how):
     count = load(search.counters, CANDIDATES)
     if how.is_strong == 0:
         for first in range(worker.id * items, count, worker.count * items):
-            _find_stale(first, min(first + items, count), level, search, rated, space.room)
+            _find_stale(first, min(first + items, count), level, search, facts, space.room)
         barrier_wait(worker)
         open_state = Labels(state.labels, space.room, state.groups, state.salt, state.shift)
         count_stale = load(search.counters, STALE)
         rate_dirty(worker, count_stale, level, open_state, (aside, search, connections, tables))
         barrier_wait(worker)
     for first in range(worker.id * items, count, worker.count * items):
-        _rank(first, min(first + items, count), level, search, (rated, aside), space, how)
+        _rank(first, min(first + items, count), level, search, (facts, aside), space, how)
     barrier_wait(worker)
     for one in range(worker.id, k, worker.count):
         if load(space.cheap, one) < search.loads[one] - search.limits[one]:
@@ -299,8 +301,8 @@ def _deal_out(span, items, count, keys, leaving, targets, search):
 @device
 def _aim(vertex, level, ratings, space, n_open, salt):
     """The strongest part with room, or one drawn at random."""
-    rated, aside = ratings
-    target = aside.best[vertex] if _is_stale(vertex, level, rated, space.room) else rated.best[vertex]
+    facts, aside = ratings
+    target = fact(aside if _is_stale(vertex, level, facts, space.room) else facts, vertex, BEST)
     if target == NO_LABEL:
         target = space.open_parts[mix(vertex, salt) % n_open]
     return np.int64(target)
@@ -315,7 +317,7 @@ def choose_leaving(worker, keys, ranks, level, memory, space, how):
     of random numbers, and the items that a worker looks at.
     """
     sizes, ends, starts, leaving, targets = ranks
-    rated, aside, search = memory
+    facts, aside, search = memory
     is_strong, n_open, salt, items = how
     count = len(keys)
     for item in range(worker.id, count, worker.count):
@@ -330,7 +332,7 @@ def choose_leaving(worker, keys, ranks, level, memory, space, how):
             before = ends[item] - sizes[item] - starts[one]
             leaving[item] = sizes[item] if before < search.loads[one] - search.limits[one] else 0
             if is_strong == 0:
-                targets[item] = _aim(keys[item] & 0xFFFFFFFF, level, (rated, aside), space, n_open, salt)
+                targets[item] = _aim(keys[item] & 0xFFFFFFFF, level, (facts, aside), space, n_open, salt)
         if is_strong == 0:
             _evict(first, end, keys, leaving, targets, search)
 
@@ -340,8 +342,7 @@ def rebalance(job, is_strong):
     level, search, where = job.level, job.search, job.where
     xp, k = arrays.namespace(level.offsets), len(search.limits)
     if job.aside is None:
-        n = len(level.sizes)
-        job.aside = unrated(n, where)._replace(own=arrays.zeros(n, np.int64, where))
+        job.aside = new_facts(level)
     space = Room(*(arrays.empty(k, np.int64, where) for _ in range(3)))
     count, n_open = _rank_all(job, space, is_strong) if is_strong else _rank_border(job, space)
     search.counters[:] = 0
@@ -361,7 +362,7 @@ def rebalance(job, is_strong):
         keys,
         ranks,
         level,
-        (job.rated, job.aside, search),
+        (job.facts, job.aside, search),
         space,
         (int(is_strong), n_open, salt, job.items),
     )
@@ -408,7 +409,7 @@ def _ranked(job, space, how):
     """Run :func:`rank_vertices`; return the counters."""
     job.search.counters[:] = 0
     count = how.border if how.border >= 0 else len(job.level.sizes)
-    memory = job.rated, job.aside, job.search, job.connections, job.tables
+    memory = job.facts, job.aside, job.search, job.connections, job.tables
     n_workers = workers_for(count // LOOKS)
     rank_vertices.with_workers(n_workers, job.level, job.labels, memory, space, how)
     return arrays.move(job.search.counters, "cpu").tolist()

@@ -24,8 +24,9 @@ import numpy as np
 
 from edgewise.device import arrays, each, fetch_add
 from edgewise.partitions.cluster_rounds import Moves, is_crowded, join, request, run_on_cpu, want
+from edgewise.partitions.facts import BEST, LINK, OWN, fact, new_facts
 from edgewise.partitions.levels import mix, salt_of
-from edgewise.partitions.ratings import NO_LABEL, Labels, rate, unrated
+from edgewise.partitions.ratings import NO_LABEL, Labels, rate
 
 #: Share of clusters of a single vertex from which on those are joined by two hops.
 MANY_SINGLE = 0.4
@@ -63,18 +64,18 @@ def sub_rounds_of(drawn, count):
 
 
 @each
-def _begin(vertex, level, limit, state, rated, moves):
+def _begin(vertex, level, limit, state, moves):
     state.labels[vertex] = vertex
     state.room[vertex] = limit - level.sizes[vertex]
-    rated.own[vertex] = 0
     moves.wanted[vertex] = NO_LABEL
 
 
 @each
-def _want(item, chosen, rated, moves):
+def _want(item, chosen, facts, moves):
     vertex = np.int64(chosen[item])
-    if rated.best[vertex] != NO_LABEL and rated.link[vertex] > rated.own[vertex]:
-        want(vertex, rated.best[vertex], moves)
+    best = fact(facts, vertex, BEST)
+    if best != NO_LABEL and fact(facts, vertex, LINK) > fact(facts, vertex, OWN):
+        want(vertex, best, moves)
     else:
         moves.settled[vertex] = 0
 
@@ -123,10 +124,10 @@ def _find_single(vertex, level, limit, state, is_single):
 
 
 @each
-def _favour(item, single, rated, n, groups, keys):
+def _favour(item, single, facts, n, groups, keys):
     """Strongest cluster of a single vertex, whether it has room or not; if there is none, n + its group."""
     vertex = single[item]
-    favourite = np.int64(rated.best[vertex])
+    favourite = fact(facts, np.int64(vertex), BEST)
     if favourite == NO_LABEL:
         favourite = np.int64(n)
         if len(groups):
@@ -162,12 +163,12 @@ def cluster(level, tables, limit, groups, how):
     xp, kind = arrays.namespace(level.offsets), level.neighbours.dtype
     labels, room = arrays.empty(n, kind, where), arrays.empty(n, np.int64, where)
     state = Labels(labels, room, groups, salt_of(how.seed, 1), how.shift)
-    rated = unrated(n, where)
+    facts = new_facts(level)
     moves = Moves(*(arrays.empty(n, form, where) for form in (np.int64, np.int32, np.int64)))
     waiting = Waiting(
         *(arrays.empty(size, np.int64, where) for size in (n, 2 * n)), arrays.zeros(1, np.int64, where)
     )
-    _begin(n, level, limit, state, rated, moves)
+    _begin(n, level, limit, state, moves)
     draws, salts = ([salt_of(how.seed, first + one) for one in range(how.rounds)] for first in (16, 1))
     if where == "cpu":
         run_on_cpu(level, limit, state, tables, moves, (draws, salts, how.sub_rounds))
@@ -177,8 +178,8 @@ def cluster(level, tables, limit, groups, how):
             _draw_sub_round(n, draw, how.sub_rounds, drawn)
             state = state._replace(salt=salt)
             for chosen in sub_rounds_of(drawn, how.sub_rounds):
-                rate(chosen, level, state, tables, rated)
-                _move(chosen, level, limit, state, (rated, moves, waiting))
+                rate(chosen, level, state, tables, facts)
+                _move(chosen, level, limit, state, (facts, moves, waiting))
     is_single = arrays.empty(n, np.bool_, where)
     _find_single(n, level, limit, state, is_single)
     if int(xp.count_nonzero(is_single)) > MANY_SINGLE * n:
@@ -187,15 +188,15 @@ def cluster(level, tables, limit, groups, how):
             level,
             limit,
             state._replace(room=arrays.full(n, AMPLE, np.int64, where), salt=salts[-1]),
-            (tables, rated, waiting.starts),
+            (tables, facts, waiting.starts),
         )
     return labels
 
 
 def _move(chosen, level, limit, state, memory):
     """Move the vertices of a sub-round."""
-    rated, moves, waiting = memory
-    _want(len(chosen), chosen, rated, moves)
+    facts, moves, waiting = memory
+    _want(len(chosen), chosen, facts, moves)
     _request(len(chosen), chosen, level, limit, state, moves)
     waiting.count[:] = 0
     _find_crowded(len(chosen), chosen, state, moves, waiting)
@@ -218,11 +219,11 @@ def _weigh(keys, level):
 
 def _join_single(single, level, limit, state, memory):
     """Join single vertices that have the same strongest cluster, and isolated ones."""
-    tables, rated, starts = memory
+    tables, facts, starts = memory
     xp, where, n = arrays.namespace(single), arrays.device_of(level.offsets), len(level.sizes)
-    rate(single, level, state, tables, rated)
+    rate(single, level, state, tables, facts)
     keys = arrays.empty(len(single), np.int64, where)
-    _favour(len(single), single, rated, n, state.groups, keys)
+    _favour(len(single), single, facts, n, state.groups, keys)
     keys.sort()
     sizes, ends = _weigh(keys, level)
     _start_run(len(keys), keys, sizes, ends, starts)

@@ -17,8 +17,9 @@ import numpy as np
 from edgewise.device import arrays, each, each_row, fetch_add, parallel_region, regions
 from edgewise.device.shares import new_shares, next_chunk
 from edgewise.device.target import inlined
+from edgewise.partitions.facts import note_rating
 from edgewise.partitions.levels import MASK, mix, weight_at
-from edgewise.partitions.ratings import CHUNK, NO_LABEL
+from edgewise.partitions.ratings import CHUNK, NO_LABEL, row_of
 
 #: There is a table if it has at most so many totals for each entry of the rows.
 TOTALS_FOR_EACH_ENTRY = 4
@@ -73,27 +74,26 @@ def strongest(row, level, state, connections):
 
 
 @parallel_region
-def _read_rows(worker, chosen, level, state, memory, shares, growth_of_own):
-    connections, rated = memory
+def _read_rows(worker, count, chosen, level, state, memory, shares, growth_of_own):
+    connections, facts = memory
     growth = np.int64(0)
-    turn, first, end = next_chunk(0, shares, len(chosen), CHUNK, worker.id)
+    turn, first, end = next_chunk(0, shares, count, CHUNK, worker.id)
     while first < end:
         for item in range(first, end):
-            row = np.int64(chosen[item])
+            row = row_of(item, chosen)
             own, best, link = strongest(row, level, state, connections)
-            growth += own - rated.own[row]
-            rated.own[row], rated.best[row], rated.link[row] = own, best, link
-        turn, first, end = next_chunk(turn, shares, len(chosen), CHUNK, worker.id)
+            growth += note_rating(facts, row, own, best, link)
+        turn, first, end = next_chunk(turn, shares, count, CHUNK, worker.id)
     fetch_add(growth_of_own, 0, growth)
 
 
 @each
-def _read_row(item, chosen, level, state, connections, rated, growth_of_own):
-    row = np.int64(chosen[item])
+def _read_row(item, chosen, level, state, connections, facts, growth_of_own):
+    row = row_of(item, chosen)
     own, best, link = strongest(row, level, state, connections)
-    if own != rated.own[row]:
-        fetch_add(growth_of_own, 0, own - rated.own[row])
-    rated.own[row], rated.best[row], rated.link[row] = own, best, link
+    growth = note_rating(facts, row, own, best, link)
+    if growth != 0:
+        fetch_add(growth_of_own, 0, growth)
 
 
 def connections_of(level, state, k):
@@ -108,16 +108,18 @@ def connections_of(level, state, k):
     return Connections(totals, *(arrays.move(one, where) for one in (np.argsort(ranked), ranked)))
 
 
-def read_connections(chosen, level, state, connections, rated):
+def read_connections(chosen, level, state, connections, facts):
     """As :func:`~edgewise.partitions.ratings.rate`, from the totals."""
     where = arrays.device_of(level.offsets)
+    count = len(level.sizes) if chosen is None else len(chosen)
+    chosen = arrays.empty(0, np.int64, where) if chosen is None else chosen
     growth = arrays.zeros(1, np.int64, where)
-    if len(chosen) == 0:
+    if count == 0:
         return 0
     if where == "cpu":
-        n_workers = min(regions.workers(), -(-len(chosen) // CHUNK))
-        memory, shares = (connections, rated), new_shares(n_workers)
-        _read_rows.with_workers(n_workers, chosen, level, state, memory, shares, growth)
+        n_workers = min(regions.workers(), -(-count // CHUNK))
+        memory, shares = (connections, facts), new_shares(n_workers)
+        _read_rows.with_workers(n_workers, count, chosen, level, state, memory, shares, growth)
     else:
-        _read_row(len(chosen), chosen, level, state, connections, rated, growth)
+        _read_row(count, chosen, level, state, connections, facts, growth)
     return int(growth[0])

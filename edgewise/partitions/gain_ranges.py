@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, cas, device, each, fetch_add, fetch_max, load
+from edgewise.partitions.facts import BEST, LINK, MOVED_IN, OWN, WORDS, fact, note
 from edgewise.partitions.iteration import CANDIDATES, LISTED, MOVED, transfer
 from edgewise.partitions.ratings import NO_LABEL
 from edgewise.partitions.refine import Refinement
@@ -51,8 +52,8 @@ class Moves(NamedTuple):
     ----------
     vertices : (count,) int64 array
         The vertex of each transaction.
-    targets : (n,) int64 array
-        The part that most edges of each vertex lead to.
+    facts : (n * WORDS,) integer array
+        Of which the strongest part of each vertex is taken.
     loads, limits : (k,) int64 arrays
         Weight of each part, and its largest weight.
     took_place : (count,) int32 array
@@ -61,7 +62,7 @@ class Moves(NamedTuple):
     """
 
     vertices: Any
-    targets: Any
+    facts: Any
     loads: Any
     limits: Any
     took_place: Any
@@ -69,26 +70,26 @@ class Moves(NamedTuple):
 
 
 @device
-def gain_of(vertex, rated, search):
+def gain_of(vertex, facts):
     """By how much the cut falls if a vertex moves to its best part; 0 if it may not move."""
-    if rated.best[vertex] == NO_LABEL or search.moved_in[vertex] >= 0:
+    if fact(facts, vertex, BEST) == NO_LABEL or fact(facts, vertex, MOVED_IN) != 0:
         return np.int64(0)
-    return rated.link[vertex] - rated.own[vertex]
+    return fact(facts, vertex, LINK) - fact(facts, vertex, OWN)
 
 
 @each
-def find_largest(vertex, rated, search):
+def find_largest(vertex, facts, search):
     """Find the largest gain."""
-    gain = gain_of(vertex, rated, search)
+    gain = gain_of(vertex, facts)
     if gain > load(search.counters, CANDIDATES):
         fetch_max(search.counters, CANDIDATES, gain)
 
 
 @each
-def choose(vertex, rated, search, least, words):
+def choose(vertex, facts, search, least, words):
     """List the vertices of the range, and write the words of all."""
     state = np.int64(RESTING)
-    if gain_of(vertex, rated, search) >= least:
+    if gain_of(vertex, facts) >= least:
         state = np.int64(READY)
         search.listed[fetch_add(search.counters, LISTED, 1)] = vertex
     words[vertex] = (np.int64(search.part[vertex]) << STATE_BITS) | state
@@ -144,7 +145,7 @@ def move_weight(size, here, target, loads, limits):
 @device
 def may_move(vertex, level, moves, words):
     """Whether a move has a chance: what is seen here without a transaction is not changed back."""
-    target = np.int64(moves.targets[vertex])
+    target = fact(moves.facts, vertex, BEST)
     if load(words, vertex) & STATE != READY:
         return False
     if load(moves.loads, target) + level.sizes[vertex] > moves.limits[target]:
@@ -172,7 +173,7 @@ def move(tx, number, level, moves):
         if is_guarded(vertex, other, level, tx.memory.words):
             is_valid = np.int64(read(tx, other)) & STATE != HAS_MOVED
     if is_valid and is_active(tx):
-        target = np.int64(moves.targets[vertex])
+        target = fact(moves.facts, vertex, BEST)
         size, here = level.sizes[vertex], word >> STATE_BITS
         found = move_weight(size, here, target, moves.loads, moves.limits)
         moves.failures[number] = found if found >= 0 else -1 - found
@@ -186,12 +187,12 @@ def move(tx, number, level, moves):
 
 
 @each
-def _carry_out(number, moves, words, search):
+def _carry_out(number, moves, words, facts, search):
     """Note a move in the part of its vertex, for the ratings."""
     if moves.took_place[number] != 0:
         vertex = np.int64(moves.vertices[number])
         transfer(fetch_add(search.counters, MOVED, 1), vertex, words[vertex] >> STATE_BITS, search)
-        search.moved_in[vertex] = 1
+        note(facts, vertex, MOVED_IN, 1)
 
 
 class Stages:
@@ -214,11 +215,11 @@ class Stages:
     def run(self):
         """One stage: a range from high to low."""
         job, n = self.job, len(self.words)
-        job.search.moved_in.fill(-1)
+        job.facts.reshape(-1, WORDS)[:, MOVED_IN] = 0
         least = 2**62
         while True:
             job.search.counters[:] = 0
-            find_largest(n, job.rated, job.search)
+            find_largest(n, job.facts, job.search)
             largest = int(job.search.counters[CANDIDATES])
             if largest <= 0:
                 return
@@ -231,15 +232,15 @@ class Stages:
         """One iteration: move the vertices whose gain is at least so large; return their number."""
         job, search = self.job, self.job.search
         search.counters[:] = 0
-        choose(len(self.words), job.rated, search, least, self.words)
+        choose(len(self.words), job.facts, search, least, self.words)
         count = int(search.counters[LISTED])
         vertices = search.listed[:count].copy()
         vertices.sort()
         took_place, failures = (arrays.zeros(count, kind, job.where) for kind in (np.int32, np.int64))
         loads = search.loads.copy()  # those of the search follow when the iteration is finished
-        moves = Moves(vertices, job.rated.best, loads, search.limits, took_place, failures)
+        moves = Moves(vertices, job.facts, loads, search.limits, took_place, failures)
         statistics = self.memory.run(move, count, job.level, moves)
-        _carry_out(count, moves, self.words, search)
+        _carry_out(count, moves, self.words, job.facts, search)
         self.done.append((statistics, int(failures.sum()), int(search.counters[MOVED])))
         return job.finish_iteration()
 

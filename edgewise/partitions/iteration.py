@@ -13,6 +13,19 @@ from edgewise.device import barrier_wait, cas, device, each, fetch_add, fetch_ma
 from edgewise.device.regions import workers
 from edgewise.device.warps import warp_size
 from edgewise.partitions.connections import strongest
+from edgewise.partitions.facts import (
+    BEST,
+    DIRTY,
+    GAIN,
+    LINK,
+    LISTS,
+    MOVED_IN,
+    OWN,
+    WORDS,
+    fact,
+    note,
+    note_rating,
+)
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.ratings import (
     NO_LABEL,
@@ -23,14 +36,12 @@ from edgewise.partitions.ratings import (
     strongest_in_table,
 )
 
-#: Gain of a vertex that is no candidate.
-LOWEST = -(2**62)
-#: Bits of the lists that a vertex is in.
-BORDER, ACTIVE = 1, 2
+#: Bits of the lists that a vertex is in: the border, the active ones, the candidates.
+BORDER, ACTIVE, CANDIDATE = 1, 2, 4
 #: Room of every part while the balance does not count.
 AMPLE = 2**62
 #: Counters of an iteration, and their number.
-LISTED, MOVED, DIRTY, EXCESS, CANDIDATES, STALE, JOINED, GROWN, WANTED, OPEN, SHORT, COUNTERS = range(12)
+LISTED, MOVED, N_DIRTY, EXCESS, CANDIDATES, STALE, JOINED, GROWN, WANTED, OPEN, SHORT, COUNTERS = range(12)
 #: Items that a thread of the CPU looks at before it claims places in a list; on a GPU it is one item.
 SPAN = 512
 #: Fewest items of a step for each worker of the CPU.
@@ -45,10 +56,6 @@ class Search(NamedTuple):
     part : (n,) index array
     loads, limits : (k,) int64 arrays
         Weight of each part, and its largest weight.
-    moved_in : (n,) int32 array
-        The last free iteration in which a vertex was moved.
-    gain : (n,) int64 array
-        Of the candidates; ``LOWEST`` for other vertices.
     listed : (n,) int64 array
         The candidates.
     net : (n,) int64 array
@@ -57,10 +64,6 @@ class Search(NamedTuple):
         The vertices that have moved, and the parts that they have left.
     dirty : (n,) int64 array
         The vertices to be rated again.
-    is_dirty : (n,) int64 array
-        Not 0 for these.
-    lists : (n,) int8 array
-        Bits of the lists ``border`` and ``active`` that a vertex is in.
     border : (n,) int64 array
         The vertices beside another part or without edges to their own, and some that have been.
     active, spare : (n,) int64 arrays
@@ -77,15 +80,11 @@ class Search(NamedTuple):
     part: Any
     loads: Any
     limits: Any
-    moved_in: Any
-    gain: Any
     listed: Any
     net: Any
     moves: Any
     left: Any
     dirty: Any
-    is_dirty: Any
-    lists: Any
     border: Any
     active: Any
     spare: Any
@@ -144,55 +143,60 @@ def workers_for(items):
 
 
 @device
-def passes_filter(vertex, rated, share):
+def passes_filter(vertex, facts, share):
     """Whether the cut would not grow, or by less than ``share`` thousandths of a vertex's own edges.
 
     This is Jet's filter of candidates, without the locks.
     """
-    own, link = rated.own[vertex], rated.link[vertex]
-    return rated.best[vertex] != NO_LABEL and (link >= own or own - link < own * share // 1000)
+    own, link = fact(facts, vertex, OWN), fact(facts, vertex, LINK)
+    return fact(facts, vertex, BEST) != NO_LABEL and (link >= own or own - link < own * share // 1000)
 
 
 @device
-def _propose(first, end, rated, search, turn):
+def _propose(first, end, facts, search, turn):
     """List the candidates among some of the active vertices, and those that stay active."""
     found, kept = np.int64(0), np.int64(0)
     for item in range(first, end):
-        vertex, gain = np.int64(search.active[item]), np.int64(LOWEST)
-        if passes_filter(vertex, rated, turn.share):
+        vertex = np.int64(search.active[item])
+        lists = fact(facts, vertex, LISTS) & ~CANDIDATE
+        if passes_filter(vertex, facts, turn.share):
             kept += 1
-            if search.moved_in[vertex] != turn.number - 1:
-                gain = rated.link[vertex] - rated.own[vertex]
+            if fact(facts, vertex, MOVED_IN) != turn.number - 1:
+                note(facts, vertex, GAIN, fact(facts, vertex, LINK) - fact(facts, vertex, OWN))
+                lists |= CANDIDATE
                 found += 1
         else:
-            search.lists[vertex] &= ~ACTIVE
-        search.gain[vertex] = gain
+            lists &= ~ACTIVE
+        note(facts, vertex, LISTS, lists)
     if kept == 0:
         return
     slot = fetch_add(search.counters, LISTED, found)
     place = fetch_add(search.counters, WANTED, kept)
     for item in range(first, end):
         vertex = np.int64(search.active[item])
-        if search.lists[vertex] & ACTIVE:
+        lists = fact(facts, vertex, LISTS)
+        if lists & ACTIVE:
             search.spare[place] = vertex
             place += 1
-        if search.gain[vertex] != LOWEST:
+        if lists & CANDIDATE:
             search.listed[slot] = vertex
             search.net[slot] = 0
             slot += 1
 
 
 @device
-def _reconsider(item, lane, lanes, level, rated, search):
+def _reconsider(item, lane, lanes, level, facts, search):
     """Add up by how much the cut falls by a candidate's move, after the moves of those before it."""
     vertex = np.int64(search.listed[item])
-    gain, target, here = search.gain[vertex], rated.best[vertex], np.int64(search.part[vertex])
-    net = np.int64(0)
+    gain, target = fact(facts, vertex, GAIN), fact(facts, vertex, BEST)
+    here, net = np.int64(search.part[vertex]), np.int64(0)
     for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
         other = np.int64(level.neighbours[entry])
-        there, other_gain = np.int64(search.part[other]), search.gain[other]
-        if other_gain > gain or (other_gain == gain and other < vertex):
-            there = rated.best[other]
+        there = np.int64(search.part[other])
+        if fact(facts, other, LISTS) & CANDIDATE:
+            other_gain = fact(facts, other, GAIN)
+            if other_gain > gain or (other_gain == gain and other < vertex):
+                there = fact(facts, other, BEST)
         if there == target:
             net += weight_at(level, entry)
         elif there == here:
@@ -210,7 +214,7 @@ def transfer(slot, vertex, target, search):
 
 
 @device
-def _accept(first, end, rated, search, turn):
+def _accept(first, end, facts, search, turn):
     """Move those of some candidates with which the cut does not grow."""
     found = np.int64(0)
     for item in range(first, end):
@@ -221,23 +225,23 @@ def _accept(first, end, rated, search, turn):
     for item in range(first, end):
         if search.net[item] >= 0:
             vertex = np.int64(search.listed[item])
-            transfer(slot, vertex, rated.best[vertex], search)
-            search.moved_in[vertex] = turn.number
+            transfer(slot, vertex, fact(facts, vertex, BEST), search)
+            note(facts, vertex, MOVED_IN, turn.number)
             slot += 1
 
 
 @device
-def _list_dirty(vertex, slot, mark, search):
+def _list_dirty(vertex, slot, mark, facts, search):
     """List a vertex that is marked, and mark it as listed; return the next place."""
-    if search.is_dirty[vertex] != mark:
+    if fact(facts, vertex, DIRTY) != mark:
         return slot
     search.dirty[slot] = vertex
-    search.is_dirty[vertex] = -1
+    note(facts, vertex, DIRTY, -1)
     return slot + 1
 
 
 @device
-def _spread(item, lane, lanes, level, search, totals):
+def _spread(item, lane, lanes, level, facts, search, totals):
     """Correct the loads and the totals after a move; list the vertex and its neighbours as dirty."""
     vertex, k = np.int64(search.moves[item]), len(search.limits)
     here, left = np.int64(search.part[vertex]), search.left[item]
@@ -245,46 +249,46 @@ def _spread(item, lane, lanes, level, search, totals):
     if lane == 0:
         fetch_add(search.loads, here, level.sizes[vertex])
         fetch_add(search.loads, left, -level.sizes[vertex])
-        if cas(search.is_dirty, vertex, 0, mark) == 0:
+        if cas(facts, vertex * WORDS + DIRTY, 0, mark) == 0:
             found += 1
     for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
         other = np.int64(level.neighbours[entry])
         if len(totals):
             fetch_add(totals, other * k + left, -weight_at(level, entry))
             fetch_add(totals, other * k + here, weight_at(level, entry))
-        if search.is_dirty[other] == 0 and cas(search.is_dirty, other, 0, mark) == 0:
+        if fact(facts, other, DIRTY) == 0 and cas(facts, other * WORDS + DIRTY, 0, mark) == 0:
             found += 1
     if found == 0:
         return
-    slot = fetch_add(search.counters, DIRTY, found)
+    slot = fetch_add(search.counters, N_DIRTY, found)
     if lane == 0:
-        slot = _list_dirty(vertex, slot, mark, search)
+        slot = _list_dirty(vertex, slot, mark, facts, search)
     for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
-        slot = _list_dirty(np.int64(level.neighbours[entry]), slot, mark, search)
+        slot = _list_dirty(np.int64(level.neighbours[entry]), slot, mark, facts, search)
 
 
 @device
-def joins_border(vertex, rated, search):
+def joins_border(vertex, facts):
     """Whether a vertex is beside another part, or without edges to its own, and is not in the border."""
-    is_beside = rated.best[vertex] != NO_LABEL or rated.own[vertex] == 0
-    return is_beside and search.lists[vertex] & BORDER == 0
+    is_beside = fact(facts, vertex, BEST) != NO_LABEL or fact(facts, vertex, OWN) == 0
+    return is_beside and fact(facts, vertex, LISTS) & BORDER == 0
 
 
 @device
-def joins_active(vertex, rated, search, share):
+def joins_active(vertex, facts, share):
     """Whether a vertex passes the filter and is not in the list of active ones."""
-    return search.lists[vertex] & ACTIVE == 0 and passes_filter(vertex, rated, share)
+    return fact(facts, vertex, LISTS) & ACTIVE == 0 and passes_filter(vertex, facts, share)
 
 
 @device
-def _extend_lists(first, end, rated, search, turn):
+def _extend_lists(first, end, facts, search, turn):
     """Add those of some dirty vertices to the border and to the active ones that belong there."""
     joined, wanted = np.int64(0), np.int64(0)
     for item in range(first, end):
         vertex = search.dirty[item]
-        joined += joins_border(vertex, rated, search)
-        wanted += joins_active(vertex, rated, search, turn.share)
-        search.is_dirty[vertex] = 0
+        joined += joins_border(vertex, facts)
+        wanted += joins_active(vertex, facts, turn.share)
+        note(facts, vertex, DIRTY, 0)
     if joined + wanted == 0:
         return
     slot = turn.border + fetch_add(search.counters, JOINED, joined)
@@ -293,29 +297,22 @@ def _extend_lists(first, end, rated, search, turn):
         place, target = place + turn.active, search.active
     for item in range(first, end):
         vertex = search.dirty[item]
-        if joins_border(vertex, rated, search):
+        lists = fact(facts, vertex, LISTS)
+        if joins_border(vertex, facts):
             search.border[slot] = vertex
-            search.lists[vertex] |= BORDER
+            lists |= BORDER
             slot += 1
-        if joins_active(vertex, rated, search, turn.share):
+        if joins_active(vertex, facts, turn.share):
             target[place] = vertex
-            search.lists[vertex] |= ACTIVE
-            search.gain[vertex] = LOWEST
+            lists = (lists | ACTIVE) & ~CANDIDATE
             place += 1
-
-
-@device
-def _note(vertex, own, best, link, rated):
-    """Note a rating; return by how much the total to its own part has grown."""
-    growth = own - rated.own[vertex]
-    rated.own[vertex], rated.best[vertex], rated.link[vertex] = own, best, link
-    return growth
+        note(facts, vertex, LISTS, lists)
 
 
 @device
 def _rate_in_tables(worker, count, level, state, memory):
     """Rate the dirty vertices on a GPU, a warp for each row; return the growth of a worker's totals."""
-    rated, search, _, tables = memory
+    facts, search, _, tables = memory
     lanes, growth = warp_size(), np.int64(0)
     lane, first, step = worker.id % lanes, worker.id // lanes, worker.count // lanes
     for item in range(first, count, step):
@@ -329,14 +326,14 @@ def _rate_in_tables(worker, count, level, state, memory):
     for item in range(worker.id, count, worker.count):
         row = search.dirty[item]
         own, best, link = strongest_in_table(row, level, state, tables)
-        growth += _note(row, own, best, link, rated)
+        growth += note_rating(facts, row, own, best, link)
     return growth
 
 
 @device
 def rate_dirty(worker, count, level, state, memory):
     """Rate the dirty vertices; return the growth of a worker's totals."""
-    rated, search, connections, tables = memory
+    facts, search, connections, tables = memory
     growth, has_totals = np.int64(0), len(connections.totals) != 0
     if not has_totals and tables.capacity == 0 and tables.longest > SHORT_ROW:
         return _rate_in_tables(worker, count, level, state, memory)
@@ -347,38 +344,38 @@ def rate_dirty(worker, count, level, state, memory):
         else:
             base = worker.id * tables.capacity if tables.capacity else 2 * level.offsets[row]
             own, best, link = rate_row(row, level, state, tables, base)
-        growth += _note(row, own, best, link, rated)
+        growth += note_rating(facts, row, own, best, link)
     return growth
 
 
 @device
 def _move_freely(worker, level, memory, turn):
     """Move candidates past the balance."""
-    rated, search = memory[0], memory[1]
+    facts, search = memory[0], memory[1]
     items, lanes = turn.items, warp_size()
     for first in range(worker.id * items, turn.active, worker.count * items):
-        _propose(first, min(first + items, turn.active), rated, search, turn)
+        _propose(first, min(first + items, turn.active), facts, search, turn)
     barrier_wait(worker)
     count = load(search.counters, LISTED)
     for item in range(worker.id // lanes, count, worker.count // lanes):
-        _reconsider(item, worker.id % lanes, lanes, level, rated, search)
+        _reconsider(item, worker.id % lanes, lanes, level, facts, search)
     barrier_wait(worker)
     for first in range(worker.id * items, count, worker.count * items):
-        _accept(first, min(first + items, count), rated, search, turn)
+        _accept(first, min(first + items, count), facts, search, turn)
     barrier_wait(worker)
 
 
 @parallel_region
 def iterate(worker, level, state, memory, turn):
-    """Run an iteration; ``memory`` are the ratings, the search, the connections and the tables."""
-    rated, search, connections, _ = memory
+    """Run an iteration; ``memory`` are the facts, the search, the connections and the tables."""
+    facts, search, connections, _ = memory
     lanes, items = warp_size(), turn.items
     if turn.is_free:
         _move_freely(worker, level, memory, turn)
     for item in range(worker.id // lanes, load(search.counters, MOVED), worker.count // lanes):
-        _spread(item, worker.id % lanes, lanes, level, search, connections.totals)
+        _spread(item, worker.id % lanes, lanes, level, facts, search, connections.totals)
     barrier_wait(worker)
-    count = load(search.counters, DIRTY)
+    count = load(search.counters, N_DIRTY)
     growth = rate_dirty(worker, count, level, state, memory)
     if growth != 0:
         fetch_add(search.counters, GROWN, growth)
@@ -386,4 +383,4 @@ def iterate(worker, level, state, memory, turn):
         fetch_max(search.counters, EXCESS, search.loads[one] - search.limits[one] + AMPLE)
     barrier_wait(worker)
     for first in range(worker.id * items, count, worker.count * items):
-        _extend_lists(first, min(first + items, count), rated, search, turn)
+        _extend_lists(first, min(first + items, count), facts, search, turn)

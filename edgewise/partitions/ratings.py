@@ -33,6 +33,7 @@ from edgewise.device import (
 )
 from edgewise.device.shares import new_shares, next_chunk
 from edgewise.device.target import inlined
+from edgewise.partitions.facts import note_rating
 from edgewise.partitions.levels import mix, unmix, weight_at
 
 #: No label; an empty slot.
@@ -70,24 +71,6 @@ class Labels(NamedTuple):
     groups: Any
     salt: int
     shift: int
-
-
-class Rated(NamedTuple):
-    """What is known of each vertex.
-
-    Attributes
-    ----------
-    own : (n,) int64 array
-        Total to its own label.
-    best : (n,) int64 array
-        The strongest other label, or ``NO_LABEL``.
-    link : (n,) int64 array
-        Total to that label.
-    """
-
-    own: Any
-    best: Any
-    link: Any
 
 
 class Tables(NamedTuple):
@@ -236,37 +219,42 @@ def _rate_in_table(row, level, state, tables, base):
     return own, best, link
 
 
+@device
+def row_of(item, chosen):
+    """The row of an item: the one that is chosen, or the item itself if all are."""
+    return np.int64(chosen[item]) if len(chosen) else np.int64(item)
+
+
 @parallel_region
-def rate_by_rows(worker, chosen, level, state, memory, shares, growth_of_own):
-    """Rate the chosen rows; ``memory`` are the tables and the ratings.  Add up the growth of ``own``."""
-    tables, rated = memory
+def rate_by_rows(worker, count, chosen, level, state, memory, shares, growth_of_own):
+    """Rate the chosen rows; ``memory`` are the tables and the facts.  Add up the growth of ``OWN``."""
+    tables, facts = memory
     base, growth = worker.id * tables.capacity, np.int64(0)
-    turn, first, end = next_chunk(0, shares, len(chosen), CHUNK, worker.id)
+    turn, first, end = next_chunk(0, shares, count, CHUNK, worker.id)
     while first < end:
         for item in range(first, end):
-            row = np.int64(chosen[item])
+            row = row_of(item, chosen)
             own, best, link = rate_row(row, level, state, tables, base)
-            growth += own - rated.own[row]
-            rated.own[row], rated.best[row], rated.link[row] = own, best, link
-        turn, first, end = next_chunk(turn, shares, len(chosen), CHUNK, worker.id)
+            growth += note_rating(facts, row, own, best, link)
+        turn, first, end = next_chunk(turn, shares, count, CHUNK, worker.id)
     fetch_add(growth_of_own, 0, growth)
 
 
 @each
-def _rate_short(item, chosen, level, state, tables, rated, growth_of_own):
+def _rate_short(item, chosen, level, state, tables, facts, growth_of_own):
     """Rate a short row on a GPU."""
-    row = np.int64(chosen[item])
+    row = row_of(item, chosen)
     if level.offsets[row + 1] - level.offsets[row] > SHORT_ROW:
         return
     own, best, link = rate_row(row, level, state, tables, 2 * level.offsets[row])
-    if own != rated.own[row]:
-        fetch_add(growth_of_own, 0, own - rated.own[row])
-    rated.own[row], rated.best[row], rated.link[row] = own, best, link
+    growth = note_rating(facts, row, own, best, link)
+    if growth != 0:
+        fetch_add(growth_of_own, 0, growth)
 
 
 @each
 def _mark(item, chosen, level, tables):
-    row = np.int64(chosen[item])
+    row = row_of(item, chosen)
     tables.marks[row] = level.offsets[row + 1] - level.offsets[row] > SHORT_ROW
     tables.offers[row] = -1
 
@@ -358,14 +346,14 @@ def strongest_in_table(row, level, state, tables):
 
 
 @each
-def _read_row(item, chosen, level, state, tables, rated, growth_of_own):
-    row = np.int64(chosen[item])
+def _read_row(item, chosen, level, state, tables, facts, growth_of_own):
+    row = row_of(item, chosen)
     if tables.marks[row] == 0:
         return
     own, best, link = strongest_in_table(row, level, state, tables)
-    if own != rated.own[row]:
-        fetch_add(growth_of_own, 0, own - rated.own[row])
-    rated.own[row], rated.best[row], rated.link[row] = own, best, link
+    growth = note_rating(facts, row, own, best, link)
+    if growth != 0:
+        fetch_add(growth_of_own, 0, growth)
     tables.marks[row] = 0
 
 
@@ -403,35 +391,26 @@ def _no_marks(where):
     return arrays.empty(0, np.int64, where), arrays.empty(0, np.int32, where)
 
 
-def unrated(n, where):
-    """Memory for what is known of ``n`` vertices; ``own`` has to be cleared."""
-    return Rated(*(arrays.empty(n, np.int64, where) for _ in range(3)))
+def rate(chosen, level, state, tables, facts):
+    """Rate vertices; return the growth of the totals to their own labels.
 
-
-def rated_for(n, where):
-    """Memory for what is known of ``n`` vertices, of which nothing is known."""
-    return Rated(
-        arrays.zeros(n, np.int64, where),
-        arrays.full(n, NO_LABEL, np.int64, where),
-        arrays.zeros(n, np.int64, where),
-    )
-
-
-def rate(chosen, level, state, tables, rated):
-    """Rate the vertices ``chosen``, an index array without repetitions; return the growth of ``own``."""
+    ``chosen`` is an index array without repetitions, or ``None`` for all vertices.
+    """
     where = arrays.device_of(level.offsets)
+    count = len(level.sizes) if chosen is None else len(chosen)
+    chosen = arrays.empty(0, np.int64, where) if chosen is None else chosen
     growth = arrays.zeros(1, np.int64, where)
-    if len(chosen) == 0:
+    if count == 0:
         return 0
     if where == "cpu":
-        n_workers = min(regions.workers(), -(-len(chosen) // CHUNK))
-        memory, shares = (tables, rated), new_shares(n_workers)
-        rate_by_rows.with_workers(n_workers, chosen, level, state, memory, shares, growth)
+        n_workers = min(regions.workers(), -(-count // CHUNK))
+        memory, shares = (tables, facts), new_shares(n_workers)
+        rate_by_rows.with_workers(n_workers, count, chosen, level, state, memory, shares, growth)
     else:
-        _rate_short(len(chosen), chosen, level, state, tables, rated, growth)
+        _rate_short(count, chosen, level, state, tables, facts, growth)
         if tables.longest > SHORT_ROW:
-            _mark(len(chosen), chosen, level, tables)
+            _mark(count, chosen, level, tables)
             _clear_entry(len(level.neighbours), level, tables)
             _add_entry(len(level.neighbours), level, state, tables)
-            _read_row(len(chosen), chosen, level, state, tables, rated, growth)
+            _read_row(count, chosen, level, state, tables, facts, growth)
     return int(growth[0])

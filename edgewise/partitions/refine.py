@@ -25,6 +25,7 @@ import numpy as np
 
 from edgewise.device import arrays, each, fetch_add
 from edgewise.partitions.connections import connections_of, read_connections
+from edgewise.partitions.facts import LISTS, fact, new_facts, note
 from edgewise.partitions.iteration import (
     ACTIVE,
     AMPLE,
@@ -33,7 +34,6 @@ from edgewise.partitions.iteration import (
     EXCESS,
     GROWN,
     JOINED,
-    LOWEST,
     MOVED,
     WANTED,
     Search,
@@ -47,59 +47,53 @@ from edgewise.partitions.iteration import (
 )
 from edgewise.partitions.levels import salt_of
 from edgewise.partitions.loads import part_weights
-from edgewise.partitions.ratings import Labels, no_tables, rate, tables_for, unrated
+from edgewise.partitions.ratings import Labels, no_tables, rate, row_of, tables_for
 
 
 @in_spans
-def _list_border(span, items, count, chosen, rated, search):
+def _list_border(span, items, count, chosen, facts, search):
     """List those of the chosen vertices, or of all if there are none, that are beside another part."""
     first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
     for item in range(first, end):
-        vertex = np.int64(chosen[item]) if len(chosen) else np.int64(item)
-        search.lists[vertex] &= ~BORDER
-        found += joins_border(vertex, rated, search)
+        vertex = row_of(item, chosen)
+        lists = fact(facts, vertex, LISTS)
+        if lists & BORDER:
+            note(facts, vertex, LISTS, lists & ~BORDER)
+        found += joins_border(vertex, facts)
     if found == 0:
         return
     slot = fetch_add(search.counters, JOINED, found)
     for item in range(first, end):
-        vertex = np.int64(chosen[item]) if len(chosen) else np.int64(item)
-        if joins_border(vertex, rated, search):
+        vertex = row_of(item, chosen)
+        if joins_border(vertex, facts):
             search.border[slot] = vertex
-            search.lists[vertex] |= BORDER
+            note(facts, vertex, LISTS, fact(facts, vertex, LISTS) | BORDER)
             slot += 1
 
 
 @in_spans
-def _list_active(span, items, count, rated, search, share):
+def _list_active(span, items, count, facts, search, share):
     """List those of the border that pass the filter."""
     first, end, found = span * items, min((span + 1) * items, count), np.int64(0)
     for item in range(first, end):
         vertex = np.int64(search.border[item])
-        if passes_filter(vertex, rated, share):
-            search.lists[vertex] |= ACTIVE
+        if passes_filter(vertex, facts, share):
+            note(facts, vertex, LISTS, fact(facts, vertex, LISTS) | ACTIVE)
             found += 1
     if found == 0:
         return
     slot = fetch_add(search.counters, WANTED, found)
     for item in range(first, end):
         vertex = np.int64(search.border[item])
-        if search.lists[vertex] & ACTIVE:
+        if fact(facts, vertex, LISTS) & ACTIVE:
             search.active[slot] = vertex
             slot += 1
 
 
 @each
-def _clear_active(item, search):
-    search.lists[search.active[item]] &= ~ACTIVE
-
-
-@each
-def _begin(vertex, search, rated):
-    search.listed[vertex] = vertex
-    search.moved_in[vertex] = -1
-    search.gain[vertex] = LOWEST
-    search.is_dirty[vertex] = search.lists[vertex] = 0
-    rated.own[vertex] = 0
+def _clear_active(item, facts, search):
+    vertex = np.int64(search.active[item])
+    note(facts, vertex, LISTS, fact(facts, vertex, LISTS) & BORDER)
 
 
 class Refinement:
@@ -120,37 +114,33 @@ class Refinement:
         where, n, k = arrays.device_of(level.offsets), len(level.sizes), len(limits)
         self.level, self.where, self.how = level, where, how
         self.items = items_of(where)
-        kinds = [np.int32] + [np.int64] * 7 + [np.int8] + [np.int64] * 3  # from moved_in to spare
         self.search = Search(
             part.copy(),
             part_weights(level.sizes, part, k),
             limits,
-            *(arrays.empty(n, kind, where) for kind in kinds),
+            *(arrays.empty(n, np.int64, where) for _ in range(8)),  # from listed to spare
             arrays.zeros(COUNTERS, np.int64, where),
         )
         none = arrays.empty(0, level.neighbours.dtype, where)
         room = arrays.full(k, AMPLE, np.int64, where)
         self.labels = Labels(self.search.part, room, none, salt_of(how.seed, 7), how.shift)
-        self.rated, self.aside, self.least_step = unrated(n, where), None, None
-        _begin(n, self.search, self.rated)
+        self.facts, self.aside, self.least_step = new_facts(level), None, None
         self.connections = connections_of(level, self.labels, k)
         has_totals = len(self.connections.totals) != 0
         self.tables = no_tables(where) if has_totals else tables_for(level, k)
-        search = self.search
-        everything = search.listed, level, self.labels
         if has_totals:
-            self.own = read_connections(*everything, self.connections, self.rated)
+            self.own = read_connections(None, level, self.labels, self.connections, self.facts)
         else:
-            self.own = rate(*everything, self.tables, self.rated)
+            self.own = rate(None, level, self.labels, self.tables, self.facts)
         self.share, self.n_active, self.n_border = 0, 0, 0
-        self.list_border(search.listed[:0], n)
+        self.list_border(self.search.listed[:0], n)
         self.iteration = self.turn = 1
-        self.excess = int(arrays.namespace(limits).max(search.loads - limits))
+        self.excess = int(arrays.namespace(limits).max(self.search.loads - limits))
 
     def list_border(self, chosen, count):
         """List those of ``count`` vertices, or of all if none are chosen, that are beside another part."""
         self.search.counters[:] = 0
-        _list_border(self.where, count, chosen, self.rated, self.search)
+        _list_border(self.where, count, chosen, self.facts, self.search)
         self.n_border = int(self.search.counters[JOINED])
         self.border_room = 2 * self.n_border
 
@@ -162,8 +152,8 @@ class Refinement:
     def list_active(self, share):
         """List the active vertices for another share."""
         self.search.counters[:] = 0
-        _clear_active(self.n_active, self.search)
-        _list_active(self.where, self.n_border, self.rated, self.search, share)
+        _clear_active(self.n_active, self.facts, self.search)
+        _list_active(self.where, self.n_border, self.facts, self.search, share)
         self.share, self.n_active = share, int(self.search.counters[WANTED])
 
     def finish_iteration(self, is_free=0):
@@ -174,7 +164,7 @@ class Refinement:
         search = self.search
         turn = Turn(is_free, self.turn, self.share, self.n_border, self.n_active, self.items)
         busy = max(self.n_active, int(search.counters[MOVED])) if self.where == "cpu" else 0
-        memory = self.rated, search, self.connections, self.tables
+        memory = self.facts, search, self.connections, self.tables
         iterate.with_workers(workers_for(busy), self.level, self.labels, memory, turn)
         counters = arrays.move(search.counters, "cpu").tolist()
         self.own += counters[GROWN]
