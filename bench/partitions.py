@@ -138,7 +138,8 @@ def rows_of(make, device):
 def ours(graph, options):
     """One row for each number of threads, preset, number of parts and seed."""
     for preset in options.presets or PRESETS[options.kind]:
-        ew.partition(graph, options.parts[0], preset=preset, imbalance=options.imbalance)  # compiles
+        for k in options.parts:  # some kernels are compiled for many parts only
+            ew.partition(graph, k, preset=preset, imbalance=options.imbalance)
         for count, k, seed in product(options.threads, options.parts, options.seeds):
             how = {"preset": preset, "seed": seed, "imbalance": options.imbalance, "threads": count}
             with recording(settle=lambda: arrays.synchronize(graph.device)) as scope:

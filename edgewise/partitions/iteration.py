@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import barrier_wait, cas, device, each, fetch_add, fetch_max, load, parallel_region
+from edgewise.device.prefetch import prefetch
 from edgewise.device.regions import workers
+from edgewise.device.target import inlined
 from edgewise.device.warps import warp_size
 from edgewise.partitions.connections import strongest
 from edgewise.partitions.facts import (
@@ -28,6 +30,7 @@ from edgewise.partitions.facts import (
 )
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.ratings import (
+    IN_A_LINE,
     NO_LABEL,
     SHORT_ROW,
     add_to_table,
@@ -44,6 +47,9 @@ AMPLE = 2**62
 LISTED, MOVED, N_DIRTY, EXCESS, CANDIDATES, STALE, JOINED, GROWN, WANTED, OPEN, SHORT, COUNTERS = range(12)
 #: Items that a thread of the CPU looks at before it claims places in a list; on a GPU it is one item.
 SPAN = 512
+#: Items that a thread of the CPU takes at a time where each needs a row of the graph, and entries of such a
+#: row whose neighbours are fetched ahead.
+FEW, FETCHED = 32, 32
 #: Fewest items of a step for each worker of the CPU.
 LEAST_FOR_EACH = 512
 
@@ -184,6 +190,39 @@ def _propose(first, end, facts, search, turn):
             slot += 1
 
 
+@inlined
+def _fetch_vertex(vertex, level, facts):
+    """Start to read what is known of a vertex, and where its row is."""
+    prefetch(facts, vertex * WORDS)
+    prefetch(level.sizes, vertex)
+    prefetch(level.offsets, vertex)
+
+
+@inlined
+def _fetch_row(vertex, level, values, stride):
+    """Start to read what a row leads to: ``stride`` values for each vertex."""
+    first = level.offsets[vertex]
+    for entry in range(first, min(first + FETCHED, level.offsets[vertex + 1])):
+        prefetch(values, np.int64(level.neighbours[entry]) * stride)
+
+
+@inlined
+def _fetch_later(listed, item, last, level, facts, values, stride):
+    """Start to read what later items of a list need: the vertices, their rows, and what these lead to."""
+    _fetch_vertex(np.int64(listed[min(item + 8, last)]), level, facts)
+    prefetch(level.neighbours, level.offsets[np.int64(listed[min(item + 4, last)])])
+    _fetch_row(np.int64(listed[min(item + 2, last)]), level, values, stride)
+
+
+@inlined
+def _fetch_totals(listed, item, last, level, facts, connections):
+    """Start to read the totals of a later item of a list."""
+    vertex, k = np.int64(listed[min(item + 4, last)]), len(connections.ranks)
+    _fetch_vertex(vertex, level, facts)
+    for label in range(0, min(k, 4 * IN_A_LINE), IN_A_LINE):
+        prefetch(connections.totals, vertex * k + label)
+
+
 @device
 def _reconsider(item, lane, lanes, level, facts, search):
     """Add up by how much the cut falls by a candidate's move, after the moves of those before it."""
@@ -192,15 +231,10 @@ def _reconsider(item, lane, lanes, level, facts, search):
     here, net = np.int64(search.part[vertex]), np.int64(0)
     for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
         other = np.int64(level.neighbours[entry])
-        there = np.int64(search.part[other])
-        if fact(facts, other, LISTS) & CANDIDATE:
-            other_gain = fact(facts, other, GAIN)
-            if other_gain > gain or (other_gain == gain and other < vertex):
-                there = fact(facts, other, BEST)
-        if there == target:
-            net += weight_at(level, entry)
-        elif there == here:
-            net -= weight_at(level, entry)
+        other_gain, is_candidate = fact(facts, other, GAIN), fact(facts, other, LISTS) & CANDIDATE != 0
+        is_before = is_candidate & ((other_gain > gain) | ((other_gain == gain) & (other < vertex)))
+        there = fact(facts, other, BEST) if is_before else np.int64(search.part[other])
+        net += weight_at(level, entry) * (np.int64(there == target) - np.int64(there == here))
     if net != 0:
         fetch_add(search.net, item, net)
 
@@ -241,11 +275,10 @@ def _list_dirty(vertex, slot, mark, facts, search):
 
 
 @device
-def _spread(item, lane, lanes, level, facts, search, totals):
-    """Correct the loads and the totals after a move; list the vertex and its neighbours as dirty."""
-    vertex, k = np.int64(search.moves[item]), len(search.limits)
-    here, left = np.int64(search.part[vertex]), search.left[item]
-    mark, found = item * lanes + lane + 1, np.int64(0)
+def _move_totals(vertex, lane, lanes, mark, level, memory):
+    """Correct the loads and the totals after a move; mark the vertex and its neighbours, return how many."""
+    facts, search, totals, (here, left) = memory
+    k, found = len(search.limits), np.int64(0)
     if lane == 0:
         fetch_add(search.loads, here, level.sizes[vertex])
         fetch_add(search.loads, left, -level.sizes[vertex])
@@ -258,13 +291,28 @@ def _spread(item, lane, lanes, level, facts, search, totals):
             fetch_add(totals, other * k + here, weight_at(level, entry))
         if fact(facts, other, DIRTY) == 0 and cas(facts, other * WORDS + DIRTY, 0, mark) == 0:
             found += 1
+    return found
+
+
+@device
+def _spread(first, end, lane, lanes, level, facts, search, totals):
+    """Correct the loads and the totals after some moves; list the vertices and their neighbours as dirty."""
+    mark, found = first * lanes + lane + 1, np.int64(0)
+    for item in range(first, end):
+        if lanes == 1:
+            _fetch_later(search.moves, item, end - 1, level, facts, facts, WORDS)
+        vertex = np.int64(search.moves[item])
+        parts = np.int64(search.part[vertex]), np.int64(search.left[item])
+        found += _move_totals(vertex, lane, lanes, mark, level, (facts, search, totals, parts))
     if found == 0:
         return
     slot = fetch_add(search.counters, N_DIRTY, found)
-    if lane == 0:
-        slot = _list_dirty(vertex, slot, mark, facts, search)
-    for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
-        slot = _list_dirty(np.int64(level.neighbours[entry]), slot, mark, facts, search)
+    for item in range(first, end):
+        vertex = np.int64(search.moves[item])
+        if lane == 0:
+            slot = _list_dirty(vertex, slot, mark, facts, search)
+        for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
+            slot = _list_dirty(np.int64(level.neighbours[entry]), slot, mark, facts, search)
 
 
 @device
@@ -334,17 +382,24 @@ def _rate_in_tables(worker, count, level, state, memory):
 def rate_dirty(worker, count, level, state, memory):
     """Rate the dirty vertices; return the growth of a worker's totals."""
     facts, search, connections, tables = memory
-    growth, has_totals = np.int64(0), len(connections.totals) != 0
+    growth, has_totals, on_cpu = np.int64(0), len(connections.totals) != 0, warp_size() == 1
     if not has_totals and tables.capacity == 0 and tables.longest > SHORT_ROW:
         return _rate_in_tables(worker, count, level, state, memory)
-    for item in range(worker.id, count, worker.count):
-        row = search.dirty[item]
-        if has_totals:
-            own, best, link = strongest(row, level, state, connections)
-        else:
-            base = worker.id * tables.capacity if tables.capacity else 2 * level.offsets[row]
-            own, best, link = rate_row(row, level, state, tables, base)
-        growth += note_rating(facts, row, own, best, link)
+    few = FEW if on_cpu else 1
+    for first in range(worker.id * few, count, worker.count * few):
+        end = min(first + few, count)
+        for item in range(first, end):
+            row = search.dirty[item]
+            if on_cpu and has_totals:
+                _fetch_totals(search.dirty, item, end - 1, level, facts, connections)
+            elif on_cpu:
+                _fetch_later(search.dirty, item, end - 1, level, facts, state.labels, 1)
+            if has_totals:
+                own, best, link = strongest(row, level, state, connections)
+            else:
+                base = worker.id * tables.capacity if tables.capacity else 2 * level.offsets[row]
+                own, best, link = rate_row(row, level, state, tables, base)
+            growth += note_rating(facts, row, own, best, link)
     return growth
 
 
@@ -357,8 +412,13 @@ def _move_freely(worker, level, memory, turn):
         _propose(first, min(first + items, turn.active), facts, search, turn)
     barrier_wait(worker)
     count = load(search.counters, LISTED)
-    for item in range(worker.id // lanes, count, worker.count // lanes):
-        _reconsider(item, worker.id % lanes, lanes, level, facts, search)
+    few = FEW if lanes == 1 else 1
+    for first in range(worker.id // lanes * few, count, worker.count // lanes * few):
+        end = min(first + few, count)
+        for item in range(first, end):
+            if lanes == 1:
+                _fetch_later(search.listed, item, end - 1, level, facts, facts, WORDS)
+            _reconsider(item, worker.id % lanes, lanes, level, facts, search)
     barrier_wait(worker)
     for first in range(worker.id * items, count, worker.count * items):
         _accept(first, min(first + items, count), facts, search, turn)
@@ -372,8 +432,10 @@ def iterate(worker, level, state, memory, turn):
     lanes, items = warp_size(), turn.items
     if turn.is_free:
         _move_freely(worker, level, memory, turn)
-    for item in range(worker.id // lanes, load(search.counters, MOVED), worker.count // lanes):
-        _spread(item, worker.id % lanes, lanes, level, facts, search, connections.totals)
+    few, count = FEW if lanes == 1 else 1, load(search.counters, MOVED)
+    for first in range(worker.id // lanes * few, count, worker.count // lanes * few):
+        end = min(first + few, count)
+        _spread(first, end, worker.id % lanes, lanes, level, facts, search, connections.totals)
     barrier_wait(worker)
     count = load(search.counters, N_DIRTY)
     growth = rate_dirty(worker, count, level, state, memory)

@@ -8,15 +8,16 @@ import pytest
 import edgewise as ew
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
-from edgewise.partitions import balance, ratings
+from edgewise.partitions import balance, facts, ratings
 from edgewise.partitions.balance import cost_step
 from edgewise.partitions.cluster import cluster
 from edgewise.partitions.contract import contract
+from edgewise.partitions.facts import BEST, LINK, OWN, WORDS, new_facts
 from edgewise.partitions.initial import recursive_bisection
 from edgewise.partitions.levels import Level, mix, moved, unmix, with_rows
 from edgewise.partitions.presets import Settings
-from edgewise.partitions.ratings import NO_LABEL, Labels, rate, rated_for, tables_for
-from edgewise.partitions.refine import Refinement
+from edgewise.partitions.ratings import NO_LABEL, Labels, rate, tables_for
+from edgewise.partitions.refine import Refinement, refine
 from edgewise.partitions.two_hop import match_pairs
 from tests import jitter
 
@@ -64,9 +65,9 @@ def test_ratings(make):
     room = np.array([9, 9, 2, 9, 1, 9])
     there = with_rows(moved(level, DEVICE))
     state = Labels(*(arrays.move(one, DEVICE) for one in (labels, room, groups)), 77, 0)
-    rated, chosen = rated_for(n, DEVICE), np.array([0, 3, 4, 7, 9, 12, n - 1])
-    growth = rate(arrays.move(chosen, DEVICE), there, state, tables_for(there, 6), rated)
-    own, best, link = (arrays.move(one, "cpu").tolist() for one in rated)
+    found, chosen = new_facts(there), np.array([0, 3, 4, 7, 9, 12, n - 1])
+    growth = rate(arrays.move(chosen, DEVICE), there, state, tables_for(there, 6), found)
+    own, best, link = (one.tolist() for one in ratings_in(found))
     pairs = edges(level).items()
     for row in range(n):
         totals = dict.fromkeys(range(6), 0)
@@ -80,7 +81,7 @@ def test_ratings(make):
             if total and room[one] >= level.sizes[row]
         ]
         total, _, strongest = max(open_to, default=(0, 0, NO_LABEL))
-        wanted = (mine, strongest, total) if row in chosen else (0, NO_LABEL, 0)
+        wanted = (mine, strongest, total) if row in chosen else (0, 0, 0)
         assert (own[row], best[row], link[row]) == wanted
     assert growth == sum(own)
 
@@ -264,11 +265,10 @@ def test_ratings_follow_the_moves(make, k, has_totals):
     for _ in range(3):
         job.move_freely(250)
         assert job.own == cut_of_rows(level, arrays.move(job.search.part, "cpu"))
-        fresh = rated_for(n, DEVICE)
-        everything = arrays.move(np.arange(n), DEVICE)
-        rate(everything, there, job.labels, tables_for(there, k), fresh)
-        for kept, found in zip(job.rated, fresh):
-            assert arrays.move(kept, "cpu").tolist() == arrays.move(found, "cpu").tolist()
+        fresh = new_facts(there)
+        rate(None, there, job.labels, tables_for(there, k), fresh)
+        for kept, found in zip(ratings_in(job.facts), ratings_in(fresh)):
+            assert kept.tolist() == found.tolist()
         loads = np.bincount(arrays.move(job.search.part, "cpu"), level.sizes, minlength=k)
         assert arrays.move(job.search.loads, "cpu").tolist() == loads.tolist()
         assert job.excess == (loads - limits).max()
@@ -286,17 +286,23 @@ def test_a_rebalance_keeps_the_lists():
     for is_strong in (False, False, True):
         job.move_freely(250)
         balance.rebalance(job, is_strong)
-        fresh = rated_for(76, DEVICE)
-        rate(arrays.move(np.arange(76), DEVICE), there, job.labels, tables_for(there, 2), fresh)
-        assert job.own == int(fresh.own.sum())
+        fresh = new_facts(there)
+        rate(None, there, job.labels, tables_for(there, 2), fresh)
+        assert job.own == int(ratings_in(fresh)[0].sum())
         check_lists(job, fresh)
         loads = np.bincount(arrays.move(job.search.part, "cpu"), level.sizes, minlength=2)
         assert job.excess == (loads - limits).max()
 
 
-def check_lists(job, rated):
+def ratings_in(words):
+    """Totals to the own labels, strongest labels, and totals to these, on the host."""
+    words = arrays.move(words, "cpu").reshape(-1, WORDS)
+    return words[:, OWN], words[:, BEST], words[:, LINK]
+
+
+def check_lists(job, fresh):
     """The active vertices and the border have all that belong there by fresh ratings, each once."""
-    own, best, link = (arrays.move(one, "cpu") for one in rated)
+    own, best, link = ratings_in(fresh)
     active = (best != NO_LABEL) & ((link >= own) | (own - link < own * 250 // 1000))
     border = (best != NO_LABEL) | (own == 0)
     lists = (active, job.search.active[: job.n_active]), (border, job.search.border[: job.n_border])
@@ -347,3 +353,19 @@ def test_ratings_with_little_memory(monkeypatch):
     found = ew.partition(graph, 7, seed=3)
     assert found.edge_cut == expected.edge_cut
     assert (found.parts == expected.parts).all()
+
+
+@simulator
+def test_wide_facts_give_the_same_parts(monkeypatch):
+    """Facts have 64 bits if the weights or the vertices need them."""
+    level = with_rows(moved(wheel(), DEVICE))
+    assert new_facts(level).dtype == np.int32
+    part, limits = (np.arange(76) // 26).astype(np.uint32), np.full(3, 60)
+    found = []
+    for most in (2**26, 75):
+        monkeypatch.setattr(facts, "MOST_NARROW", most)
+        found.append(refine(level, arrays.move(part, DEVICE), arrays.move(limits, DEVICE), Settings(), 0))
+    assert new_facts(level).dtype == np.int64
+    assert new_facts(level._replace(weights=level.weights.astype(np.int64))).dtype == np.int64
+    assert arrays.move(found[0][0], "cpu").tolist() == arrays.move(found[1][0], "cpu").tolist()
+    assert found[0][1:] == found[1][1:]

@@ -52,7 +52,7 @@ def test_compiles_for_gpus(monkeypatch):
     moves = balance.rebalance(job, False), balance.rebalance(job, True), job.move_freely(250)
     assert moves[0] > 0
     match_pairs(job.level, 4, np.empty(0, np.uint32), Settings())
-    given = job.search.listed, job.level, job.labels, job.connections, job.rated, job.search.counters
+    given = job.search.listed, job.level, job.labels, job.connections, job.facts, job.search.counters
     seen["_read_row"] = connections._read_row.cuda, given
     assert len(seen) > 12
     for name, (kernel, arguments) in seen.items():

@@ -11,6 +11,7 @@ from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import OptionError
 from edgewise.partitions import PRESETS, gain_ranges, partition
 from edgewise.partitions.contract import contract
+from edgewise.partitions.facts import LINK, OWN, WORDS
 from edgewise.partitions.gain_ranges import refine_by_ranges
 from edgewise.partitions.levels import Level, moved, with_rows
 from edgewise.partitions.matching import match, number_pairs
@@ -184,7 +185,8 @@ def test_neighbours_do_not_move_together():
     part = (np.arange(512) * 7 % k).astype(np.uint32)
     for seed in range(5):
         job = gain_ranges.Refinement(level, part, np.full(k, 10**6), Settings(seed=seed))
-        gains = job.rated.link - job.rated.own
+        words = job.facts.reshape(-1, WORDS)
+        gains = words[:, LINK] - words[:, OWN]
         before = job.own
         count = gain_ranges.Stages(job, []).move_range(1)
         has_moved = np.flatnonzero(job.search.part != part)

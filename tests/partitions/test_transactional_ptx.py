@@ -6,7 +6,6 @@ import pytest
 from edgewise.device import launch
 from edgewise.partitions import gain_ranges, matching, sorted_contraction
 from edgewise.partitions.levels import Level
-from edgewise.partitions.ratings import Rated
 from edgewise.partitions.refine import Search
 from edgewise.transactions import PROTOCOLS, runner
 from edgewise.transactions.transaction import Memory
@@ -15,16 +14,15 @@ pytestmark = pytest.mark.ptx
 SHORTS, INTS, LONGS = np.zeros(4, np.uint32), np.zeros(4, np.int32), np.zeros(4, np.int64)
 LEVEL = Level(LONGS, SHORTS, INTS, LONGS, SHORTS)
 RULE = matching.Rule(4, 5, 0)
-MOVES = gain_ranges.Moves(LONGS, LONGS, LONGS, LONGS, INTS, LONGS)
-SEARCH = Search(SHORTS, LONGS, LONGS, INTS, *(LONGS,) * 7, np.zeros(4, np.int8), *(LONGS,) * 4)
-RATED = Rated(LONGS, LONGS, LONGS)
+MOVES = gain_ranges.Moves(LONGS, INTS, LONGS, LONGS, INTS, LONGS)
+SEARCH = Search(SHORTS, *(LONGS,) * 11)
 #: Kernels and their arguments; a region has those of its barrier first.
 LOOPS = (
     (matching.find_candidates.cuda, (INTS, LEVEL, SHORTS, RULE, LONGS)),
     (sorted_contraction._copy_row.kernels["warp"], (LEVEL, SHORTS, SHORTS, LONGS, (SHORTS, INTS))),
     (sorted_contraction._flag.cuda, (SHORTS, LONGS, SHORTS > 0, SHORTS > 0)),
-    (gain_ranges.find_largest.cuda, (RATED, SEARCH)),
-    (gain_ranges.choose.cuda, (RATED, SEARCH, 5, INTS)),
+    (gain_ranges.find_largest.cuda, (INTS, SEARCH)),
+    (gain_ranges.choose.cuda, (INTS, SEARCH, 5, INTS)),
 )
 
 
