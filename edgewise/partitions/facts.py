@@ -19,7 +19,7 @@ OWN, BEST, LINK = 0, 1, 2
 #: is to be rated again; and bits of the lists that it is in.
 GAIN, MOVED_IN, DIRTY, LISTS = 3, 4, 5, 6
 #: Most vertices of narrow facts: a mark of each lane of a warp for each vertex fits into a word.
-MOST_NARROW = 2**26
+MOST_NARROW = 2**25
 
 
 def new_facts(level):

@@ -97,6 +97,25 @@ class Search(NamedTuple):
     counters: Any
 
 
+@device
+def with_lists_exchanged(search):
+    """The search with the active vertices of the next free iteration."""
+    return Search(
+        search.part,
+        search.loads,
+        search.limits,
+        search.listed,
+        search.net,
+        search.moves,
+        search.left,
+        search.dirty,
+        search.border,
+        search.spare,
+        search.active,
+        search.counters,
+    )
+
+
 class Turn(NamedTuple):
     """An iteration.
 
@@ -112,6 +131,8 @@ class Turn(NamedTuple):
         Number of vertices in these lists.
     items : int
         Items that a worker looks at before it claims places in a list.
+    base : int
+        Where its moves are listed.
     """
 
     is_free: int
@@ -120,6 +141,7 @@ class Turn(NamedTuple):
     border: int
     active: int
     items: int
+    base: int
 
 
 def items_of(where):
@@ -255,7 +277,7 @@ def _accept(first, end, facts, search, turn):
         found += search.net[item] >= 0
     if found == 0:
         return
-    slot = fetch_add(search.counters, MOVED, found)
+    slot = turn.base + fetch_add(search.counters, MOVED, found)
     for item in range(first, end):
         if search.net[item] >= 0:
             vertex = np.int64(search.listed[item])
@@ -295,8 +317,9 @@ def _move_totals(vertex, lane, lanes, mark, level, memory):
 
 
 @device
-def _spread(first, end, lane, lanes, level, facts, search, totals):
+def _spread(span, lane, lanes, level, facts, search, totals):
     """Correct the loads and the totals after some moves; list the vertices and their neighbours as dirty."""
+    first, end = span
     mark, found = first * lanes + lane + 1, np.int64(0)
     for item in range(first, end):
         if lanes == 1:
@@ -425,8 +448,8 @@ def _move_freely(worker, level, memory, turn):
     barrier_wait(worker)
 
 
-@parallel_region
-def iterate(worker, level, state, memory, turn):
+@device
+def run_iteration(worker, level, state, memory, turn):
     """Run an iteration; ``memory`` are the facts, the search, the connections and the tables."""
     facts, search, connections, _ = memory
     lanes, items = warp_size(), turn.items
@@ -434,8 +457,8 @@ def iterate(worker, level, state, memory, turn):
         _move_freely(worker, level, memory, turn)
     few, count = FEW if lanes == 1 else 1, load(search.counters, MOVED)
     for first in range(worker.id // lanes * few, count, worker.count // lanes * few):
-        end = min(first + few, count)
-        _spread(first, end, worker.id % lanes, lanes, level, facts, search, connections.totals)
+        span = turn.base + first, turn.base + min(first + few, count)
+        _spread(span, worker.id % lanes, lanes, level, facts, search, connections.totals)
     barrier_wait(worker)
     count = load(search.counters, N_DIRTY)
     growth = rate_dirty(worker, count, level, state, memory)
@@ -446,3 +469,9 @@ def iterate(worker, level, state, memory, turn):
     barrier_wait(worker)
     for first in range(worker.id * items, count, worker.count * items):
         _extend_lists(first, min(first + items, count), facts, search, turn)
+
+
+@parallel_region
+def iterate(worker, level, state, memory, turn):
+    """Run an iteration whose moves are listed already."""
+    run_iteration(worker, level, state, memory, turn)

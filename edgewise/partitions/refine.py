@@ -24,8 +24,10 @@ processing units" (SIAM Journal on Scientific Computing 46, 2024); N. Maas, L. G
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_add
+from edgewise.partitions import progress as at
 from edgewise.partitions.connections import connections_of, read_connections
 from edgewise.partitions.facts import LISTS, fact, new_facts, note
+from edgewise.partitions.free_run import MOST_STEPS, run_freely
 from edgewise.partitions.iteration import (
     ACTIVE,
     AMPLE,
@@ -43,10 +45,12 @@ from edgewise.partitions.iteration import (
     iterate,
     joins_border,
     passes_filter,
+    with_lists_exchanged,
     workers_for,
 )
 from edgewise.partitions.levels import salt_of
 from edgewise.partitions.loads import part_weights
+from edgewise.partitions.progress import WORDS_OF_PROGRESS, Rule, begin_free, compare, may_move_freely
 from edgewise.partitions.ratings import Labels, no_tables, rate, row_of, tables_for
 
 
@@ -156,98 +160,110 @@ class Refinement:
         _list_active(self.where, self.n_border, self.facts, self.search, share)
         self.share, self.n_active = share, int(self.search.counters[WANTED])
 
-    def finish_iteration(self, is_free=0):
-        """Rate the vertices whose neighbourhood has changed; return the number of moves.
-
-        Before that, an iteration that is free moves vertices; otherwise the moves are listed already.
-        """
+    def finish_iteration(self):
+        """Rate again after moves that are listed; return their number."""
         search = self.search
-        turn = Turn(is_free, self.turn, self.share, self.n_border, self.n_active, self.items)
-        busy = max(self.n_active, int(search.counters[MOVED])) if self.where == "cpu" else 0
+        turn = Turn(0, self.turn, self.share, self.n_border, self.n_active, self.items, 0)
+        busy = int(search.counters[MOVED]) if self.where == "cpu" else 0
         memory = self.facts, search, self.connections, self.tables
         iterate.with_workers(workers_for(busy), self.level, self.labels, memory, turn)
         counters = arrays.move(search.counters, "cpu").tolist()
         self.own += counters[GROWN]
         self.n_border += counters[JOINED]
+        self.n_active += counters[WANTED]
         self.excess = counters[EXCESS] - AMPLE
         self.iteration += 1
-        if is_free:
-            self.n_active = counters[WANTED]
-            self.search = search._replace(active=search.spare, spare=search.active)
-        else:
-            self.n_active += counters[WANTED]
         return counters[MOVED]
 
-    def move_freely(self, share):
-        """One iteration without regard to the balance; the cut may grow by ``share`` for a candidate."""
-        if share != self.share or self.turn == 1:
-            self.list_active(share)
+    def move_freely(self, progress, rule):
+        """Run free iterations until the search ends or needs a repair; return where the moves of each end.
+
+        ``progress`` is changed.
+        """
+        if rule.share != self.share or self.turn == 1:
+            self.list_active(rule.share)
         self.search.counters[:] = 0
-        self.turn += 1
-        return self.finish_iteration(is_free=1)
+        progress[[at.OWN_TOTAL, at.EXCESS, at.TURN]] = self.own, self.excess, self.turn
+        progress[[at.N_BORDER, at.N_ACTIVE]] = self.n_border, self.n_active
+        progress[[at.STEPS, at.END, at.BEST_STEPS, at.BEST_END]] = 0, 0, -1, 0
+        begin_free(progress)
+        control = arrays.move(progress, self.where), arrays.empty(rule.most, np.int64, self.where)
+        memory = self.facts, self.search, self.connections, self.tables
+        n_workers = workers_for(self.n_active if self.where == "cpu" else 0)
+        run_freely.with_workers(n_workers, self.level, self.labels, memory, control, rule)
+        progress[:] = arrays.move(control[0], "cpu")
+        self.own, self.excess = int(progress[at.OWN_TOTAL]), int(progress[at.EXCESS])
+        self.n_border, self.n_active = int(progress[at.N_BORDER]), int(progress[at.N_ACTIVE])
+        self.turn = int(progress[at.TURN])
+        self.iteration += int(progress[at.STEPS])
+        if progress[at.STEPS] % 2:
+            self.search = with_lists_exchanged(self.search)
+        return arrays.move(control[1], "cpu")[: progress[at.STEPS]]
 
 
-class Best:
-    """The best state of a search: what has moved since then is noted, and moved back in the end.
+class Undo:
+    """The moves since the best state of a search, which are taken back in the end."""
 
-    Parameters
-    ----------
-    cut, excess : int
-        Of the state.
-    """
+    def __init__(self):
+        self.moves = []
 
-    def __init__(self, cut, excess):
-        self.cut, self.excess = cut, excess
-        self.is_found, self.moves = False, []
-
-    def take(self, cut, excess):
-        """Make the present state the best one."""
-        self.cut, self.excess, self.is_found, self.moves = cut, excess, True, []
-
-    def note(self, search, count):
-        """Note the ``count`` moves of an iteration."""
-        if count:
-            self.moves.append((search.moves[:count].copy(), search.left[:count].astype(search.part.dtype)))
+    def note(self, search, first, end):
+        """Note the moves of an iteration."""
+        if first < end:
+            left = search.left[first:end].astype(search.part.dtype)
+            self.moves.append((search.moves[first:end].copy(), left))
 
     def restore(self, part):
-        """Move all that has moved since then back; return the partition, (n,)."""
+        """Take all moves back that have been noted; return the partition, (n,)."""
         while self.moves:
             vertices, left = self.moves.pop()
             part[vertices] = left
         return part
 
 
-def refine(level, part, limits, how, cut):
-    """Refine a partition with a cut of ``cut``; return the best one, (n,), its cut, and its excess."""
+def _move_freely(job, progress, rule, undo):
+    """Free iterations; note the moves after the best state."""
+    ends = job.move_freely(progress, rule)
+    first = 0
+    if progress[at.BEST_STEPS] >= 0:
+        undo.moves, first, ends = [], int(progress[at.BEST_END]), ends[progress[at.BEST_STEPS] :]
+    for end in ends.tolist():
+        undo.note(job.search, first, end)
+        first = end
+
+
+def _repair(job, progress, rule, undo, is_strong):
+    """An iteration for the balance."""
     from edgewise.partitions.balance import rebalance
 
-    job = Refinement(level, part, limits, how)
-    total, slack = 2 * cut + job.own, int(limits.min()) * how.slack // 1000
-    best = Best(cut, job.excess)
+    progress[at.FRUITLESS] += 1
+    progress[at.UNBALANCED], progress[at.BEST_STEPS] = 0, -1
+    moves = rebalance(job, is_strong)
+    undo.note(job.search, 0, moves)
+    progress[[at.OWN_TOTAL, at.EXCESS, at.MOVES]] = job.own, job.excess, moves
+    compare(progress, rule)
+    if progress[at.BEST_STEPS] >= 0:
+        undo.moves = []
+
+
+def refine(level, part, limits, how, cut):
+    """Refine a partition with a cut of ``cut``; return the best one, (n,), its cut, and its excess."""
+    job, undo = Refinement(level, part, limits, how), Undo()
+    slack = int(limits.min()) * how.slack // 1000
+    rule = Rule(2 * cut + job.own, how.patience, how.tolerance, how.streak, slack, 0, job.items, MOST_STEPS)
+    progress = np.zeros(WORDS_OF_PROGRESS, np.int64)
+    progress[[at.BEST_CUT, at.BEST_EXCESS]] = cut, job.excess
     for share in how.shares:
-        fruitless = in_a_row = unbalanced = 0
-        if best.is_found:
-            job = Refinement(level, best.restore(job.search.part), limits, how)
-        while fruitless < how.patience:
-            fruitless += 1
-            if job.excess <= 0 or (0 < unbalanced < how.streak and job.excess <= slack):
-                moves, in_a_row, unbalanced = job.move_freely(share), 0, unbalanced + 1
+        if progress[at.IS_FOUND]:
+            job = Refinement(level, undo.restore(job.search.part), limits, how)
+        progress[[at.FRUITLESS, at.UNBALANCED, at.IS_DONE]] = 0
+        progress[[at.OWN_TOTAL, at.EXCESS]] = job.own, job.excess
+        rule, in_a_row = rule._replace(share=share), 0
+        while progress[at.FRUITLESS] < how.patience and not progress[at.IS_DONE]:
+            if may_move_freely(progress, rule):
+                _move_freely(job, progress, rule, undo)
+                in_a_row = 0
             else:
-                moves, in_a_row, unbalanced = rebalance(job, in_a_row >= 2), in_a_row + 1, 0
-            best.note(job.search, moves)
-            if moves and 0 < job.excess <= slack and 0 < unbalanced < how.streak:
-                # it goes on without a repair: no state to keep, and no iteration without a better one
-                fruitless -= 1
-                continue
-            unbalanced = unbalanced if job.excess > 0 else 0
-            found = (total - job.own) // 2
-            if best.excess > 0 and job.excess < best.excess:
-                best.take(found, job.excess)
-                fruitless = 0
-            elif found < best.cut and (job.excess <= 0 or job.excess <= best.excess):
-                if found * how.tolerance < best.cut * (how.tolerance - 1):
-                    fruitless = 0
-                best.take(found, job.excess)
-            if moves == 0 and job.excess <= 0:
-                break
-    return best.restore(job.search.part), best.cut, best.excess
+                _repair(job, progress, rule, undo, is_strong=in_a_row >= 2)
+                in_a_row += 1
+    return undo.restore(job.search.part), int(progress[at.BEST_CUT]), int(progress[at.BEST_EXCESS])

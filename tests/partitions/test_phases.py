@@ -8,7 +8,7 @@ import pytest
 import edgewise as ew
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
-from edgewise.partitions import balance, facts, ratings
+from edgewise.partitions import balance, facts, ratings, refine
 from edgewise.partitions.balance import cost_step
 from edgewise.partitions.cluster import cluster
 from edgewise.partitions.contract import contract
@@ -16,8 +16,9 @@ from edgewise.partitions.facts import BEST, LINK, OWN, WORDS, new_facts
 from edgewise.partitions.initial import recursive_bisection
 from edgewise.partitions.levels import Level, mix, moved, unmix, with_rows
 from edgewise.partitions.presets import Settings
+from edgewise.partitions.progress import WORDS_OF_PROGRESS, Rule
 from edgewise.partitions.ratings import NO_LABEL, Labels, rate, tables_for
-from edgewise.partitions.refine import Refinement, refine
+from edgewise.partitions.refine import Refinement
 from edgewise.partitions.two_hop import match_pairs
 from tests import jitter
 
@@ -263,7 +264,7 @@ def test_ratings_follow_the_moves(make, k, has_totals):
     job = Refinement(there, arrays.move(part, DEVICE), arrays.move(limits, DEVICE), how)
     assert len(job.connections.totals) == n * k * has_totals
     for _ in range(3):
-        job.move_freely(250)
+        move_once(job)
         assert job.own == cut_of_rows(level, arrays.move(job.search.part, "cpu"))
         fresh = new_facts(there)
         rate(None, there, job.labels, tables_for(there, k), fresh)
@@ -284,7 +285,7 @@ def test_a_rebalance_keeps_the_lists():
     job = Refinement(there, arrays.move(part, DEVICE), arrays.move(limits, DEVICE), Settings(seed=3))
     assert job.excess > 0
     for is_strong in (False, False, True):
-        job.move_freely(250)
+        move_once(job)
         balance.rebalance(job, is_strong)
         fresh = new_facts(there)
         rate(None, there, job.labels, tables_for(there, 2), fresh)
@@ -362,10 +363,41 @@ def test_wide_facts_give_the_same_parts(monkeypatch):
     assert new_facts(level).dtype == np.int32
     part, limits = (np.arange(76) // 26).astype(np.uint32), np.full(3, 60)
     found = []
-    for most in (2**26, 75):
+    for most in (2**25, 75):
         monkeypatch.setattr(facts, "MOST_NARROW", most)
-        found.append(refine(level, arrays.move(part, DEVICE), arrays.move(limits, DEVICE), Settings(), 0))
+        found.append(refined(level, part, limits))
     assert new_facts(level).dtype == np.int64
     assert new_facts(level._replace(weights=level.weights.astype(np.int64))).dtype == np.int64
-    assert arrays.move(found[0][0], "cpu").tolist() == arrays.move(found[1][0], "cpu").tolist()
-    assert found[0][1:] == found[1][1:]
+    assert found[0] == found[1]
+
+
+@simulator
+def test_iterations_in_one_region_are_those_one_by_one(monkeypatch):
+    """The region and the host decide alike when a search ends, which state is best, and what is undone."""
+    level, found = with_rows(moved(wheel(), DEVICE)), []
+    for parts, limit in ((3, 60), (3, 53), (2, 90)):
+        part, limits = (np.arange(76) % parts).astype(np.uint32), np.full(parts, limit)
+        for most in (256, 1, 3):
+            monkeypatch.setattr(refine, "MOST_STEPS", most)
+            found.append(refined(level, part, limits))
+        assert found[-1] == found[-2] == found[-3]
+        part, cut, _ = found[-1]
+        assert cut == cut_between(wheel(), np.array(part))
+
+
+def refined(level, part, limits):
+    """A refined partition as a list, its cut, and its excess."""
+    here, most = arrays.move(part, DEVICE), arrays.move(limits, DEVICE)
+    part, cut, excess = refine.refine(level, here, most, Settings(seed=2), cut_between(wheel(), part))
+    return arrays.move(part, "cpu").tolist(), cut, excess
+
+
+def cut_between(level, part):
+    """Weight of the edges between parts."""
+    return sum(weight for (one, other), weight in edges(level).items() if part[one] != part[other]) // 2
+
+
+def move_once(job):
+    """One free iteration."""
+    rule = Rule(0, 1, 1000, 0, 0, 250, job.items, 1)
+    assert len(job.move_freely(np.zeros(WORDS_OF_PROGRESS, np.int64), rule)) == 1

@@ -9,7 +9,7 @@ from edgewise.partitions import balance, connections
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.refine import Refinement
 from edgewise.partitions.two_hop import match_pairs
-from tests.partitions.test_phases import level_of
+from tests.partitions.test_phases import level_of, move_once
 
 pytestmark = pytest.mark.ptx
 #: What only the CPU runs.
@@ -49,7 +49,7 @@ def test_compiles_for_gpus(monkeypatch):
     job = Refinement(
         level_of(ew.generate.grid(6, 6)), (np.arange(36) // 30).astype(np.uint32), np.full(2, 20), Settings()
     )
-    moves = balance.rebalance(job, False), balance.rebalance(job, True), job.move_freely(250)
+    moves = balance.rebalance(job, False), balance.rebalance(job, True), move_once(job)
     assert moves[0] > 0
     match_pairs(job.level, 4, np.empty(0, np.uint32), Settings())
     given = job.search.listed, job.level, job.labels, job.connections, job.facts, job.search.counters
