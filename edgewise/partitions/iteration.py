@@ -44,7 +44,9 @@ BORDER, ACTIVE, CANDIDATE = 1, 2, 4
 #: Room of every part while the balance does not count.
 AMPLE = 2**62
 #: Counters of an iteration, and their number.
-LISTED, MOVED, N_DIRTY, EXCESS, CANDIDATES, STALE, JOINED, GROWN, WANTED, OPEN, SHORT, COUNTERS = range(12)
+LISTED, MOVED, N_DIRTY, EXCESS, CANDIDATES, STALE, JOINED, GROWN, WANTED, OPEN, SHORT = range(11)
+#: Counters of the items that workers of the CPU have taken in a step, and the number of all counters.
+RECONSIDERED, SPREAD, RATED, COUNTERS = 11, 12, 13, 14
 #: Items that a thread of the CPU looks at before it claims places in a list; on a GPU it is one item.
 SPAN = 512
 #: Items that a thread of the CPU takes at a time where each needs a row of the graph, and entries of such a
@@ -381,6 +383,23 @@ def _extend_lists(first, end, facts, search, turn):
 
 
 @device
+def _take(worker, lanes, count, last, counters, taken):
+    """The next items of a list of ``count``: those from ``first`` to ``end - 1``; none if these are equal.
+
+    ``last`` is where the worker's items before began, or -1.  On a GPU ``lanes`` threads share one item, and
+    each has as many.  Threads of the CPU count the items that are ``taken``, since rows differ in length.
+    """
+    if warp_size() == 1:
+        first, few = fetch_add(counters, taken, FEW), FEW
+    elif last < 0:
+        first, few = worker.id // lanes, 1
+    else:
+        first, few = last + worker.count // lanes, 1
+    end = min(first + few, count)
+    return min(first, end), end
+
+
+@device
 def _rate_in_tables(worker, count, level, state, memory):
     """Rate the dirty vertices on a GPU, a warp for each row; return the growth of a worker's totals."""
     facts, search, _, tables = memory
@@ -408,9 +427,8 @@ def rate_dirty(worker, count, level, state, memory):
     growth, has_totals, on_cpu = np.int64(0), len(connections.totals) != 0, warp_size() == 1
     if not has_totals and tables.capacity == 0 and tables.longest > SHORT_ROW:
         return _rate_in_tables(worker, count, level, state, memory)
-    few = FEW if on_cpu else 1
-    for first in range(worker.id * few, count, worker.count * few):
-        end = min(first + few, count)
+    first, end = _take(worker, 1, count, -1, search.counters, RATED)
+    while first < end:
         for item in range(first, end):
             row = search.dirty[item]
             if on_cpu and has_totals:
@@ -423,6 +441,7 @@ def rate_dirty(worker, count, level, state, memory):
                 base = worker.id * tables.capacity if tables.capacity else 2 * level.offsets[row]
                 own, best, link = rate_row(row, level, state, tables, base)
             growth += note_rating(facts, row, own, best, link)
+        first, end = _take(worker, 1, count, first, search.counters, RATED)
     return growth
 
 
@@ -435,13 +454,13 @@ def _move_freely(worker, level, memory, turn):
         _propose(first, min(first + items, turn.active), facts, search, turn)
     barrier_wait(worker)
     count = load(search.counters, LISTED)
-    few = FEW if lanes == 1 else 1
-    for first in range(worker.id // lanes * few, count, worker.count // lanes * few):
-        end = min(first + few, count)
+    first, end = _take(worker, lanes, count, -1, search.counters, RECONSIDERED)
+    while first < end:
         for item in range(first, end):
             if lanes == 1:
                 _fetch_later(search.listed, item, end - 1, level, facts, facts, WORDS)
             _reconsider(item, worker.id % lanes, lanes, level, facts, search)
+        first, end = _take(worker, lanes, count, first, search.counters, RECONSIDERED)
     barrier_wait(worker)
     for first in range(worker.id * items, count, worker.count * items):
         _accept(first, min(first + items, count), facts, search, turn)
@@ -455,10 +474,12 @@ def run_iteration(worker, level, state, memory, turn):
     lanes, items = warp_size(), turn.items
     if turn.is_free:
         _move_freely(worker, level, memory, turn)
-    few, count = FEW if lanes == 1 else 1, load(search.counters, MOVED)
-    for first in range(worker.id // lanes * few, count, worker.count // lanes * few):
-        span = turn.base + first, turn.base + min(first + few, count)
+    count = load(search.counters, MOVED)
+    first, end = _take(worker, lanes, count, -1, search.counters, SPREAD)
+    while first < end:
+        span = turn.base + first, turn.base + end
         _spread(span, worker.id % lanes, lanes, level, facts, search, connections.totals)
+        first, end = _take(worker, lanes, count, first, search.counters, SPREAD)
     barrier_wait(worker)
     count = load(search.counters, N_DIRTY)
     growth = rate_dirty(worker, count, level, state, memory)

@@ -53,6 +53,9 @@ from edgewise.partitions.loads import part_weights
 from edgewise.partitions.progress import WORDS_OF_PROGRESS, Rule, begin_free, compare, may_move_freely
 from edgewise.partitions.ratings import Labels, no_tables, rate, row_of, tables_for
 
+#: Entries of a row that are as much work as what else is done for a vertex.
+LONG_ROW = 32
+
 
 @in_spans
 def _list_border(span, items, count, chosen, facts, search):
@@ -117,7 +120,7 @@ class Refinement:
     def __init__(self, level, part, limits, how):
         where, n, k = arrays.device_of(level.offsets), len(level.sizes), len(limits)
         self.level, self.where, self.how = level, where, how
-        self.items = items_of(where)
+        self.items, self.work = items_of(where), 1 + len(level.neighbours) // max(n, 1) // LONG_ROW
         self.search = Search(
             part.copy(),
             part_weights(level.sizes, part, k),
@@ -164,7 +167,7 @@ class Refinement:
         """Rate again after moves that are listed; return their number."""
         search = self.search
         turn = Turn(0, self.turn, self.share, self.n_border, self.n_active, self.items, 0)
-        busy = int(search.counters[MOVED]) if self.where == "cpu" else 0
+        busy = int(search.counters[MOVED]) * self.work if self.where == "cpu" else 0
         memory = self.facts, search, self.connections, self.tables
         iterate.with_workers(workers_for(busy), self.level, self.labels, memory, turn)
         counters = arrays.move(search.counters, "cpu").tolist()
@@ -189,7 +192,7 @@ class Refinement:
         begin_free(progress)
         control = arrays.move(progress, self.where), arrays.empty(rule.most, np.int64, self.where)
         memory = self.facts, self.search, self.connections, self.tables
-        n_workers = workers_for(self.n_active if self.where == "cpu" else 0)
+        n_workers = workers_for(self.n_active * self.work if self.where == "cpu" else 0)
         run_freely.with_workers(n_workers, self.level, self.labels, memory, control, rule)
         progress[:] = arrays.move(control[0], "cpu")
         self.own, self.excess = int(progress[at.OWN_TOTAL]), int(progress[at.EXCESS])
