@@ -5,6 +5,7 @@ import pytest
 
 from edgewise.device import each, fetch_add, parallel_region
 from edgewise.device.shares import new_shares, next_chunk
+from tests import jitter
 
 pytestmark = pytest.mark.interpreter
 
@@ -52,3 +53,34 @@ def test_an_ascending_loop_has_one_share():
     note(len(order), order, next_place)
     assert sorted(order.tolist()) == list(range(5000))
     assert order[0] < 5000 // 4  # the first chunk of the only share
+
+
+def taken_items(seed, **atomics):
+    """What three workers take of the 14 items of two shares, in all."""
+    scheduler, found = jitter.Scheduler(seed), []
+    counters = jitter.Jittery(new_shares(2), scheduler)
+    take = jitter.jittery(next_chunk, **atomics)
+
+    def worker(number):
+        turn, first, end = take(0, counters, 14, 2, number)
+        while first < end:
+            found.extend(range(first, end))
+            turn, first, end = take(turn, counters, 14, 2, number)
+
+    scheduler.run(*(lambda number=number: worker(number) for number in range(3)))
+    return sorted(found)
+
+
+def careless_fetch_add(array, index, value):
+    """An addition that is taken apart."""
+    held = array[index]
+    array[index] = held + value
+    return held
+
+
+def test_no_item_is_taken_twice():
+    assert all(taken_items(seed) == list(range(14)) for seed in range(60))
+
+
+def test_a_careless_addition_is_found():
+    assert any(taken_items(seed, fetch_add=careless_fetch_add) != list(range(14)) for seed in range(60))
