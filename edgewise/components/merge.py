@@ -42,7 +42,7 @@ def mark_joined(vertex, label, labels, marks):
     marks[vertex] = label != vertex
 
 
-@each
+@partial(each, ascending=True)
 def unite_pair(index, parent, vertices, labels):
     """Join a vertex with its label."""
     union(parent, vertices[index], labels[index])
@@ -71,7 +71,7 @@ def send_pairs(pairs, device):
     return tuple(streams.copy_to(array, device) for array in pairs)
 
 
-@each.prefetch(lambda index, parent, first, received: received[index])
+@each.prefetch(lambda index, parent, first, received: received[index], ascending=True)
 def unite_received_by_rem(index, label, parent, first, received):
     """Join a vertex with its label of another worker."""
     if label != first + index:

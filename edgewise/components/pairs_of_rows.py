@@ -70,7 +70,7 @@ def hang_chunk(chunk, parent, offsets, neighbours, pairs):
     pairs.counts[chunk] = end - begin
 
 
-@partial(each, least_chunk=1)
+@partial(each, least_chunk=1, ascending=True)
 def join_pairs(chunk, parent, offsets, pairs):
     """Join the pairs of a chunk."""
     begin = offsets[chunk * pairs.size] + chunk

@@ -14,6 +14,7 @@ between segments: splicing keeps paths short, and a pass over the parents costs 
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from itertools import cycle
 from os import cpu_count
 
@@ -36,7 +37,7 @@ MIN_SEGMENT_EDGES = 1 << 16
 USABLE = 0.95
 
 
-@each
+@partial(each, ascending=True)
 def unite_numbers(edge, parent, sources, targets):
     """Join the endpoints of one edge, given as integers of any type."""
     number = parent.dtype.type

@@ -11,6 +11,7 @@ The roots are the smallest vertices of their trees, so a set of vertices that is
 has the same label at both, and the labels are those of a run for one threshold alone.
 """
 
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -55,14 +56,14 @@ def count_reached(edge, weights, thresholds, reached):
     reached[edge] = low
 
 
-@each
+@partial(each, ascending=True)
 def unite_level(edge, level, parent, levels):
     """Join the ends of one edge if it reaches exactly so many thresholds."""
     if levels.reached[edge] == level:
         union(parent, levels.sources[edge], levels.targets[edge])
 
 
-@each
+@partial(each, ascending=True)
 def unite_level_scattered(edge, level, parent, levels):
     """The same on the CPU where the parents do not fit its caches: those of a later edge are fetched."""
     soon = min(edge + AHEAD, len(levels.sources) - 1)

@@ -18,6 +18,7 @@ D. R. Karger, P. N. Klein and R. E. Tarjan, "A randomized linear-time algorithm 
 trees" (JACM 1995); Osipov, Sanders and Singler, "The Filter-Kruskal Minimum Spanning Tree Algorithm" (2009).
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,7 +115,7 @@ def mark_wanted(edge, sources, targets, order, known, marks):
     marks[edge] = is_wanted
 
 
-@each
+@partial(each, ascending=True)
 def unite_up_to(edge, parent, sources, targets, order, key):
     """Join the ends of an edge whose key is not larger than ``key``."""
     if key_of(order, edge) <= key:
