@@ -1,15 +1,14 @@
 """What is known of each vertex: its rating and its place in a refinement, side by side in memory.
 
 Refinement looks at vertices here and there in a large graph, and takes as long as the memory does.  An array
-for each fact would cost a cache line for each; the eight words of a vertex are in one line, or in two if they
-are wide.  They are of 32 bits where all totals fit, else of 64.
+for each fact would cost a cache line for each; the eight words of a vertex are in one line, or in two that
+follow each other.  They are of 32 bits where all totals fit, else of 64.
 """
 
 import numpy as np
 
 from edgewise.device import arrays
 from edgewise.device.target import inlined
-from edgewise.partitions.levels import NARROW
 
 #: Words of a vertex; one is not used.
 WORDS = 8
@@ -25,7 +24,7 @@ MOST_NARROW = 2**25
 def new_facts(level):
     """Facts of the vertices of a level, of which nothing is known: (n * WORDS,) int32 or int64 zeros."""
     n = len(level.sizes)
-    is_narrow = level.weights.dtype == np.int32 and len(level.neighbours) <= NARROW and n <= MOST_NARROW
+    is_narrow = level.weights.dtype == np.int32 and n <= MOST_NARROW
     return arrays.zeros(n * WORDS, np.int32 if is_narrow else np.int64, arrays.device_of(level.offsets))
 
 

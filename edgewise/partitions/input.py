@@ -78,7 +78,7 @@ def level_of(graph, sizes, scale):
         neighbours = arrays.move(neighbours[kept], where)
     total = len(neighbours)
     if weights is None:
-        weights = arrays.empty(0, np.int32, where)
+        weights = arrays.empty(0, np.int32 if total <= NARROW else np.int64, where)
     else:
         weights, total = _checked_weights(graph, weights, scale)
     none = arrays.empty(0, neighbours.dtype, where)

@@ -43,15 +43,17 @@ from edgewise.partitions.ratings import (
 BORDER, ACTIVE, CANDIDATE = 1, 2, 4
 #: Room of every part while the balance does not count.
 AMPLE = 2**62
-#: Counters of an iteration, and their number.
+#: Counters of an iteration.
 LISTED, MOVED, N_DIRTY, EXCESS, CANDIDATES, STALE, JOINED, GROWN, WANTED, OPEN, SHORT = range(11)
-#: Counters of the items that workers of the CPU have taken in a step, and the number of all counters.
+#: Counters of the items of a step that workers of the CPU have taken, and the number of all counters.
 RECONSIDERED, SPREAD, RATED, COUNTERS = 11, 12, 13, 14
 #: Items that a thread of the CPU looks at before it claims places in a list; on a GPU it is one item.
 SPAN = 512
 #: Items that a thread of the CPU takes at a time where each needs a row of the graph, and entries of such a
 #: row whose neighbours are fetched ahead.
 FEW, FETCHED = 32, 32
+#: How many items ahead the facts of a vertex, its row, and what its row leads to, are fetched.
+VERTEX_AHEAD, ROW_AHEAD, NEIGHBOURS_AHEAD = 8, 4, 2
 #: Fewest items of a step for each worker of the CPU.
 LEAST_FOR_EACH = 512
 
@@ -81,8 +83,9 @@ class Search(NamedTuple):
         Numbers of listed, moved and dirty vertices; the largest weight of a part above its limit, plus
         ``AMPLE``; the number of vertices that might leave such parts, of those whose part of choice is full,
         and of those that have joined the border; by how much the totals of vertices to their own parts have
-        grown; the number of vertices that have become active or, in a free iteration, are active; and the
-        numbers of parts with room, and of parts that the listed vertices do not make light enough.
+        grown; the number of vertices that have become active or, in a free iteration, are active; the numbers
+        of parts with room, and of parts that the listed vertices do not make light enough; and the numbers of
+        items that have been reconsidered, spread and rated, or are being so.
     """
 
     part: Any
@@ -233,15 +236,15 @@ def _fetch_row(vertex, level, values, stride):
 @inlined
 def _fetch_later(listed, item, last, level, facts, values, stride):
     """Start to read what later items of a list need: the vertices, their rows, and what these lead to."""
-    _fetch_vertex(np.int64(listed[min(item + 8, last)]), level, facts)
-    prefetch(level.neighbours, level.offsets[np.int64(listed[min(item + 4, last)])])
-    _fetch_row(np.int64(listed[min(item + 2, last)]), level, values, stride)
+    _fetch_vertex(np.int64(listed[min(item + VERTEX_AHEAD, last)]), level, facts)
+    prefetch(level.neighbours, level.offsets[np.int64(listed[min(item + ROW_AHEAD, last)])])
+    _fetch_row(np.int64(listed[min(item + NEIGHBOURS_AHEAD, last)]), level, values, stride)
 
 
 @inlined
 def _fetch_totals(listed, item, last, level, facts, connections):
     """Start to read the totals of a later item of a list."""
-    vertex, k = np.int64(listed[min(item + 4, last)]), len(connections.ranks)
+    vertex, k = np.int64(listed[min(item + ROW_AHEAD, last)]), len(connections.ranks)
     _fetch_vertex(vertex, level, facts)
     for label in range(0, min(k, 4 * IN_A_LINE), IN_A_LINE):
         prefetch(connections.totals, vertex * k + label)

@@ -25,7 +25,7 @@ class Level(NamedTuple):
     offsets : (n + 1,) int64 array
     neighbours : (entries,) index array
     weights : (entries,) int32 or int64 array
-        Of the edges, 1 or more; empty if all are 1.
+        Of the edges, 1 or more; empty if all are 1.  The type also fits their total.
     sizes : (n,) int64 array
         Weights of the vertices, 1 or more.
     rows : (entries,) index array

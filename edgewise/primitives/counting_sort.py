@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from edgewise.device import each, threads
+from edgewise.primitives.array_operations import exclusive_scan
 
 #: Fewest items of a block.
 LEAST_BLOCK = 1 << 12
@@ -108,8 +109,10 @@ def _scan_block(block, bounds, values, sums, offsets):
 
 
 def scan(values):
-    """Offsets of consecutive groups from their sizes, which are on the host: (n + 1,) int64."""
+    """As :func:`~edgewise.primitives.exclusive_scan` on the host, with all threads where that pays."""
     blocks = n_blocks_of(len(values))
+    if blocks == 1:
+        return exclusive_scan(values)
     bounds, sums = bounds_of(len(values), blocks), np.empty(blocks, np.int64)
     _sum_block(blocks, bounds, values, sums)
     offsets = np.empty(len(values) + 1, np.int64)

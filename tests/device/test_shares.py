@@ -1,5 +1,7 @@
 """Shares of a range: every item is taken once, a worker's own share first, for any numbers of both."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -46,7 +48,7 @@ def test_workers_take_every_item_once(n_shares):
 def test_an_ascending_loop_has_one_share():
     order, next_place = np.zeros(5000, np.int64), np.zeros(1, np.int64)
 
-    @lambda body: each(body, least_chunk=8, ascending=True)
+    @partial(each, least_chunk=8, ascending=True)
     def note(index, order, next_place):
         order[fetch_add(next_place, 0, 1)] = index
 

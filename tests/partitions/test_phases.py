@@ -9,6 +9,7 @@ import edgewise as ew
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.partitions import balance, facts, ratings, refine
+from edgewise.partitions import input as inputs
 from edgewise.partitions.balance import cost_step
 from edgewise.partitions.cluster import cluster
 from edgewise.partitions.contract import contract
@@ -401,3 +402,13 @@ def move_once(job):
     """One free iteration."""
     rule = Rule(0, 1, 1000, 0, 0, 250, job.items, 1)
     assert len(job.move_freely(np.zeros(WORDS_OF_PROGRESS, np.int64), rule)) == 1
+
+
+def test_parts_do_not_depend_on_the_type_of_the_weights(monkeypatch):
+    """Weights have 64 bits where their total needs them, also those of a graph without weights."""
+    graph = ew.generate.grid(20, 20)
+    parts = ew.partition(graph, 4, seed=1).parts.tolist()
+    monkeypatch.setattr(inputs, "NARROW", 100)
+    level, _ = inputs.level_of(graph, np.ones(400, np.int64), None)
+    assert level.weights.dtype == np.int64 and not len(level.weights)
+    assert ew.partition(graph, 4, seed=1).parts.tolist() == parts
