@@ -24,7 +24,7 @@ from edgewise.partitions.check import checked_parts, evaluate_partition
 from edgewise.partitions.compatible import part_graph, partition_networkx
 from edgewise.partitions.contiguous import check_connected, make_contiguous
 from edgewise.partitions.heavy import Problem, limits_of
-from edgewise.partitions.input import level_of, targets_of, vertex_weights_of
+from edgewise.partitions.input import level_of, targets_of, total_weight, vertex_weights_of
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.loads import loads_of
 from edgewise.partitions.multilevel import multilevel
@@ -185,7 +185,7 @@ def partition(
         cut = cut_of(level, found) if given["scale"] is None else _real_cut(graph, found)
         weights = loads_of(level.sizes, found, k)
     why = "parts are to be contiguous" if given["contiguous"] else "weights are uneven"
-    _warn(sizes, weights, limits_of(int(sizes.sum()), targets, imbalance), limits, why)
+    _warn(sizes, weights, limits_of(total_weight(sizes), targets, imbalance), limits, why)
     own = found, cut, weights, limits, preset, int(seed), given["vertex_weights"]
     transactions = record.finish() if METHODS[name].transactions else None
     devices = worker_names(graph.device)

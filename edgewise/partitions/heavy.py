@@ -10,6 +10,7 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.partitions.balance import settled
+from edgewise.partitions.input import count_above, total_weight
 from edgewise.partitions.levels import Level, with_rows
 
 
@@ -46,12 +47,12 @@ class Problem:
         """
         n, k, where = len(sizes), len(targets), arrays.device_of(level.offsets)
         kind = level.neighbours.dtype
-        limits = limits_of(int(sizes.sum()), targets, self.imbalance)
+        limits = limits_of(total_weight(sizes), targets, self.imbalance)
         if k == 1 or n <= k:
             part = np.zeros(n, kind) if k == 1 else self._each_alone(sizes, limits)
             limits = limits if k == 1 else np.maximum(limits, sizes.max(initial=0))
             return arrays.move(part.astype(kind), where), limits
-        n_heavy = int((sizes > limits.max()).sum())
+        n_heavy = count_above(sizes, limits.max())
         if n_heavy:
             return self._without_heavy(level, sizes, targets, min(n_heavy, k - 1))
         found = []

@@ -40,6 +40,23 @@ def vertex_weights_of(graph, given):
     return weights.astype(np.int64)
 
 
+def is_one_number(sizes):
+    """Whether all weights are one number in memory, so that no pass over them is needed."""
+    return sizes.strides == (0,) and len(sizes) > 0
+
+
+def total_weight(sizes):
+    """Sum of the weights of the vertices on the host."""
+    return len(sizes) * int(sizes[0]) if is_one_number(sizes) else int(sizes.sum())
+
+
+def count_above(sizes, limit):
+    """Number of the vertices on the host that weigh more than ``limit``."""
+    if is_one_number(sizes):
+        return len(sizes) * int(sizes[0] > limit)
+    return int(np.count_nonzero(sizes > limit))
+
+
 @each_row
 def _find_self_loop(row, lane, lanes, offsets, neighbours, found):
     for entry in range(offsets[row] + lane, offsets[row + 1], lanes):
@@ -82,8 +99,10 @@ def level_of(graph, sizes, scale):
     else:
         weights, total = _checked_weights(graph, weights, scale)
     none = arrays.empty(0, neighbours.dtype, where)
-    is_one_number = sizes.strides == (0,) and len(sizes) > 0  # a view, with nothing to copy
-    sizes = arrays.full(len(sizes), sizes[0], np.int64, where) if is_one_number else arrays.move(sizes, where)
+    if is_one_number(sizes):
+        sizes = arrays.full(len(sizes), sizes[0], np.int64, where)
+    else:
+        sizes = arrays.move(sizes, where)
     level = Level(offsets, neighbours, weights, sizes, none)
     return with_rows(level), total
 

@@ -205,34 +205,37 @@ class Refinement:
 
 
 class Undo:
-    """The moves since the best state of a search, which are taken back in the end."""
+    """The moves since the best state of a search, which are taken back in the end.
+
+    They are copied from one call at a time, and told apart by iteration only if they are taken back.
+    """
 
     def __init__(self):
         self.moves = []
 
-    def note(self, search, first, end):
-        """Note the moves of an iteration."""
-        if first < end:
-            left = search.left[first:end].astype(search.part.dtype)
-            self.moves.append((search.moves[first:end].copy(), left))
+    def note(self, search, first, ends):
+        """Note the moves of some iterations: those from ``first``, up to the end of each iteration."""
+        if ends and first < ends[-1]:
+            span = slice(first, ends[-1])
+            left = search.left[span].astype(search.part.dtype)
+            self.moves.append((search.moves[span].copy(), left, [end - first for end in ends]))
 
     def restore(self, part):
         """Take all moves back that have been noted; return the partition, (n,)."""
         while self.moves:
-            vertices, left = self.moves.pop()
-            part[vertices] = left
+            vertices, left, ends = self.moves.pop()
+            for first, end in reversed(list(zip([0, *ends], ends))):
+                part[vertices[first:end]] = left[first:end]
         return part
 
 
 def _move_freely(job, progress, rule, undo):
     """Free iterations; note the moves after the best state."""
-    ends = job.move_freely(progress, rule)
+    ends = job.move_freely(progress, rule).tolist()
     first = 0
     if progress[at.BEST_STEPS] >= 0:
         undo.moves, first, ends = [], int(progress[at.BEST_END]), ends[progress[at.BEST_STEPS] :]
-    for end in ends.tolist():
-        undo.note(job.search, first, end)
-        first = end
+    undo.note(job.search, first, ends)
 
 
 def _repair(job, progress, rule, undo, is_strong):
@@ -242,7 +245,7 @@ def _repair(job, progress, rule, undo, is_strong):
     progress[at.FRUITLESS] += 1
     progress[at.UNBALANCED], progress[at.BEST_STEPS] = 0, -1
     moves = rebalance(job, is_strong)
-    undo.note(job.search, 0, moves)
+    undo.note(job.search, 0, [moves])
     progress[[at.OWN_TOTAL, at.EXCESS, at.MOVES]] = job.own, job.excess, moves
     compare(progress, rule)
     if progress[at.BEST_STEPS] >= 0:
