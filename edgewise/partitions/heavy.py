@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.partitions.balance import settled
 from edgewise.partitions.input import count_above, total_weight
 from edgewise.partitions.levels import Level, with_rows
+from edgewise.partitions.settle import settled
 
 
 def limits_of(total, targets, imbalance):

@@ -91,6 +91,11 @@ def moved(level, where):
     return Level(*(arrays.move(one, where) for one in forms), rows)
 
 
+def seed_salt(seed):
+    """A number of 32 bits that depends on all bits of a seed."""
+    return int(mix(seed & MASK, (seed >> 32) & MASK))
+
+
 def salt_of(seed, step):
     """A number of 32 bits that a step of a seeded call adds to what it permutes."""
-    return int(mix(mix(seed & MASK, (seed >> 32) & MASK), step & MASK))
+    return int(mix(seed_salt(seed), step & MASK))

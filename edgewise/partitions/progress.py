@@ -9,18 +9,24 @@ from typing import Any, NamedTuple
 from edgewise.device import device
 
 #: The state: total of the vertices to their own parts, largest weight of a part above its limit, moves of the
-#: last iteration, vertices in the border, active vertices, and number of free iterations plus 1.
-OWN_TOTAL, EXCESS, MOVES, N_BORDER, N_ACTIVE, TURN = range(6)
+#: last iteration, vertices in the border, active vertices, number of free iterations plus 1, and number of
+#: all iterations plus 1.
+OWN_TOTAL, EXCESS, MOVES, N_BORDER, N_ACTIVE, TURN, ITERATION = range(7)
 #: The best state: its cut and its excess, and whether there is one besides the first.
-BEST_CUT, BEST_EXCESS, IS_FOUND = 6, 7, 8
-#: The search: iterations without a better state; free iterations in a row with a part that is too heavy; and
-#: 1 if nothing moves any more.
-FRUITLESS, UNBALANCED, IS_DONE = 9, 10, 11
-#: The region: whether another free iteration follows; how many there were, and the place after the moves of
-#: the last one; both for the best state as well.
-GOES_ON, STEPS, END, BEST_STEPS, BEST_END = 12, 13, 14, 15, 16
+BEST_CUT, BEST_EXCESS, IS_FOUND = 7, 8, 9
+#: The search: iterations without a better state; free iterations in a row with a part that is too heavy;
+#: iterations for the balance in a row; and 1 if nothing moves any more.
+FRUITLESS, UNBALANCED, REPAIRS, IS_DONE = 10, 11, 12, 13
+#: The next iteration: whether it is a free one; whether one for the balance looks at all vertices; whether it
+#: has to be a strong one.
+IS_FREE, LOOKS_AT_ALL, IS_STRONG = 14, 15, 16
+#: The region: whether another iteration follows; how many there were, how many of them were free, and the
+#: place after the moves of the last one; number and place for the best state as well.
+GOES_ON, STEPS, FREE_STEPS, END, BEST_STEPS, BEST_END = 17, 18, 19, 20, 21, 22
 #: Number of words.
-WORDS_OF_PROGRESS = 17
+WORDS_OF_PROGRESS = 23
+#: Weak iterations for the balance in a row, after which they are strong.
+MOST_WEAK = 2
 
 
 class Rule(NamedTuple):
@@ -39,7 +45,13 @@ class Rule(NamedTuple):
     items : int
         Items that a worker looks at before it claims places in a list.
     most : int
-        Free iterations in a row without a look from the host.
+        Iterations in a row without a look from the host.
+    least : int
+        Least step of the cost of a vertex that is not beside another part; -1 if that is not known yet.
+    most_border : int
+        Vertices in the border from which on those are listed again that are still beside another part.
+    salt : int
+        Of the random numbers that iterations for the balance draw.
     """
 
     total: Any
@@ -50,6 +62,9 @@ class Rule(NamedTuple):
     share: int
     items: int
     most: int
+    least: int = -1
+    most_border: int = 0
+    salt: int = 0
 
 
 @device
@@ -61,11 +76,39 @@ def may_move_freely(progress, rule):
 
 
 @device
-def begin_free(progress):
-    """Count a free iteration before it begins."""
+def begin(progress, rule, room):
+    """Begin the next iteration, unless the host has something to do first; return whether it has begun.
+
+    ``room`` is the number of moves that can be listed.
+    """
+    if progress[FRUITLESS] >= rule.patience or progress[IS_DONE] != 0 or progress[STEPS] >= rule.most:
+        return False
+    is_free = may_move_freely(progress, rule)
+    movable = progress[N_ACTIVE] if is_free else progress[N_BORDER]
+    if progress[STEPS] > 0 and progress[END] + movable > room:
+        return False
+    if is_free:
+        progress[UNBALANCED] += 1
+        progress[TURN] += 1
+        progress[REPAIRS] = 0
+    else:
+        if progress[REPAIRS] >= MOST_WEAK or progress[IS_STRONG] != 0:
+            return False
+        if rule.least < 0 or progress[N_BORDER] > rule.most_border:
+            return False
+        progress[UNBALANCED] = 0
+        progress[REPAIRS] += 1
+    progress[IS_FREE] = is_free
     progress[FRUITLESS] += 1
-    progress[UNBALANCED] += 1
-    progress[TURN] += 1
+    return True
+
+
+@device
+def take_back(progress, has_room):
+    """Take back that a weak iteration has begun, since it needs all vertices, or no part has room."""
+    progress[FRUITLESS] -= 1
+    progress[REPAIRS] -= 1
+    progress[LOOKS_AT_ALL], progress[IS_STRONG] = has_room, not has_room
 
 
 @device

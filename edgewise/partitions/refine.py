@@ -25,9 +25,9 @@ import numpy as np
 
 from edgewise.device import arrays, each, fetch_add
 from edgewise.partitions import progress as at
+from edgewise.partitions.balance import LOOKS, least_step_of, new_room, ranking_of, rebalance_strongly
 from edgewise.partitions.connections import connections_of, read_connections
 from edgewise.partitions.facts import LISTS, fact, new_facts, note
-from edgewise.partitions.free_run import MOST_STEPS, run_freely
 from edgewise.partitions.iteration import (
     ACTIVE,
     AMPLE,
@@ -48,9 +48,17 @@ from edgewise.partitions.iteration import (
     with_lists_exchanged,
     workers_for,
 )
-from edgewise.partitions.levels import salt_of
+from edgewise.partitions.iterations import MOST_STEPS, run_iterations
+from edgewise.partitions.levels import salt_of, seed_salt
 from edgewise.partitions.loads import part_weights
-from edgewise.partitions.progress import WORDS_OF_PROGRESS, Rule, begin_free, compare, may_move_freely
+from edgewise.partitions.progress import (
+    MOST_WEAK,
+    WORDS_OF_PROGRESS,
+    Rule,
+    begin,
+    compare,
+    may_move_freely,
+)
 from edgewise.partitions.ratings import Labels, no_tables, rate, row_of, tables_for
 
 #: Entries of a row that are as much work as what else is done for a vertex.
@@ -131,7 +139,8 @@ class Refinement:
         none = arrays.empty(0, level.neighbours.dtype, where)
         room = arrays.full(k, AMPLE, np.int64, where)
         self.labels = Labels(self.search.part, room, none, salt_of(how.seed, 7), how.shift)
-        self.facts, self.aside, self.least_step = new_facts(level), None, None
+        self.facts, self.aside, self.least_step = new_facts(level), new_facts(level), -1
+        self.space = new_room(k, where)
         self.connections = connections_of(level, self.labels, k)
         has_totals = len(self.connections.totals) != 0
         self.tables = no_tables(where) if has_totals else tables_for(level, k)
@@ -178,8 +187,15 @@ class Refinement:
         self.iteration += 1
         return counters[MOVED]
 
-    def move_freely(self, progress, rule):
-        """Run free iterations until the search ends or needs a repair; return where the moves of each end.
+    def prepare_repair(self, rule):
+        """Prepare an iteration for the balance; return the rule that allows it."""
+        if self.least_step < 0:
+            self.least_step = least_step_of(self.level)
+        self.shrink_border()
+        return rule._replace(least=self.least_step, most_border=self.border_room)
+
+    def run(self, progress, rule):
+        """Run iterations until the search ends or the host has to look; return where the moves of each end.
 
         ``progress`` is changed.
         """
@@ -187,19 +203,27 @@ class Refinement:
             self.list_active(rule.share)
         self.search.counters[:] = 0
         progress[[at.OWN_TOTAL, at.EXCESS, at.TURN]] = self.own, self.excess, self.turn
-        progress[[at.N_BORDER, at.N_ACTIVE]] = self.n_border, self.n_active
-        progress[[at.STEPS, at.END, at.BEST_STEPS, at.BEST_END]] = 0, 0, -1, 0
-        begin_free(progress)
+        progress[[at.N_BORDER, at.N_ACTIVE, at.ITERATION]] = self.n_border, self.n_active, self.iteration
+        progress[[at.STEPS, at.FREE_STEPS, at.END, at.BEST_STEPS, at.BEST_END]] = 0, 0, 0, -1, 0
+        begin(progress, rule, len(self.search.moves))
         control = arrays.move(progress, self.where), arrays.empty(rule.most, np.int64, self.where)
-        memory = self.facts, self.search, self.connections, self.tables
-        n_workers = workers_for(self.n_active * self.work if self.where == "cpu" else 0)
-        run_freely.with_workers(n_workers, self.level, self.labels, memory, control, rule)
+        memory = self.facts, self.aside, self.search, self.connections, self.tables
+        looks = len(self.level.sizes) if progress[at.LOOKS_AT_ALL] else self.n_border
+        run_iterations.with_workers(
+            workers_for(max(self.n_active * self.work, looks // LOOKS) if self.where == "cpu" else 0),
+            self.level,
+            self.labels,
+            memory,
+            self.space,
+            control,
+            rule,
+            ranking_of(self.level, len(self.search.limits), self.items),
+        )
         progress[:] = arrays.move(control[0], "cpu")
         self.own, self.excess = int(progress[at.OWN_TOTAL]), int(progress[at.EXCESS])
         self.n_border, self.n_active = int(progress[at.N_BORDER]), int(progress[at.N_ACTIVE])
-        self.turn = int(progress[at.TURN])
-        self.iteration += int(progress[at.STEPS])
-        if progress[at.STEPS] % 2:
+        self.turn, self.iteration = int(progress[at.TURN]), int(progress[at.ITERATION])
+        if progress[at.FREE_STEPS] % 2:
             self.search = with_lists_exchanged(self.search)
         return arrays.move(control[1], "cpu")[: progress[at.STEPS]]
 
@@ -229,22 +253,20 @@ class Undo:
         return part
 
 
-def _move_freely(job, progress, rule, undo):
-    """Free iterations; note the moves after the best state."""
-    ends = job.move_freely(progress, rule).tolist()
-    first = 0
+def _run(job, progress, rule, undo):
+    """Run iterations; note the moves after the best state."""
+    ends, first = job.run(progress, rule).tolist(), 0
     if progress[at.BEST_STEPS] >= 0:
         undo.moves, first, ends = [], int(progress[at.BEST_END]), ends[progress[at.BEST_STEPS] :]
     undo.note(job.search, first, ends)
 
 
-def _repair(job, progress, rule, undo, is_strong):
-    """An iteration for the balance."""
-    from edgewise.partitions.balance import rebalance
-
+def _rebalance_strongly(job, progress, rule, undo):
+    """Run a strong iteration for the balance."""
     progress[at.FRUITLESS] += 1
-    progress[at.UNBALANCED], progress[at.BEST_STEPS] = 0, -1
-    moves = rebalance(job, is_strong)
+    progress[at.REPAIRS] += 1
+    progress[[at.UNBALANCED, at.IS_STRONG, at.BEST_STEPS]] = 0, 0, -1
+    moves = rebalance_strongly(job)
     undo.note(job.search, 0, [moves])
     progress[[at.OWN_TOTAL, at.EXCESS, at.MOVES]] = job.own, job.excess, moves
     compare(progress, rule)
@@ -257,19 +279,20 @@ def refine(level, part, limits, how, cut):
     job, undo = Refinement(level, part, limits, how), Undo()
     slack = int(limits.min()) * how.slack // 1000
     rule = Rule(2 * cut + job.own, how.patience, how.tolerance, how.streak, slack, 0, job.items, MOST_STEPS)
+    rule = rule._replace(salt=seed_salt(how.seed))
     progress = np.zeros(WORDS_OF_PROGRESS, np.int64)
     progress[[at.BEST_CUT, at.BEST_EXCESS]] = cut, job.excess
     for share in how.shares:
         if progress[at.IS_FOUND]:
             job = Refinement(level, undo.restore(job.search.part), limits, how)
-        progress[[at.FRUITLESS, at.UNBALANCED, at.IS_DONE]] = 0
+        progress[[at.FRUITLESS, at.UNBALANCED, at.REPAIRS, at.IS_DONE]] = 0
         progress[[at.OWN_TOTAL, at.EXCESS]] = job.own, job.excess
-        rule, in_a_row = rule._replace(share=share), 0
+        rule = rule._replace(share=share, least=-1)
         while progress[at.FRUITLESS] < how.patience and not progress[at.IS_DONE]:
-            if may_move_freely(progress, rule):
-                _move_freely(job, progress, rule, undo)
-                in_a_row = 0
+            is_free = may_move_freely(progress, rule)
+            if not is_free and (progress[at.REPAIRS] >= MOST_WEAK or progress[at.IS_STRONG]):
+                _rebalance_strongly(job, progress, rule, undo)
             else:
-                _repair(job, progress, rule, undo, is_strong=in_a_row >= 2)
-                in_a_row += 1
+                rule = rule if is_free else job.prepare_repair(rule)
+                _run(job, progress, rule, undo)
     return undo.restore(job.search.part), int(progress[at.BEST_CUT]), int(progress[at.BEST_EXCESS])

@@ -8,16 +8,18 @@ import pytest
 import edgewise as ew
 from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
-from edgewise.partitions import balance, facts, ratings, refine
+from edgewise.partitions import eviction, facts, ratings, refine
 from edgewise.partitions import input as inputs
-from edgewise.partitions.balance import cost_step
+from edgewise.partitions.balance import rank_all, ranking_of, rebalance_strongly
 from edgewise.partitions.cluster import cluster
 from edgewise.partitions.contract import contract
+from edgewise.partitions.eviction import cost_step, part_and_key, vertex_of
 from edgewise.partitions.facts import BEST, LINK, OWN, WORDS, new_facts
 from edgewise.partitions.initial import recursive_bisection
+from edgewise.partitions.iteration import AMPLE, LISTED
 from edgewise.partitions.levels import Level, mix, moved, unmix, with_rows
 from edgewise.partitions.presets import Settings
-from edgewise.partitions.progress import WORDS_OF_PROGRESS, Rule
+from edgewise.partitions.progress import IS_FREE, LOOKS_AT_ALL, UNBALANCED, WORDS_OF_PROGRESS, Rule
 from edgewise.partitions.ratings import NO_LABEL, Labels, rate, tables_for
 from edgewise.partitions.refine import Refinement
 from edgewise.partitions.two_hop import match_pairs
@@ -287,7 +289,7 @@ def test_a_rebalance_keeps_the_lists():
     assert job.excess > 0
     for is_strong in (False, False, True):
         move_once(job)
-        balance.rebalance(job, is_strong)
+        rebalance_strongly(job) if is_strong else repair_once(job)
         fresh = new_facts(there)
         rate(None, there, job.labels, tables_for(there, 2), fresh)
         assert job.own == int(ratings_in(fresh)[0].sum())
@@ -319,31 +321,32 @@ def cut_of_rows(level, part):
     return sum(weight for (one, other), weight in edges(level).items() if part[one] == part[other])
 
 
-def test_selection_keeps_all_that_leave(monkeypatch):
-    """The parts after evictions are the same whether the cheap vertices are selected before or not."""
-    level, found = level_of(ew.generate.grid(20, 15)), []
-    for least in (1, 10**9):
-        monkeypatch.setattr(balance, "LEAST_SELECTED", least)
-        job = Refinement(level, (np.arange(300) // 270).astype(np.uint32), np.full(2, 258), Settings())
-        selected = []
-        if least == 1:
-            monkeypatch.setattr(balance, "cheap_ones", noting(balance.cheap_ones, selected))
-        moves = [balance.rebalance(job, is_strong) for is_strong in (False, True)]
-        monkeypatch.undo()
-        found.append((moves, job.search.part.tolist()))
-        assert least > 1 or selected[0] < 270
-    assert found[0] == found[1] and found[0][0][0] == 12
-
-
-def noting(function, counts):
-    """A function that notes how many items its results have."""
-
-    def noted(*arguments):
-        result = function(*arguments)
-        counts.append(len(result))
-        return result
-
-    return noted
+@pytest.mark.parametrize("bits", [1, 4, 11])
+@simulator
+def test_those_that_cost_least_leave(monkeypatch, bits):
+    """The last key that leaves each part is that of a sort, whatever the digits are."""
+    monkeypatch.setattr(eviction, "DIGIT_BITS", bits)
+    level = level_of(ew.generate.grid(20, 15), np.arange(300) % 7 + 1)
+    part = np.minimum(np.arange(300) // 90, 3).astype(np.uint32)
+    loads = np.bincount(part, level.sizes)
+    limits = loads - np.array([40, 1, -200, loads[3] - 2])
+    job = Refinement(
+        with_rows(moved(level, DEVICE)),
+        arrays.move(part, DEVICE),
+        arrays.move(limits, DEVICE),
+        Settings(),
+    )
+    how = ranking_of(job.level, 4, job.items)
+    memory = job.facts, job.aside, job.search, job.connections, job.tables
+    rank_all(job.level, job.labels, memory, job.space, how)
+    listed = arrays.move(job.search.net, "cpu")[: int(job.search.counters[LISTED])]
+    last, (parts, keys) = arrays.move(job.space.last, "cpu"), part_and_key(listed, how)
+    for one in (0, 1, 3):
+        order = np.sort(keys[parts == one])
+        sizes = level.sizes[vertex_of(order, how)]
+        leaving = order[np.cumsum(sizes) - sizes < (loads - limits)[one]]
+        assert (order[order <= last[one]] == leaving).all()
+    assert not (parts == 2).any() and not arrays.move(job.space.bins, "cpu").any()
 
 
 def test_ratings_with_little_memory(monkeypatch):
@@ -400,8 +403,21 @@ def cut_between(level, part):
 
 def move_once(job):
     """One free iteration."""
-    rule = Rule(0, 1, 1000, 0, 0, 250, job.items, 1)
-    assert len(job.move_freely(np.zeros(WORDS_OF_PROGRESS, np.int64), rule)) == 1
+    progress = np.zeros(WORDS_OF_PROGRESS, np.int64)
+    progress[UNBALANCED] = 1
+    assert len(job.run(progress, Rule(0, 1, 1000, 2, AMPLE, 250, job.items, 1))) == 1
+    assert progress[IS_FREE] == 1
+
+
+def repair_once(job):
+    """One weak iteration for the balance; the number of moves."""
+    progress = np.zeros(WORDS_OF_PROGRESS, np.int64)
+    rule = job.prepare_repair(Rule(0, 9, 1000, 0, 0, 250, job.items, 1))
+    ends = job.run(progress, rule).tolist()
+    if progress[LOOKS_AT_ALL]:
+        assert ends == []
+        ends = job.run(progress, rule).tolist()
+    return ends[0]
 
 
 def test_parts_do_not_depend_on_the_type_of_the_weights(monkeypatch):

@@ -5,17 +5,16 @@ import pytest
 
 import edgewise as ew
 from edgewise.device import lanes, launch, loop, regions
-from edgewise.partitions import balance, connections
+from edgewise.partitions import connections
+from edgewise.partitions.balance import rebalance_strongly
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.refine import Refinement
 from edgewise.partitions.two_hop import match_pairs
-from tests.partitions.test_phases import level_of, move_once
+from tests.partitions.test_phases import level_of, move_once, repair_once
 
 pytestmark = pytest.mark.ptx
 #: What only the CPU runs.
 ON_THE_HOST = {
-    "edgewise.partitions.balance._weigh_ranges",
-    "edgewise.partitions.balance._select",
     "edgewise.partitions.cluster_rounds.run_rounds",
     "edgewise.partitions.ratings.rate_by_rows",
     "edgewise.partitions.connections._read_rows",
@@ -49,7 +48,7 @@ def test_compiles_for_gpus(monkeypatch):
     job = Refinement(
         level_of(ew.generate.grid(6, 6)), (np.arange(36) // 30).astype(np.uint32), np.full(2, 20), Settings()
     )
-    moves = balance.rebalance(job, False), balance.rebalance(job, True), move_once(job)
+    moves = repair_once(job), rebalance_strongly(job), move_once(job)
     assert moves[0] > 0
     match_pairs(job.level, 4, np.empty(0, np.uint32), Settings())
     given = job.search.listed, job.level, job.labels, job.connections, job.facts, job.search.counters

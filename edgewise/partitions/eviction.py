@@ -1,0 +1,335 @@
+"""Which vertices leave the parts that are too heavy: those whose move costs least.
+
+The vertices of a heavy part are ordered by the growth of the cut for each unit of weight, in steps of a few
+per cent, then by number, and the first ones leave until the rest is light enough.  An order, rather than
+taking whoever comes first, makes the result the same for any number of threads.
+
+Nothing is sorted for that.  The step and the number of a vertex are one integer, its *key*, and all that
+matters is the largest key that leaves each part.  It is found digit by digit, as by a radix sort: the weights
+are added up by the first digit of their keys, the digit is chosen in which the part becomes light enough, and
+then the next digit among the keys that begin with the chosen one.
+
+Where the border of the parts, the vertices beside another part, has enough vertices that cost less than any
+other vertex, the others are not looked at.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import barrier_wait, device, each_row, fetch_add, fetch_min, load
+from edgewise.device.warps import ballot, inclusive_scan, warp_barrier, warp_size
+from edgewise.partitions.facts import BEST, LINK, OWN, fact
+from edgewise.partitions.iteration import CANDIDATES, LISTED, OPEN, RATED, SHORT, STALE, rate_dirty
+from edgewise.partitions.levels import weight_at
+from edgewise.partitions.ratings import NO_LABEL, Labels
+
+#: Bits of the fraction of a step of the cost, bits of a step, and their number.
+FRACTION_BITS, STEP_BITS = 3, 10
+STEPS = 1 << STEP_BITS
+#: Most bits of a digit, and most bins of all parts together.
+DIGIT_BITS, MOST_BINS = 11, 1 << 20
+
+
+@device
+def cost_step(gain, size):
+    """Number of the step that the growth of the cut for each unit of weight is in, from 0 to 1023."""
+    amount, exponent = abs(gain) * 256 // size, np.int64(0)
+    while amount >> exponent >= 2 << FRACTION_BITS:
+        exponent += 1
+    step = min((exponent << FRACTION_BITS) + (amount >> exponent), np.int64(511))
+    return 511 - step if gain > 0 else 512 + step
+
+
+class Ranking(NamedTuple):
+    """How vertices that might leave their parts are listed.
+
+    Attributes
+    ----------
+    is_strong : int
+        1 in a strong iteration.
+    border : int
+        Number of vertices of the border to look at; -1 for all vertices instead.
+    least : int
+        Largest step of the cost of a vertex that is listed.
+    items : int
+        Items that a worker looks at before it claims places in a list.
+    vertex_bits, digit_bits : int
+        Bits of the number of a vertex, and of a digit of the keys.
+    salt : int
+        Of the random numbers by which vertices choose parts that no edge leads to.
+    """
+
+    is_strong: int
+    border: int
+    least: int
+    items: int
+    vertex_bits: int
+    digit_bits: int
+    salt: int
+
+
+class Room(NamedTuple):
+    """The free room of the parts, and what leaves them.
+
+    Attributes
+    ----------
+    room : (k,) int64 array
+        For vertices of other parts; 0 in a part that is nearly full.
+    open_parts : (k,) int64 array
+        The parts with room.
+    cheap : (k,) int64 array
+        Weight of the listed vertices of each part.
+    left : (k,) int64 array
+        Weight that has to leave each part with keys that begin with ``last``.
+    last : (k,) int64 array
+        The largest key that leaves each part, or its first digits.
+    bins : (k << digit_bits,) int64 array
+        Weights of each part by the next digit; 0 between two digits.
+    """
+
+    room: Any
+    open_parts: Any
+    cheap: Any
+    left: Any
+    last: Any
+    bins: Any
+
+
+@device
+def _open(one, search, is_strong, space):
+    """Find the room of a part for vertices of other parts: none if it is nearly full."""
+    limit, weight = search.limits[one], search.loads[one]
+    space.left[one] = max(np.int64(0), weight - limit)
+    if is_strong == 0:
+        limit = max(limit - limit // 100, limit - 100)
+    space.room[one] = max(np.int64(0), limit - weight)
+    space.cheap[one] = space.last[one] = 0
+
+
+@device
+def _list_open(search, space):
+    """List the parts with room."""
+    found = 0
+    for one in range(len(search.limits)):
+        if space.room[one] > 0:
+            space.open_parts[found] = one
+            found += 1
+    search.counters[OPEN] = found
+
+
+@device
+def _may_leave(vertex, level, search):
+    """Whether a vertex is in a heavy part, and not much heavier than what has to leave."""
+    one = np.int64(search.part[vertex])
+    above = search.loads[one] - search.limits[one]
+    return above > 0 and 2 * level.sizes[vertex] < 3 * (above + search.limits[one] // 32 + 1)
+
+
+@device
+def _list_candidates(first, end, level, search, is_border):
+    """List those of a span of the border, or of all vertices, that may leave their parts."""
+    found = np.int64(0)
+    for item in range(first, end):
+        vertex = np.int64(search.border[item]) if is_border else np.int64(item)
+        found += _may_leave(vertex, level, search)
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, CANDIDATES, found)
+    for item in range(first, end):
+        vertex = np.int64(search.border[item]) if is_border else np.int64(item)
+        if _may_leave(vertex, level, search):
+            search.listed[slot] = vertex
+            slot += 1
+
+
+@device
+def _is_stale(vertex, level, facts, room):
+    """Whether the strongest part of a vertex has no room for it."""
+    best = fact(facts, vertex, BEST)
+    return best != NO_LABEL and room[best] < level.sizes[vertex]
+
+
+@device
+def _find_stale(first, end, level, search, facts, room):
+    """List those of a span for whom another part has to be found."""
+    found = np.int64(0)
+    for item in range(first, end):
+        found += _is_stale(search.listed[item], level, facts, room)
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, STALE, found)
+    for item in range(first, end):
+        if _is_stale(search.listed[item], level, facts, room):
+            search.dirty[slot] = search.listed[item]
+            slot += 1
+
+
+@device
+def strongest_with_room(vertex, level, ratings, room):
+    """The strongest part with room for a vertex, or ``NO_LABEL``, and the total to that.
+
+    ``ratings`` are the facts among all parts, and those among parts with room of the vertices that need them.
+    """
+    facts, aside = ratings
+    if _is_stale(vertex, level, facts, room):
+        return fact(aside, vertex, BEST), fact(aside, vertex, LINK)
+    return fact(facts, vertex, BEST), fact(facts, vertex, LINK)
+
+
+@device
+def _step_of(vertex, level, ratings, room, is_strong):
+    """Step of the cost that a vertex causes if it leaves."""
+    gain = -fact(ratings[0], vertex, OWN)
+    if is_strong == 0:
+        gain += strongest_with_room(vertex, level, ratings, room)[1]
+    return cost_step(gain, level.sizes[vertex])
+
+
+@device
+def _list_keys(first, end, level, search, ratings, space, how):
+    """List the parts and keys of those of a span that cost little enough."""
+    found = np.int64(0)
+    for item in range(first, end):
+        found += _step_of(search.listed[item], level, ratings, space.room, how.is_strong) <= how.least
+    if found == 0:
+        return
+    slot = fetch_add(search.counters, LISTED, found)
+    for item in range(first, end):
+        vertex = np.int64(search.listed[item])
+        part = np.int64(search.part[vertex])
+        step = _step_of(vertex, level, ratings, space.room, how.is_strong)
+        if step <= how.least:
+            search.net[slot] = ((part << STEP_BITS | step) << how.vertex_bits) | vertex
+            fetch_add(space.cheap, part, level.sizes[vertex])
+            slot += 1
+
+
+@device
+def rank(worker, level, state, memory, space, how):
+    """List the vertices that might leave by their parts and keys, which take the memory of ``net``.
+
+    ``memory`` are the facts, those among parts with room only, the search, the connections and the tables.
+    """
+    facts, aside, search, connections, tables = memory
+    items, k = how.items, len(search.limits)
+    for one in range(worker.id, k, worker.count):
+        _open(one, search, how.is_strong, space)
+    barrier_wait(worker)
+    if worker.id == 0:
+        _list_open(search, space)
+    count = how.border if how.border >= 0 else len(level.sizes)
+    for first in range(worker.id * items, count, worker.count * items):
+        _list_candidates(first, min(first + items, count), level, search, how.border >= 0)
+    barrier_wait(worker)
+    count = load(search.counters, CANDIDATES)
+    if how.is_strong == 0:
+        for first in range(worker.id * items, count, worker.count * items):
+            _find_stale(first, min(first + items, count), level, search, facts, space.room)
+        barrier_wait(worker)
+        open_state = Labels(state.labels, space.room, state.groups, state.salt, state.shift)
+        count_stale = load(search.counters, STALE)
+        rate_dirty(worker, count_stale, level, open_state, (aside, search, connections, tables))
+        barrier_wait(worker)
+    for first in range(worker.id * items, count, worker.count * items):
+        _list_keys(first, min(first + items, count), level, search, (facts, aside), space, how)
+    barrier_wait(worker)
+    if worker.id == 0:
+        search.counters[RATED] = 0
+    for one in range(worker.id, k, worker.count):
+        if load(space.cheap, one) < space.left[one]:
+            fetch_add(search.counters, SHORT, 1)
+
+
+@device
+def part_and_key(listed, how):
+    """The part of a listed vertex, and its key."""
+    bits = STEP_BITS + how.vertex_bits
+    return listed >> bits, listed & ((np.int64(1) << bits) - 1)
+
+
+@device
+def vertex_of(listed, how):
+    """The number of a listed vertex."""
+    return listed & ((np.int64(1) << how.vertex_bits) - 1)
+
+
+@device
+def leaves(listed, space, how):
+    """Whether a listed vertex leaves, once the last key of its part is known."""
+    part, key = part_and_key(listed, how)
+    return key <= space.last[part]
+
+
+@device
+def _choose_digit(one, lane, lanes, width, space, how):
+    """Choose the next digit of the last key of a heavy part, and clear its bins; lanes share the bins."""
+    left = load(space.left, one)
+    warp_barrier()
+    if left == 0:
+        return
+    share = max(np.int64(1), (np.int64(1) << width) // lanes)
+    first = (one << how.digit_bits) + lane * share
+    end = first + share if lane * share < np.int64(1) << width else first
+    total = np.int64(0)
+    for place in range(first, end):
+        total += load(space.bins, place)
+    before = inclusive_scan(total, lane) - total
+    is_here = before < left and left <= before + total
+    is_nowhere = ballot(is_here) == 0
+    digit, found = np.int64(-1), before
+    for place in range(first, end):
+        weight = space.bins[place]
+        space.bins[place] = 0
+        if is_here and digit < 0:
+            if left <= found + weight:
+                digit = place - (one << how.digit_bits)
+            else:
+                found += weight
+    if is_nowhere and lane == 0:  # all leave
+        digit, found = (np.int64(1) << width) - 1, np.int64(0)
+    if digit >= 0:
+        space.last[one] = space.last[one] << width | digit
+        space.left[one] = left - found
+
+
+@device
+def find_last(worker, level, search, space, how):
+    """Find the last key that leaves each heavy part."""
+    lanes, items, count = warp_size(), how.items, load(search.counters, LISTED)
+    position = np.int64(STEP_BITS + how.vertex_bits)
+    while position > 0:
+        width = min(position, np.int64(how.digit_bits))
+        for first in range(worker.id * items, count, worker.count * items):
+            for item in range(first, min(first + items, count)):
+                part, key = part_and_key(search.net[item], how)
+                if key >> position == space.last[part]:
+                    digit = (key >> (position - width)) & ((np.int64(1) << width) - 1)
+                    size = level.sizes[vertex_of(search.net[item], how)]
+                    fetch_add(space.bins, (part << how.digit_bits) + digit, size)
+        barrier_wait(worker)
+        for one in range(worker.id // lanes, len(search.limits), worker.count // lanes):
+            _choose_digit(one, worker.id % lanes, lanes, width, space, how)
+        barrier_wait(worker)
+        position -= width
+
+
+def digit_bits_of(k):
+    """Bits of a digit, with which the bins of ``k`` parts are not too many."""
+    return max(1, min(DIGIT_BITS, (MOST_BINS // k).bit_length() - 1))
+
+
+@each_row
+def find_least_step(vertex, lane, lanes, level, least):
+    """Find the least step of the cost of a vertex that loses all of its edges."""
+    total, end = np.int64(0), level.offsets[vertex + 1]
+    if len(level.weights) == 0:
+        total = end - level.offsets[vertex] if lane == lanes - 1 else total
+    else:
+        for entry in range(level.offsets[vertex] + lane, end, lanes):
+            total += weight_at(level, entry)
+        total = inclusive_scan(total, lane)
+    if lane == lanes - 1 and total > 0:
+        step = cost_step(-total, level.sizes[vertex])
+        if step < load(least, 0):
+            fetch_min(least, 0, step)
