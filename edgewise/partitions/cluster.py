@@ -26,7 +26,8 @@ from edgewise.device import arrays, each, fetch_add
 from edgewise.partitions.cluster_rounds import Moves, is_crowded, join, request, run_on_cpu, want
 from edgewise.partitions.facts import BEST, LINK, OWN, fact, new_facts
 from edgewise.partitions.levels import mix, salt_of
-from edgewise.partitions.ratings import NO_LABEL, Labels, rate
+from edgewise.partitions.rate import rate
+from edgewise.partitions.ratings import NO_LABEL, Labels
 
 #: Share of clusters of a single vertex from which on those are joined by two hops.
 MANY_SINGLE = 0.4

@@ -109,7 +109,7 @@ def connections_of(level, state, k):
 
 
 def read_connections(chosen, level, state, connections, facts):
-    """As :func:`~edgewise.partitions.ratings.rate`, from the totals."""
+    """As :func:`~edgewise.partitions.rate.rate`, from the totals."""
     where = arrays.device_of(level.offsets)
     count = len(level.sizes) if chosen is None else len(chosen)
     chosen = arrays.empty(0, np.int64, where) if chosen is None else chosen

@@ -6,8 +6,9 @@ has a total for each label, which is 0 between rows.  It adds up a row in one lo
 total in another, which clears them; neither has a branch that depends on the labels, since a branch that is
 predicted wrongly takes longer than several entries.  Where there are so many labels that these totals would
 need too much memory, a worker adds up a row in a small hash table.  On a GPU there is such a table for each
-row, of two slots for each of its entries.  A thread adds up a short row.  Each entry of a long row is added
-by a thread of its own, so that a row of a million entries takes no longer than many short ones.
+row, of two slots for each of its entries.  A thread adds up a short row, or the lanes of a warp without any
+table (:mod:`~edgewise.partitions.gpu_ratings`).  Each entry of a long row is added by a thread of its own, so
+that a row of a million entries takes no longer than many short ones.
 
 All find the same: the label of the largest total, and among equal ones that of the largest random number,
 which is a permutation of the labels.  A total and that number are one word of 64 bits, so that the entries of
@@ -23,15 +24,13 @@ from edgewise.device import (
     arrays,
     cas,
     device,
-    each,
     fetch_add,
     fetch_max,
     load,
     parallel_region,
-    regions,
     threads,
 )
-from edgewise.device.shares import new_shares, next_chunk
+from edgewise.device.shares import next_chunk
 from edgewise.device.target import inlined
 from edgewise.partitions.facts import note_rating
 from edgewise.partitions.levels import mix, unmix, weight_at
@@ -240,32 +239,6 @@ def rate_by_rows(worker, count, chosen, level, state, memory, shares, growth_of_
     fetch_add(growth_of_own, 0, growth)
 
 
-@each
-def _rate_short(item, chosen, level, state, tables, facts, growth_of_own):
-    """Rate a short row on a GPU."""
-    row = row_of(item, chosen)
-    if level.offsets[row + 1] - level.offsets[row] > SHORT_ROW:
-        return
-    own, best, link = rate_row(row, level, state, tables, 2 * level.offsets[row])
-    growth = note_rating(facts, row, own, best, link)
-    if growth != 0:
-        fetch_add(growth_of_own, 0, growth)
-
-
-@each
-def _mark(item, chosen, level, tables):
-    row = row_of(item, chosen)
-    tables.marks[row] = level.offsets[row + 1] - level.offsets[row] > SHORT_ROW
-    tables.offers[row] = -1
-
-
-@each
-def _clear_entry(entry, level, tables):
-    if tables.marks[level.rows[entry]] != 0:
-        tables.keys[2 * entry] = tables.keys[2 * entry + 1] = NO_LABEL
-        tables.sums[2 * entry] = tables.sums[2 * entry + 1] = 0
-
-
 @device
 def claim_slot(keys, base, slots, label):
     """Slot of a label in a row's table, which is entered if it is not there; others do the same."""
@@ -308,13 +281,6 @@ def add_to_table(row, entry, level, state, tables):
             fetch_max(tables.offers, row, offered)
 
 
-@each
-def _add_entry(entry, level, state, tables):
-    row = np.int64(level.rows[entry])
-    if tables.marks[row] != 0:
-        add_to_table(row, entry, level, state, tables)
-
-
 @device
 def total_of(row, label, level, tables):
     """Total from a row to a label on a GPU, once all entries are added."""
@@ -343,18 +309,6 @@ def strongest_in_table(row, level, state, tables):
         best = unmix(word & 0xFFFFFFFF, state.salt)
         link = total_of(row, best, level, tables)
     return total_of(row, np.int64(state.labels[row]), level, tables), best, link
-
-
-@each
-def _read_row(item, chosen, level, state, tables, facts, growth_of_own):
-    row = row_of(item, chosen)
-    if tables.marks[row] == 0:
-        return
-    own, best, link = strongest_in_table(row, level, state, tables)
-    growth = note_rating(facts, row, own, best, link)
-    if growth != 0:
-        fetch_add(growth_of_own, 0, growth)
-    tables.marks[row] = 0
 
 
 def tables_for(level, n_labels):
@@ -389,28 +343,3 @@ def no_tables(where):
 
 def _no_marks(where):
     return arrays.empty(0, np.int64, where), arrays.empty(0, np.int32, where)
-
-
-def rate(chosen, level, state, tables, facts):
-    """Rate vertices; return the growth of the totals to their own labels.
-
-    ``chosen`` is an index array without repetitions, or ``None`` for all vertices.
-    """
-    where = arrays.device_of(level.offsets)
-    count = len(level.sizes) if chosen is None else len(chosen)
-    chosen = arrays.empty(0, np.int64, where) if chosen is None else chosen
-    growth = arrays.zeros(1, np.int64, where)
-    if count == 0:
-        return 0
-    if where == "cpu":
-        n_workers = min(regions.workers(), -(-count // CHUNK))
-        memory, shares = (tables, facts), new_shares(n_workers)
-        rate_by_rows.with_workers(n_workers, count, chosen, level, state, memory, shares, growth)
-    else:
-        _rate_short(count, chosen, level, state, tables, facts, growth)
-        if tables.longest > SHORT_ROW:
-            _mark(count, chosen, level, tables)
-            _clear_entry(len(level.neighbours), level, tables)
-            _add_entry(len(level.neighbours), level, state, tables)
-            _read_row(count, chosen, level, state, tables, facts, growth)
-    return int(growth[0])

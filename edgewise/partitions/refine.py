@@ -59,7 +59,8 @@ from edgewise.partitions.progress import (
     compare,
     may_move_freely,
 )
-from edgewise.partitions.ratings import Labels, no_tables, rate, row_of, tables_for
+from edgewise.partitions.rate import rate
+from edgewise.partitions.ratings import Labels, no_tables, row_of, tables_for
 
 #: Entries of a row that are as much work as what else is done for a vertex.
 LONG_ROW = 32

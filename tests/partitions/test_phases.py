@@ -20,7 +20,8 @@ from edgewise.partitions.iteration import AMPLE, LISTED
 from edgewise.partitions.levels import Level, mix, moved, unmix, with_rows
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.progress import IS_FREE, LOOKS_AT_ALL, UNBALANCED, WORDS_OF_PROGRESS, Rule
-from edgewise.partitions.ratings import NO_LABEL, Labels, rate, tables_for
+from edgewise.partitions.rate import rate
+from edgewise.partitions.ratings import NO_LABEL, Labels, tables_for
 from edgewise.partitions.refine import Refinement
 from edgewise.partitions.two_hop import match_pairs
 from tests import jitter
@@ -46,6 +47,12 @@ def hubs():
     return level_of(graph, np.arange(16) % 3 + 1)
 
 
+def dense():
+    """Rows of many lengths up to 50, some longer than a warp is wide."""
+    graph = ew.generate.rmat(6, edge_factor=24, probabilities=(0.3, 0.25, 0.25, 0.2), seed=1).simplified()
+    return level_of(ew.generate.with_weights(graph, 1, 9, seed=2), np.arange(64) % 3 + 1)
+
+
 def wheel():
     """A ring of 75 vertices and a hub, whose row is a long one on a GPU."""
     ring = np.arange(75)
@@ -60,7 +67,7 @@ def edges(level):
     return dict(zip(zip(rows, level.neighbours.tolist()), weights))
 
 
-@pytest.mark.parametrize("make", [hubs, wheel])
+@pytest.mark.parametrize("make", [hubs, dense, wheel])
 @simulator
 def test_ratings(make):
     level, draw = make(), np.random.default_rng(5)

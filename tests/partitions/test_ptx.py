@@ -5,7 +5,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.device import lanes, launch, loop, regions
-from edgewise.partitions import connections
+from edgewise.partitions import connections, gpu_ratings
 from edgewise.partitions.balance import rebalance_strongly
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.refine import Refinement
@@ -53,8 +53,12 @@ def test_compiles_for_gpus(monkeypatch):
     match_pairs(job.level, 4, np.empty(0, np.uint32), Settings())
     given = job.search.listed, job.level, job.labels, job.connections, job.facts, job.search.counters
     seen["_read_row"] = connections._read_row.cuda, given
+    growth = np.zeros(1, np.int64)
+    rows, barrier = (36, job.search.listed), np.zeros(regions.BARRIER, np.int32)
+    given = barrier, rows, job.level, job.labels, job.facts, 8, growth
+    seen["rate_in_warps"] = gpu_ratings.rate_in_warps.cuda, given
     assert len(seen) > 12
     for name, (kernel, arguments) in seen.items():
-        if "edgewise.partitions" in name or name == "_read_row":
+        if "edgewise.partitions" in name or name in ("_read_row", "rate_in_warps"):
             text = kernel.ptx(tuple(map(launch.kind_of, arguments)), (9, 0))
             assert launch.entry_name(text), name
