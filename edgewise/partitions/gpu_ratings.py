@@ -11,9 +11,9 @@ own.
 
 import numpy as np
 
-from edgewise.device import each, fetch_add, parallel_region
+from edgewise.device import device, each, fetch_add, parallel_region
 from edgewise.device.target import SIMULATED
-from edgewise.device.warps import ballot, inclusive_scan, popcount, shuffle, warp_size
+from edgewise.device.warps import ballot, inclusive_scan, match, popcount, shuffle, warp_size
 from edgewise.partitions.facts import note_rating
 from edgewise.partitions.levels import mix, weight_at
 from edgewise.partitions.ratings import (
@@ -35,6 +35,16 @@ def width_for(level):
     return 1 if SIMULATED else next((width for width in WIDTHS if width >= wanted), WIDTHS[-1])
 
 
+@device
+def _longest(entries, width, lane):
+    """The largest number of entries of the rows of a warp; each has ``width`` lanes."""
+    distance = np.int64(width)
+    while distance < warp_size():
+        entries = max(entries, shuffle(entries, lane ^ distance))
+        distance *= 2
+    return entries
+
+
 @parallel_region
 def rate_in_warps(worker, rows, level, state, facts, width, growth_of_own):
     """Rate those rows that have at most as many entries as the lanes for each.
@@ -46,20 +56,27 @@ def rate_in_warps(worker, rows, level, state, facts, width, growth_of_own):
     lane, growth = worker.id % lanes, np.int64(0)
     place, rows_each = lane % width, lanes // width
     base, warps = lane - place, worker.count // lanes
+    mask = ((np.int64(1) << width) - 1) << base
     for first in range(worker.id // lanes * rows_each, count, warps * rows_each):
         item = first + lane // width
         row = row_of(min(item, count - 1), chosen)
         start, end = level.offsets[row], level.offsets[row + 1]
         is_rated = item < count and end - start <= width
-        mine, label, weight = np.int64(state.labels[row]), np.int64(NO_LABEL), np.int64(0)
+        mine, label = np.int64(state.labels[row]), np.int64(NO_LABEL)
+        weight = level.weights.dtype.type(0)
         if is_rated and start + place < end:
             neighbour = level.neighbours[start + place]
             if len(state.groups) == 0 or state.groups[neighbour] == state.groups[row]:
-                label, weight = np.int64(state.labels[neighbour]), weight_at(level, start + place)
+                label = np.int64(state.labels[neighbour])
+                weight = level.weights.dtype.type(weight_at(level, start + place))
+        code = np.int32(label)  # labels differ in their lower 32 bits
         total = np.int64(0)
-        for other in range(width):
-            its_label, its_weight = shuffle(label, base + other), shuffle(weight, base + other)
-            total += its_weight if its_label == label else np.int64(0)
+        if len(level.weights) == 0:
+            total += popcount(match(code) & mask)
+        else:
+            for other in range(_longest(end - start if is_rated else np.int64(0), width, lane)):
+                its_weight = shuffle(weight, base + other)
+                total += its_weight if shuffle(code, base + other) == code else 0
         own, word = (total if label == mine else np.int64(0)), np.int64(-1)
         if label != NO_LABEL and label != mine and state.room[label] >= level.sizes[row]:
             word = ((total >> state.shift) << 32) | mix(label, state.salt)
@@ -68,8 +85,8 @@ def rate_in_warps(worker, rows, level, state, facts, width, growth_of_own):
             own = max(own, shuffle(own, lane ^ distance))
             most = max(most, shuffle(most, lane ^ distance))
             distance //= 2
-        holders = (ballot(word >= 0 and word == most) >> base) & ((np.int64(1) << width) - 1)
-        holder = base + popcount((holders & -holders) - 1) if holders != 0 else base
+        holders = ballot(word >= 0 and word == most) & mask
+        holder = popcount((holders & -holders) - 1) if holders != 0 else base
         best, link = shuffle(label, holder), shuffle(total, holder)
         if is_rated and place == 0:
             best = best if most >= 0 else np.int64(NO_LABEL)
