@@ -4,7 +4,7 @@ A *warp* has ``warp_size()`` lanes that exchange values from register to registe
 interpreter a worker is a warp of one lane and a block of one worker; in the simulator a warp has one lane.
 
 All lanes of a warp must call an exchange together, and all workers of a block :func:`block_barrier`.  Any
-worker may call :func:`warp_aggregated_add`.
+worker may call :func:`warp_aggregated_add` and :func:`claim`.
 """
 
 import numpy as np
@@ -118,6 +118,15 @@ def warp_aggregated_add(counter, index):
     return fetch_add(counter, index, 1)
 
 
+@on_cpu
+def claim(counter, index, places):
+    """Add a number of places, 0 or more, to ``counter[index]`` and return the previous value.
+
+    The lanes that call this together are served by one atomic operation, so they must name the same counter.
+    """
+    return fetch_add(counter, index, places)
+
+
 def block_size():
     """Number of workers of a block."""
     return _block().size() if SIMULATED else 1
@@ -205,6 +214,24 @@ def _register_warps():
             first = types.int32(0)
             if before == 0:
                 first = types.int32(fetch_add(counter, index, cuda.popc(mask)))
+            return cuda.shfl_sync(mask, first, cuda.ffs(mask) - 1) + before
+
+        return take
+
+    @overload_on_cuda(claim)
+    def claim_on_cuda(counter, index, places):
+        def take(counter, index, places):
+            mask = cuda.activemask()
+            below, bit, rest = mask & cuda.lanemask_lt(), types.int64(0), types.int64(places)
+            before, total, first = types.int64(0), types.int64(0), types.int64(0)
+            while cuda.any_sync(mask, rest != 0):
+                chosen = cuda.ballot_sync(mask, rest & 1 != 0)
+                before += types.int64(cuda.popc(chosen & below)) << bit
+                total += types.int64(cuda.popc(chosen)) << bit
+                rest >>= 1
+                bit += 1
+            if below == 0:
+                first = types.int64(fetch_add(counter, index, total))
             return cuda.shfl_sync(mask, first, cuda.ffs(mask) - 1) + before
 
         return take

@@ -10,8 +10,8 @@ Reference: Gilbert et al. 2024, as in :mod:`~edgewise.partitions.refine`.
 
 import numpy as np
 
-from edgewise.device import arrays, barrier_wait, device, fetch_add, load, parallel_region
-from edgewise.device.warps import WARP_WIDTH
+from edgewise.device import arrays, barrier_wait, device, load, parallel_region
+from edgewise.device.warps import WARP_WIDTH, claim
 from edgewise.partitions.eviction import (
     STEPS,
     Ranking,
@@ -25,9 +25,9 @@ from edgewise.partitions.eviction import (
     strongest_with_room,
     vertex_of,
 )
-from edgewise.partitions.iteration import LISTED, MOVED, OPEN, SHORT, in_spans, transfer, workers_for
 from edgewise.partitions.levels import mix
 from edgewise.partitions.ratings import NO_LABEL
+from edgewise.partitions.search import LISTED, MOVED, OPEN, SHORT, in_spans, transfer, workers_for
 
 #: Vertices of the border, most of them in light parts, that are as much work as one that is moved.
 LOOKS = 8
@@ -50,7 +50,7 @@ def _evict(span, level, ratings, search, space, how, turn):
         found += leaves(search.net[item], space, how)
     if found == 0:
         return
-    slot = turn.base + fetch_add(search.counters, MOVED, found)
+    slot = turn.base + claim(search.counters, MOVED, found)
     for item in range(first, end):
         if leaves(search.net[item], space, how):
             vertex = vertex_of(search.net[item], how)
@@ -95,7 +95,7 @@ def _deal_out(span, items, count, vertices, targets, search):
         found += targets[item] != np.int64(search.part[vertices[item]])
     if found == 0:
         return
-    slot = fetch_add(search.counters, MOVED, found)
+    slot = claim(search.counters, MOVED, found)
     for item in range(first, end):
         if targets[item] != np.int64(search.part[vertices[item]]):
             transfer(slot, vertices[item], targets[item], search)

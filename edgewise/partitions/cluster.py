@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, each, fetch_add
+from edgewise.device.warps import warp_aggregated_add
 from edgewise.partitions.cluster_rounds import Moves, is_crowded, join, request, run_on_cpu, want
 from edgewise.partitions.facts import BEST, LINK, OWN, fact, new_facts
 from edgewise.partitions.levels import mix, salt_of
@@ -54,14 +55,12 @@ class Waiting(NamedTuple):
 
 
 @each
-def _draw_sub_round(vertex, salt, sub_rounds, drawn):
-    drawn[vertex] = mix(vertex, salt) % sub_rounds
-
-
-def sub_rounds_of(drawn, count):
-    """The vertices of each sub-round, by the numbers that are drawn: index arrays."""
-    xp, where = arrays.namespace(drawn), arrays.device_of(drawn)
-    return [arrays.move(xp.flatnonzero(drawn == one), where) for one in range(count)]
+def _list_sub_rounds(vertex, draw, sub_rounds, listed, counts):
+    """List a vertex with those of the sub-round that it draws, in any order."""
+    drawn = mix(vertex, draw) % sub_rounds
+    for one in range(sub_rounds):
+        if one == drawn:
+            listed[one * (len(listed) // sub_rounds) + warp_aggregated_add(counts, one)] = vertex
 
 
 @each
@@ -174,11 +173,13 @@ def cluster(level, tables, limit, groups, how):
     if where == "cpu":
         run_on_cpu(level, limit, state, tables, moves, (draws, salts, how.sub_rounds))
     else:
-        drawn = arrays.empty(n, np.int64, where)
+        listed = arrays.empty(how.sub_rounds * n, np.int64, where)
         for draw, salt in zip(draws, salts):
-            _draw_sub_round(n, draw, how.sub_rounds, drawn)
+            counts = arrays.zeros(how.sub_rounds, np.int64, where)
+            _list_sub_rounds(n, draw, how.sub_rounds, listed, counts)
             state = state._replace(salt=salt)
-            for chosen in sub_rounds_of(drawn, how.sub_rounds):
+            for one, count in enumerate(counts.tolist()):
+                chosen = listed[one * n : one * n + count]
                 rate(chosen, level, state, tables, facts)
                 _move(chosen, level, limit, state, (facts, moves, waiting))
     is_single = arrays.empty(n, np.bool_, where)

@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import barrier_wait, device, each_row, fetch_add, fetch_min, load
-from edgewise.device.warps import ballot, inclusive_scan, warp_barrier, warp_size
+from edgewise.device.warps import ballot, claim, inclusive_scan, warp_barrier, warp_size
 from edgewise.partitions.facts import BEST, LINK, OWN, fact
-from edgewise.partitions.iteration import CANDIDATES, LISTED, OPEN, RATED, SHORT, STALE, rate_dirty
+from edgewise.partitions.iteration import rate_dirty
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.ratings import NO_LABEL, Labels
+from edgewise.partitions.search import CANDIDATES, LISTED, OPEN, RATED, SHORT, STALE
 
 #: Bits of the fraction of a step of the cost, bits of a step, and their number.
 FRACTION_BITS, STEP_BITS = 3, 10
@@ -135,7 +136,7 @@ def _list_candidates(first, end, level, search, is_border):
         found += _may_leave(vertex, level, search)
     if found == 0:
         return
-    slot = fetch_add(search.counters, CANDIDATES, found)
+    slot = claim(search.counters, CANDIDATES, found)
     for item in range(first, end):
         vertex = np.int64(search.border[item]) if is_border else np.int64(item)
         if _may_leave(vertex, level, search):
@@ -158,7 +159,7 @@ def _find_stale(first, end, level, search, facts, room):
         found += _is_stale(search.listed[item], level, facts, room)
     if found == 0:
         return
-    slot = fetch_add(search.counters, STALE, found)
+    slot = claim(search.counters, STALE, found)
     for item in range(first, end):
         if _is_stale(search.listed[item], level, facts, room):
             search.dirty[slot] = search.listed[item]
@@ -194,7 +195,7 @@ def _list_keys(first, end, level, search, ratings, space, how):
         found += _step_of(search.listed[item], level, ratings, space.room, how.is_strong) <= how.least
     if found == 0:
         return
-    slot = fetch_add(search.counters, LISTED, found)
+    slot = claim(search.counters, LISTED, found)
     for item in range(first, end):
         vertex = np.int64(search.listed[item])
         part = np.int64(search.part[vertex])

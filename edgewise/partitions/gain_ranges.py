@@ -31,9 +31,9 @@ import numpy as np
 
 from edgewise.device import arrays, cas, device, each, fetch_add, fetch_max, load
 from edgewise.partitions.facts import BEST, LINK, MOVED_IN, OWN, WORDS, fact, note
-from edgewise.partitions.iteration import CANDIDATES, LISTED, MOVED, transfer
 from edgewise.partitions.ratings import NO_LABEL
 from edgewise.partitions.refine import Refinement
+from edgewise.partitions.search import CANDIDATES, LISTED, MOVED, transfer
 from edgewise.transactions import TransactionalMemory, is_active, read, write
 
 #: State of a vertex in an iteration, in the lowest bits of its word, below its part.

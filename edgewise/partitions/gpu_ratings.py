@@ -1,19 +1,16 @@
-"""Ratings of many rows on a GPU: by lanes of a warp, by a thread, or by a thread for each entry.
+"""Ratings of many rows on a GPU: by a thread, or by a thread for each entry.
 
-Some lanes of a warp rate a short row, without a table.  Each lane has one entry of the row.  It receives the
-labels and the weights of the other entries from their lanes, and adds up those with its own label.  Nothing
-is written to memory but the result, where a table of the row would be cleared, filled and read.  Several
-short rows share a warp.
-
-A thread rates a longer row in a table, and each entry of a long row is added to the table by a thread of its
-own.
+A thread rates a short row.  It lists the labels of the row and the total to each in the shared memory of its
+block, where it has a column of its own, so that the threads of a warp use different banks.  A table in the
+memory of the GPU would be cleared, filled and read in many small accesses, and takes several times as long.
+Rows that are longer than a column have such a table, and each entry of a long row is added to it by a thread
+of its own.
 """
 
 import numpy as np
 
-from edgewise.device import device, each, fetch_add, parallel_region
-from edgewise.device.target import SIMULATED
-from edgewise.device.warps import ballot, inclusive_scan, match, popcount, shuffle, warp_size
+from edgewise.device import each, fetch_add, parallel_region
+from edgewise.device.warps import block_size, inclusive_scan, warp_size
 from edgewise.partitions.facts import note_rating
 from edgewise.partitions.levels import mix, weight_at
 from edgewise.partitions.ratings import (
@@ -25,84 +22,65 @@ from edgewise.partitions.ratings import (
     strongest_in_table,
 )
 
-#: Numbers of lanes for a row, and how many there should be for each entry of an average row.
-WIDTHS, SPARE = (8, 16, 32), 1.3
+#: Threads of a block, and entries of a row for whose labels and totals a column has room.
+THREADS, IN_COLUMN = 128, 32
+#: The label of an entry that does not count, in a column.
+NO_ENTRY = 0xFFFFFFFF
 
 
-def width_for(level):
-    """Number of lanes for a row of a level; the simulator's warps have one."""
-    wanted = SPARE * len(level.neighbours) / max(len(level.sizes), 1)
-    return 1 if SIMULATED else next((width for width in WIDTHS if width >= wanted), WIDTHS[-1])
-
-
-@device
-def _longest(entries, width, lane):
-    """The largest number of entries of the rows of a warp; each has ``width`` lanes."""
-    distance = np.int64(width)
-    while distance < warp_size():
-        entries = max(entries, shuffle(entries, lane ^ distance))
-        distance *= 2
-    return entries
-
-
-@parallel_region
-def rate_in_warps(worker, rows, level, state, facts, width, growth_of_own):
-    """Rate those rows that have at most as many entries as the lanes for each.
+@parallel_region.by(threads=THREADS, shared_words=2 * IN_COLUMN * THREADS, shared_type=np.uint32)
+def rate_in_columns(worker, rows, level, state, facts, growth_of_own):
+    """Rate those rows that fit into a column; weights have 32 bits.
 
     ``rows`` are their number and the array of the chosen ones, as for
     :func:`~edgewise.partitions.ratings.row_of`.
     """
-    (count, chosen), lanes = rows, warp_size()
-    lane, growth = worker.id % lanes, np.int64(0)
-    place, rows_each = lane % width, lanes // width
-    base, warps = lane - place, worker.count // lanes
-    mask = ((np.int64(1) << width) - 1) << base
-    for first in range(worker.id // lanes * rows_each, count, warps * rows_each):
-        item = first + lane // width
-        row = row_of(min(item, count - 1), chosen)
-        start, end = level.offsets[row], level.offsets[row + 1]
-        is_rated = item < count and end - start <= width
-        mine, label = np.int64(state.labels[row]), np.int64(NO_LABEL)
-        weight = level.weights.dtype.type(0)
-        if is_rated and start + place < end:
-            neighbour = level.neighbours[start + place]
+    (count, chosen), size, column = rows, block_size(), worker.shared
+    thread, lane, growth = worker.id % size, worker.id % warp_size(), np.int64(0)
+    totals = IN_COLUMN * size
+    for item in range(worker.id, count, worker.count):
+        row = row_of(item, chosen)
+        start, entries = level.offsets[row], level.offsets[row + 1] - level.offsets[row]
+        if entries > IN_COLUMN:
+            continue
+        for place in range(entries):
+            neighbour, label = level.neighbours[start + place], np.int64(NO_ENTRY)
             if len(state.groups) == 0 or state.groups[neighbour] == state.groups[row]:
                 label = np.int64(state.labels[neighbour])
-                weight = level.weights.dtype.type(weight_at(level, start + place))
-        code = np.int32(label)  # labels differ in their lower 32 bits
-        total = np.int64(0)
-        if len(level.weights) == 0:
-            total += popcount(match(code) & mask)
-        else:
-            for other in range(_longest(end - start if is_rated else np.int64(0), width, lane)):
-                its_weight = shuffle(weight, base + other)
-                total += its_weight if shuffle(code, base + other) == code else 0
-        own, word = (total if label == mine else np.int64(0)), np.int64(-1)
-        if label != NO_LABEL and label != mine and state.room[label] >= level.sizes[row]:
-            word = ((total >> state.shift) << 32) | mix(label, state.salt)
-        most, distance = word, np.int64(width // 2)
-        while distance > 0:
-            own = max(own, shuffle(own, lane ^ distance))
-            most = max(most, shuffle(most, lane ^ distance))
-            distance //= 2
-        holders = ballot(word >= 0 and word == most) & mask
-        holder = popcount((holders & -holders) - 1) if holders != 0 else base
-        best, link = shuffle(label, holder), shuffle(total, holder)
-        if is_rated and place == 0:
-            best = best if most >= 0 else np.int64(NO_LABEL)
-            link = link if most >= 0 else np.int64(0)
-            growth += note_rating(facts, row, own, best, link)
+            column[place * size + thread] = label
+        mine, own, end = np.int64(state.labels[row]), np.int64(0), thread
+        for place in range(entries):
+            label = np.int64(column[place * size + thread])
+            weight = weight_at(level, start + place)
+            if label == mine:
+                own += weight
+            elif label != NO_ENTRY:
+                at = thread
+                while at < end and np.int64(column[at]) != label:
+                    at += size
+                if at == end:
+                    column[at], column[totals + at] = label, 0
+                    end += size
+                column[totals + at] += weight
+        best, link, word, room = np.int64(NO_LABEL), np.int64(0), np.int64(-1), level.sizes[row]
+        for at in range(thread, end, size):
+            label, total = np.int64(column[at]), np.int64(column[totals + at])
+            if state.room[label] >= room:
+                offered = ((total >> state.shift) << 32) | mix(label, state.salt)
+                if offered > word:
+                    best, link, word = label, total, offered
+        growth += note_rating(facts, row, own, best, link)
     growth = inclusive_scan(growth, lane)
-    if lane == lanes - 1 and growth != 0:
+    if lane == warp_size() - 1 and growth != 0:
         fetch_add(growth_of_own, 0, growth)
 
 
 @each
-def _rate_short(item, chosen, level, state, memory, width, growth_of_own):
-    """Rate a short row on a GPU that has more than ``width`` entries; ``memory`` are the tables and facts."""
+def _rate_in_table(item, chosen, level, state, memory, least, growth_of_own):
+    """Rate a row of more than ``least`` entries in its table; ``memory`` are the tables and the facts."""
     (tables, facts), row = memory, row_of(item, chosen)
     entries = level.offsets[row + 1] - level.offsets[row]
-    if entries <= width or entries > SHORT_ROW:
+    if entries <= least or entries > SHORT_ROW:
         return
     own, best, link = rate_row(row, level, state, tables, 2 * level.offsets[row])
     growth = note_rating(facts, row, own, best, link)
@@ -145,10 +123,12 @@ def _read_row(item, chosen, level, state, tables, facts, growth_of_own):
 
 def rate_rows(rows, level, state, tables, facts, growth):
     """Rate rows on a GPU; ``rows`` are their number and the array of the chosen ones."""
-    (count, chosen), width = rows, width_for(level)
-    rate_in_warps(rows, level, state, facts, width, growth)
-    if tables.longest > width:
-        _rate_short(count, chosen, level, state, (tables, facts), width, growth)
+    (count, chosen), least = rows, -1
+    if level.weights.dtype == np.int32:
+        rate_in_columns(rows, level, state, facts, growth)
+        least = IN_COLUMN
+    if tables.longest > least:
+        _rate_in_table(count, chosen, level, state, (tables, facts), least, growth)
     if tables.longest > SHORT_ROW:
         _mark(count, chosen, level, tables)
         _clear_entry(len(level.neighbours), level, tables)

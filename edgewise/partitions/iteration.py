@@ -5,15 +5,10 @@ has listed, would take longer than the steps themselves.  Between them all worke
 :mod:`~edgewise.partitions.refine` says what the steps do.
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from edgewise.device import barrier_wait, cas, device, each, fetch_add, fetch_max, load, parallel_region
-from edgewise.device.prefetch import prefetch
-from edgewise.device.regions import workers
-from edgewise.device.target import inlined
-from edgewise.device.warps import warp_size
+from edgewise.device import barrier_wait, device, fetch_add, fetch_max, load, parallel_region
+from edgewise.device.warps import claim, warp_size
 from edgewise.partitions.connections import strongest
 from edgewise.partitions.facts import (
     BEST,
@@ -28,9 +23,9 @@ from edgewise.partitions.facts import (
     note,
     note_rating,
 )
+from edgewise.partitions.fetch_ahead import fetch_later, fetch_totals
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.ratings import (
-    IN_A_LINE,
     NO_LABEL,
     SHORT_ROW,
     add_to_table,
@@ -38,141 +33,25 @@ from edgewise.partitions.ratings import (
     rate_row,
     strongest_in_table,
 )
-
-#: Bits of the lists that a vertex is in: the border, the active ones, the candidates.
-BORDER, ACTIVE, CANDIDATE = 1, 2, 4
-#: Room of every part while the balance does not count.
-AMPLE = 2**62
-#: Counters of an iteration.
-LISTED, MOVED, N_DIRTY, EXCESS, CANDIDATES, STALE, JOINED, GROWN, WANTED, OPEN, SHORT = range(11)
-#: Counters of the items of a step that workers of the CPU have taken, and the number of all counters.
-RECONSIDERED, SPREAD, RATED, COUNTERS = 11, 12, 13, 14
-#: Items that a thread of the CPU looks at before it claims places in a list; on a GPU it is one item.
-SPAN = 512
-#: Items that a thread of the CPU takes at a time where each needs a row of the graph, and entries of such a
-#: row whose neighbours are fetched ahead.
-FEW, FETCHED = 32, 32
-#: How many items ahead the facts of a vertex, its row, and what its row leads to, are fetched.
-VERTEX_AHEAD, ROW_AHEAD, NEIGHBOURS_AHEAD = 8, 4, 2
-#: Fewest items of a step for each worker of the CPU.
-LEAST_FOR_EACH = 512
-
-
-class Search(NamedTuple):
-    """The state of a refinement.
-
-    Attributes
-    ----------
-    part : (n,) index array
-    loads, limits : (k,) int64 arrays
-        Weight of each part, and its largest weight.
-    listed : (n,) int64 array
-        The candidates.
-    net : (n,) int64 array
-        By how much the cut falls by the move of each listed candidate after those before it.
-    moves, left : (n,) int64 arrays
-        The vertices that have moved, and the parts that they have left.
-    dirty : (n,) int64 array
-        The vertices to be rated again.
-    border : (n,) int64 array
-        The vertices beside another part or without edges to their own, and some that have been.
-    active, spare : (n,) int64 arrays
-        The vertices that are candidates or would be if they were not locked, and some that have been; and
-        memory for those of the next free iteration.
-    counters : (COUNTERS,) int64 array
-        Numbers of listed, moved and dirty vertices; the largest weight of a part above its limit, plus
-        ``AMPLE``; the number of vertices that might leave such parts, of those whose part of choice is full,
-        and of those that have joined the border; by how much the totals of vertices to their own parts have
-        grown; the number of vertices that have become active or, in a free iteration, are active; the numbers
-        of parts with room, and of parts that the listed vertices do not make light enough; and the numbers of
-        items that have been reconsidered, spread and rated, or are being so.
-    """
-
-    part: Any
-    loads: Any
-    limits: Any
-    listed: Any
-    net: Any
-    moves: Any
-    left: Any
-    dirty: Any
-    border: Any
-    active: Any
-    spare: Any
-    counters: Any
-
-
-@device
-def with_lists_exchanged(search):
-    """The search with the active vertices of the next free iteration."""
-    return Search(
-        search.part,
-        search.loads,
-        search.limits,
-        search.listed,
-        search.net,
-        search.moves,
-        search.left,
-        search.dirty,
-        search.border,
-        search.spare,
-        search.active,
-        search.counters,
-    )
-
-
-class Turn(NamedTuple):
-    """An iteration.
-
-    Attributes
-    ----------
-    is_free : int
-        1 if vertices move without regard to the balance, 0 if the moves are listed already.
-    number : int
-        Of free iterations so far.
-    share : int
-        Thousandths of a vertex's own edges by which the cut may grow for a candidate.
-    border, active : int
-        Number of vertices in these lists.
-    items : int
-        Items that a worker looks at before it claims places in a list.
-    base : int
-        Where its moves are listed.
-    """
-
-    is_free: int
-    number: int
-    share: int
-    border: int
-    active: int
-    items: int
-    base: int
-
-
-def items_of(where):
-    """Items that a worker looks at before it claims places in a list."""
-    return SPAN if where == "cpu" else 1
-
-
-def in_spans(body):
-    """The loop ``run(where, count, *arguments)`` of a body ``body(span, items, count, *arguments)``.
-
-    A span claims its places in another list at once, since a counter that all threads increment for each item
-    takes longer than the items.
-    """
-    loop = each(body, least_chunk=1)
-
-    def run(where, count, *arguments):
-        items = items_of(where)
-        loop(-(-count // items), items, count, *arguments)
-
-    run.loop = loop
-    return run
-
-
-def workers_for(items):
-    """Number of workers of the CPU for a step of so many items."""
-    return min(workers(), items // LEAST_FOR_EACH + 1)
+from edgewise.partitions.row_shares import is_long, take, team_of
+from edgewise.partitions.search import (
+    ACTIVE,
+    AMPLE,
+    BORDER,
+    CANDIDATE,
+    EXCESS,
+    GROWN,
+    JOINED,
+    LISTED,
+    LONG_LISTED,
+    MOVED,
+    N_DIRTY,
+    RATED,
+    RECONSIDERED,
+    WANTED,
+    transfer,
+)
+from edgewise.partitions.spread import spread
 
 
 @device
@@ -203,8 +82,8 @@ def _propose(first, end, facts, search, turn):
         note(facts, vertex, LISTS, lists)
     if kept == 0:
         return
-    slot = fetch_add(search.counters, LISTED, found)
-    place = fetch_add(search.counters, WANTED, kept)
+    slot = claim(search.counters, LISTED, found)
+    place = claim(search.counters, WANTED, kept)
     for item in range(first, end):
         vertex = np.int64(search.active[item])
         lists = fact(facts, vertex, LISTS)
@@ -215,39 +94,6 @@ def _propose(first, end, facts, search, turn):
             search.listed[slot] = vertex
             search.net[slot] = 0
             slot += 1
-
-
-@inlined
-def _fetch_vertex(vertex, level, facts):
-    """Start to read what is known of a vertex, and where its row is."""
-    prefetch(facts, vertex * WORDS)
-    prefetch(level.sizes, vertex)
-    prefetch(level.offsets, vertex)
-
-
-@inlined
-def _fetch_row(vertex, level, values, stride):
-    """Start to read what a row leads to: ``stride`` values for each vertex."""
-    first = level.offsets[vertex]
-    for entry in range(first, min(first + FETCHED, level.offsets[vertex + 1])):
-        prefetch(values, np.int64(level.neighbours[entry]) * stride)
-
-
-@inlined
-def _fetch_later(listed, item, last, level, facts, values, stride):
-    """Start to read what later items of a list need: the vertices, their rows, and what these lead to."""
-    _fetch_vertex(np.int64(listed[min(item + VERTEX_AHEAD, last)]), level, facts)
-    prefetch(level.neighbours, level.offsets[np.int64(listed[min(item + ROW_AHEAD, last)])])
-    _fetch_row(np.int64(listed[min(item + NEIGHBOURS_AHEAD, last)]), level, values, stride)
-
-
-@inlined
-def _fetch_totals(listed, item, last, level, facts, connections):
-    """Start to read the totals of a later item of a list."""
-    vertex, k = np.int64(listed[min(item + ROW_AHEAD, last)]), len(connections.ranks)
-    _fetch_vertex(vertex, level, facts)
-    for label in range(0, min(k, 4 * IN_A_LINE), IN_A_LINE):
-        prefetch(connections.totals, vertex * k + label)
 
 
 @device
@@ -267,14 +113,6 @@ def _reconsider(item, lane, lanes, level, facts, search):
 
 
 @device
-def transfer(slot, vertex, target, search):
-    """Move a vertex to another part and list it."""
-    search.left[slot] = search.part[vertex]
-    search.part[vertex] = target
-    search.moves[slot] = vertex
-
-
-@device
 def _accept(first, end, facts, search, turn):
     """Move those of some candidates with which the cut does not grow."""
     found = np.int64(0)
@@ -282,65 +120,13 @@ def _accept(first, end, facts, search, turn):
         found += search.net[item] >= 0
     if found == 0:
         return
-    slot = turn.base + fetch_add(search.counters, MOVED, found)
+    slot = turn.base + claim(search.counters, MOVED, found)
     for item in range(first, end):
         if search.net[item] >= 0:
             vertex = np.int64(search.listed[item])
             transfer(slot, vertex, fact(facts, vertex, BEST), search)
             note(facts, vertex, MOVED_IN, turn.number)
             slot += 1
-
-
-@device
-def _list_dirty(vertex, slot, mark, facts, search):
-    """List a vertex that is marked, and mark it as listed; return the next place."""
-    if fact(facts, vertex, DIRTY) != mark:
-        return slot
-    search.dirty[slot] = vertex
-    note(facts, vertex, DIRTY, -1)
-    return slot + 1
-
-
-@device
-def _move_totals(vertex, lane, lanes, mark, level, memory):
-    """Correct the loads and the totals after a move; mark the vertex and its neighbours, return how many."""
-    facts, search, totals, (here, left) = memory
-    k, found = len(search.limits), np.int64(0)
-    if lane == 0:
-        fetch_add(search.loads, here, level.sizes[vertex])
-        fetch_add(search.loads, left, -level.sizes[vertex])
-        if cas(facts, vertex * WORDS + DIRTY, 0, mark) == 0:
-            found += 1
-    for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
-        other = np.int64(level.neighbours[entry])
-        if len(totals):
-            fetch_add(totals, other * k + left, -weight_at(level, entry))
-            fetch_add(totals, other * k + here, weight_at(level, entry))
-        if fact(facts, other, DIRTY) == 0 and cas(facts, other * WORDS + DIRTY, 0, mark) == 0:
-            found += 1
-    return found
-
-
-@device
-def _spread(span, lane, lanes, level, facts, search, totals):
-    """Correct the loads and the totals after some moves; list the vertices and their neighbours as dirty."""
-    first, end = span
-    mark, found = first * lanes + lane + 1, np.int64(0)
-    for item in range(first, end):
-        if lanes == 1:
-            _fetch_later(search.moves, item, end - 1, level, facts, facts, WORDS)
-        vertex = np.int64(search.moves[item])
-        parts = np.int64(search.part[vertex]), np.int64(search.left[item])
-        found += _move_totals(vertex, lane, lanes, mark, level, (facts, search, totals, parts))
-    if found == 0:
-        return
-    slot = fetch_add(search.counters, N_DIRTY, found)
-    for item in range(first, end):
-        vertex = np.int64(search.moves[item])
-        if lane == 0:
-            slot = _list_dirty(vertex, slot, mark, facts, search)
-        for entry in range(level.offsets[vertex] + lane, level.offsets[vertex + 1], lanes):
-            slot = _list_dirty(np.int64(level.neighbours[entry]), slot, mark, facts, search)
 
 
 @device
@@ -367,8 +153,8 @@ def _extend_lists(first, end, facts, search, turn):
         note(facts, vertex, DIRTY, 0)
     if joined + wanted == 0:
         return
-    slot = turn.border + fetch_add(search.counters, JOINED, joined)
-    place, target = fetch_add(search.counters, WANTED, wanted), search.spare
+    slot = turn.border + claim(search.counters, JOINED, joined)
+    place, target = claim(search.counters, WANTED, wanted), search.spare
     if turn.is_free == 0:
         place, target = place + turn.active, search.active
     for item in range(first, end):
@@ -383,23 +169,6 @@ def _extend_lists(first, end, facts, search, turn):
             lists = (lists | ACTIVE) & ~CANDIDATE
             place += 1
         note(facts, vertex, LISTS, lists)
-
-
-@device
-def _take(worker, lanes, count, last, counters, taken):
-    """The next items of a list of ``count``: those from ``first`` to ``end - 1``; none if these are equal.
-
-    ``last`` is where the worker's items before began, or -1.  On a GPU ``lanes`` threads share one item, and
-    each has as many.  Threads of the CPU count the items that are ``taken``, since rows differ in length.
-    """
-    if warp_size() == 1:
-        first, few = fetch_add(counters, taken, FEW), FEW
-    elif last < 0:
-        first, few = worker.id // lanes, 1
-    else:
-        first, few = last + worker.count // lanes, 1
-    end = min(first + few, count)
-    return min(first, end), end
 
 
 @device
@@ -430,21 +199,21 @@ def rate_dirty(worker, count, level, state, memory):
     growth, has_totals, on_cpu = np.int64(0), len(connections.totals) != 0, warp_size() == 1
     if not has_totals and tables.capacity == 0 and tables.longest > SHORT_ROW:
         return _rate_in_tables(worker, count, level, state, memory)
-    first, end = _take(worker, 1, count, -1, search.counters, RATED)
+    first, end = take(worker, 1, count, -1, search.counters, RATED)
     while first < end:
         for item in range(first, end):
             row = search.dirty[item]
             if on_cpu and has_totals:
-                _fetch_totals(search.dirty, item, end - 1, level, facts, connections)
+                fetch_totals(search.dirty, item, end - 1, level, facts, connections)
             elif on_cpu:
-                _fetch_later(search.dirty, item, end - 1, level, facts, state.labels, 1)
+                fetch_later(search.dirty, item, end - 1, level, facts, state.labels, 1)
             if has_totals:
                 own, best, link = strongest(row, level, state, connections)
             else:
                 base = worker.id * tables.capacity if tables.capacity else 2 * level.offsets[row]
                 own, best, link = rate_row(row, level, state, tables, base)
             growth += note_rating(facts, row, own, best, link)
-        first, end = _take(worker, 1, count, first, search.counters, RATED)
+        first, end = take(worker, 1, count, first, search.counters, RATED)
     return growth
 
 
@@ -457,14 +226,23 @@ def _move_freely(worker, level, memory, turn):
         _propose(first, min(first + items, turn.active), facts, search, turn)
     barrier_wait(worker)
     count = load(search.counters, LISTED)
-    first, end = _take(worker, lanes, count, -1, search.counters, RECONSIDERED)
+    first, end = take(worker, lanes, count, -1, search.counters, RECONSIDERED)
     while first < end:
         for item in range(first, end):
             if lanes == 1:
-                _fetch_later(search.listed, item, end - 1, level, facts, facts, WORDS)
-            _reconsider(item, worker.id % lanes, lanes, level, facts, search)
-        first, end = _take(worker, lanes, count, first, search.counters, RECONSIDERED)
+                fetch_later(search.listed, item, end - 1, level, facts, facts, WORDS)
+            if not is_long(search.listed[item], level, worker):
+                _reconsider(item, worker.id % lanes, lanes, level, facts, search)
+            elif worker.id % lanes == 0:
+                search.dirty[fetch_add(search.counters, LONG_LISTED, 1)] = item
+        first, end = take(worker, lanes, count, first, search.counters, RECONSIDERED)
     barrier_wait(worker)
+    n_long = load(search.counters, LONG_LISTED)
+    if n_long > 0:
+        team = team_of(worker, n_long)
+        for place in range(team.first, n_long, team.step):
+            _reconsider(search.dirty[place], team.lane, team.lanes, level, facts, search)
+        barrier_wait(worker)
     for first in range(worker.id * items, count, worker.count * items):
         _accept(first, min(first + items, count), facts, search, turn)
     barrier_wait(worker)
@@ -474,16 +252,10 @@ def _move_freely(worker, level, memory, turn):
 def run_iteration(worker, level, state, memory, turn):
     """Run an iteration; ``memory`` are the facts, the search, the connections and the tables."""
     facts, search, connections, _ = memory
-    lanes, items = warp_size(), turn.items
+    items = turn.items
     if turn.is_free:
         _move_freely(worker, level, memory, turn)
-    count = load(search.counters, MOVED)
-    first, end = _take(worker, lanes, count, -1, search.counters, SPREAD)
-    while first < end:
-        span = turn.base + first, turn.base + end
-        _spread(span, worker.id % lanes, lanes, level, facts, search, connections.totals)
-        first, end = _take(worker, lanes, count, first, search.counters, SPREAD)
-    barrier_wait(worker)
+    spread(worker, turn.base, level, (facts, search, connections.totals))
     count = load(search.counters, N_DIRTY)
     growth = rate_dirty(worker, count, level, state, memory)
     if growth != 0:

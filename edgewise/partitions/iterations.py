@@ -10,7 +10,10 @@ from edgewise.device import barrier_wait, device, load, parallel_region
 from edgewise.partitions import progress as at
 from edgewise.partitions.balance import move_out
 from edgewise.partitions.eviction import STEPS, Ranking
-from edgewise.partitions.iteration import (
+from edgewise.partitions.iteration import run_iteration
+from edgewise.partitions.levels import mix
+from edgewise.partitions.progress import begin, compare, take_back
+from edgewise.partitions.search import (
     AMPLE,
     COUNTERS,
     EXCESS,
@@ -20,11 +23,8 @@ from edgewise.partitions.iteration import (
     OPEN,
     WANTED,
     Turn,
-    run_iteration,
     with_lists_exchanged,
 )
-from edgewise.partitions.levels import mix
-from edgewise.partitions.progress import begin, compare, take_back
 
 #: Iterations without a look from the host.
 MOST_STEPS = 256

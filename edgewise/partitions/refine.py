@@ -23,31 +23,13 @@ processing units" (SIAM Journal on Scientific Computing 46, 2024); N. Maas, L. G
 
 import numpy as np
 
-from edgewise.device import arrays, each, fetch_add
+from edgewise.device import arrays, each
+from edgewise.device.warps import claim
 from edgewise.partitions import progress as at
 from edgewise.partitions.balance import LOOKS, least_step_of, new_room, ranking_of, rebalance_strongly
 from edgewise.partitions.connections import connections_of, read_connections
 from edgewise.partitions.facts import LISTS, fact, new_facts, note
-from edgewise.partitions.iteration import (
-    ACTIVE,
-    AMPLE,
-    BORDER,
-    COUNTERS,
-    EXCESS,
-    GROWN,
-    JOINED,
-    MOVED,
-    WANTED,
-    Search,
-    Turn,
-    in_spans,
-    items_of,
-    iterate,
-    joins_border,
-    passes_filter,
-    with_lists_exchanged,
-    workers_for,
-)
+from edgewise.partitions.iteration import iterate, joins_border, passes_filter
 from edgewise.partitions.iterations import MOST_STEPS, run_iterations
 from edgewise.partitions.levels import salt_of, seed_salt
 from edgewise.partitions.loads import part_weights
@@ -61,6 +43,23 @@ from edgewise.partitions.progress import (
 )
 from edgewise.partitions.rate import rate
 from edgewise.partitions.ratings import Labels, no_tables, row_of, tables_for
+from edgewise.partitions.search import (
+    ACTIVE,
+    AMPLE,
+    BORDER,
+    COUNTERS,
+    EXCESS,
+    GROWN,
+    JOINED,
+    MOVED,
+    WANTED,
+    Search,
+    Turn,
+    in_spans,
+    items_of,
+    with_lists_exchanged,
+    workers_for,
+)
 
 #: Entries of a row that are as much work as what else is done for a vertex.
 LONG_ROW = 32
@@ -78,7 +77,7 @@ def _list_border(span, items, count, chosen, facts, search):
         found += joins_border(vertex, facts)
     if found == 0:
         return
-    slot = fetch_add(search.counters, JOINED, found)
+    slot = claim(search.counters, JOINED, found)
     for item in range(first, end):
         vertex = row_of(item, chosen)
         if joins_border(vertex, facts):
@@ -98,7 +97,7 @@ def _list_active(span, items, count, facts, search, share):
             found += 1
     if found == 0:
         return
-    slot = fetch_add(search.counters, WANTED, found)
+    slot = claim(search.counters, WANTED, found)
     for item in range(first, end):
         vertex = np.int64(search.border[item])
         if fact(facts, vertex, LISTS) & ACTIVE:
@@ -148,7 +147,7 @@ class Refinement:
         if has_totals:
             self.own = read_connections(None, level, self.labels, self.connections, self.facts)
         else:
-            self.own = rate(None, level, self.labels, self.tables, self.facts)
+            self.own = int(rate(None, level, self.labels, self.tables, self.facts)[0])
         self.share, self.n_active, self.n_border = 0, 0, 0
         self.list_border(self.search.listed[:0], n)
         self.iteration = self.turn = 1

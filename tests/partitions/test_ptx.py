@@ -55,10 +55,10 @@ def test_compiles_for_gpus(monkeypatch):
     seen["_read_row"] = connections._read_row.cuda, given
     growth = np.zeros(1, np.int64)
     rows, barrier = (36, job.search.listed), np.zeros(regions.BARRIER, np.int32)
-    given = barrier, rows, job.level, job.labels, job.facts, 8, growth
-    seen["rate_in_warps"] = gpu_ratings.rate_in_warps.cuda, given
+    given = barrier, rows, job.level, job.labels, job.facts, growth
+    seen["rate_in_columns"] = gpu_ratings.rate_in_columns.cuda, given
     assert len(seen) > 12
     for name, (kernel, arguments) in seen.items():
-        if "edgewise.partitions" in name or name in ("_read_row", "rate_in_warps"):
+        if "edgewise.partitions" in name or name in ("_read_row", "rate_in_columns"):
             text = kernel.ptx(tuple(map(launch.kind_of, arguments)), (9, 0))
             assert launch.entry_name(text), name
