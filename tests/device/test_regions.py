@@ -26,6 +26,7 @@ from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.device.warps import (
     block_barrier,
     block_size,
+    claim,
     inclusive_scan,
     shuffle,
     warp_aggregated_add,
@@ -67,6 +68,15 @@ def take_tickets(worker, counter, taken):
         taken[warp_aggregated_add(counter, 0)] += 1
 
 
+@parallel_region
+def claim_places(worker, counter, count, taken):
+    """Each of ``count`` items claims from 0 to 4 places."""
+    for index in range(worker.id, count, worker.count):
+        first = claim(counter, 0, index % 5)
+        for place in range(first, first + index % 5):
+            taken[place] += 1
+
+
 @parallel_region.by(shared_words=4)
 def add_in_teams(worker, values, total, lanes_seen):
     if worker.id % block_size() == 0:
@@ -105,6 +115,13 @@ def test_every_ticket_is_drawn_once():
     counter, taken = here([0], np.int32), here(np.zeros(500))
     take_tickets(counter, taken)
     assert back(counter).tolist() == [500]
+    assert (back(taken) == 1).all()
+
+
+def test_claimed_places_are_distinct():
+    taken, counter = here(np.zeros(1000)), here([0])
+    claim_places(counter, 500, taken)
+    assert back(counter).tolist() == [1000]
     assert (back(taken) == 1).all()
 
 

@@ -1,5 +1,6 @@
 """Each phase against a slow one: ratings, clusters, contraction, bisection, the order of evictions."""
 
+import os
 import sys
 
 import numpy as np
@@ -7,8 +8,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.device import arrays
-from edgewise.device.target import SIMULATED
-from edgewise.partitions import eviction, facts, ratings, refine
+from edgewise.device.target import INTERPRETED, SIMULATED
+from edgewise.partitions import eviction, facts, ratings, refine, row_shares
 from edgewise.partitions import input as inputs
 from edgewise.partitions.balance import rank_all, ranking_of, rebalance_strongly
 from edgewise.partitions.cluster import cluster
@@ -26,7 +27,7 @@ from edgewise.partitions.search import AMPLE, LISTED
 from edgewise.partitions.two_hop import match_pairs
 from tests import jitter
 
-DEVICE = "cuda:0" if SIMULATED else "cpu"
+DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu")
 pytestmark = [pytest.mark.interpreter]
 simulator = pytest.mark.simulator
 
@@ -394,6 +395,27 @@ def test_iterations_in_one_region_are_those_one_by_one(monkeypatch):
         assert found[-1] == found[-2] == found[-3]
         part, cut, _ = found[-1]
         assert cut == cut_between(wheel(), np.array(part))
+
+
+@simulator
+def test_teams_share_the_rows_of_hubs(monkeypatch):
+    """With several workers the parts are the same, whatever row is a long one."""
+    level, found = with_rows(moved(wheel(), DEVICE)), []
+    part, limits = (np.arange(76) % 3).astype(np.uint32), np.full(3, 60)
+    for longest in (2, 40, 10**6):
+        monkeypatch.setattr(row_shares, "LONG_ROW", longest)
+        found.append(refined(level, part, limits))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.skipif(INTERPRETED or SIMULATED, reason="takes minutes without compiled code")
+def test_threads_share_the_rows_of_hubs():
+    n, hubs = 6000, [0, 1, 2]
+    ring = np.arange(n)
+    sources = np.r_[ring, np.repeat(hubs, n)]
+    graph = ew.Graph.from_edges(sources, np.r_[(ring + 1) % n, np.tile(ring, 3)]).simplified()
+    one, two = (ew.partition(graph, 8, seed=1, threads=count).parts for count in (1, 2))
+    assert (one == two).all()
 
 
 def refined(level, part, limits):
