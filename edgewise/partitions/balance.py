@@ -27,7 +27,7 @@ from edgewise.partitions.eviction import (
 )
 from edgewise.partitions.levels import mix
 from edgewise.partitions.ratings import NO_LABEL
-from edgewise.partitions.search import LISTED, MOVED, OPEN, SHORT, in_spans, transfer, workers_for
+from edgewise.partitions.search import LISTED, MOVED, OPEN, in_spans, transfer, workers_for
 
 #: Vertices of the border, most of them in light parts, that are as much work as one that is moved.
 LOOKS = 8
@@ -68,9 +68,8 @@ def move_out(worker, level, state, memory, space, how, turn):
     facts, aside, search, _, _ = memory
     rank(worker, level, state, memory, space, how)
     barrier_wait(worker)
-    if load(search.counters, OPEN) == 0 or (how.border >= 0 and load(search.counters, SHORT) > 0):
+    if load(search.counters, OPEN) == 0 or not find_last(worker, level, search, space, how):
         return False
-    find_last(worker, level, search, space, how)
     count = load(search.counters, LISTED)
     for first in range(worker.id * how.items, count, worker.count * how.items):
         span = first, min(first + how.items, count)
@@ -105,7 +104,7 @@ def _deal_out(span, items, count, vertices, targets, search):
 def new_room(k, where):
     """Memory to move vertices out of ``k`` parts."""
     bins = arrays.zeros(k << digit_bits_of(k), np.int64, where)
-    return Room(*(arrays.empty(k, np.int64, where) for _ in range(5)), bins)
+    return Room(*(arrays.empty(k, np.int64, where) for _ in range(4)), bins)
 
 
 def ranking_of(level, k, items):

@@ -79,8 +79,6 @@ class Room(NamedTuple):
         For vertices of other parts; 0 in a part that is nearly full.
     open_parts : (k,) int64 array
         The parts with room.
-    cheap : (k,) int64 array
-        Weight of the listed vertices of each part.
     left : (k,) int64 array
         Weight that has to leave each part with keys that begin with ``last``.
     last : (k,) int64 array
@@ -91,7 +89,6 @@ class Room(NamedTuple):
 
     room: Any
     open_parts: Any
-    cheap: Any
     left: Any
     last: Any
     bins: Any
@@ -105,7 +102,7 @@ def _open(one, search, is_strong, space):
     if is_strong == 0:
         limit = max(limit - limit // 100, limit - 100)
     space.room[one] = max(np.int64(0), limit - weight)
-    space.cheap[one] = space.last[one] = 0
+    space.last[one] = 0
 
 
 @device
@@ -202,7 +199,6 @@ def _list_keys(first, end, level, search, ratings, space, how):
         step = _step_of(vertex, level, ratings, space.room, how.is_strong)
         if step <= how.least:
             search.net[slot] = ((part << STEP_BITS | step) << how.vertex_bits) | vertex
-            fetch_add(space.cheap, part, level.sizes[vertex])
             slot += 1
 
 
@@ -237,9 +233,6 @@ def rank(worker, level, state, memory, space, how):
     barrier_wait(worker)
     if worker.id == 0:
         search.counters[RATED] = 0
-    for one in range(worker.id, k, worker.count):
-        if load(space.cheap, one) < space.left[one]:
-            fetch_add(search.counters, SHORT, 1)
 
 
 @device
@@ -264,11 +257,14 @@ def leaves(listed, space, how):
 
 @device
 def _choose_digit(one, lane, lanes, width, space, how):
-    """Choose the next digit of the last key of a heavy part, and clear its bins; lanes share the bins."""
+    """Choose the next digit of the last key of a heavy part, and clear its bins; lanes share the bins.
+
+    Return whether the part stays too heavy if all leave whose keys begin with the digits before.
+    """
     left = load(space.left, one)
     warp_barrier()
     if left == 0:
-        return
+        return False
     share = max(np.int64(1), (np.int64(1) << width) // lanes)
     first = (one << how.digit_bits) + lane * share
     end = first + share if lane * share < np.int64(1) << width else first
@@ -292,11 +288,15 @@ def _choose_digit(one, lane, lanes, width, space, how):
     if digit >= 0:
         space.last[one] = space.last[one] << width | digit
         space.left[one] = left - found
+    return is_nowhere
 
 
 @device
 def find_last(worker, level, search, space, how):
-    """Find the last key that leaves each heavy part."""
+    """Find the last key that leaves each heavy part; return whether the listed vertices are enough.
+
+    If only the border has been looked at, and its vertices are not enough, the search ends early.
+    """
     lanes, items, count = warp_size(), how.items, load(search.counters, LISTED)
     position = np.int64(STEP_BITS + how.vertex_bits)
     while position > 0:
@@ -310,9 +310,14 @@ def find_last(worker, level, search, space, how):
                     fetch_add(space.bins, (part << how.digit_bits) + digit, size)
         barrier_wait(worker)
         for one in range(worker.id // lanes, len(search.limits), worker.count // lanes):
-            _choose_digit(one, worker.id % lanes, lanes, width, space, how)
+            is_short = _choose_digit(one, worker.id % lanes, lanes, width, space, how)
+            if is_short and worker.id % lanes == 0:
+                fetch_add(search.counters, SHORT, 1)
         barrier_wait(worker)
         position -= width
+        if how.border >= 0 and load(search.counters, SHORT) > 0:
+            return False
+    return True
 
 
 def digit_bits_of(k):
