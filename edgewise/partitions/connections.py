@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import arrays, each, each_row, fetch_add, parallel_region, regions
+from edgewise.device import arrays, each_row, fetch_add, parallel_region, regions
 from edgewise.device.shares import new_shares, next_chunk
 from edgewise.device.target import inlined
+from edgewise.device.warps import inclusive_scan, warp_size
 from edgewise.partitions.facts import note_rating
 from edgewise.partitions.levels import MASK, mix, weight_at
 from edgewise.partitions.ratings import CHUNK, NO_LABEL, row_of
@@ -87,12 +88,16 @@ def _read_rows(worker, count, chosen, level, state, memory, shares, growth_of_ow
     fetch_add(growth_of_own, 0, growth)
 
 
-@each
-def _read_row(item, chosen, level, state, connections, facts, growth_of_own):
-    row = row_of(item, chosen)
-    own, best, link = strongest(row, level, state, connections)
-    growth = note_rating(facts, row, own, best, link)
-    if growth != 0:
+@parallel_region
+def _read_rows_on_gpu(worker, count, chosen, level, state, memory, growth_of_own):
+    """As :func:`_read_rows`, a thread for each row; the lanes of a warp add up the growth."""
+    (connections, facts), lane, growth = memory, worker.id % warp_size(), np.int64(0)
+    for item in range(worker.id, count, worker.count):
+        row = row_of(item, chosen)
+        own, best, link = strongest(row, level, state, connections)
+        growth += note_rating(facts, row, own, best, link)
+    growth = inclusive_scan(growth, lane)
+    if lane == warp_size() - 1:
         fetch_add(growth_of_own, 0, growth)
 
 
@@ -121,5 +126,5 @@ def read_connections(chosen, level, state, connections, facts):
         memory, shares = (connections, facts), new_shares(n_workers)
         _read_rows.with_workers(n_workers, count, chosen, level, state, memory, shares, growth)
     else:
-        _read_row(count, chosen, level, state, connections, facts, growth)
+        _read_rows_on_gpu(count, chosen, level, state, (connections, facts), growth)
     return int(growth[0])

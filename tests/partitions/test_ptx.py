@@ -51,14 +51,14 @@ def test_compiles_for_gpus(monkeypatch):
     moves = repair_once(job), rebalance_strongly(job), move_once(job)
     assert moves[0] > 0
     match_pairs(job.level, 4, np.empty(0, np.uint32), Settings())
-    given = job.search.listed, job.level, job.labels, job.connections, job.facts, job.search.counters
-    seen["_read_row"] = connections._read_row.cuda, given
     growth = np.zeros(1, np.int64)
     rows, barrier = (36, job.search.listed), np.zeros(regions.BARRIER, np.int32)
     given = barrier, rows, job.level, job.labels, job.facts, growth
     seen["rate_in_columns"] = gpu_ratings.rate_in_columns.cuda, given
+    given = barrier, *rows, job.level, job.labels, (job.connections, job.facts), growth
+    seen["_read_rows_on_gpu"] = connections._read_rows_on_gpu.cuda, given
     assert len(seen) > 12
     for name, (kernel, arguments) in seen.items():
-        if "edgewise.partitions" in name or name in ("_read_row", "rate_in_columns"):
+        if "edgewise.partitions" in name or name in ("_read_rows_on_gpu", "rate_in_columns"):
             text = kernel.ptx(tuple(map(launch.kind_of, arguments)), (9, 0))
             assert launch.entry_name(text), name
