@@ -160,7 +160,7 @@ overload(block_barrier, jit_options=PART)(lambda: lambda: None)
 
 
 def _register_warps():
-    """The lanes of a warp exchange registers; one atomic operation serves lanes that add together."""
+    """The lanes of a warp exchange registers."""
     if SIMULATED or INTERPRETED:
         return
     from numba import cuda, types
@@ -205,6 +205,14 @@ def _register_warps():
     @overload_on_cuda(warp_barrier)
     def warp_barrier_on_cuda():
         return lambda: cuda.syncwarp(all_lanes)
+
+
+def _register_counters():
+    """Lanes that add to one counter together are served by one atomic operation."""
+    if SIMULATED or INTERPRETED:
+        return
+    from numba import cuda, types
+    from numba.cuda.extending import overload as overload_on_cuda
 
     @overload_on_cuda(warp_aggregated_add)
     def warp_aggregated_add_on_cuda(counter, index):
@@ -258,4 +266,5 @@ def _register_blocks():
 
 
 on_cuda(_register_warps)
+on_cuda(_register_counters)
 on_cuda(_register_blocks)
