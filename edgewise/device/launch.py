@@ -16,11 +16,13 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from edgewise.device import arrays, cache
-from edgewise.device import numba_internals as internals
-from edgewise.device.target import SIMULATED, cuda_compiler, one_compiler
+from edgewise.device.target import PUBLIC_ONLY, SIMULATED, cuda_compiler, one_compiler
 from edgewise.errors import DeviceError, argument
 from edgewise.garbage_collection import collection_paused
 
+#: Whether arguments are passed as 8-byte words; a one-dimensional array as meminfo, parent, items, item size,
+#: data, shape and stride.
+PASSES_WORDS = not PUBLIC_ONLY
 #: Threads per block (the simulator starts a Python thread for each).
 BLOCK = 64 if SIMULATED else 256
 #: Indices per thread of loops with a fetch; unrolled by hand in :mod:`edgewise.device.grid`.
@@ -88,7 +90,7 @@ class Kernel:
     def _load(self, device_id, kinds, arguments):
         with one_compiler:  # several GPUs may need it at the same time
             if (device_id, kinds) not in self.loaded:
-                load = _Loaded if internals.PASSES_WORDS else _LoadedByNumba
+                load = _Loaded if PASSES_WORDS else _LoadedByNumba
                 self.loaded[device_id, kinds] = load(self, arguments, device_id)
             return self.loaded[device_id, kinds]
 
@@ -273,9 +275,11 @@ def _text_of(kinds):
 def _compile(function, kinds, capability):
     from numba import types
 
+    from edgewise.device.numba_internals import compiling_for
+
     cuda = cuda_compiler()
     signature = (types.int64, types.Tuple([_numba_type(kind) for kind in kinds]))
-    with internals.compiling_for(capability), collection_paused():
+    with compiling_for(capability), collection_paused():
         text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=capability, output="ptx")
     return text
 

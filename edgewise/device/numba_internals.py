@@ -2,7 +2,7 @@
 
 Each of them makes something faster, and each has a fallback that uses public interfaces only.  A fallback is
 chosen where a name is missing, for example in a later release, and everywhere if the environment variable
-``EDGEWISE_PUBLIC_ONLY`` is ``1``.
+``EDGEWISE_PUBLIC_ONLY`` is ``1``.  The page is imported when a function is first compiled, or loaded.
 
 ==========================  =====================================  ==========================================
 purpose                     private names                          fallback
@@ -30,7 +30,7 @@ runs with arguments of wrong types.
 
 import os
 import pickle
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 
 import numba
@@ -43,10 +43,8 @@ from numba.core.errors import LoweringError, UnsupportedError
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
 
+from edgewise.device.target import PUBLIC_ONLY, prepare_cpu_compiler
 from edgewise.garbage_collection import collection_paused
-
-#: Whether every fallback is forced.
-PUBLIC_ONLY = os.environ.get("EDGEWISE_PUBLIC_ONLY", "0") not in ("", "0")
 
 
 def _private(module, *names):
@@ -158,6 +156,8 @@ class _PartCompiler(CompilerBase):
 BARE = {
     name: value for name, value in (("_nrt", False), ("no_cfunc_wrapper", True)) if hasattr(_Options, name)
 }
+#: Options of functions that Python calls: dividing by zero is no error, as on GPUs.
+WHOLE = {**BARE, "error_model": "numpy"}
 #: Options of device functions.
 PART = {**BARE, "pipeline_class": _PartCompiler} if HAS_PARTS else BARE
 
@@ -372,17 +372,17 @@ class KernelCache:
         Numba refreshes its context first, which imports all that it can compile and takes a third of a
         second.  A function that is compiled already needs only the names of Numba's run-time functions.
         """
-        data = self.read(repr(signature))
-        if data is None:
-            return None
-        if _runtime is None:
-            context.refresh()
-        else:
-            _runtime.initialize(context)
-        try:
-            return _CompileResult._rebuild(context, *pickle.loads(data))
-        except Exception:
-            return None
+        found, data = None, self.read(repr(signature))
+        if data is not None:
+            if _runtime is None:
+                context.refresh()
+            else:
+                _runtime.initialize(context)
+            with suppress(Exception):
+                found = _CompileResult._rebuild(context, *pickle.loads(data))
+        if found is None:
+            prepare_cpu_compiler()
+        return found
 
     def save_overload(self, signature, result):
         """Keep a compiled function unless it refers to addresses of this process."""
@@ -402,7 +402,9 @@ def keep_compiled(dispatcher, name, folder, read, write):
     """Keep on disk what ``dispatcher`` compiles."""
     if HAS_CACHE and hasattr(dispatcher, "_cache"):
         dispatcher._cache = KernelCache(read, write)
-    elif _owns(folder):
+        return
+    prepare_cpu_compiler()
+    if _owns(folder):
         dispatcher.py_func.__qualname__ = name
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
         try:
@@ -431,10 +433,6 @@ def _owns(folder):
 
 
 # -- CUDA ---------------------------------------------------------------------------------------------------
-
-#: Whether arguments are passed as 8-byte words; a one-dimensional array as meminfo, parent, items, item size,
-#: data, shape and stride.
-PASSES_WORDS = not PUBLIC_ONLY
 
 
 @contextmanager
