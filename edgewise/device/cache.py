@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -144,7 +144,7 @@ def announce_end():
 
 def load_text(name: str) -> str | None:
     """Text kept under ``name``, if any."""
-    data = _read(name) if is_ours(name) else None
+    data = load_bytes(name)
     with suppress(UnicodeDecodeError):
         return None if data is None else data.decode()
     return None
@@ -152,8 +152,55 @@ def load_text(name: str) -> str | None:
 
 def keep_text(name: str, text: str):
     """Keep ``text`` under ``name``."""
+    keep_bytes(name, text.encode())
+
+
+def load_bytes(name: str) -> bytes | None:
+    """Bytes kept under ``name``, if any."""
+    return _read(name) if is_ours(name) else None
+
+
+def keep_bytes(name: str, data: bytes):
+    """Keep ``data`` under ``name``."""
     if is_ours(name):
-        _write(name, text.encode())
+        _write(name, data)
+
+
+def begin(name: str) -> bool:
+    """Whether this process is the first to begin ``name``, which is done once for every version."""
+    path = folder()
+    with suppress(OSError):
+        if path is not None:
+            (path / f"{name}.begun").touch(exist_ok=False)
+            return True
+    return False
+
+
+@contextmanager
+def sole(name: str, wait: bool = True):
+    """Context in which no other process is in the context of ``name``; it yields whether that is so.
+
+    Without ``wait`` it yields ``False`` where another process is.  Where files cannot be locked, nothing is
+    waited for.
+    """
+    path, lock = folder() if is_ours(name) else None, None
+    try:
+        import fcntl
+
+        if path is not None:
+            lock = os.open(path / f"{name}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
+            fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_mine = lock is not None
+    except (ImportError, OSError):
+        is_mine = False
+    try:
+        yield is_mine
+    finally:
+        if lock is not None:
+            if is_mine:
+                with suppress(OSError):
+                    os.unlink(path / f"{name}.lock")
+            os.close(lock)
 
 
 def _read(file):
