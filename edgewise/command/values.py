@@ -24,8 +24,9 @@ def without_checks(parameter, function):
 
 def _value(by_typer, parameter, kind, limits, context, value):
     """The value of a parameter of some type; ``by_typer`` is the method that reads it otherwise."""
-    if value is None and not (parameter.required or parameter.multiple or parameter.nargs == -1):
-        return None if parameter.callback is None else parameter.callback(context, parameter, None)
+    if value is None and not parameter.required:
+        none = () if parameter.multiple or parameter.nargs == -1 else None
+        return none if parameter.callback is None else parameter.callback(context, parameter, none)
     if parameter.callback is None:
         if type(value) is tuple and value is parameter.default:
             return value

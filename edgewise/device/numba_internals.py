@@ -20,6 +20,7 @@ keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_cach
 load them quickly           ``rtsys.initialize``                   the context is refreshed
 pointer types               typed pointers of llvmlite             opaque pointers
 PTX for other GPUs          the module's ``get_current_device``    PTX for the current GPU
+compile for GPUs at once    the module's ``ensure_blas``           SciPy's linear algebra is imported
 launch through the driver   the words that pass an array           Numba's own launch
 ==========================  =====================================  ==========================================
 
@@ -30,7 +31,9 @@ runs with arguments of wrong types.
 
 import os
 import pickle
+import sys
 from contextlib import contextmanager, suppress
+from functools import cache as memoize
 from types import SimpleNamespace
 
 import numba
@@ -443,6 +446,7 @@ def compiling_for(capability):
     """
     from numba.cuda import dispatcher
 
+    _skip_linear_algebra()
     current = getattr(dispatcher, "get_current_device", None)
     if current is None or PUBLIC_ONLY:
         yield
@@ -452,3 +456,27 @@ def compiling_for(capability):
         yield
     finally:
         dispatcher.get_current_device = current
+
+
+@memoize
+def _skip_linear_algebra():
+    """Keep the CUDA compiler from importing SciPy's linear algebra, which no kernel of a GPU can call.
+
+    The import takes as long as the compilation of several kernels, and imports parts of CuPy as well.
+    """
+    if PUBLIC_ONLY or "numba.cuda.np.arraymath" in sys.modules:
+        return
+    with suppress(ImportError):
+        from numba.cuda.np import linalg
+
+        ensure = getattr(linalg, "ensure_blas", None)
+        if ensure is not None:
+            linalg.ensure_blas = _refuse_linear_algebra
+            try:
+                import numba.cuda.np.arraymath  # noqa: F401
+            finally:
+                linalg.ensure_blas = ensure
+
+
+def _refuse_linear_algebra():
+    raise ImportError("kernels for GPUs do without")

@@ -190,4 +190,6 @@ def _text(graph, part, weights, vertex_weights) -> bytes:
         row_ends = row_ends + prefix.shape[1] * np.arange(len(row_ends))
     words = arrow_array(fields).cast(pa.string())
     rows = pa.LargeListArray.from_arrays(arrow_array(row_ends), words).cast(pa.list_(pa.string()))
-    return ("\n".join(pc.binary_join(rows, " ").to_pylist()) + "\n").encode()
+    blank = pa.StringArray.from_buffers(1, pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b" "))
+    lines = pc.binary_join(rows, blank[0])  # for the text " " it would import pandas
+    return ("\n".join(lines.to_pylist()) + "\n").encode()
