@@ -5,8 +5,8 @@ search; to load what it wrote takes the driver's compiler up to a second.  The f
 of GPU therefore starts some processes, which import the compiler while the command reads its input, and
 compile the kernels of the file ``usual_kernels.json``: those of the command first, then those of other
 commands, which are then there for the next one.  Where NVIDIA's linker is installed, as it is with Numba's
-compiler, they make binaries, which the driver only loads.  The processes use no GPU, have a lower priority,
-and end once every kernel is compiled; a command does not wait for them, only for a kernel that it needs.
+compiler, they make binaries, which the driver only loads.  The processes use no GPU, and end once every
+kernel is compiled; a command does not wait for them, only for a kernel that it needs.
 
 Every kernel is compiled by the process that has its lock (:func:`~edgewise.device.cache.sole`), so processes
 share the work without a plan, and none is done twice.
@@ -28,8 +28,6 @@ from edgewise.device.target import PUBLIC_ONLY, SIMULATED
 USUAL = Path(__file__).with_name("usual_kernels.json")
 #: Cores from which on it pays, and the most processes.
 LEAST_CORES, MOST_PROCESSES = 4, 6
-#: Added to the processes' priority; larger is lower.
-NICENESS = 10
 CHILD = "from edgewise.device.ahead import compile_usual; compile_usual()"
 
 
@@ -72,8 +70,6 @@ def _start(capability, command):
 def compile_usual():
     """Compile what no other process compiles, in a process that :func:`start` has started."""
     *capability, command = sys.argv[1:]
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
     for name, kinds in usual_kernels(command):
         with suppress(Exception):  # the command that needs the kernel shows the error
             kernel_named(name).compile_if_free(kinds_of(kinds), tuple(map(int, capability)), assembled)

@@ -183,23 +183,24 @@ def sole(name: str, wait: bool = True):
     Without ``wait`` it yields ``False`` where another process is.  Where files cannot be locked, nothing is
     waited for.
     """
-    path, lock = folder() if is_ours(name) else None, None
+    path = folder() if is_ours(name) else None
+    if path is None:
+        yield False
+        return
+    file, lock, is_mine = path / f"{name}.lock", None, False
     try:
-        import fcntl
+        with suppress(ImportError, OSError):
+            import fcntl
 
-        if path is not None:
-            lock = os.open(path / f"{name}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
+            lock = os.open(file, os.O_CREAT | os.O_RDWR)
             fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        is_mine = lock is not None
-    except (ImportError, OSError):
-        is_mine = False
-    try:
+            is_mine = True
         yield is_mine
     finally:
+        if is_mine:  # whoever waits for it finds what was made under it
+            with suppress(OSError):
+                file.unlink()
         if lock is not None:
-            if is_mine:
-                with suppress(OSError):
-                    os.unlink(path / f"{name}.lock")
             os.close(lock)
 
 
