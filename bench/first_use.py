@@ -4,7 +4,8 @@
 
 Each command runs in a process of its own, all with one cache, which is empty at first (``--alone``: an empty
 one for each command).  A row holds the seconds of the first and of the second process, and the kernels that
-each compiled with their seconds.  The second process of a command must compile nothing.
+each compiled with their seconds.  The second process of a command must compile nothing.  What other processes
+compile ahead for a GPU is not listed; a command that needs one of these kernels waits for it.
 """
 
 import argparse
@@ -38,25 +39,32 @@ WITHOUT_DEVICE = ("convert",)
 CHILD = """
 import json, re, sys, time
 from pathlib import Path
-from numba.core import event
-from edgewise.device import cache
+from edgewise.device import cache, target
 
 found = []
 
 
-class Recorder(event.Listener):
-    def __init__(self):
-        self.open, self.began = 0, 0.0
+def listen():
+    from numba.core import event
 
-    def on_start(self, one):
-        self.open += 1
-        self.began = time.perf_counter() if self.open == 1 else self.began
+    class Recorder(event.Listener):
+        def __init__(self):
+            self.open, self.began = 0, 0.0
 
-    def on_end(self, one):
-        self.open -= 1
-        if not self.open:
-            name = one.data["dispatcher"].py_func.__qualname__
-            found.append([name, time.perf_counter() - self.began])
+        def on_start(self, one):
+            self.open += 1
+            self.began = time.perf_counter() if self.open == 1 else self.began
+
+        def on_end(self, one):
+            self.open -= 1
+            if not self.open:
+                name = one.data["dispatcher"].py_func.__qualname__
+                found.append([name, time.perf_counter() - self.began])
+
+    event.register("numba:compile", Recorder())
+
+
+target.on_cpu_compiler(listen)  # called before something is compiled; nothing else here imports Numba
 
 
 def timed(function, name_of):
@@ -83,16 +91,13 @@ from edgewise.device import launch
 
 launch._compile = timed(launch._compile, lambda given: "ptx " + given[0].__qualname__ + repr(given[1]))
 launch._Loaded.__init__ = timed(launch._Loaded.__init__, lambda given: "load " + given[1].name)
-try:
+if "cuda" in sys.argv[2]:
     from cupy.cuda import compiler
 
     compiler.compile_using_nvrtc = timed(
         compiler.compile_using_nvrtc,
         lambda given: " ".join(["cupy", *re.findall(r"void (\\w+)", given[0])[-1:]]),
     )
-except ImportError:
-    pass
-event.register("numba:compile", Recorder())
 from edgewise.command import keyboard, main
 
 status = []
@@ -144,7 +149,7 @@ def main():
     parser.add_argument("--kernels", type=int, default=8, help="how many of the slowest to print")
     options = parser.parse_args()
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         make_files(folder)
         for name in options.commands:
             where = ["--device", options.device] if name not in WITHOUT_DEVICE else []

@@ -1,4 +1,4 @@
-"""Who is told that a kernel is compiled, such as a display of progress.
+"""Who is told that a kernel is compiled, such as a display of progress, and which command runs.
 
 The page imports nothing, so that a command can listen before a compiler is imported.
 """
@@ -7,3 +7,5 @@ from collections.abc import Callable
 
 #: Is called with the name of a kernel when its compilation begins, and with "" when it is done.
 listener: Callable[[str], None] | None = None
+#: The subcommand that this process was started for, if it is the command line.
+command: str | None = None

@@ -28,6 +28,7 @@ from importlib import import_module
 import typer
 
 import edgewise
+from edgewise import notices
 from edgewise.command import help_text, keyboard, standard
 from edgewise.errors import EdgewiseError, EdgewiseWarning, closest
 
@@ -82,7 +83,9 @@ UNREAD = 141
 def main(arguments=None):
     """Run the command line and leave with its exit status."""
     standard.prepare()
-    keyboard.leave(run(sys.argv[1:] if arguments is None else arguments, _begin))
+    arguments = sys.argv[1:] if arguments is None else arguments
+    notices.command = _page(arguments)
+    keyboard.leave(run(arguments, _begin))
 
 
 def _begin():

@@ -5,13 +5,14 @@ from pathlib import Path
 from typer.core import TyperCommand, TyperGroup
 
 import edgewise
+from edgewise.command.values import without_checks
 
 #: Settings of the whole command line: they hold for subcommands too.
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
 class _Help:
-    """Part of a command that shows its ``epilog`` as it is written, and no type beside a switch."""
+    """Part of a command: it shows its ``epilog`` as it is written, and no type beside a switch."""
 
     def get_params(self, ctx):
         """Return the options; switches have an empty metavar, since typer shows ``<bool>`` otherwise."""
@@ -19,6 +20,7 @@ class _Help:
         for parameter in parameters:
             if getattr(parameter, "is_flag", False):
                 parameter.metavar = ""
+            without_checks(parameter, self.callback)
         return parameters
 
     def format_help(self, ctx, formatter):

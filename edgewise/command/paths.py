@@ -17,6 +17,7 @@ from edgewise.device import arrays, threads
 from edgewise.errors import GraphError, OptionError
 from edgewise.files.destinations import goes_to_standard_output
 from edgewise.files.inputs import name_of
+from edgewise.ingest.arrow import arrow_array
 from edgewise.paths.apsp import METHODS as OF_ALL_PAIRS
 from edgewise.paths.apsp import all_pairs_shortest_paths
 from edgewise.paths.apsp.output import check_path
@@ -283,16 +284,14 @@ def _whole_table(result):
 
 def _parents(result):
     """Ids of the parents of the vertices that were reached; null for a source."""
-    import pyarrow as pa
-
     reached = arrays.move(result.distances, "cpu") != result.unreached
     parents = arrays.move(result.parents, "cpu")[reached]
     ids, none = result.graph.ids, parents < 0
     if ids is None:
-        return pa.array(parents, mask=none)
+        return arrow_array(parents, none)
     if isinstance(ids, np.ndarray):
-        return pa.array(ids[np.maximum(parents, 0)], mask=none)
-    return ids.take(pa.array(parents, mask=none))
+        return arrow_array(ids[np.maximum(parents, 0)], none)
+    return ids.take(arrow_array(parents, none))
 
 
 def _show(wanted, result, table, team, clock, quiet):

@@ -134,5 +134,5 @@ def rem_sequential(vertices, sources, targets):
     device = arrays.device_of(sources)
     sources, targets = arrays.move(sources, "cpu"), arrays.move(targets, "cpu")
     parent = new_parents(vertices, sources)
-    label_all(parent, sources, targets)
+    label_all.with_steps(vertices + len(sources), parent, sources, targets)
     return arrays.move(parent, device)

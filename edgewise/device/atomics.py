@@ -4,15 +4,9 @@ The Python bodies below define the semantics, and run under one lock.  The compi
 and CUDA's atomic instructions.  Each operation returns the previous value.
 """
 
-from functools import partial
 from threading import Lock
 
-import numpy as np
-from numba import types
-from numba.extending import intrinsic, overload
-
-from edgewise.device.numba_internals import element_pointer
-from edgewise.device.target import PART, SIMULATED, on_cuda
+from edgewise.device.target import SIMULATED, on_cpu_compiler, on_cuda
 
 _lock = Lock()
 
@@ -66,87 +60,8 @@ def fence():
     """Order all reads and writes of this thread before it with those after it, for the whole device."""
 
 
-@intrinsic
-def _cpu_fence(_):
-    def emit(context, builder, signature, arguments):
-        builder.fence("acq_rel")
-        return context.get_dummy_value()
-
-    return types.void(), emit
-
-
-@intrinsic
-def _cpu_cas(_, array, index, expected, value):
-    def emit(context, builder, signature, arguments):
-        pointer, _ = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
-        pair = builder.cmpxchg(pointer, arguments[2], arguments[3], "acq_rel", "acquire")
-        return builder.extract_value(pair, 0)
-
-    return array.dtype(array, types.intp, array.dtype, array.dtype), emit
-
-
-def _read_modify_write(signed, unsigned, real):
-    @intrinsic
-    def operation(_, array, index, value):
-        whole = signed if getattr(array.dtype, "signed", True) else unsigned
-        name = real if isinstance(array.dtype, types.Float) else whole
-
-        def emit(context, builder, signature, arguments):
-            pointer, _ = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
-            return builder.atomic_rmw(name, pointer, arguments[2], "acq_rel")
-
-        return array.dtype(array, types.intp, array.dtype), emit
-
-    return operation
-
-
-@intrinsic
-def _cpu_load(_, array, index):
-    def emit(context, builder, signature, arguments):
-        pointer, kind = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
-        return builder.load_atomic(pointer, "acquire", context.get_abi_sizeof(kind), typ=kind)
-
-    return array.dtype(array, types.intp), emit
-
-
-@intrinsic
-def _cpu_store(_, array, index, value):
-    def emit(context, builder, signature, arguments):
-        pointer, kind = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
-        builder.store_atomic(arguments[2], pointer, "release", context.get_abi_sizeof(kind))
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, array.dtype), emit
-
-
-def _with_value(operation):
-    """An overload that converts the index and the value for an intrinsic."""
-
-    def overloaded(array, index, value):
-        return lambda array, index, value: operation(array, np.intp(index), array.dtype.type(value))
-
-    return overloaded
-
-
 def _register_on_cpu():
-    on_cpu = partial(overload, jit_options=PART)
-
-    @on_cpu(cas)
-    def cas_on_cpu(array, index, expected, value):
-        def swap(array, index, expected, value):
-            return _cpu_cas(array, np.intp(index), array.dtype.type(expected), array.dtype.type(value))
-
-        return swap
-
-    on_cpu(fence)(lambda: lambda: _cpu_fence())
-    on_cpu(load)(lambda array, index: lambda array, index: _cpu_load(array, np.intp(index)))
-    on_cpu(fetch_min)(_with_value(_read_modify_write("min", "umin", "fmin")))
-    on_cpu(fetch_max)(_with_value(_read_modify_write("max", "umax", "fmax")))
-    on_cpu(fetch_add)(_with_value(_read_modify_write("add", "add", "fadd")))
-    on_cpu(store)(_with_value(_cpu_store))
-
-
-_register_on_cpu()
+    import edgewise.device.atomics_on_cpu  # noqa: F401
 
 
 def _register_on_cuda():
@@ -204,7 +119,10 @@ def _register_on_cuda():
 def _load_past_l1():
     """An intrinsic that reads past the first cache, and so sees what other multiprocessors have written."""
     from llvmlite import ir
+    from numba import types
     from numba.cuda.extending import intrinsic as intrinsic_on_cuda
+
+    from edgewise.device.numba_internals import element_pointer
 
     registers = {("u", 32): "r", ("u", 64): "l", ("f", 32): "f", ("f", 64): "d"}
 
@@ -226,4 +144,5 @@ def _load_past_l1():
     return fresh
 
 
+on_cpu_compiler(_register_on_cpu)
 on_cuda(_register_on_cuda)

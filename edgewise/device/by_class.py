@@ -16,9 +16,7 @@ returns the one that is called.
 
 from functools import cache, wraps
 
-from numba.extending import overload
-
-from edgewise.device.target import PART, device, overload_on_cuda
+from edgewise.device.target import device, overload_on_cpu, overload_on_cuda
 
 #: As :func:`~edgewise.device.target.device`, once for each function.
 registered = cache(device)
@@ -49,6 +47,6 @@ def by_class(function):
         return dispatch(record.instance_class)
 
     call.of, call.dispatch = of, dispatch
-    overload(call, jit_options=PART, strict=False)(choose)
+    overload_on_cpu(call, strict=False)(choose)
     overload_on_cuda(call, strict=False)(choose)
     return call

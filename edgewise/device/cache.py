@@ -1,8 +1,10 @@
 """Compiled kernels on disk, so that a second process starts immediately.
 
-The folder is named by a digest of the package's own sources, of the versions of Python, Numba and llvmlite,
-and of the settings of Numba that change the compiled code, so stale code never runs.  (Numba's own cache
-compares the time of the file that contains the kernel, and misses edits of the functions that it calls.)
+The folder is named by a digest of the package's own sources and of the versions of Python, Numba and
+llvmlite, so stale code never runs.  (Numba's own cache compares the time of the file that contains the
+kernel, and misses edits of the functions that it calls.)  The names of the files of CPU kernels depend on
+the processor, and on the settings of Numba that change the compiled code.  To load the kernels of a GPU takes
+no import of Numba.
 
 There is one file per kernel and signature, written under a temporary name and then renamed.
 ``EDGEWISE_CACHE_DIR`` names another folder; one that is not writable is only read.
@@ -13,18 +15,14 @@ import os
 import re
 import shutil
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, partial
+from importlib.metadata import version
 from pathlib import Path
 from uuid import uuid4
 
-import llvmlite
-import numba
-from llvmlite import binding
-from numba.core import config
-
 from edgewise import notices
-from edgewise.device import numba_internals
+from edgewise.device.target import PUBLIC_ONLY, cpu_compiler, prepare_cpu_compiler
 
 #: Folders of other versions that are left when a new one is opened; only folders of such names are removed.
 KEPT_VERSIONS = 3
@@ -57,20 +55,28 @@ def folder() -> Path | None:
 
 def _digest() -> str:
     package = Path(__file__).resolve().parent.parent
-    versions = sys.version, numba.__version__, llvmlite.__version__
-    settings = config.BOUNDSCHECK, int(config.OPT), config.DEBUGINFO_DEFAULT, numba_internals.PUBLIC_ONLY
-    state = hashlib.sha256(repr((versions, settings)).encode())
+    versions = sys.version, *map(version, ("numba", "llvmlite"))
+    state = hashlib.sha256(repr((versions, PUBLIC_ONLY)).encode())
     for source in sorted(package.rglob("*.py")):
         state.update(str(source.relative_to(package)).encode())
         state.update(source.read_bytes())
     return state.hexdigest()[:20]
 
 
+def _target() -> str:
+    """The processor and the settings of Numba that CPU kernels are compiled for."""
+    from numba.core import config
+
+    return repr((_processor(), config.BOUNDSCHECK, int(config.OPT), config.DEBUGINFO_DEFAULT))
+
+
 @cache
-def _processor() -> str:
-    """The processor that kernels are compiled for."""
+def _processor():
+    from llvmlite import binding
+    from numba.core import config
+
     features = config.CPU_FEATURES or binding.get_host_cpu_features().flatten()
-    return repr((binding.get_process_triple(), config.CPU_NAME or binding.get_host_cpu_name(), features))
+    return binding.get_process_triple(), config.CPU_NAME or binding.get_host_cpu_name(), features
 
 
 def _forget_old_versions(current: Path):
@@ -93,14 +99,16 @@ def is_ours(name: str) -> bool:
 def keep(dispatcher, name: str):
     """Keep what ``dispatcher`` (an ``njit`` function) compiles; ``name`` must be unique to it."""
     path = folder() if is_ours(name) else None
-    if path is not None:
+    if path is None:
+        prepare_cpu_compiler()
+    else:
         read, write = partial(_read_kernel, name), partial(_write_kernel, name)
-        numba_internals.keep_compiled(dispatcher, name, path, read, write)
+        cpu_compiler().keep_compiled(dispatcher, name, path, read, write)
     return dispatcher
 
 
 def _file_of(name, signature):
-    key = hashlib.sha256((signature + _processor()).encode()).hexdigest()[:20]
+    key = hashlib.sha256((signature + _target()).encode()).hexdigest()[:20]
     return f"{name.replace('<', '').replace('>', '')}-{key}.nbc"
 
 
@@ -136,7 +144,7 @@ def announce_end():
 
 def load_text(name: str) -> str | None:
     """Text kept under ``name``, if any."""
-    data = _read(name) if is_ours(name) else None
+    data = load_bytes(name)
     with suppress(UnicodeDecodeError):
         return None if data is None else data.decode()
     return None
@@ -144,8 +152,56 @@ def load_text(name: str) -> str | None:
 
 def keep_text(name: str, text: str):
     """Keep ``text`` under ``name``."""
+    keep_bytes(name, text.encode())
+
+
+def load_bytes(name: str) -> bytes | None:
+    """Bytes kept under ``name``, if any."""
+    return _read(name) if is_ours(name) else None
+
+
+def keep_bytes(name: str, data: bytes):
+    """Keep ``data`` under ``name``."""
     if is_ours(name):
-        _write(name, text.encode())
+        _write(name, data)
+
+
+def begin(name: str) -> bool:
+    """Whether this process is the first to begin ``name``, which is done once for every version."""
+    path = folder()
+    with suppress(OSError):
+        if path is not None:
+            (path / f"{name}.begun").touch(exist_ok=False)
+            return True
+    return False
+
+
+@contextmanager
+def sole(name: str, wait: bool = True):
+    """Context in which no other process is in the context of ``name``; it yields whether that is so.
+
+    Without ``wait`` it yields ``False`` where another process is.  Where files cannot be locked, nothing is
+    waited for.
+    """
+    path = folder() if is_ours(name) else None
+    if path is None:
+        yield False
+        return
+    file, lock, is_mine = path / f"{name}.lock", None, False
+    try:
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            lock = os.open(file, os.O_CREAT | os.O_RDWR)
+            fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_mine = True
+        yield is_mine
+    finally:
+        if is_mine:  # whoever waits for it finds what was made under it
+            with suppress(OSError):
+                file.unlink()
+        if lock is not None:
+            os.close(lock)
 
 
 def _read(file):

@@ -8,25 +8,31 @@ solver on a GPU takes tenths of a millisecond and launches several kernels.
 import ctypes
 import hashlib
 import re
+from contextlib import suppress
 from functools import cache as memoize
 from threading import Lock, local
 from typing import NamedTuple
 from warnings import catch_warnings, simplefilter
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from edgewise.device import arrays, cache
-from edgewise.device import numba_internals as internals
-from edgewise.device.target import SIMULATED, cuda_compiler, one_compiler
+from edgewise.device.target import PUBLIC_ONLY, SIMULATED, cuda_compiler, one_compiler
 from edgewise.errors import DeviceError, argument
 from edgewise.garbage_collection import collection_paused
 
+#: Whether arguments are passed as 8-byte words; a one-dimensional array as meminfo, parent, items, item size,
+#: data, shape and stride.
+PASSES_WORDS = not PUBLIC_ONLY
 #: Threads per block (the simulator starts a Python thread for each).
 BLOCK = 64 if SIMULATED else 256
 #: Indices per thread of loops with a fetch; unrolled by hand in :mod:`edgewise.device.grid`.
 ITEMS_PER_THREAD = 4
 #: Threads that share a row of width "warp".
 WARP = 32
+#: All kernels by name.
+kernels: WeakValueDictionary = WeakValueDictionary()
 #: Upper limit of blocks in the first dimension.
 MAX_BLOCKS = 2**31 - 1
 
@@ -57,6 +63,7 @@ class Kernel:
 
     def __init__(self, name, source, grid):
         self.name, self.source, self.grid = name, source, grid
+        kernels[name] = self
         self.loaded = {}
         self.simulated = None
 
@@ -88,7 +95,7 @@ class Kernel:
     def _load(self, device_id, kinds, arguments):
         with one_compiler:  # several GPUs may need it at the same time
             if (device_id, kinds) not in self.loaded:
-                load = _Loaded if internals.PASSES_WORDS else _LoadedByNumba
+                load = _Loaded if PASSES_WORDS else _LoadedByNumba
                 self.loaded[device_id, kinds] = load(self, arguments, device_id)
             return self.loaded[device_id, kinds]
 
@@ -99,16 +106,45 @@ class Kernel:
 
     def ptx(self, kinds, capability):
         """PTX text for argument types ``kinds`` (see :func:`kind_of`) and a compute capability."""
-        digest = hashlib.sha256(_text_of(kinds).encode()).hexdigest()[:20]
-        label = f"{self.name}-{digest}-sm{capability[0]}{capability[1]}-{_compiler_version()}.ptx"
+        label = self._label(kinds, capability)
         with one_compiler:
             text = cache.load_text(label)
             if text is None:
                 cache.announce(self.name)
-                text = _compile(self.source(), kinds, capability)
-                cache.keep_text(label, text)
+                with cache.sole(label):  # another process may be compiling it
+                    text = cache.load_text(label) or self._compiled(label, kinds, capability)
                 cache.announce_end()
+        return self._bounded(text)
+
+    def compile_if_free(self, kinds, capability, assemble):
+        """Compile and keep the text, unless it is kept already or another process compiles it.
+
+        ``assemble(text, capability)`` makes a binary of it, which is kept too, or returns ``None``.
+        """
+        label = self._label(kinds, capability)
+        with one_compiler, cache.sole(label, wait=False) as is_mine:
+            if is_mine and cache.load_text(label) is None:
+                text = _compile(self.source(), kinds, capability)
+                binary = assemble(self._bounded(text), capability)
+                if binary is not None:
+                    cache.keep_bytes(f"{label}.cubin", binary)
+                cache.keep_text(label, text)  # last, since other processes look for it
+
+    def binary(self, kinds, capability):
+        """The binary that was made ahead (:mod:`~edgewise.device.ahead`), if any."""
+        return cache.load_bytes(f"{self._label(kinds, capability)}.cubin")
+
+    def _bounded(self, text):
         return text if self.grid.min_blocks_per_sm is None else _with_bounds(text, self.grid)
+
+    def _label(self, kinds, capability):
+        digest = hashlib.sha256(_text_of(kinds).encode()).hexdigest()[:20]
+        return f"{self.name}-{digest}-{label_of(capability)}.ptx"
+
+    def _compiled(self, label, kinds, capability):
+        text = _compile(self.source(), kinds, capability)
+        cache.keep_text(label, text)
+        return text
 
 
 class _Loaded:
@@ -117,9 +153,10 @@ class _Loaded:
     def __init__(self, kernel, arguments, device_id):
         import cupy
 
-        text = _for_driver(kernel.ptx(tuple(map(kind_of, arguments)), _capability(device_id)))
+        what = tuple(map(kind_of, arguments)), _capability(device_id)
+        text = kernel.ptx(*what)
         self.module = cupy.cuda.function.Module()
-        self.module.load(text.encode())
+        self._load(kernel.binary(*what), text)
         self.function = self.module.get_function(entry_name(text)).ptr
         words = len(_flatten(0, arguments, device_id)[0])
         if n_parameters(text) != words:
@@ -146,6 +183,16 @@ class _Loaded:
                 )
             per_processor = min(fitting, kernel.grid.max_blocks_per_sm or fitting)
             self.max_blocks = per_processor * processors(f"cuda:{device_id}")
+
+    def _load(self, binary, text):
+        """Load the binary; the text, which the driver compiles in up to a second, where that fails."""
+        import cupy
+
+        if binary is not None:
+            with suppress(cupy.cuda.driver.CUDADriverError):
+                self.module.load(binary)
+                return
+        self.module.load(_for_driver(text).encode())
 
     def launch(self, blocks, threads, words, _):
         """Launch on the current stream with the words of the arguments."""
@@ -273,9 +320,11 @@ def _text_of(kinds):
 def _compile(function, kinds, capability):
     from numba import types
 
+    from edgewise.device.numba_internals import compiling_for
+
     cuda = cuda_compiler()
     signature = (types.int64, types.Tuple([_numba_type(kind) for kind in kinds]))
-    with internals.compiling_for(capability), collection_paused():
+    with compiling_for(capability), collection_paused():
         text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=capability, output="ptx")
     return text
 
@@ -304,6 +353,16 @@ def entry_name(text):
 def n_parameters(text):
     """Number of parameters of the one kernel in a PTX text."""
     return re.search(r"\.entry[^{]*?\(([^)]*)\)", text).group(1).count(".param")
+
+
+def label_of(capability) -> str:
+    """What a compute capability and the compiler add to the names of kernels."""
+    return f"sm{capability[0]}{capability[1]}-{_compiler_version()}"
+
+
+def capability_of(device):
+    """Compute capability of the GPU ``device``; two numbers."""
+    return _capability(int(device[5:]))
 
 
 @memoize

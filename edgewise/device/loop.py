@@ -25,12 +25,10 @@ import os
 from functools import partial, update_wrapper
 from threading import RLock
 
-from numba import get_num_threads
-
-from edgewise.device import arrays, launch, thread_region
+from edgewise.cached_property import cached_property
+from edgewise.device import arrays, launch, thread_region, threads
 from edgewise.device.shares import new_shares, next_chunk
 from edgewise.device.target import device, inlined
-from edgewise.device.thread_region import entry
 
 #: Average number of chunks per core, and the smallest chunk that is worth an access of a counter.
 CHUNKS_PER_CORE = 4
@@ -79,12 +77,11 @@ class each:
         min_blocks_per_sm=None,
         ascending=False,
     ):
-        self.body, self.fetch, self.least_chunk = device(body), fetch, least_chunk
+        self.body, self.fetch = device(body), fetch and device(fetch)
+        self.least_chunk = least_chunk
         self.ascending = ascending
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
-        body_with_fetch = body if fetch is None else _combine(body, device(fetch))
-        self.cpu = _cpu_loop(body_with_fetch, self.name)
         items = 1 if fetch is None else launch.ITEMS_PER_THREAD
         grid = launch.Grid(threads=threads, items_per_thread=items, min_blocks_per_sm=min_blocks_per_sm)
         self.cuda = launch.Kernel(self.name, self._cuda_source, grid)
@@ -94,6 +91,12 @@ class each:
         """Decorator for a body whose second argument is the value of ``fetch``."""
         return partial(cls, fetch=fetch, ascending=ascending)
 
+    @cached_property
+    def cpu(self):
+        """The loop for the CPU, which is made when it is first needed: few processes need all loops."""
+        body = self.body if self.fetch is None else _combine(self.body, self.fetch)
+        return _cpu_loop(body, self.name)
+
     def __call__(self, count, *arguments):
         if count <= 0:
             return
@@ -101,7 +104,7 @@ class each:
         if device != "cpu":
             self.cuda(int(count), arguments, device)
             return
-        workers = get_num_threads()
+        workers = threads.count()
         chunk = max(self.least_chunk, count // (workers * CHUNKS_PER_CORE))
         workers = min(workers, -(-count // chunk))
         with loop_lock:  # not every threading layer of Numba allows two loops at once
@@ -132,7 +135,7 @@ def _cpu_loop(body, name):
 
     def loop(worker_id, memory, count, chunk, shares, arguments):
         if worker_id < 0:
-            return entry(memory, (memory, count, chunk, shares, arguments))
+            return thread_region.entry(memory, (memory, count, chunk, shares, arguments))
         turn = 0
         while True:
             turn, start, stop = next_chunk(turn, shares, count, chunk, worker_id)

@@ -2,7 +2,7 @@
 
 Each of them makes something faster, and each has a fallback that uses public interfaces only.  A fallback is
 chosen where a name is missing, for example in a later release, and everywhere if the environment variable
-``EDGEWISE_PUBLIC_ONLY`` is ``1``.
+``EDGEWISE_PUBLIC_ONLY`` is ``1``.  The page is imported when a function is first compiled, or loaded.
 
 ==========================  =====================================  ==========================================
 purpose                     private names                          fallback
@@ -20,6 +20,7 @@ keep CPU kernels on disk    ``dispatcher._cache``, reducing and    ``enable_cach
 load them quickly           ``rtsys.initialize``                   the context is refreshed
 pointer types               typed pointers of llvmlite             opaque pointers
 PTX for other GPUs          the module's ``get_current_device``    PTX for the current GPU
+compile for GPUs at once    the module's ``ensure_blas``           SciPy's linear algebra is imported
 launch through the driver   the words that pass an array           Numba's own launch
 ==========================  =====================================  ==========================================
 
@@ -30,7 +31,9 @@ runs with arguments of wrong types.
 
 import os
 import pickle
-from contextlib import contextmanager
+import sys
+from contextlib import contextmanager, suppress
+from functools import cache as memoize
 from types import SimpleNamespace
 
 import numba
@@ -43,10 +46,8 @@ from numba.core.errors import LoweringError, UnsupportedError
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
 
+from edgewise.device.target import PUBLIC_ONLY, prepare_cpu_compiler
 from edgewise.garbage_collection import collection_paused
-
-#: Whether every fallback is forced.
-PUBLIC_ONLY = os.environ.get("EDGEWISE_PUBLIC_ONLY", "0") not in ("", "0")
 
 
 def _private(module, *names):
@@ -158,6 +159,8 @@ class _PartCompiler(CompilerBase):
 BARE = {
     name: value for name, value in (("_nrt", False), ("no_cfunc_wrapper", True)) if hasattr(_Options, name)
 }
+#: Options of functions that Python calls: dividing by zero is no error, as on GPUs.
+WHOLE = {**BARE, "error_model": "numpy"}
 #: Options of device functions.
 PART = {**BARE, "pipeline_class": _PartCompiler} if HAS_PARTS else BARE
 
@@ -372,17 +375,17 @@ class KernelCache:
         Numba refreshes its context first, which imports all that it can compile and takes a third of a
         second.  A function that is compiled already needs only the names of Numba's run-time functions.
         """
-        data = self.read(repr(signature))
-        if data is None:
-            return None
-        if _runtime is None:
-            context.refresh()
-        else:
-            _runtime.initialize(context)
-        try:
-            return _CompileResult._rebuild(context, *pickle.loads(data))
-        except Exception:
-            return None
+        found, data = None, self.read(repr(signature))
+        if data is not None:
+            if _runtime is None:
+                context.refresh()
+            else:
+                _runtime.initialize(context)
+            with suppress(Exception):
+                found = _CompileResult._rebuild(context, *pickle.loads(data))
+        if found is None:
+            prepare_cpu_compiler()
+        return found
 
     def save_overload(self, signature, result):
         """Keep a compiled function unless it refers to addresses of this process."""
@@ -402,7 +405,9 @@ def keep_compiled(dispatcher, name, folder, read, write):
     """Keep on disk what ``dispatcher`` compiles."""
     if HAS_CACHE and hasattr(dispatcher, "_cache"):
         dispatcher._cache = KernelCache(read, write)
-    elif _owns(folder):
+        return
+    prepare_cpu_compiler()
+    if _owns(folder):
         dispatcher.py_func.__qualname__ = name
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
         try:
@@ -432,10 +437,6 @@ def _owns(folder):
 
 # -- CUDA ---------------------------------------------------------------------------------------------------
 
-#: Whether arguments are passed as 8-byte words; a one-dimensional array as meminfo, parent, items, item size,
-#: data, shape and stride.
-PASSES_WORDS = not PUBLIC_ONLY
-
 
 @contextmanager
 def compiling_for(capability):
@@ -445,6 +446,7 @@ def compiling_for(capability):
     """
     from numba.cuda import dispatcher
 
+    _skip_linear_algebra()
     current = getattr(dispatcher, "get_current_device", None)
     if current is None or PUBLIC_ONLY:
         yield
@@ -454,3 +456,27 @@ def compiling_for(capability):
         yield
     finally:
         dispatcher.get_current_device = current
+
+
+@memoize
+def _skip_linear_algebra():
+    """Keep the CUDA compiler from importing SciPy's linear algebra, which no kernel of a GPU can call.
+
+    The import takes as long as the compilation of several kernels, and imports parts of CuPy as well.
+    """
+    if PUBLIC_ONLY or "numba.cuda.np.arraymath" in sys.modules:
+        return
+    with suppress(ImportError):
+        from numba.cuda.np import linalg
+
+        ensure = getattr(linalg, "ensure_blas", None)
+        if ensure is not None:
+            linalg.ensure_blas = _refuse_linear_algebra
+            try:
+                import numba.cuda.np.arraymath  # noqa: F401
+            finally:
+                linalg.ensure_blas = ensure
+
+
+def _refuse_linear_algebra():
+    raise ImportError("kernels for GPUs do without")

@@ -5,12 +5,8 @@ it changes no value, and an index beyond the array is harmless.
 """
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
 
-from edgewise.device.numba_internals import element_pointer, pointer_to
-from edgewise.device.target import PART, overload_on_cuda
+from edgewise.device.target import on_cpu_compiler, overload_on_cpu, overload_on_cuda
 
 #: Arguments of LLVM's intrinsic: for reading, keep in all caches, data and not instructions.
 TO_READ, KEEP, DATA = 0, 3, 1
@@ -20,22 +16,29 @@ def prefetch(array, index):
     """Start to read ``array[index]`` if the processor supports that."""
 
 
-@intrinsic
-def _cpu_prefetch(_, array, index):
-    def emit(context, builder, signature, arguments):
-        at, number = pointer_to(ir.IntType(8)), ir.IntType(32)
-        shape = ir.FunctionType(ir.VoidType(), [at, number, number, number])
-        hint = builder.module.declare_intrinsic("llvm.prefetch", [at], shape)
-        pointer, _ = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
-        builder.call(hint, [builder.bitcast(pointer, at), number(TO_READ), number(KEEP), number(DATA)])
-        return context.get_dummy_value()
+def _register_on_cpu():
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
 
-    return types.void(array, types.intp), emit
+    from edgewise.device.numba_internals import element_pointer, pointer_to
+
+    @intrinsic
+    def start(_, array, index):
+        def emit(context, builder, signature, arguments):
+            at, number = pointer_to(ir.IntType(8)), ir.IntType(32)
+            shape = ir.FunctionType(ir.VoidType(), [at, number, number, number])
+            hint = builder.module.declare_intrinsic("llvm.prefetch", [at], shape)
+            pointer, _ = element_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
+            builder.call(hint, [builder.bitcast(pointer, at), number(TO_READ), number(KEEP), number(DATA)])
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp), emit
+
+    overload_on_cpu(prefetch)(lambda array, index: lambda array, index: start(array, np.intp(index)))
 
 
-@overload(prefetch, jit_options=PART)
-def _prefetch_on_cpu(array, index):
-    return lambda array, index: _cpu_prefetch(array, np.intp(index))
+on_cpu_compiler(_register_on_cpu)
 
 
 @overload_on_cuda(prefetch)

@@ -22,20 +22,26 @@ When a worker of the CPU raises an exception, those that wait at a barrier fail 
 
 import os
 import sys
+from functools import cache as memoize
 from functools import partial, update_wrapper
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, types
-from numba.extending import overload
 
-from edgewise.device import arrays, cache, launch, thread_region
+from edgewise.cached_property import cached_property
+from edgewise.device import arrays, launch, thread_region, threads
 from edgewise.device.atomics import fetch_add, load, store
 from edgewise.device.loop import loop_lock
-from edgewise.device.numba_internals import external, with_fast_records
 from edgewise.device.spin import cycles, relax
-from edgewise.device.target import INTERPRETED, PART, SIMULATED, WHOLE, device, overload_on_cuda
-from edgewise.device.thread_region import entry
+from edgewise.device.target import (
+    INTERPRETED,
+    SIMULATED,
+    cpu_compiler_is_loaded,
+    device,
+    on_cpu_compiler,
+    overload_on_cpu,
+    overload_on_cuda,
+)
 
 #: Words of a barrier.  The first counts the workers that have arrived; the number of the phase, and whether a
 #: worker has failed, are in another cache line.
@@ -46,6 +52,9 @@ BARRIER, PHASE, FAILED = 32, 16, 17
 SPINS_BEFORE_YIELD, YIELDS_BEFORE_SLEEP = 400, 2000
 #: Cycles of a yield after which a thread sleeps: another program has used the core meanwhile.
 SLOW_YIELD = 50_000
+#: Steps of a compiled function, of about three microseconds each in the interpreter, that take less time
+#: there than the import of Numba.
+FEW_STEPS = 8192
 #: Microseconds of a sleep.
 SLEEP = 50
 #: Reads of a probe whether workers run at the same time, and how many probes may fail.
@@ -56,22 +65,30 @@ def pause(sleep):
     """Yield the core to another thread, or ``sleep`` for a moment."""
 
 
-_sched_yield = external("sched_yield", types.int32())
-_usleep = external("usleep", types.int32(types.uint32))
+def _register_pause():
+    """Let it call the C library where that is possible."""
+    from numba import types
+
+    from edgewise.device.numba_internals import external
+
+    sched_yield = external("sched_yield", types.int32())
+    usleep = external("usleep", types.int32(types.uint32))
+
+    @overload_on_cpu(pause)
+    def pause_on_cpu(sleep):
+        if sys.platform == "win32" or usleep is None:
+            return lambda sleep: None
+
+        def yield_or_sleep(sleep):
+            if sleep:
+                usleep(np.uint32(SLEEP))
+            else:
+                sched_yield()
+
+        return yield_or_sleep
 
 
-@overload(pause, jit_options=PART)
-def _pause_on_cpu(sleep):
-    if sys.platform == "win32" or _usleep is None:
-        return lambda sleep: None
-
-    def yield_or_sleep(sleep):
-        if sleep:
-            _usleep(np.uint32(SLEEP))
-        else:
-            _sched_yield()
-
-    return yield_or_sleep
+on_cpu_compiler(_register_pause)
 
 
 class Worker(NamedTuple):
@@ -111,7 +128,7 @@ def _wait(barrier, n_workers):
         grid.wait_for_block()
 
 
-@overload(_wait, jit_options=PART)
+@overload_on_cpu(_wait)
 def _wait_on_cpu(barrier, n_workers):
     def wait_for_threads(barrier, n_workers):
         if n_workers > 1:
@@ -183,7 +200,6 @@ class parallel_region:
         self.body, self.shared_words, self.shared_type = device(body), shared_words, shared_type
         self.name = f"{body.__module__}.{body.__qualname__}"
         update_wrapper(self, body)
-        self.cpu = (_cpu_region_with_shared_memory if shared_words else _cpu_region)(body, self.name)
         threads = min(threads, launch.BLOCK) if SIMULATED else threads
         grid = launch.Grid(threads=threads, cooperative=True, **limits)
         self.cuda = launch.Kernel(self.name, self._cuda_source, grid)
@@ -192,6 +208,12 @@ class parallel_region:
     def by(cls, **sizes):
         """Decorator for a body with launch parameters, named as in the class."""
         return partial(cls, **sizes)
+
+    @cached_property
+    def cpu(self):
+        """The region for the CPU, which is made when it is first needed."""
+        make = _cpu_region_with_shared_memory if self.shared_words else _cpu_region
+        return make(self.body, self.name)
 
     def __call__(self, *arguments):
         self.run(workers, arguments)
@@ -225,13 +247,13 @@ class parallel_region:
 
 def workers() -> int:
     """Number of workers that a region has on the CPU."""
-    return _concurrent(get_num_threads())
+    return _concurrent(threads.count())
 
 
 def _cpu_region(body, name):
     def region(worker_id, memory, n_workers, barrier, arguments):
         if worker_id < 0:
-            return entry(memory, (memory, n_workers, barrier, arguments))
+            return thread_region.entry(memory, (memory, n_workers, barrier, arguments))
         body(Worker(worker_id, n_workers, barrier), *arguments)
         return 0
 
@@ -241,7 +263,7 @@ def _cpu_region(body, name):
 def _cpu_region_with_shared_memory(body, name):
     def region(worker_id, memory, n_workers, barrier, arguments):
         if worker_id < 0:
-            return entry(memory, (memory, n_workers, barrier, arguments))
+            return thread_region.entry(memory, (memory, n_workers, barrier, arguments))
         words = len(arguments[0]) // n_workers
         shared = arguments[0][worker_id * words : (worker_id + 1) * words]
         body(BlockWorker(worker_id, n_workers, barrier, shared), *arguments[1:])
@@ -250,15 +272,15 @@ def _cpu_region_with_shared_memory(body, name):
     return thread_region.compiled(region, name)
 
 
-def _concurrent(threads):
-    """``threads`` if the threading layer runs so many iterations at the same time, else 1; probed once."""
+def _concurrent(count):
+    """``count`` if the threading layer runs so many iterations at the same time, else 1; probed once."""
     with loop_lock:  # concurrent callers must get the same answer
-        if threads not in _known:
-            _known[threads] = 1 if INTERPRETED else threads
-            probed = threads > 1 and not INTERPRETED and not thread_region.on_python_threads()
-            if probed and not any(_all_run(threads) for _ in range(PROBES)):
-                _known[threads] = 1
-        return _known[threads]
+        if count not in _known:
+            _known[count] = 1 if INTERPRETED else count
+            probed = count > 1 and not INTERPRETED and not thread_region.on_python_threads()
+            if probed and not any(_all_run(count) for _ in range(PROBES)):
+                _known[count] = 1
+        return _known[count]
 
 
 _known: dict[int, int] = {}
@@ -266,26 +288,27 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_known.clear)  # the child's threads are others
 
 
-def _all_run(threads):
+def _all_run(count):
     """Whether so many workers have seen each other."""
-    seen = np.zeros(threads, np.int64)
-    thread_region.run(_probe, threads, threads, np.zeros(1, np.int64), seen)
-    return bool((seen == threads).all())
+    seen = np.zeros(count, np.int64)
+    thread_region.run(_probe(), count, count, np.zeros(1, np.int64), seen)
+    return bool((seen == count).all())
 
 
-def _probe_body(worker_id, memory, threads, arrived, seen):
-    if worker_id < 0:
-        return entry(memory, (memory, threads, arrived, seen))
-    fetch_add(arrived, 0, 1)
-    spins = 0
-    while load(arrived, 0) < threads and spins < PROBE_SPINS:
-        spins += 1
-        pause(False)
-    seen[worker_id] = load(arrived, 0)
-    return 0
+@memoize
+def _probe():
+    def probe(worker_id, memory, count, arrived, seen):
+        if worker_id < 0:
+            return thread_region.entry(memory, (memory, count, arrived, seen))
+        fetch_add(arrived, 0, 1)
+        spins = 0
+        while load(arrived, 0) < count and spins < PROBE_SPINS:
+            spins += 1
+            pause(False)
+        seen[worker_id] = load(arrived, 0)
+        return 0
 
-
-_probe = thread_region.compiled(_probe_body, f"{__name__}._probe_body")
+    return thread_region.compiled(probe, f"{__name__}._probe")
 
 
 class compiled:
@@ -294,11 +317,18 @@ class compiled:
     def __init__(self, body):
         self.body = body
         update_wrapper(self, body)
-        name = f"{body.__module__}.{body.__qualname__}"
-        function = njit(nogil=True, **WHOLE)(body)
-        self.function = (
-            function if INTERPRETED or SIMULATED else with_fast_records(cache.keep(function, name))
-        )
+        self.name = f"{body.__module__}.{body.__qualname__}"
+
+    @cached_property
+    def function(self):
+        """The compiled function, which is made when it is first called."""
+        return thread_region.compiled(self.body, self.name).function
 
     def __call__(self, *arguments):
+        return self.function(*arguments)
+
+    def with_steps(self, n_steps, *arguments):
+        """Call with an estimate of its steps: few run in the interpreter where Numba is not imported yet."""
+        if n_steps <= FEW_STEPS and not cpu_compiler_is_loaded():
+            return self.body(*arguments)
         return self.function(*arguments)

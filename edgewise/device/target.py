@@ -1,34 +1,77 @@
 """The compilers in use, and the registration of plain functions with them.
 
-A function marked ``@device`` is registered with the CPU compiler immediately, and with the CUDA compiler when
-a CUDA kernel is first compiled.  Work on the CPU never imports CUDA, and no import needs a driver.
+A function marked ``@device`` is registered with each of the two compilers when that first compiles.  So no
+import needs a compiler or a driver, work on the CPU never imports CUDA, a process that only runs kernels that
+others have compiled registers nothing, and one that only launches kernels on a GPU does without Numba.
 """
 
 import os
+import sys
+from functools import cache
 from threading import RLock
-
-from numba.extending import register_jitable
-
-from edgewise.device.numba_internals import BARE, PART
-
-__all__ = ["INTERPRETED", "PART", "SIMULATED", "WHOLE", "cuda_compiler", "device", "on_cuda", "one_compiler"]
 
 #: No compilation at all: bodies run in the Python interpreter (``NUMBA_DISABLE_JIT=1``).
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 #: CUDA kernels run in Numba's simulator on the CPU (``NUMBA_ENABLE_CUDASIM=1``).
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
-
-#: Options of functions that Python calls: dividing by zero is no error, as on GPUs.
-WHOLE = {**BARE, "error_model": "numpy"}
+#: Whether private names of the compilers are left alone (:mod:`~edgewise.device.numba_internals`).
+PUBLIC_ONLY = os.environ.get("EDGEWISE_PUBLIC_ONLY", "0") not in ("", "0")
 
 #: One thread compiles for CUDA at a time, because Numba reads the target GPU from a global variable.
 one_compiler = RLock()
-_waiting_for_cuda: list = []
-_cuda_ready = False
+_one_registers = RLock()
 
 
-#: Decorator of a plain function that makes it callable from CPU kernels.
-on_cpu = register_jitable(**PART) if PART else register_jitable
+class _Compiler:
+    """What waits for the first use of a compiler."""
+
+    def __init__(self):
+        self.waiting, self.is_ready = [], False
+
+    def call(self, register):
+        """Call ``register()`` when something is first compiled, or now if that has happened."""
+        with _one_registers:
+            if not self.is_ready:
+                self.waiting.append(register)
+                return
+        register()
+
+    def use(self):
+        """Register all that waits."""
+        if self.is_ready and not self.waiting:
+            return
+        with _one_registers:
+            while self.waiting:
+                self.waiting.pop(0)()
+            self.is_ready = True
+
+
+_cpu, _cuda = _Compiler(), _Compiler()
+on_cpu_compiler, on_cuda = _cpu.call, _cuda.call
+#: Registers every device function with the CPU compiler; called before something is compiled.
+prepare_cpu_compiler = _cpu.use
+
+
+@cache
+def cpu_compiler():
+    """Return the page ``numba_internals``, with which compiled functions are made."""
+    from edgewise.device import numba_internals
+
+    return numba_internals
+
+
+def cpu_compiler_is_loaded() -> bool:
+    """Whether compiled functions start at once; the first one waits until Numba is imported."""
+    return "edgewise.device.numba_internals" in sys.modules
+
+
+def cuda_compiler():
+    """Return the module ``numba.cuda`` with every device function registered."""
+    from numba import cuda
+
+    with one_compiler:
+        _cuda.use()
+    return cuda
 
 
 def device(function):
@@ -38,22 +81,30 @@ def device(function):
     return function
 
 
+def on_cpu(function):
+    """Make ``function`` callable from CPU kernels; it stays a plain Python function."""
+    _cpu.call(lambda: _register_for_cpu(function))
+    return function
+
+
 def inlined(function):
     """As :func:`device`, for a function that is copied into its callers on the CPU.
 
     A call takes tens of nanoseconds if the arguments are records of arrays, which are copied to the stack.
     """
-    register_jitable(**PART, forceinline=True)(function)
+    _cpu.call(lambda: _register_for_cpu(function, forceinline=True))
     on_cuda(lambda: _register_for_cuda(function))
     return function
 
 
-def on_cuda(register):
-    """Call ``register()`` when the CUDA compiler is first used, or now if it is in use."""
-    if _cuda_ready:
-        register()
-    else:
-        _waiting_for_cuda.append(register)
+def overload_on_cpu(function, **options):
+    """Numba's ``overload`` for the CPU compiler, once that is used."""
+
+    def wait(implementation):
+        _cpu.call(lambda: _overload_on_cpu(function, implementation, options))
+        return implementation
+
+    return wait
 
 
 def overload_on_cuda(function, **options):
@@ -66,16 +117,21 @@ def overload_on_cuda(function, **options):
     return wait
 
 
-def cuda_compiler():
-    """Return the module ``numba.cuda`` with every device function registered."""
-    global _cuda_ready
-    from numba import cuda
+def _register_for_cpu(function, **options):
+    from numba.extending import register_jitable
 
-    with one_compiler:
-        while _waiting_for_cuda:
-            _waiting_for_cuda.pop(0)()
-        _cuda_ready = True
-    return cuda
+    from edgewise.device.numba_internals import PART
+
+    options = {**PART, **options}
+    (register_jitable(**options) if options else register_jitable)(function)
+
+
+def _overload_on_cpu(function, implementation, options):
+    from numba.extending import overload
+
+    from edgewise.device.numba_internals import PART
+
+    overload(function, jit_options=PART, **options)(implementation)
 
 
 def _overload_on_cuda(function, implementation, options):

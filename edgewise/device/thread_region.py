@@ -6,7 +6,7 @@ address.  Such a function begins like this:
 
     def region(worker_id, memory, first, second):
         if worker_id < 0:
-            return entry(memory, (memory, first, second))
+            return thread_region.entry(memory, (memory, first, second))
         ...
         return 0
 
@@ -18,6 +18,7 @@ has used OpenMP: GNU OpenMP ends a child that calls it.
 """
 
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache as memoize
@@ -25,15 +26,17 @@ from time import sleep
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange, threading_layer
 
 from edgewise.device import cache
-from edgewise.device import numba_internals as internals
-from edgewise.device.numba_internals import entry
-from edgewise.device.target import INTERPRETED, SIMULATED, WHOLE
+from edgewise.device.target import INTERPRETED, SIMULATED, cpu_compiler, prepare_cpu_compiler
 from edgewise.errors import DeviceError
 
-__all__ = ["compiled", "entry", "run"]
+__all__ = ["Region", "compiled", "entry", "run"]
+
+#: Functions for compiled functions, set before one is compiled.  They are no variables of closures, which
+#: would have to be the same in every process for Numba's own cache.
+entry: Any = None
+call_entry: Any = None
 
 #: Seconds between two looks at workers that an interrupt has stopped.
 POLL_SECONDS = 0.001
@@ -46,28 +49,49 @@ class Region(NamedTuple):
     name: str
 
 
+@memoize
+def _calls():
+    """Compiled functions that call an entry: as all workers on Numba's threads, and as one worker."""
+    from numba import njit, prange
+
+    global call_entry
+    call_entry = cpu_compiler().call_entry
+
+    def _call_all(n_workers, function, memory):
+        for worker_id in prange(n_workers):
+            call_entry(function, np.int64(worker_id), memory)
+
+    def _call_one(worker_id, function, memory):
+        call_entry(function, np.int64(worker_id), memory)
+
+    calls = njit(parallel=True, nogil=True)(_call_all), njit(nogil=True)(_call_one)
+    if INTERPRETED or SIMULATED:
+        return calls
+    return tuple(cache.keep(call, f"{__name__}.{call.py_func.__name__}") for call in calls)
+
+
 def _call_all(n_workers, function, memory):
-    for worker_id in prange(n_workers):
-        internals.call_entry(function, np.int64(worker_id), memory)
+    _calls()[0](n_workers, function, memory)
 
 
 def _call_one(worker_id, function, memory):
-    internals.call_entry(function, np.int64(worker_id), memory)
-
-
-_call_all = njit(parallel=True, nogil=True)(_call_all)
-_call_one = njit(nogil=True)(_call_one)
-if not (INTERPRETED or SIMULATED):
-    _call_all = cache.keep(_call_all, f"{__name__}._call_all")
-    _call_one = cache.keep(_call_one, f"{__name__}._call_one")
+    _calls()[1](worker_id, function, memory)
 
 
 def compiled(region, name):
     """Compile such a function, and keep it on disk under ``name``."""
     if INTERPRETED:
         return Region(region, name)
-    function = njit(nogil=True, **WHOLE)(region)
-    return Region(function if SIMULATED else internals.with_fast_records(cache.keep(function, name)), name)
+    from numba import njit
+
+    global entry
+    internals = cpu_compiler()
+    entry = internals.entry
+    function = njit(nogil=True, **internals.WHOLE)(region)
+    if SIMULATED:
+        prepare_cpu_compiler()
+        return Region(function, name)
+    return Region(internals.with_fast_records(cache.keep(function, name)), name)
 
 
 def run(region, n_workers, *arguments, flag=None):
@@ -77,14 +101,18 @@ def run(region, n_workers, *arguments, flag=None):
     of its own.  The first exception of a worker is raised here; ``flag``, a (1,) int32 array, is set to 1 by
     then.
     """
+    if INTERPRETED:
+        for worker_id in range(n_workers):
+            region.function(worker_id, 0, *arguments)
+        return
+    internals = cpu_compiler()
     memory = np.empty(internals.WORDS, np.int64)
     address = memory.ctypes.data
     memory[internals.FAILED] = 0
     memory[internals.FLAG] = address + 8 * internals.OWN_FLAG if flag is None else flag.ctypes.data
     try:
-        if INTERPRETED or n_workers == 1:
-            for worker_id in range(n_workers):
-                region.function(worker_id, address, *arguments)
+        if n_workers == 1:
+            region.function(0, address, *arguments)
             return
         if not internals.HAS_ENTRIES:
             _run_on_python_threads(
@@ -109,7 +137,7 @@ def run(region, n_workers, *arguments, flag=None):
 
 def on_python_threads() -> bool:
     """Whether workers are Python threads, which always run at the same time."""
-    return _openmp_is_lost or not internals.HAS_ENTRIES
+    return _openmp_is_lost or not cpu_compiler().HAS_ENTRIES
 
 
 def _run_on_python_threads(call, n_workers, flag):
@@ -165,6 +193,10 @@ _openmp_is_lost = False
 def _after_fork():
     global _openmp_is_lost
     _executor.cache_clear()  # the threads stay with the parent
+    if "numba" not in sys.modules:
+        return
+    from numba import threading_layer
+
     with suppress(ValueError):  # no layer has been used yet
         _openmp_is_lost = threading_layer() == "omp"
 

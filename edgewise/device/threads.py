@@ -1,13 +1,27 @@
 """The number of CPU threads of a parallel loop."""
 
-import numba
+import os
+import sys
+from functools import cache
+from pathlib import Path
 
 from edgewise.errors import OptionError, argument
 
 
 def count() -> int:
-    """Number of threads that loops use."""
-    return numba.get_num_threads()
+    """Number of threads that loops use: as many as there are cores, unless the user sets another number."""
+    if "numba" not in sys.modules and not Path(".numba_config.yaml").exists():
+        given = os.environ.get("NUMBA_NUM_THREADS", "")
+        if given.isdecimal() or (not given and hasattr(os, "sched_getaffinity")):
+            return int(given) if given else len(os.sched_getaffinity(0))
+    return _counter()()
+
+
+@cache
+def _counter():
+    from numba import get_num_threads
+
+    return get_num_threads
 
 
 def use(number: int | None) -> None:
@@ -22,6 +36,8 @@ def use(number: int | None) -> None:
         return
     if not isinstance(number, int) or isinstance(number, bool):
         raise OptionError(f"{argument('threads', number)} must be a whole number, 1 or more")
+    import numba
+
     max_threads = numba.config.NUMBA_NUM_THREADS
     if not 1 <= number <= max_threads:
         raise OptionError(

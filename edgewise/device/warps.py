@@ -8,11 +8,10 @@ worker may call :func:`warp_aggregated_add` and :func:`claim`.
 """
 
 import numpy as np
-from numba.extending import overload
 
 from edgewise.device.atomics import fetch_add
 from edgewise.device.launch import WARP
-from edgewise.device.target import INTERPRETED, PART, SIMULATED, device, on_cpu, on_cuda
+from edgewise.device.target import INTERPRETED, SIMULATED, device, on_cpu, on_cuda, overload_on_cpu
 
 #: Width of a loop over rows whose lanes exchange values: a warp of the simulator has one lane.
 WARP_WIDTH = "thread" if SIMULATED else "warp"
@@ -144,7 +143,7 @@ def _block():
     return grid
 
 
-@overload(block_add, jit_options=PART)
+@overload_on_cpu(block_add)
 def _block_add_on_cpu(array, index, value):
     def add(array, index, value):
         held = array[index]
@@ -154,9 +153,9 @@ def _block_add_on_cpu(array, index, value):
     return add
 
 
-overload(popcount, jit_options=PART)(lambda lanes: lambda lanes: lanes & 1)
-overload(block_size, jit_options=PART)(lambda: lambda: 1)
-overload(block_barrier, jit_options=PART)(lambda: lambda: None)
+overload_on_cpu(popcount)(lambda lanes: lambda lanes: lanes & 1)
+overload_on_cpu(block_size)(lambda: lambda: 1)
+overload_on_cpu(block_barrier)(lambda: lambda: None)
 
 
 def _register_warps():

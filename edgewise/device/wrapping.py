@@ -5,10 +5,8 @@ integers may overflow, so int64 terms are added as unsigned integers.
 """
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
-from edgewise.device.target import PART, overload_on_cuda
+from edgewise.device.target import overload_on_cpu, overload_on_cuda
 
 
 def wrapping_add(one, other):
@@ -18,8 +16,10 @@ def wrapping_add(one, other):
 
 
 @overload_on_cuda(wrapping_add)
-@overload(wrapping_add, jit_options=PART)
+@overload_on_cpu(wrapping_add)
 def _wrapping_add_of(one, other):
+    from numba import types
+
     kind, unsigned = one, types.uint64
     if isinstance(kind, types.Integer) and kind.bitwidth == 64:
         return lambda one, other: kind(unsigned(one) + unsigned(other))

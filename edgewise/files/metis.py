@@ -17,6 +17,7 @@ from edgewise.files.layout import count_in
 from edgewise.files.normalise_text import RowCounter
 from edgewise.files.text import line_of_row, locate_error, parse_fields, read_fields, shorten
 from edgewise.files.write_text import integer_weights, numbers_from_one
+from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.symmetry import unmatched
 
 COMMENTS = b"%"
@@ -187,6 +188,8 @@ def _text(graph, part, weights, vertex_weights) -> bytes:
         prefix = vertex_weights[part].reshape(part.stop - part.start, -1)
         fields = np.insert(fields, np.repeat(row_ends[:-1], prefix.shape[1]), prefix.ravel())
         row_ends = row_ends + prefix.shape[1] * np.arange(len(row_ends))
-    words = pa.array(fields).cast(pa.string())
-    rows = pa.LargeListArray.from_arrays(pa.array(row_ends), words).cast(pa.list_(pa.string()))
-    return ("\n".join(pc.binary_join(rows, " ").to_pylist()) + "\n").encode()
+    words = arrow_array(fields).cast(pa.string())
+    rows = pa.LargeListArray.from_arrays(arrow_array(row_ends), words).cast(pa.list_(pa.string()))
+    blank = pa.StringArray.from_buffers(1, pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b" "))
+    lines = pc.binary_join(rows, blank[0])  # for the text " " it would import pandas
+    return ("\n".join(lines.to_pylist()) + "\n").encode()

@@ -9,29 +9,40 @@ import re
 
 import numpy as np
 
-from edgewise.device import compiled
+from edgewise.device import compiled, device
 
 #: What is before the first bytes of a text.
 LINE_ENDS = np.full(2, 10, np.uint8)
+#: Bytes that NumPy examines sooner than compiled code is loaded.
+FEW_BYTES = 1 << 16
 #: Ids that integers would change, without the blanks around them.
 NEEDLESS = r"^\s*-?0[0-9xX]|^\s*-0"
 
 
+@device
+def examine(first, second, letter, digit, delimiter):
+    """Whether ``letter`` is a zero that begins a field before a digit, and whether it is a minus or an x.
+
+    ``first``, ``second``, ``letter`` and ``digit`` are neighbouring bytes, or arrays of such.  Spaces and
+    minuses begin a field at its beginning, or after a space; a tab always does.
+    """
+    begins = (second == delimiter) | (second < 14) | (second == 34)
+    begun = (first == delimiter) | (first < 14) | (first == 34) | (first == 32)
+    begins = begins | (((second == 32) | (second == 45)) & begun)
+    found = (letter == 48) & (digit >= 48) & (digit <= 57) & begins
+    return found, (letter == 45) | (letter == 88) | (letter == 120)
+
+
 @compiled
-def examined(further, before, letters, after, delimiter):
-    """Whether a zero begins a field and a digit follows, and whether there is a minus or an x.
+def examine_all(further, before, letters, after, delimiter):
+    """Whether there is such a zero, and whether such a letter.
 
     The arrays are the same text, each from the next byte on, so that a pass takes many bytes at a time.
-    Spaces and minuses begin a field at its beginning, or after a space; a tab always does.
     """
     found, rare = False, False
     for index in range(len(letters)):
-        first, second, letter, digit = further[index], before[index], letters[index], after[index]
-        begins = (second == delimiter) | (second < 14) | (second == 34)
-        begun = (first == delimiter) | (first < 14) | (first == 34) | (first == 32)
-        begins = begins | (((second == 32) | (second == 45)) & begun)
-        found = found | ((letter == 48) & (digit >= 48) & (digit <= 57) & begins)
-        rare = rare | (letter == 45) | (letter == 88) | (letter == 120)
+        is_zero, is_rare = examine(further[index], before[index], letters[index], after[index], delimiter)
+        found, rare = found | is_zero, rare | is_rare
     return found, rare
 
 
@@ -58,11 +69,14 @@ class ZeroWatch:
 
     def _is_suspect(self, letters):
         begin = np.concatenate([LINE_ENDS, letters[:3]])
-        parts = [
-            examined(part[:-3], part[1:-2], part[2:-1], part[3:], self.delimiter) for part in (begin, letters)
-        ]
-        found, rare = map(any, zip(*parts))
+        found, rare = map(any, zip(self._examined(begin), self._examined(letters)))
         return found or (rare and self.rare.search(letters.data) is not None)
+
+    def _examined(self, text):
+        neighbours = text[:-3], text[1:-2], text[2:-1], text[3:]
+        if len(text) > FEW_BYTES:
+            return examine_all(*neighbours, self.delimiter)
+        return [flags.any() for flags in examine(*neighbours, self.delimiter)]
 
 
 def has_needless_zeros(column) -> bool:

@@ -109,5 +109,5 @@ class DupsTable(RecordTable):
             while len(numbers := np.fromfile(file, "<u4", FIELDS * BATCH_RECORDS)):
                 numbers = numbers.reshape(-1, FIELDS).astype(np.int64)
                 ids = numbers[:, 0::2] << 32 | numbers[:, 1::2]
-                ends = [pa.array(np.ascontiguousarray(ids[:, side])) for side in range(2)]
+                ends = [arrow_array(ids[:, side]) for side in range(2)]
                 yield pa.RecordBatch.from_arrays(ends, schema=self.schema).select(columns)

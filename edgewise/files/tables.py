@@ -26,7 +26,7 @@ from edgewise.files.streams import Source, native, reading, separated
 from edgewise.files.text import NeedlessZeros
 from edgewise.files.write_text import check_names, edge_columns, formatted, settings
 from edgewise.graph import Graph
-from edgewise.ingest.arrow import checked, numpy_array
+from edgewise.ingest.arrow import arrow_array, checked, numpy_array
 from edgewise.ingest.default_columns import choose_columns, joined_names
 from edgewise.ingest.pair_columns import PairColumns, check_distinct, numbers_in
 from edgewise.ingest.scores import Kept, weight_column
@@ -242,7 +242,7 @@ def edge_tables(graph):
 
     columns, metadata = edge_columns(graph), {MARK: json.dumps(settings(graph)).encode()}
     for start in range(0, max(graph.n_edges, 1), BLOCK):
-        made = columns(slice(start, min(start + BLOCK, graph.n_edges)))
+        made = map(arrow_array, columns(slice(start, min(start + BLOCK, graph.n_edges))))
         yield pa.table(dict(zip(NAMES, made, strict=False))).replace_schema_metadata(metadata)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from edgewise.errors import FileError
+from edgewise.ingest.arrow import arrow_array
 
 #: Rows formatted at a time.
 BLOCK = 1 << 20
@@ -18,7 +19,7 @@ def write_columns(stream, count, columns, delimiter: str) -> None:
 
     for start in range(0, count, BLOCK):
         arrays = columns(slice(start, min(start + BLOCK, count)))
-        table = pa.table({str(i): array for i, array in enumerate(arrays)})
+        table = pa.table({str(i): arrow_array(array) for i, array in enumerate(arrays)})
         stream.write(formatted(table, delimiter))
 
 

@@ -46,14 +46,18 @@ def value_type(kind):
     return kind.value_type if types.is_dictionary(kind) else kind
 
 
-def arrow_array(array):
-    """Arrow array over the memory of a NumPy array (``pyarrow.array`` would import pandas for this)."""
+def arrow_array(array, nulls=None):
+    """Arrow array over the memory of a NumPy array (``pyarrow.array`` would import pandas for this).
+
+    Elements for which ``nulls``, an array of bool, is true are null.
+    """
     import pyarrow as pa
 
     if not isinstance(array, np.ndarray):
         return array
     array = np.ascontiguousarray(array)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [None, pa.py_buffer(array)])
+    valid = None if nulls is None else pa.py_buffer(np.packbits(~nulls, bitorder="little"))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [valid, pa.py_buffer(array)])
 
 
 def numpy_array(column):
@@ -61,14 +65,15 @@ def numpy_array(column):
 
     It is a copy of chunks, and of one array a view that cannot be written to.
     """
+    import pyarrow as pa
     from pyarrow import types
 
     if column.null_count or not (types.is_integer(column.type) or types.is_floating(column.type)):
         return column.to_numpy(zero_copy_only=False)
     if not hasattr(column, "chunks"):
         return np.from_dlpack(column)
-    none = np.empty(0, column.type.to_pandas_dtype())
-    return np.concatenate([none, *(np.from_dlpack(chunk) for chunk in column.chunks)])
+    none = pa.nulls(0, column.type)  # ``to_pandas_dtype`` would import pandas, before PyArrow 26
+    return np.concatenate([np.from_dlpack(chunk) for chunk in (none, *column.chunks)])
 
 
 def with_plain_nulls(column):

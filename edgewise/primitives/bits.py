@@ -1,10 +1,6 @@
 """Bits of a 64-bit word."""
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
-
-from edgewise.device.target import PART
+from edgewise.device.target import on_cpu_compiler, overload_on_cpu
 
 
 def lowest_bit(word):
@@ -13,15 +9,20 @@ def lowest_bit(word):
     return (word & -word).bit_length() - 1
 
 
-@intrinsic
-def _lowest_bit(_, word):
-    def emit(context, builder, signature, arguments):
-        number = builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-        return builder.zext(number, ir.IntType(64)) if word.bitwidth < 64 else number
+def _register_on_cpu():
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
 
-    return types.int64(word), emit
+    @intrinsic
+    def count_zeros(_, word):
+        def emit(context, builder, signature, arguments):
+            number = builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+            return builder.zext(number, ir.IntType(64)) if word.bitwidth < 64 else number
+
+        return types.int64(word), emit
+
+    overload_on_cpu(lowest_bit)(lambda word: lambda word: count_zeros(word))
 
 
-@overload(lowest_bit, jit_options=PART)
-def _lowest_bit_compiled(word):
-    return lambda word: _lowest_bit(word)
+on_cpu_compiler(_register_on_cpu)

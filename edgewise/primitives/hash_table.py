@@ -17,10 +17,9 @@ nothing: the compiler folds ``empty`` and ``key_bits`` into the loop.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from edgewise.device import cas, device, load
-from edgewise.device.target import PART, SIMULATED, on_cuda
+from edgewise.device.target import SIMULATED, on_cuda, overload_on_cpu
 
 #: Empty word of unsigned tables whose keys may be 0, and key bits of words without a value.
 EMPTY = WHOLE_WORD = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -103,7 +102,7 @@ def _read(words, slot):
     return load(words, slot)
 
 
-@overload(_read, jit_options=PART)
+@overload_on_cpu(_read)
 def _read_on_cpu(words, slot):
     return lambda words, slot: load(words, slot)
 

@@ -3,7 +3,6 @@
 The Python bodies below are the semantics; the simulator runs them.
 """
 
-from edgewise.device.numba_internals import element_pointer, pointer_to
 from edgewise.device.target import SIMULATED, on_cuda
 
 
@@ -37,6 +36,8 @@ def _register_reads_and_writes():
     from llvmlite import ir
     from numba import types
     from numba.cuda.extending import intrinsic, overload
+
+    from edgewise.device.numba_internals import element_pointer, pointer_to
 
     def quad_at(context, builder, *where):
         pointer, kind = element_pointer(context, builder, *where)
@@ -80,6 +81,8 @@ def _register_copies():
     from llvmlite import ir
     from numba import types
     from numba.cuda.extending import intrinsic, overload
+
+    from edgewise.device.numba_internals import element_pointer, pointer_to
 
     nothing, word, address = ir.VoidType(), ir.IntType(32), ir.IntType(64)
 

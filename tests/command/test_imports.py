@@ -5,20 +5,48 @@ import sys
 
 import pytest
 
-CODE = "import sys; from edgewise.command import run; run(sys.argv[1:]); assert 'pandas' not in sys.modules"
+from edgewise.device.target import INTERPRETED, SIMULATED
+
+CODE = "import sys; from edgewise.command import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+#: What takes a tenth of a second or more to import, or nearly so.
+HEAVY = {"cupy", "llvmlite", "numba", "pandas", "pydantic", "rich", "scipy"}
+#: Pages that kernels for a GPU are launched from.
+PAGES = "components", "cycles", "generators", "paths.apsp", "paths.bfs", "paths.measures", "paths.sssp"
+COMMANDS = {
+    "components -o c.csv": {"numba", "llvmlite", "scipy", "pydantic"},
+    "components --method rem-sequential --min-size 2 --top 3": {"numba", "llvmlite", "scipy", "pydantic"},
+    "paths --bfs --source 1 -o d.csv": {"pydantic"},
+    "paths --bfs --source 1 --parents -o d.csv": {"pydantic"},
+    "cycles --length 3 -o c.csv": {"pydantic"},
+    "convert pairs.graph": {"pydantic"},
+    "convert pairs.parquet": {"pydantic"},
+}
 
 
-@pytest.mark.parametrize(
-    "words", ["components -o c.csv", "paths --bfs --source 1 -o d.csv", "cycles --length 3 -o c.csv"]
-)
-def test_pandas_is_not_imported(words, tmp_path):
-    """PyArrow imports it for some calls, which takes 0.2 s."""
-    (tmp_path / "pairs.csv").write_text("a,b\n1,2\n2,3\n3,1\n")
+def imported_by(words, folder):
+    """Heavy modules that a command imports, whose input is a file of three pairs."""
+    (folder / "pairs.csv").write_text("a,b\n1,2\n2,3\n3,1\n")
     name, *options = words.split()
     done = subprocess.run(
         [sys.executable, "-c", CODE, name, "pairs.csv", *options],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
+    *messages, modules = done.stderr.splitlines()
+    assert not any("edgewise:" in line and "compiling" not in line for line in messages), messages
+    return HEAVY & set(modules.split())
+
+
+@pytest.mark.skipif(INTERPRETED or SIMULATED, reason="the other engines import Numba")
+@pytest.mark.parametrize("words", COMMANDS)
+def test_commands_import_little(words, tmp_path):
+    """PyArrow imports pandas for some calls, and typer pydantic for most values, unless that is avoided."""
+    assert not imported_by(words, tmp_path) & (COMMANDS[words] | {"cupy", "pandas", "rich"})
+
+
+def test_kernels_are_defined_without_a_compiler():
+    """So a command whose kernels were compiled for a GPU before starts without Numba."""
+    script = f"import sys, {', '.join(f'edgewise.{page}' for page in PAGES)}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not HEAVY & set(done.stdout.split())

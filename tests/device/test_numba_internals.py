@@ -14,16 +14,17 @@ from edgewise.device.target import INTERPRETED, SIMULATED
 pytestmark = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that makes parts")
 
 FILL = """
-from sys import modules
 from numba.core import codegen
 {before}
 import numpy as np
-from edgewise.device import each, numba_internals
+from numba import types
+from edgewise.device import each, launch, numba_internals
 from edgewise.components.rem import union
 
 values = np.zeros(3000, np.int64)
 each(lambda index, values: union(values, index, 0))(3000, values)
-features = {{**vars(numba_internals), "EXTERNAL": modules["edgewise.device.regions"]._usleep}}
+external = numba_internals.external("usleep", types.int32(types.uint32))
+features = {{**vars(numba_internals), "PASSES_WORDS": launch.PASSES_WORDS, "EXTERNAL": external}}
 print(*(bool(features[name]) for name in {names}), values.any())
 """
 

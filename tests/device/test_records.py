@@ -8,7 +8,7 @@ import pytest
 from numba import njit
 
 from edgewise.device import arrays, barrier_wait, compiled, each, each_row, fetch_add, launch, parallel_region
-from edgewise.device.target import INTERPRETED, SIMULATED, WHOLE
+from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import DeviceError
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
@@ -172,6 +172,8 @@ PAIRS = [
 def test_calls_with_records_type_values_as_numba_does():
     def take_both(first, second):
         return 0
+
+    from edgewise.device.numba_internals import WHOLE
 
     ours, numbas = compiled(take_both), njit(nogil=True, **WHOLE)(take_both)
     function = getattr(ours.function, "dispatcher", ours.function)

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import subprocess
 import sys
 import warnings
 from threading import Thread
@@ -275,3 +276,23 @@ def test_workers_leave_a_barrier_when_another_worker_fails():
         with pytest.raises(ValueError, match="before the barrier"):
             fail_before_a_barrier(values)
         assert values[0] == 0
+
+
+FEW = """
+import sys
+import numpy as np
+from edgewise.components.rem import label_all
+
+parent = np.empty(5, np.uint32)
+ends = np.array([0, 3], np.uint32), np.array([1, 4], np.uint32)
+for steps in (7, {steps}):
+    label_all.with_steps(steps, parent, *ends)
+    print(*parent, "numba" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(INTERPRETED or SIMULATED, reason="the other engines import Numba")
+def test_few_steps_do_not_import_the_compiler():
+    script = FEW.format(steps=regions.FEW_STEPS + 1)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["0 0 2 3 3 False", "0 0 2 3 3 True"]

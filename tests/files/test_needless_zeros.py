@@ -8,6 +8,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import FileError, OptionError
+from edgewise.files import needless_zeros
 from edgewise.files.needless_zeros import ZeroWatch
 
 #: Rows above the one with zeros: more than are looked at to infer the types.
@@ -105,8 +106,10 @@ def test_isolated_vertices_and_vertex_numbers(tmp_path):
 
 
 @pytest.mark.interpreter
+@pytest.mark.parametrize("few_bytes", [0, needless_zeros.FEW_BYTES], ids=["compiled", "numpy"])
 @pytest.mark.parametrize("delimiter", [",", " ", "\t", "|"])
-def test_the_watch_sees_every_field_whichever_lines_come_together(delimiter):
+def test_the_watch_sees_every_field_whichever_lines_come_together(delimiter, few_bytes, monkeypatch):
+    monkeypatch.setattr(needless_zeros, "FEW_BYTES", few_bytes)
     fields = ["1", "0", "00", "-0", "-07", "0x1", "-1", "0.5", "-0.5", "1e-05", "05", "100", "2024-01-05"]
     chance = random.Random(1)
     for _ in range(1500):

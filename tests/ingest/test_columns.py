@@ -10,6 +10,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import GraphError
+from edgewise.ingest.arrow import arrow_array, numpy_array
 
 pytestmark = pytest.mark.interpreter
 
@@ -261,3 +262,16 @@ def test_arrow_columns_of_any_layout(column, cut):
         expected = sorted(expected) if isinstance(values[0], int) else expected
         assert graph.ids.tolist() == expected
         assert [expected[vertex] for vertex in graph.sources] == values
+
+
+@pytest.mark.parametrize("kind", [*"bhilBHIL", "float32", "float64"])
+def test_columns_of_numbers_as_arrays_and_back(kind):
+    values, nulls = np.arange(20).astype(kind), np.arange(20) % 3 == 0
+    assert arrow_array(values).equals(pa.array(values))
+    assert arrow_array(values[::2]).equals(pa.array(values[::2]))
+    assert arrow_array(values, nulls).equals(pa.array(values, mask=nulls))
+    assert arrow_array(values[:0], nulls[:0]).equals(pa.array(values[:0]))
+    array = pa.array(values)
+    for column in (array, pa.chunked_array([array[:3], array[3:]]), pa.chunked_array([], array.type)):
+        found = numpy_array(column)
+        assert found.dtype == kind and found.tolist() == column.to_pylist()

@@ -32,14 +32,14 @@ from edgewise.device import arrays, compiled, device, each, fetch_add
 from edgewise.paths.apsp import limits
 from edgewise.paths.result import unreached
 from edgewise.primitives.thread_pool import ThreadPool
-from edgewise.primitives.vectors import REGISTERS, item, lesser, of_bytes, wrapping_add, write
+from edgewise.primitives.vectors import item, lesser, of_bytes, registers, wrapping_add, write
 
 #: Sides of a tile, pivots of a block, rows of the product that a worker takes at a time.
 TILE, PIVOTS, ROWS = 64, 256, 256
 #: Pieces of a product for each worker, at least.
 MIN_PIECES = 4
 
-read, items_of = of_bytes(REGISTERS // 8)
+read, items_of = of_bytes(lambda: registers() // 8)
 
 
 class NegativeDiagonal(Exception):

@@ -1,0 +1,128 @@
+"""Compiling ahead: child processes compile the usual kernels of a GPU while the first command runs.
+
+The compiler of CUDA kernels spends nine tenths of its time in Python, on one core, and takes seconds for a
+search; to load what it wrote takes the driver's compiler up to a second.  The first command that uses a kind
+of GPU therefore starts some processes, which import the compiler while the command reads its input, and
+compile the kernels of the file ``usual_kernels.json``: those of the command first, then those of other
+commands, which are then there for the next one.  Where NVIDIA's linker is installed, as it is with Numba's
+compiler, they make binaries, which the driver only loads.  The processes use no GPU, and end once every
+kernel is compiled; a command does not wait for them, only for a kernel that it needs.
+
+Every kernel is compiled by the process that has its lock (:func:`~edgewise.device.cache.sole`), so processes
+share the work without a plan, and none is done twice.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from functools import cache as memoize
+from importlib import import_module
+from pathlib import Path
+
+from edgewise.device import cache, launch
+from edgewise.device.target import PUBLIC_ONLY, SIMULATED
+
+#: Kernels with their argument types, by the name of the command; made by ``bench/usual_kernels.py``.
+USUAL = Path(__file__).with_name("usual_kernels.json")
+#: Cores from which on it pays, and the most processes.
+LEAST_CORES, MOST_PROCESSES = 4, 6
+CHILD = "from edgewise.device.ahead import compile_usual; compile_usual()"
+
+
+@memoize
+def start(device: str, command: str):
+    """Start the processes for a command, unless a command has started them for this kind of GPU before.
+
+    ``EDGEWISE_COMPILE_AHEAD=0`` switches this off.
+    """
+    chosen = os.environ.get("EDGEWISE_COMPILE_AHEAD", "1") not in ("", "0")
+    if SIMULATED or PUBLIC_ONLY or not chosen or processes() == 0:
+        return
+    capability = launch.capability_of(device)
+    if command in json.loads(USUAL.read_text()) and cache.begin(f"ahead-{launch.label_of(capability)}"):
+        _start(capability, command)
+
+
+def processes() -> int:
+    """How many processes compile ahead on this machine."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    return min(cores // 2 - 1, MOST_PROCESSES) if cores >= LEAST_CORES else 0
+
+
+def _start(capability, command):
+    package = os.fspath(Path(__file__).resolve().parent.parent.parent)
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    nothing = subprocess.DEVNULL
+    with suppress(OSError):  # too many processes, say; then the command compiles what it needs
+        for _ in range(processes()):
+            subprocess.Popen(
+                [sys.executable, "-P", "-c", CHILD, *map(str, capability), command],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": "-1"},
+                stdin=nothing,
+                stdout=nothing,
+                stderr=nothing,
+                start_new_session=True,  # Ctrl-C ends the command only
+            )
+
+
+def compile_usual():
+    """Compile what no other process compiles, in a process that :func:`start` has started."""
+    *capability, command = sys.argv[1:]
+    for name, kinds in usual_kernels(command):
+        with suppress(Exception):  # the command that needs the kernel shows the error
+            kernel_named(name).compile_if_free(kinds_of(kinds), tuple(map(int, capability)), assembled)
+
+
+def assembled(text: str, capability: tuple[int, int]) -> bytes | None:
+    """Binary code of a PTX text for a compute capability; ``None`` without NVIDIA's linker."""
+    try:
+        from cuda.bindings import nvjitlink
+
+        handle = nvjitlink.create(1, [f"-arch=sm_{capability[0]}{capability[1]}"])
+        try:
+            nvjitlink.add_data(handle, nvjitlink.InputType.PTX, text.encode(), len(text), "kernel")
+            nvjitlink.complete(handle)
+            binary = bytearray(nvjitlink.get_linked_cubin_size(handle))
+            nvjitlink.get_linked_cubin(handle, binary)
+            return bytes(binary)
+        finally:
+            nvjitlink.destroy(handle)
+    except Exception:  # of the import, of the library that it loads, or of the linker
+        return None
+
+
+def usual_kernels(command=""):
+    """Names of kernels and their argument types, those of a command first, slow ones before quick ones."""
+    by_command = json.loads(USUAL.read_text())
+    first = by_command.pop(command, [])
+    return [*first, *(kernel for kernels in by_command.values() for kernel in kernels)]
+
+
+def kernel_named(name: str) -> launch.Kernel:
+    """The kernel of a loop or region, by its full name, which begins with that of its page."""
+    page = name
+    while name not in launch.kernels:
+        page = page.rpartition(".")[0]
+        with suppress(ModuleNotFoundError):
+            import_module(page)
+    return launch.kernels[name]
+
+
+def kinds_of(written) -> tuple:
+    """Argument types as kernels have them, from how they are written in the file: ``[class, fields]``."""
+    return tuple(one if isinstance(one, str) else (_class_named(one[0]), kinds_of(one[1])) for one in written)
+
+
+def written_as(kinds) -> list:
+    """Argument types as the file has them."""
+    return [
+        one if isinstance(one, str) else [f"{one[0].__module__}:{one[0].__qualname__}", written_as(one[1])]
+        for one in kinds
+    ]
+
+
+def _class_named(name):
+    page, _, attribute = name.partition(":")
+    return getattr(import_module(page), attribute)

@@ -1,0 +1,132 @@
+"""The operations of :mod:`~edgewise.primitives.vectors` as LLVM's instructions, for the CPU compiler."""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, models, register_model
+
+from edgewise.device.numba_internals import element_pointer, pointer_to
+from edgewise.device.target import overload_on_cpu
+from edgewise.primitives.vectors import any_less, item, lesser, wrapping_add, write
+
+
+class Vector(types.Type):
+    """Numba's type of a vector of ``count`` numbers."""
+
+    def __init__(self, dtype, count):
+        self.dtype, self.count = dtype, count
+        super().__init__(f"Vector({dtype}, {count})")
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        item = manager.lookup(kind.dtype).get_value_type()
+        super().__init__(manager, kind, ir.VectorType(item, kind.count))
+
+
+def register_read(read, size):
+    """Make ``read`` callable from CPU kernels, for vectors of ``size`` bytes."""
+
+    @intrinsic
+    def load(_, array, at):
+        kind = Vector(array.dtype, size * 8 // array.dtype.bitwidth)
+
+        def emit(context, builder, signature, arguments):
+            pointer, vector = _vector_pointer(context, builder, signature.args[0], *arguments, kind)
+            return builder.load(pointer, align=array.dtype.bitwidth // 8, typ=vector)
+
+        return kind(array, types.intp), emit
+
+    @overload_on_cpu(read)
+    def read_on_cpu(array, at):
+        return lambda array, at: load(array, np.intp(at))
+
+
+def _vector_pointer(context, builder, array_type, array, at, kind):
+    """Address of ``array[at]`` as that of a vector, and LLVM's type of the vector."""
+    pointer, _ = element_pointer(context, builder, array_type, array, at)
+    vector = context.get_value_type(kind)
+    return builder.bitcast(pointer, pointer_to(vector)), vector
+
+
+def _is_less(builder, kind, left, right):
+    if isinstance(kind.dtype, types.Float):
+        return builder.fcmp_ordered("<", left, right)
+    return builder.icmp_signed("<", left, right)
+
+
+@intrinsic
+def _item(_, array, at):
+    def emit(context, builder, signature, arguments):
+        pointer, kind = element_pointer(context, builder, signature.args[0], *arguments)
+        return builder.load(pointer, typ=kind)
+
+    return array.dtype(array, types.intp), emit
+
+
+@intrinsic
+def _write(_, array, at, vector):
+    def emit(context, builder, signature, arguments):
+        pointer, _ = _vector_pointer(context, builder, signature.args[0], *arguments[:2], vector)
+        builder.store(arguments[2], pointer, align=vector.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, vector), emit
+
+
+@intrinsic
+def _plus(_, vector, number):
+    def emit(context, builder, signature, arguments):
+        kind = context.get_value_type(signature.args[0])
+        nothing, index = ir.Constant(kind, ir.Undefined), ir.IntType(32)
+        first = builder.insert_element(nothing, arguments[1], index(0))
+        everywhere = ir.Constant(ir.VectorType(index, vector.count), [0] * vector.count)
+        spread = builder.shuffle_vector(first, nothing, everywhere)
+        add = builder.fadd if isinstance(vector.dtype, types.Float) else builder.add
+        return add(arguments[0], spread)
+
+    return vector(vector, vector.dtype), emit
+
+
+@intrinsic
+def _lesser(_, left, right):
+    def emit(context, builder, signature, arguments):
+        return builder.select(_is_less(builder, left, *arguments), *arguments)
+
+    return left(left, right), emit
+
+
+@intrinsic
+def _any_less(_, left, right):
+    def emit(context, builder, signature, arguments):
+        bits = ir.IntType(left.count)
+        less = builder.bitcast(_is_less(builder, left, *arguments), bits)
+        return builder.icmp_unsigned("!=", less, bits(0))
+
+    return types.boolean(left, right), emit
+
+
+@overload_on_cpu(item)
+def _item_compiled(array, at):
+    return lambda array, at: _item(array, np.intp(at))
+
+
+@overload_on_cpu(write)
+def _write_compiled(array, at, vector):
+    return lambda array, at, vector: _write(array, np.intp(at), vector)
+
+
+@overload_on_cpu(wrapping_add)
+def _plus_compiled(vector, number):
+    return lambda vector, number: _plus(vector, number)
+
+
+@overload_on_cpu(lesser)
+def _lesser_compiled(left, right):
+    return lambda left, right: _lesser(left, right)
+
+
+@overload_on_cpu(any_less)
+def _any_less_compiled(left, right):
+    return lambda left, right: _any_less(left, right)
