@@ -25,6 +25,7 @@ from edgewise.components.hook import hook_non_atomic
 from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import arrays, cas, compiled, device, each
 from edgewise.device.prefetch import prefetch
+from edgewise.primitives.quads import are_aligned, read_four
 
 #: How many edges ahead the parents of the endpoints are fetched on the CPU.
 AHEAD = 16
@@ -50,8 +51,35 @@ def union(parent, one, other):
 
 @partial(each, ascending=True)
 def unite_edge(edge, parent, sources, targets):
-    """Join the endpoints of one edge."""
+    """Join the endpoints of one edge of a sparse list with close ids on the CPU."""
     union(parent, sources[edge], targets[edge])
+
+
+@each
+def unite_four(quad, parent, sources, targets, aligned):
+    """Join the endpoints of four neighbouring edges on a GPU: a thread reads all their parents first."""
+    first = 4 * quad
+    if first + 4 > len(sources):
+        for edge in range(first, len(sources)):
+            union(parent, sources[edge], targets[edge])
+        return
+    one, two, three, four = read_four(sources, first, aligned)
+    other, second, third, fourth = read_four(targets, first, aligned)
+    differs = parent[one] != parent[other], parent[two] != parent[second]
+    differ = parent[three] != parent[third], parent[four] != parent[fourth]
+    if differs[0]:
+        union(parent, one, other)
+    if differs[1]:
+        union(parent, two, second)
+    if differ[0]:
+        union(parent, three, third)
+    if differ[1]:
+        union(parent, four, fourth)
+
+
+def unite_all(parent, sources, targets):
+    """Join the endpoints of all edges on a GPU, four by a thread."""
+    unite_four(-(-len(sources) // 4), parent, sources, targets, int(are_aligned(sources, targets)))
 
 
 @device
@@ -73,18 +101,31 @@ def union_or_shorten(parent, one, other):
                 parent[other] = top_other
 
 
-@partial(each, ascending=True)
-def unite_close(edge, parent, sources, targets):
-    """Join the endpoints of one edge on the CPU, where an atomic operation costs more than two reads."""
-    union_or_shorten(parent, sources[edge], targets[edge])
+@device
+def fetch_later(edge, parent, sources, targets):
+    """Start to read the parents of the endpoints of a later edge."""
+    soon = min(edge + AHEAD, len(sources) - 1)
+    prefetch(parent, sources[soon])
+    prefetch(parent, targets[soon])
 
 
 @partial(each, ascending=True)
 def unite_scattered(edge, parent, sources, targets):
-    """The same where ids are scattered: the parents of a later edge are fetched."""
-    soon = min(edge + AHEAD, len(sources) - 1)
-    prefetch(parent, sources[soon])
-    prefetch(parent, targets[soon])
+    """Join the endpoints of one edge on the CPU, where ids are scattered."""
+    fetch_later(edge, parent, sources, targets)
+    union(parent, sources[edge], targets[edge])
+
+
+@partial(each, ascending=True)
+def unite_dense(edge, parent, sources, targets):
+    """The same for dense lists, where two reads often spare an atomic operation; ids are close."""
+    union_or_shorten(parent, sources[edge], targets[edge])
+
+
+@partial(each, ascending=True)
+def unite_dense_scattered(edge, parent, sources, targets):
+    """The same where ids are scattered."""
+    fetch_later(edge, parent, sources, targets)
     union_or_shorten(parent, sources[edge], targets[edge])
 
 
@@ -103,18 +144,23 @@ def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0
         for _ in range(iterations):
             hook_non_atomic(len(endpoints[0]), parent, *endpoints)
             compress(vertices, parent)
-        unite = _loop_for(vertices, *endpoints)
-        unite(len(endpoints[0]), parent, *endpoints)
+        _unite(parent, *endpoints)
     compress(vertices, parent)
     return parent
 
 
-def _loop_for(vertices, sources, targets):
-    """The loop that joins the edges on their device."""
+def _unite(parent, sources, targets):
+    """Join the endpoints of all edges by the loop for their device, their number and their ids."""
+    vertices, edges = len(parent), len(sources)
     if arrays.device_of(sources) != "cpu":
-        return unite_edge
+        unite_all(parent, sources, targets)
+        return
     scattered = vertices >= MANY and not neighbours_are_close(vertices, sources, targets)
-    return unite_scattered if scattered else unite_close
+    if edges > MOSTLY_INSIDE * vertices:
+        unite = unite_dense_scattered if scattered else unite_dense
+    else:
+        unite = unite_scattered if scattered else unite_edge
+    unite(edges, parent, sources, targets)
 
 
 def hook_rem(vertices, sources, targets):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from edgewise.components import edge_lists, naming, pairs_of_rows, threshold_result
-from edgewise.components.hang_rem import hang
+from edgewise.components.edge_samples import hang
 from edgewise.components.hook import hook_up
 from edgewise.components.long_rows import list_row
 from edgewise.components.rem import shorten_and_splice, union_or_shorten
@@ -240,7 +240,7 @@ def hung_and_joined(seed, join_early):
 
     def hang_some(number):
         for edge in range(number, len(SOURCES), 2):
-            hang.body(edge, (SOURCES[edge], TARGETS[edge]), parent, SOURCES, TARGETS)
+            hang.body(edge, (SOURCES[edge], TARGETS[edge]), None, parent, SOURCES, TARGETS)
 
     def join_all():
         for source, target in zip(SOURCES, TARGETS):
