@@ -14,16 +14,21 @@ in the unfolded bits, and joined unless both endpoints are inside.  The folding 
 digits of a vertex number.  If more than half of the filter would be set, since many vertices are isolated,
 say, the unfolded bits are read at once.
 
-Few lanes of a warp have an edge that passes, and they would wait for each other while it is joined.  Edges
-therefore wait in a queue of the warp until there is one for each lane.
+Few lanes of a warp have an edge that passes, and they would wait for each other while it is joined.  The ends
+of edges therefore wait in a queue of the warp until there is an edge for each lane.  A thread reads four
+neighbouring edges at once.
+
+The sample is hung and then hooked twice, where the least of all parents wins
+(:mod:`~edgewise.components.edge_samples`); joining it by Rem's algorithm, whose threads contend for few roots,
+takes longer.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.edge_samples import hang, hook_least, join_samples, unite
-from edgewise.components.rem import union, unite_all
+from edgewise.components.edge_samples import hang, hook_least, join_samples, unite, unite_unequal
+from edgewise.components.rem import union
 from edgewise.components.sampling import LABEL, VOTERS, vote
 from edgewise.components.trees import compress
 from edgewise.device import arrays, device, each, each_row, fetch_add, parallel_region
@@ -48,7 +53,7 @@ PLACES, ENDS, LARGEST = 3, 2, 1 << WORD_BITS
 
 
 #: The sample: what is done with how many edges for each vertex.
-PLAN = ((hang, 1), (hook_least, 1), (hook_least, 1), (unite, 0.5))
+PLAN = ((hang, 0.5), (hook_least, 1), (hook_least, 1), (unite, 0.5))
 
 
 class Giant(NamedTuple):
@@ -192,7 +197,7 @@ def edge_filter(vertices, sources, targets):
         giant, aligned = find_giant(vertices, parent), int(are_aligned(sources, targets))
         join_outside(giant, parent, sources, targets, aligned)
     else:
-        unite_all(parent, sources, targets)
+        unite_unequal(len(sources), parent, sources, targets)
     compress(vertices, parent)
     return parent
 

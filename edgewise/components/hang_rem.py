@@ -11,17 +11,16 @@ Of a list with many edges for each vertex a part is hung and another part hooked
 geometric graph hang nearly as many vertices as all of them (:mod:`~edgewise.components.edge_samples`).
 """
 
-from edgewise.components.edge_samples import hang, hook, join_samples
-from edgewise.components.rem import unite_all
+from edgewise.components.edge_samples import hang, hook, join_samples, unite_unequal
 from edgewise.components.trees import compress
 
-#: Edges for each vertex that are hung, and that are hooked.
+#: About how many edges for each vertex are hung, and how many are hooked.
 PLAN = ((hang, 4), (hook, 2))
 
 
 def hang_rem(vertices, sources, targets):
     """Two rounds of plain writes, then Rem."""
     parent = join_samples(PLAN, vertices, sources, targets)
-    unite_all(parent, sources, targets)
+    unite_unequal(len(sources), parent, sources, targets)
     compress(vertices, parent)
     return parent

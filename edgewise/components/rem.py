@@ -25,7 +25,6 @@ from edgewise.components.hook import hook_non_atomic
 from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import arrays, cas, compiled, device, each
 from edgewise.device.prefetch import prefetch
-from edgewise.primitives.quads import are_aligned, read_four
 
 #: How many edges ahead the parents of the endpoints are fetched on the CPU.
 AHEAD = 16
@@ -51,35 +50,8 @@ def union(parent, one, other):
 
 @partial(each, ascending=True)
 def unite_edge(edge, parent, sources, targets):
-    """Join the endpoints of one edge of a sparse list with close ids on the CPU."""
+    """Join the endpoints of one edge: on a GPU, and of a sparse list with close ids on the CPU."""
     union(parent, sources[edge], targets[edge])
-
-
-@each
-def unite_four(quad, parent, sources, targets, aligned):
-    """Join the endpoints of four neighbouring edges on a GPU: a thread reads all their parents first."""
-    first = 4 * quad
-    if first + 4 > len(sources):
-        for edge in range(first, len(sources)):
-            union(parent, sources[edge], targets[edge])
-        return
-    one, two, three, four = read_four(sources, first, aligned)
-    other, second, third, fourth = read_four(targets, first, aligned)
-    differs = parent[one] != parent[other], parent[two] != parent[second]
-    differ = parent[three] != parent[third], parent[four] != parent[fourth]
-    if differs[0]:
-        union(parent, one, other)
-    if differs[1]:
-        union(parent, two, second)
-    if differ[0]:
-        union(parent, three, third)
-    if differ[1]:
-        union(parent, four, fourth)
-
-
-def unite_all(parent, sources, targets):
-    """Join the endpoints of all edges on a GPU, four by a thread."""
-    unite_four(-(-len(sources) // 4), parent, sources, targets, int(are_aligned(sources, targets)))
 
 
 @device
@@ -153,7 +125,7 @@ def _unite(parent, sources, targets):
     """Join the endpoints of all edges by the loop for their device, their number and their ids."""
     vertices, edges = len(parent), len(sources)
     if arrays.device_of(sources) != "cpu":
-        unite_all(parent, sources, targets)
+        unite_edge(edges, parent, sources, targets)
         return
     scattered = vertices >= MANY and not neighbours_are_close(vertices, sources, targets)
     if edges > MOSTLY_INSIDE * vertices:

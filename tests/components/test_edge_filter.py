@@ -14,9 +14,7 @@ from edgewise.primitives import quads
 from tests import jitter, lockstep
 from tests.conftest import engine
 
-edge_filter, hang_rem, rem = (
-    import_module(f"edgewise.components.{name}") for name in ("edge_filter", "hang_rem", "rem")
-)
+edge_filter = import_module("edgewise.components.edge_filter")
 PLACE = "cuda:0" if engine() == "simulator" else "cpu"
 SEEDS = range(60)
 
@@ -114,8 +112,6 @@ def test_compiles_for_gpus(index):
     assert launch.entry_name(text)
     assert "ld.local" not in text
     assert ("ld.global.v4.u32" in text) == (index == "uint32[]")
-    text = rem.unite_four.cuda.ptx((*kinds[2:5], "int64"), (9, 0))
-    assert ("ld.global.v4.u32" in text) == (index == "uint32[]")
 
 
 @pytest.mark.interpreter
@@ -125,8 +121,7 @@ def test_parts_of_arrays_need_not_be_aligned(monkeypatch, first):
     monkeypatch.setattr(edge_filter, "MANY", 20)
     ends = [arrays.move(end, PLACE)[first:] for end in random_edges(100, 303, first)]
     expected = oracle(100, *(arrays.move(end, "cpu").tolist() for end in ends))
-    for solve in edge_filter.edge_filter, hang_rem.hang_rem, rem.rem:
-        assert arrays.move(solve(100, *ends), "cpu").tolist() == expected
+    assert arrays.move(edge_filter.edge_filter(100, *ends), "cpu").tolist() == expected
     assert quads.are_aligned(np.zeros(8, np.int64)[2:]) == quads.are_aligned(np.zeros(8, np.int64))
 
 
@@ -152,3 +147,27 @@ def hooked(seed, sources, targets):
 def test_the_least_of_several_hooks_remains():
     ends = np.array([4, 4, 3, 5, 1]), np.array([3, 2, 5, 1, 4])
     assert all(hooked(seed, *ends) == [0, 1, 2, 3, 1, 1, 6] for seed in SEEDS)
+
+
+def samples_of(per_vertex, n, m):
+    """The edges that each of three rounds takes, and the distance of their blocks."""
+    taken = []
+
+    def join(count, sample, *_):
+        edges = [edge_samples.edge_of(index, sample) for index in range(count)]
+        taken.append((edges, sample.step // edge_samples.BLOCK))
+
+    edge_samples.join_samples(((join, per_vertex),) * 3, n, *random_edges(n, m, 1))
+    return taken
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("per_vertex", [0.1, 0.5, 1, 2, 9])
+@pytest.mark.parametrize("n, m", [(40, 645), (7, 300), (100, 31), (5, 0)])
+def test_samples_are_whole_blocks_of_the_list(per_vertex, n, m):
+    """Each round takes other blocks; a list of fewer edges than a block has none."""
+    blocks, every = m // 32, max(round(m / max(per_vertex * n, 1)), 1)
+    taken = samples_of(per_vertex, n, m)
+    for turn, (edges, distance) in enumerate(taken):
+        assert distance == every
+        assert edges == [edge for edge in range(blocks * 32) if edge // 32 % every == turn % every]
