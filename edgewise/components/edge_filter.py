@@ -19,8 +19,8 @@ of edges therefore wait in a queue of the warp until there is an edge for each l
 neighbouring edges at once.
 
 The sample is hung and then hooked twice, where the least of all parents wins
-(:mod:`~edgewise.components.edge_samples`); joining it by Rem's algorithm, whose threads contend for few roots,
-takes longer.
+(:mod:`~edgewise.components.edge_samples`).  To join it by Rem's algorithm, whose threads contend for few
+roots, takes longer.
 """
 
 from typing import Any, NamedTuple
