@@ -91,6 +91,7 @@ def _tiny_graphs(folder):
 
     numbers = Graph.from_edges([0, 1, 3], [1, 2, 4], n_vertices=5)
     yield numbers
+    yield Graph.from_edges([0, 1, 0, 1, 0], [1, 0, 1, 0, 1], n_vertices=2)  # dense, in no order
     for column in ([10, 20, 40], [20, 30, 50]), (["a", "b", "d"], ["b", "c", "e"]):
         yield Graph.from_edges(*column)
     for ending in ("parquet", "csv", "el"):

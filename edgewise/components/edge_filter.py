@@ -14,18 +14,23 @@ in the unfolded bits, and joined unless both endpoints are inside.  The folding 
 digits of a vertex number.  If more than half of the filter would be set, since many vertices are isolated,
 say, the unfolded bits are read at once.
 
-Few lanes of a warp have an edge that passes, and they would wait for each other while it is joined.  Edges
-therefore wait in a queue of the warp until there is one for each lane.
+Few lanes of a warp have an edge that passes, and they would wait for each other while it is joined.  The ends
+of edges therefore wait in a queue of the warp until there is an edge for each lane.  A thread reads four
+neighbouring edges at once.
+
+The sample is hung and then hooked twice, where the least of all parents wins
+(:mod:`~edgewise.components.edge_samples`).  To join it by Rem's algorithm, whose threads contend for few
+roots, takes longer.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.hang_rem import hang_below, unite_unequal
+from edgewise.components.edge_samples import hang, hook_least, join_samples, unite, unite_unequal
 from edgewise.components.rem import union
 from edgewise.components.sampling import LABEL, VOTERS, vote
-from edgewise.components.trees import compress, singletons
+from edgewise.components.trees import compress
 from edgewise.device import arrays, device, each, each_row, fetch_add, parallel_region
 from edgewise.device.warps import (
     WARP_WIDTH,
@@ -36,62 +41,19 @@ from edgewise.device.warps import (
     warp_barrier,
     warp_size,
 )
+from edgewise.primitives.quads import are_aligned, read_four
 
-#: Edges that are side by side in a sample: 128 bytes of either endpoint.
-BLOCK = 32
 #: Bits of a word (uint32), words of the filter, and vertices from which it has a bit for several of them.
 WORD_BITS, FILTER_WORDS = 32, 1 << 13
 MANY = WORD_BITS * FILTER_WORDS
 #: Threads of a block and its blocks on a multiprocessor.
 THREADS, BLOCKS = 512, 4
-#: Places for each thread in the queue of its warp, and words of one: the halves of the number of an edge.
-PLACES, HALVES = 2, 2
-HALF = 32
-
-
-class Sample(NamedTuple):
-    """Blocks of edges at equal distances: block ``b`` begins at edge ``b * step + shift``."""
-
-    step: int
-    shift: int
-
-
-@device
-def edge_of(index, sample):
-    """Edge at an index of a sample."""
-    return index // BLOCK * sample.step + sample.shift + index % BLOCK
-
-
-@device
-def ends_of(index, sample, parent, sources, targets):
-    """Endpoints of an edge of a sample."""
-    edge = edge_of(index, sample)
-    return sources[edge], targets[edge]
-
-
-@device
-def parents_of(index, sample, parent, sources, targets):
-    """Parents of the endpoints of an edge of a sample."""
-    edge = edge_of(index, sample)
-    return parent[sources[edge]], parent[targets[edge]]
-
-
-@each.prefetch(ends_of)
-def hang_sample(index, ends, sample, parent, sources, targets):
-    """Write the smaller endpoint over the parent of the larger; all vertices were roots."""
-    hang_below(ends[0], ends[1], parent)
-
-
-@each.prefetch(parents_of)
-def unite_sample(index, parents, sample, parent, sources, targets):
-    """Join the endpoints of an edge of a sample."""
-    if parents[0] != parents[1]:
-        edge = edge_of(index, sample)
-        union(parent, sources[edge], targets[edge])
+#: Places for each thread in the queue of its warp, words of one, and vertices whose numbers fit into a word.
+PLACES, ENDS, LARGEST = 3, 2, 1 << WORD_BITS
 
 
 #: The sample: what is done with how many edges for each vertex.
-PLAN = ((hang_sample, 0.5), (unite_sample, 0.5), (unite_sample, 1), (unite_sample, 1))
+PLAN = ((hang, 0.5), (hook_least, 1), (hook_least, 1), (unite, 0.5))
 
 
 class Giant(NamedTuple):
@@ -167,10 +129,19 @@ def mark_by_bits(ones, others, words):
 
 
 @device
-def join_queued(place, shared, outside, parent, sources, targets):
-    """Join the endpoints of the edge at a place of a queue unless both are in the giant."""
-    edge = np.int64(shared[place + 1]) << HALF | np.int64(shared[place])
-    one, other = sources[edge], targets[edge]
+def put(mark, one, other, place, lane, shared):
+    """Write the ends of a marked edge into the queue from a place on; how many edges the warp has written."""
+    marked = ballot(mark != 0)
+    if mark != 0:
+        mine = place + ENDS * popcount(marked & ((np.int64(1) << lane) - 1))
+        shared[mine], shared[mine + 1] = one, other
+    return popcount(marked)
+
+
+@device
+def join_queued(place, shared, outside, parent):
+    """Join the ends of the edge at a place of a queue unless both are in the giant."""
+    one, other = shared[place], shared[place + 1]
     if is_outside(one, outside) | is_outside(other, outside) != 0:
         union(parent, one, other)
 
@@ -178,60 +149,55 @@ def join_queued(place, shared, outside, parent, sources, targets):
 @parallel_region.by(
     threads=THREADS,
     max_blocks_per_sm=BLOCKS,
-    shared_words=FILTER_WORDS + HALVES * PLACES * THREADS,
+    shared_words=FILTER_WORDS + ENDS * PLACES * THREADS,
     shared_type=np.uint32,
 )
-def join_outside(worker, giant, parent, sources, targets):
+def join_outside(worker, giant, parent, sources, targets, aligned):
     """Join all edges but those inside the giant; a worker reads four at a time."""
-    lanes, step, size, shared, outside = warp_size(), worker.count, block_size(), worker.shared, giant.outside
-    lane, thread, edges = worker.id % lanes, worker.id % size, len(sources)
+    lanes, size, shared, outside = warp_size(), block_size(), worker.shared, giant.outside
+    lane, thread, quads = worker.id % lanes, worker.id % size, len(sources) // 4
     filtered = 2 * giant.n_set[0] < MANY
     for word in range(thread, FILTER_WORDS, size):
         shared[word] = giant.folded[word]
     block_barrier()
-    queue, held = FILTER_WORDS + HALVES * PLACES * (thread - lane), 0
-    for base in range(worker.id - lane, edges, 4 * step):
-        first, last = base + lane, edges - 1
-        one, two = min(first, last), min(first + step, last)
-        three, four = min(first + 2 * step, last), min(first + 3 * step, last)
-        ones = sources[one], sources[two], sources[three], sources[four]
-        others = targets[one], targets[two], targets[three], targets[four]
+    queue, held = FILTER_WORDS + ENDS * PLACES * (thread - lane), np.int64(0)
+    for base in range(worker.id - lane, quads, worker.count):
+        first = 4 * min(base + lane, quads - 1)
+        ones, others = read_four(sources, first, aligned), read_four(targets, first, aligned)
         if filtered:
             marks = mark_by_filter(ones, others, shared)
         else:
             marks = mark_by_bits(ones, others, outside)
-        for number in range(4):
-            edge = first + number * step
-            passes = edge < edges and (marks >> number) & 1 != 0
-            marked = ballot(passes)
-            if marked != 0:
-                if passes:
-                    place = queue + HALVES * (held + popcount(marked & ((np.int64(1) << lane) - 1)))
-                    shared[place], shared[place + 1] = edge & ((1 << HALF) - 1), edge >> HALF
-                held += popcount(marked)
-                warp_barrier()
-                if held >= lanes:
-                    held -= lanes
-                    join_queued(queue + HALVES * (held + lane), shared, outside, parent, sources, targets)
-                    warp_barrier()
+        if base + lane >= quads:
+            marks = np.int64(0)
+        held += put(marks & 1, ones[0], others[0], queue + ENDS * held, lane, shared)
+        held += put(marks & 2, ones[1], others[1], queue + ENDS * held, lane, shared)
+        warp_barrier()
+        while held >= lanes:
+            held -= lanes
+            join_queued(queue + ENDS * (held + lane), shared, outside, parent)
+        warp_barrier()
+        held += put(marks & 4, ones[2], others[2], queue + ENDS * held, lane, shared)
+        held += put(marks & 8, ones[3], others[3], queue + ENDS * held, lane, shared)
+        warp_barrier()
+        while held >= lanes:
+            held -= lanes
+            join_queued(queue + ENDS * (held + lane), shared, outside, parent)
+        warp_barrier()
     if lane < held:
-        join_queued(queue + HALVES * lane, shared, outside, parent, sources, targets)
+        join_queued(queue + ENDS * lane, shared, outside, parent)
+    for edge in range(4 * quads + worker.id, len(sources), worker.count):
+        union(parent, sources[edge], targets[edge])
 
 
 def edge_filter(vertices, sources, targets):
     """Join a sample of the edges, then those that are not inside the giant component."""
-    parent, shift = singletons(vertices, sources), 0
-    for join, per_vertex in PLAN:
-        n_blocks = min(int(per_vertex * vertices), len(sources)) // BLOCK
-        if n_blocks:
-            step = len(sources) // n_blocks
-            join(n_blocks * BLOCK, Sample(step, min(shift, step - BLOCK)), parent, sources, targets)
-            compress(vertices, parent)
-            shift += BLOCK
-    if vertices < MANY:
-        unite_unequal(len(sources), parent, sources, targets)
+    parent = join_samples(PLAN, vertices, sources, targets)
+    if MANY <= vertices <= LARGEST:
+        giant, aligned = find_giant(vertices, parent), int(are_aligned(sources, targets))
+        join_outside(giant, parent, sources, targets, aligned)
     else:
-        join_outside(find_giant(vertices, parent), parent, sources, targets)
+        unite_unequal(len(sources), parent, sources, targets)
     compress(vertices, parent)
     return parent
 

@@ -15,14 +15,15 @@ from functools import partial
 
 import numpy as np
 
-from edgewise.components.rem import PROBES, splice, union
+from edgewise.components.rem import shorten_and_splice, union
 from edgewise.components.sampling import LABEL, VOTERS, vote
 from edgewise.components.trees import compress, singletons
-from edgewise.device import arrays, each, fetch_add
+from edgewise.device import arrays, each
 from edgewise.device.prefetch import prefetch
 
-#: Edges of a sample for each vertex, and consecutive edges that are taken together.
-SAMPLED, RUN = 1, 16
+#: Edges of a sample for each vertex, at most, and the largest share of the edges; consecutive ones that are
+#: taken together.
+SAMPLED, SHARE, RUN = 2, 1 / 3, 16
 
 
 @partial(each, ascending=True)
@@ -34,7 +35,7 @@ def splice_run(run, parent, sources, targets, stride):
         prefetch(parent, sources[edge])
         prefetch(parent, targets[edge])
     for edge in range(first, min(first + RUN, len(sources))):
-        splice(parent, sources[edge], targets[edge])
+        shorten_and_splice(parent, sources[edge], targets[edge])
 
 
 @each
@@ -55,37 +56,12 @@ def unite_outside(edge, parent, sources, targets, inside):
             inside[source] = 1
 
 
-@each
-def count_shared(probe, sources, targets, counts):
-    """Count an edge that has the same source as the next one, or the same target."""
-    edge = probe * (len(sources) - 1) // PROBES
-    if sources[edge] == sources[edge + 1]:
-        fetch_add(counts, 0, 1)
-    if targets[edge] == targets[edge + 1]:
-        fetch_add(counts, 1, 1)
-
-
-def is_ordered(sources, targets):
-    """Whether most edges of a list share an endpoint with the next one, by a few edges."""
-    if len(sources) < 2:
-        return True
-    where = arrays.device_of(sources)
-    if where == "cpu":  # without a loop that would have to be compiled
-        probes = np.arange(PROBES, dtype=np.int64) * (len(sources) - 1) // PROBES
-        shared = [np.count_nonzero(ends[probes] == ends[probes + 1]) for ends in (sources, targets)]
-    else:
-        counts = arrays.zeros(2, np.int64, where)
-        count_shared(PROBES, sources, targets, counts)
-        shared = arrays.move(counts, "cpu").tolist()
-    return 2 * max(shared) > PROBES
-
-
 def rem_edge_sample(vertices, sources, targets):
     """Rem by plain writes on a sample of the edges, then on those outside the giant component."""
     where = arrays.device_of(sources)
     sources, targets = arrays.move(sources, "cpu"), arrays.move(targets, "cpu")
     parent, edges = singletons(vertices, sources), len(sources)
-    stride = RUN * max(edges // max(SAMPLED * vertices, 1), 1)
+    stride = RUN * max(int(edges / max(min(SAMPLED * vertices, SHARE * edges), 1)), 1)
     splice_run(-(-edges // stride), parent, sources, targets, stride)
     compress(vertices, parent)
     winner, inside = np.zeros(1, np.int64), np.empty(vertices, np.uint8)

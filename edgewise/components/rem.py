@@ -20,16 +20,16 @@ from functools import partial
 
 import numpy as np
 
+from edgewise.components.edge_order import MANY, is_ordered, neighbours_are_close
 from edgewise.components.hook import hook_non_atomic
 from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import arrays, cas, compiled, device, each
 from edgewise.device.prefetch import prefetch
 
-#: Vertices whose parents no longer fit into the second cache of a core, and edges or rows that are looked at
-#: to judge whether neighbours are close: within this share of the vertices.
-MANY, PROBES, CLOSE = 1 << 18, 256, 1 / 64
 #: How many edges ahead the parents of the endpoints are fetched on the CPU.
 AHEAD = 16
+#: Edges per vertex from which most are inside a component when they are read.
+MOSTLY_INSIDE = 2
 
 
 @device
@@ -50,17 +50,55 @@ def union(parent, one, other):
 
 @partial(each, ascending=True)
 def unite_edge(edge, parent, sources, targets):
-    """Join the endpoints of one edge."""
+    """Join the endpoints of one edge: on a GPU, and of a sparse list with close ids on the CPU."""
     union(parent, sources[edge], targets[edge])
+
+
+@device
+def union_or_shorten(parent, one, other):
+    """Put the two vertices in one tree; if only their parents differ, put them below their grandparent.
+
+    Plain stores are safe here, because a vertex that is no root never becomes one again, and an earlier
+    grandparent is still an ancestor.
+    """
+    above_one, above_other = parent[one], parent[other]
+    if above_one != above_other:
+        top_one, top_other = parent[above_one], parent[above_other]
+        if top_one != top_other:
+            union(parent, one, other)
+        else:
+            if top_one != above_one:
+                parent[one] = top_one
+            if top_other != above_other:
+                parent[other] = top_other
+
+
+@device
+def fetch_later(edge, parent, sources, targets):
+    """Start to read the parents of the endpoints of a later edge."""
+    soon = min(edge + AHEAD, len(sources) - 1)
+    prefetch(parent, sources[soon])
+    prefetch(parent, targets[soon])
 
 
 @partial(each, ascending=True)
 def unite_scattered(edge, parent, sources, targets):
-    """The same on the CPU where ids are scattered: the parents of a later edge are fetched."""
-    soon = min(edge + AHEAD, len(sources) - 1)
-    prefetch(parent, sources[soon])
-    prefetch(parent, targets[soon])
+    """Join the endpoints of one edge on the CPU, where ids are scattered."""
+    fetch_later(edge, parent, sources, targets)
     union(parent, sources[edge], targets[edge])
+
+
+@partial(each, ascending=True)
+def unite_dense(edge, parent, sources, targets):
+    """The same for dense lists, where two reads often spare an atomic operation; ids are close."""
+    union_or_shorten(parent, sources[edge], targets[edge])
+
+
+@partial(each, ascending=True)
+def unite_dense_scattered(edge, parent, sources, targets):
+    """The same where ids are scattered."""
+    fetch_later(edge, parent, sources, targets)
+    union_or_shorten(parent, sources[edge], targets[edge])
 
 
 def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0):
@@ -78,24 +116,23 @@ def rem(vertices, sources, targets, iterations=0, segments=1, compress_between=0
         for _ in range(iterations):
             hook_non_atomic(len(endpoints[0]), parent, *endpoints)
             compress(vertices, parent)
-        unite = unite_scattered if _ids_are_scattered(vertices, *endpoints) else unite_edge
-        unite(len(endpoints[0]), parent, *endpoints)
+        _unite(parent, *endpoints)
     compress(vertices, parent)
     return parent
 
 
-def are_far_apart(vertices, ones, others):
-    """Whether most of some pairs of vertices have numbers that are not close."""
-    distance = abs(ones.astype(np.int64) - others.astype(np.int64))
-    return 2 * np.count_nonzero(distance > vertices * CLOSE) > len(ones)
-
-
-def _ids_are_scattered(vertices, sources, targets):
-    """Whether the endpoints of edges are far apart, by a few edges."""
-    if vertices < MANY or not len(sources) or arrays.device_of(sources) != "cpu":
-        return False
-    probes = np.arange(PROBES, dtype=np.int64) * len(sources) // PROBES
-    return are_far_apart(vertices, sources[probes], targets[probes])
+def _unite(parent, sources, targets):
+    """Join the endpoints of all edges by the loop for their device, their number and their ids."""
+    vertices, edges = len(parent), len(sources)
+    if arrays.device_of(sources) != "cpu":
+        unite_edge(edges, parent, sources, targets)
+        return
+    scattered = vertices >= MANY and not neighbours_are_close(vertices, sources, targets)
+    if edges > MOSTLY_INSIDE * vertices:
+        unite = unite_dense_scattered if scattered else unite_dense
+    else:
+        unite = unite_scattered if scattered else unite_edge
+    unite(edges, parent, sources, targets)
 
 
 def hook_rem(vertices, sources, targets):
@@ -118,15 +155,48 @@ def splice(parent, one, other):
         above_other = parent[other]
 
 
+@device
+def shorten_and_splice(parent, one, other):
+    """The same by way of the grandparents, which are equal for most edges of a dense list in random order."""
+    above_one, above_other = parent[one], parent[other]
+    if above_one != above_other:
+        above_one, above_other = parent[above_one], parent[above_other]
+        low, high = min(above_one, above_other), max(above_one, above_other)
+        parent[one] = low
+        parent[other] = low
+        splice(parent, low, high)
+
+
+@device
+def make_roots(parent):
+    """Make every vertex a tree of its own."""
+    for vertex in range(np.uint64(len(parent))):
+        parent[vertex] = vertex
+
+
+@device
+def point_at_roots(parent):
+    """Point every vertex at its root: the parents of smaller vertices are roots already."""
+    for vertex in range(np.uint64(len(parent))):
+        parent[vertex] = parent[parent[vertex]]
+
+
 @compiled
 def label_all(parent, sources, targets):
     """Join the endpoints of all edges, one after the other, then point every vertex at its root."""
-    for vertex in range(np.uint64(len(parent))):
-        parent[vertex] = vertex
+    make_roots(parent)
     for edge in range(np.uint64(len(sources))):
         splice(parent, sources[edge], targets[edge])
-    for vertex in range(np.uint64(len(parent))):  # the parents of smaller vertices are roots already
-        parent[vertex] = parent[parent[vertex]]
+    point_at_roots(parent)
+
+
+@compiled
+def label_dense(parent, sources, targets):
+    """The same for a dense list in random order."""
+    make_roots(parent)
+    for edge in range(np.uint64(len(sources))):
+        shorten_and_splice(parent, sources[edge], targets[edge])
+    point_at_roots(parent)
 
 
 def rem_sequential(vertices, sources, targets):
@@ -134,5 +204,7 @@ def rem_sequential(vertices, sources, targets):
     device = arrays.device_of(sources)
     sources, targets = arrays.move(sources, "cpu"), arrays.move(targets, "cpu")
     parent = new_parents(vertices, sources)
-    label_all.with_steps(vertices + len(sources), parent, sources, targets)
+    dense = len(sources) > MOSTLY_INSIDE * vertices and not is_ordered(sources, targets)
+    label = label_dense if dense else label_all
+    label.with_steps(vertices + len(sources), parent, sources, targets)
     return arrays.move(parent, device)

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.rem import PROBES, splice, union
+from edgewise.components.edge_order import PROBES
+from edgewise.components.rem import splice, union
 from edgewise.components.trees import compress, new_parents
-from edgewise.device import arrays, each, threads
+from edgewise.device import arrays, device, each, threads
 
 #: Parts for each thread, and edges of a part for each that may be listed.
 PARTS_PER_THREAD, EDGES_PER_LISTED = 2, 8
@@ -38,21 +39,34 @@ class Ranges(NamedTuple):
     room: int
 
 
+@device
+def crosses(source, target, first, end):
+    """Whether an edge has an endpoint outside a range; four tests that a processor predicts."""
+    return source < first or target < first or source >= end or target >= end
+
+
 @partial(each, least_chunk=1, ascending=True)
 def splice_inside(part, parent, sources, targets, ranges):
-    """Make the vertices of a range singletons, join the edges inside it by plain writes, and list others."""
+    """Make the vertices of a range singletons, join the edges inside it by plain writes, and list others.
+
+    The edges inside have a loop of their own, which needs few registers.
+    """
     first, end = np.uint64(ranges.vertices[part]), np.uint64(ranges.vertices[part + 1])
     base, n_crossing = np.uint64(part * ranges.room), np.uint64(0)
-    last = np.uint64(ranges.room - 1)
+    edge, stop = np.uint64(ranges.edges[part]), np.uint64(ranges.edges[part + 1])
     for vertex in range(first, end):
         parent[vertex] = vertex
-    for edge in range(np.uint64(ranges.edges[part]), np.uint64(ranges.edges[part + 1])):
-        source, target = sources[edge], targets[edge]
-        if (min(source, target) >= first) & (max(source, target) < end):
+    while edge < stop:
+        while edge < stop:
+            source, target = np.uint64(sources[edge]), np.uint64(targets[edge])
+            if crosses(source, target, first, end):
+                break
             splice(parent, source, target)
-        else:
+            edge += np.uint64(1)
+        if edge < stop:
             n_crossing += np.uint64(1)
-            ranges.listed[base + min(n_crossing, last)] = np.int64(edge)
+            ranges.listed[base + min(n_crossing, np.uint64(ranges.room - 1))] = np.int64(edge)
+            edge += np.uint64(1)
     ranges.listed[base] = np.int64(n_crossing)
 
 

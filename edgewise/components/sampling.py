@@ -23,8 +23,9 @@ neighbours of each vertex by it.
 import numpy as np
 
 from edgewise.components.ecl_cc import hang_below_first
+from edgewise.components.edge_order import MANY, PROBES, are_far_apart
 from edgewise.components.long_rows import BLOCKS, list_row, new_list
-from edgewise.components.rem import MANY, PROBES, are_far_apart, splice, union
+from edgewise.components.rem import splice, union
 from edgewise.components.trees import compress, new_parents, singletons
 from edgewise.device import arrays, device, each, each_row, fetch_max
 from edgewise.device.prefetch import prefetch

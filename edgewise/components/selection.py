@@ -6,8 +6,7 @@ those count that the graph was made of; nothing is derived for the choice, as so
 over the edges.
 """
 
-from edgewise.components.edge_lists import is_ordered
-from edgewise.components.rem import MANY
+from edgewise.components.edge_order import MANY, is_ordered, neighbours_are_close
 from edgewise.components.rem_ranges import lie_in_ranges
 from edgewise.components.skew import is_skewed
 from edgewise.components.symmetric_csr import has_local_ids
@@ -18,9 +17,10 @@ DENSE_ON_CPU, DENSE_ON_GPU = 5, 5
 #: Entries per vertex up to which rows of one or two entries are the rule, and edges per vertex up to which
 #: ranges of the vertices of an edge list pay on the CPU, and from which on a sample of the edges does.
 FEW_ENTRIES, DENSE_EDGES = 2.5, 4
-#: Vertices and edges up to which one thread without atomics is faster than any number, and threads that are
-#: no faster than one where all parents are in the second cache of a core.
-LITTLE, FEW_THREADS = 1 << 15, 2
+#: Vertices and edges up to which one thread without atomics is faster than any number; the same for a few
+#: threads, which are no faster than one where all parents are in the second cache of a core, unless ids are
+#: local.
+LITTLE, FEW_THREADS, LITTLE_FOR_FEW = 1 << 15, 2, 150_000
 #: Edges per vertex up to which plain writes before Rem pay on a GPU, and the fewest edges for which they do.
 SPARSE, MIN_EDGES = 10, 1 << 22
 #: Edges per vertex from which on they pay in ordered lists only; in fewer, endpoints are seldom shared.
@@ -47,14 +47,15 @@ def select_method(graph):
 def _select_on_cores(graph):
     """Name of the method that reads the edge list on the CPU's threads."""
     n, ends, n_threads = graph.n_vertices, (graph.sources, graph.targets), threads.count()
-    if n + graph.n_edges < LITTLE or (n_threads <= FEW_THREADS and n < MANY):
+    size, dense = n + graph.n_edges, graph.n_edges >= DENSE_EDGES * n
+    if n_threads == 1 or size < LITTLE:
         return "rem-sequential"
-    if graph.n_edges >= DENSE_EDGES * n:
-        if "edges" in graph.made_of and not is_ordered(*ends):
-            return "rem-edge-sample"
-    elif n_threads > 1 and lie_in_ranges(n, *ends):
-        return "rem-ranges"
-    return "rem" if n_threads > 1 else "rem-sequential"
+    if n_threads <= FEW_THREADS and n < MANY:
+        if size < LITTLE_FOR_FEW or not neighbours_are_close(n, *ends):
+            return "rem-sequential"
+    elif dense and "edges" in graph.made_of and not is_ordered(*ends):
+        return "rem-edge-sample"
+    return "rem-ranges" if not dense and lie_in_ranges(n, *ends) else "rem"
 
 
 def _select_for_edges(graph):

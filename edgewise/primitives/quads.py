@@ -3,9 +3,32 @@
 The Python bodies below are the semantics; the simulator runs them.
 """
 
-from edgewise.device.target import SIMULATED, on_cuda
+import numpy as np
+
+from edgewise.device.target import SIMULATED, device, on_cpu, on_cuda
+
+#: Bytes of a quad of 4-byte items, and of its alignment.
+QUAD_BYTES = 16
 
 
+def are_aligned(*arrays):
+    """Whether :func:`load_quad` may read the quads of all arrays; a part of an array may begin anywhere."""
+    return SIMULATED or all(_address(array) % QUAD_BYTES == 0 for array in arrays)
+
+
+def _address(array):
+    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+
+
+@device
+def read_four(array, index, aligned):
+    """Read four items from ``index`` on, as a quad if the array is ``aligned``, not 0."""
+    if aligned != 0:
+        return load_quad(array, index)
+    return array[index], array[index + 1], array[index + 2], array[index + 3]
+
+
+@on_cpu
 def load_quad(array, index):
     """Read four items from ``index`` on."""
     return array[index], array[index + 1], array[index + 2], array[index + 3]

@@ -159,19 +159,37 @@ def test_cpu_lists_and_rows_get_the_method_for_their_order_and_density(monkeypat
     dense = ew.generate.uniform(1000, 8000, seed=1)
     order = np.argsort(dense.targets, kind="stable")
     ordered = ew.Graph.from_edges(dense.sources[order], dense.targets[order], n_vertices=1000)
-    local, selected = ew.generate.grid(40, 40), selection.select_method
+    grid, mesh = ew.generate.grid(40, 40), ew.generate.rgg(1000, mean_degree=14, seed=1)
+    selected = selection.select_method
     monkeypatch.setattr(selection, "LITTLE", 1000)
+    monkeypatch.setattr(selection, "LITTLE_FOR_FEW", 1000)
     assert selected(ew.Graph.from_csr(ring.offsets, ring.neighbours)) == "ecl-pairs"
     assert selected(dense.with_both_forms()) == "rem-sample"
-    for count, expected in (
-        (1, ("rem-sequential", "rem-sequential", "rem-edge-sample")),
-        (2, ("rem", "rem-ranges", "rem-edge-sample")),
+    alone = ("rem-sequential",) * 4
+    many, few = ("rem", "rem-edge-sample", "rem-ranges", "rem"), (*alone[:2], "rem-ranges", "rem")
+    for count, most, expected in (
+        (1, 100, alone),
+        (1, 10_000, alone),
+        (2, 100, many),
+        (2, 10_000, few),
+        (3, 10_000, many),
     ):
         monkeypatch.setattr(threads, "count", lambda count=count: count)
-        monkeypatch.setattr(selection, "MANY", 100)
-        assert tuple(map(selected, (ordered, local, dense))) == expected
-        monkeypatch.setattr(selection, "MANY", 10_000)
-        assert {selected(graph) for graph in (ordered, local, dense)} == {"rem-sequential"}
+        monkeypatch.setattr(selection, "MANY", most)
+        assert tuple(map(selected, (ordered, dense, grid, mesh))) == expected
+    monkeypatch.setattr(threads, "count", lambda: 2)
+    monkeypatch.setattr(selection, "LITTLE_FOR_FEW", 10**6)
+    assert tuple(map(selected, (ordered, dense, grid, mesh))) == alone
+
+
+@pytest.mark.parametrize("n, m", [(1, 9), (40, 30), (40, 300), (3000, 9000)])
+def test_dense_lists_are_joined_by_way_of_the_grandparents(n, m):
+    """In random order, with loops and repeated edges, and in ascending order."""
+    ends = np.random.default_rng(m).integers(0, n, (2, m)).astype(np.uint32)
+    for sources, targets in (ends, np.sort(ends)):
+        expected = oracle(n, sources.tolist(), targets.tolist())
+        for name in ("rem-sequential", "rem-edge-sample", "rem"):
+            assert labels_of(name, n, sources, targets) == expected
 
 
 @pytest.mark.parametrize("room", [1, 8, 10**6])

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 
 from edgewise.components import edge_lists, naming, pairs_of_rows, threshold_result
-from edgewise.components.hang_rem import hang
+from edgewise.components.edge_samples import hang
 from edgewise.components.hook import hook_up
 from edgewise.components.long_rows import list_row
+from edgewise.components.rem import shorten_and_splice, union_or_shorten
 from edgewise.components.rem import union as rem_union
 from edgewise.components.verification import oracle
 from edgewise.ingest.csr import rows_from_edges
@@ -72,6 +73,54 @@ def test_hook_atomic_loses_no_edge():
     union = with_jittery_cas(hook_up)
     for seed in SEEDS:
         assert components_on(seed, union) == EXPECTED, f"seed {seed}"
+
+
+def careless_shortening(parent, one, other):
+    """As ``union_or_shorten``, but roots are written as well: the planted race."""
+    above_one, above_other = parent[one], parent[other]
+    top = parent[above_one]
+    if top == parent[above_other]:
+        parent[one], parent[other] = top, top
+    else:
+        with_jittery_cas(rem_union)(parent, one, other)
+
+
+def shortened_by_three(seed, union):
+    """Labels after edges inside the tree of 3, while its root is put below others."""
+    parent = np.array([0, 1, 2, 3, 3, 4, 4, 5])
+    edges = [(3, 5), (7, 4)], [(1, 3), (2, 6)], [(6, 3), (0, 5)]
+
+    def thread(some):
+        return lambda parent: [union(parent, one, other) for one, other in some]
+
+    return labels_after(seed, parent, [thread(some) for some in edges])
+
+
+def test_trees_are_shortened_while_they_grow():
+    union = with_jittery_cas(union_or_shorten, union=with_jittery_cas(rem_union))
+    for seed in SEEDS:
+        assert components_on(seed, union) == EXPECTED, f"seed {seed}"
+        assert shortened_by_three(seed, union) == [0] * 8, f"seed {seed}"
+    assert any(shortened_by_three(seed, careless_shortening) != [0] * 8 for seed in SEEDS)
+
+
+def sampled(seed, sources, targets):
+    """Parents after plain writes that join each edge by a thread of its own."""
+    splice, scheduler = jitter.jittery(shorten_and_splice), jitter.Scheduler(seed)
+    parent = jitter.Jittery(np.arange(7), scheduler)
+    edges = zip(sources, targets)
+    scheduler.run(*(lambda one=one, other=other: splice(parent, one, other) for one, other in edges))
+    return parent.values
+
+
+def test_a_sample_joins_no_vertices_of_two_components():
+    """Connections may be lost, but a parent is a smaller vertex of the component."""
+    sources, targets = SOURCES[:4], TARGETS[:4]
+    whole = np.array(oracle(7, sources.tolist(), targets.tolist()))
+    for seed in SEEDS:
+        parents = sampled(seed, sources, targets)
+        assert (parents <= np.arange(7)).all()
+        assert whole[parents].tolist() == whole.tolist(), f"seed {seed}"
 
 
 def listed_by_three(seed, **replaced):
@@ -179,7 +228,7 @@ def in_ranges(seed, **replaced):
 def test_ranges_that_overlap_lose_edges():
     for seed in SEEDS:
         assert in_ranges(seed) == [0] * 7, f"seed {seed}"
-    anywhere = {"min": lambda *_: 7, "max": lambda *_: 0}
+    anywhere = {"crosses": lambda *_: False}
     assert any(in_ranges(seed, **anywhere) != [0] * 7 for seed in SEEDS)
 
 
@@ -191,7 +240,7 @@ def hung_and_joined(seed, join_early):
 
     def hang_some(number):
         for edge in range(number, len(SOURCES), 2):
-            hang.body(edge, (SOURCES[edge], TARGETS[edge]), parent, SOURCES, TARGETS)
+            hang.body(edge, (SOURCES[edge], TARGETS[edge]), None, parent, SOURCES, TARGETS)
 
     def join_all():
         for source, target in zip(SOURCES, TARGETS):
