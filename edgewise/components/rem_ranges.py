@@ -58,8 +58,8 @@ def splice_inside(part, parent, sources, targets, ranges):
         parent[vertex] = vertex
     while edge < stop:
         while edge < stop:
-            source, target = np.uint64(sources[edge]), np.uint64(targets[edge])
-            if crosses(source, target, first, end):
+            source, target = sources[edge], targets[edge]
+            if crosses(np.uint64(source), np.uint64(target), first, end):
                 break
             splice(parent, source, target)
             edge += np.uint64(1)

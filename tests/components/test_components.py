@@ -186,9 +186,9 @@ def test_cpu_lists_and_rows_get_the_method_for_their_order_and_density(monkeypat
 def test_dense_lists_are_joined_by_way_of_the_grandparents(n, m):
     """In random order, with loops and repeated edges, and in ascending order."""
     ends = np.random.default_rng(m).integers(0, n, (2, m)).astype(np.uint32)
-    for sources, targets in (ends, np.sort(ends)):
+    for sources, targets in (ends, np.sort(ends), ends.astype(np.int64)):
         expected = oracle(n, sources.tolist(), targets.tolist())
-        for name in ("rem-sequential", "rem-edge-sample", "rem"):
+        for name in ("rem-sequential", "rem-edge-sample", "rem", "rem-ranges"):
             assert labels_of(name, n, sources, targets) == expected
 
 
