@@ -42,9 +42,9 @@ QUEUED_PART, LEAST_QUEUED = 16, 4096
 FEW_ENTRIES, MANY_ENTRIES = 512, 1 << 17
 #: Vertices of such a chunk.
 QUEUE_CHUNK = 256
-#: Costs in nanoseconds, about: of an entry that is pushed, pushed to a bitmap, or tested by an unvisited
-#: vertex, and of a vertex that is surveyed, or written from bitmaps.
-PUSH_COST, BIT_COST, TEST_COST, SURVEY_COST, WRITE_COST = 12, 4, 4, 1, 2
+#: Costs in nanoseconds, about: of an entry that is pushed, and of a vertex that it reaches; of an entry that is
+#: pushed to a bitmap, or tested by an unvisited vertex; of a vertex that is surveyed, or written from bitmaps.
+PUSH_COST, REACH_COST, BIT_COST, TEST_COST, SURVEY_COST, WRITE_COST = 3, 9, 4, 4, 1, 2
 #: Counters of a turn: lines of so many words, three that all workers share and then one of each worker.
 LINE, CHUNKS, BLOCKS, N_UNVISITED, OF_WORKERS = 16, 0, 1, 2, 3
 
@@ -146,10 +146,10 @@ def frontier_at(counters):
 
 
 @device
-def cheapest(frontier, surveyed, n_unvisited, entries_left, search):
+def cheapest(frontier, expected, surveyed, n_unvisited, entries_left, search):
     """Return the cheapest way to take a step; ``surveyed``: the frontier's bitmap and the lists exist."""
     n, n_entries = len(search.distances), len(search.rows.neighbours)
-    way, cost = PUSH, frontier.entries * PUSH_COST
+    way, cost = PUSH, frontier.entries * PUSH_COST + expected * REACH_COST
     if frontier.lost > 0:
         cost += n * SURVEY_COST
     by_bitmaps = frontier.entries * BIT_COST + n * WRITE_COST
@@ -224,7 +224,7 @@ def step_by_blocks(which, worker, turn, search, output):
 def run(worker, search, known, level, cutoff):
     """Run a whole search; see :func:`level_synchronous`."""
     begin(worker, known, level, search)
-    turn, way = 0, PUSH
+    turn, way, entries_before = 0, PUSH, np.int64(1)
     entries_left, n_unvisited = len(search.rows.neighbours), len(search.distances)
     while True:
         counters = search.counters[turn % 3]
@@ -234,8 +234,10 @@ def run(worker, search, known, level, cutoff):
         n_unvisited -= frontier.size + frontier.lost
         surveyed = way != PUSH
         waiting = counters[N_UNVISITED, 0] if surveyed else n_unvisited
-        way = cheapest(frontier, surveyed, waiting, entries_left, search)
+        expected = min(frontier.entries, frontier.entries * (frontier.size + frontier.lost) // entries_before)
+        way = cheapest(frontier, expected, surveyed, waiting, entries_left, search)
         entries_left -= frontier.entries
+        entries_before = max(frontier.entries, 1)
         if worker.id == 0:  # cleared two turns ahead: other workers may add to the next turn's already
             for line in range(OF_WORKERS):
                 search.counters[(turn + 2) % 3, line, 0] = 0
