@@ -24,8 +24,9 @@ LOCAL_SEARCH = "local-search"
 SLOTS, MAX_VERTICES, MAX_ENTRIES = 1 << 13, 2048, 8192
 MAX_NEAREST_ENTRIES = 8192
 #: A search by distance ends when it has met one vertex of so many, and so many at least: to meet a vertex
-#: takes longer than to initialise a hundred.
-VERTICES_PER_MET, MIN_VERTICES = 256, 256
+#: takes 20 ns, as long as to initialise 500 to 700, and a queue needs a third of that.  With targets, for
+#: which no queue searches, it may go on.
+VERTICES_PER_MET, WITH_TARGETS, MIN_VERTICES = 2048, 256, 256
 #: Sources of a search by distance, and targets that it looks for one by one.
 MAX_SOURCES, MAX_TARGETS = 256, 16
 NO_TARGETS = np.empty(0, np.int64)
@@ -207,7 +208,8 @@ def search_by_distance(rows, sources, cutoff, targets=None):
         return start
     words, numbers, values = _memory(dtype)
     values[SLOTS + ROOM], values[SLOTS + ROOM + 1] = cutoff, unreached(dtype)
-    numbers[ITEMS_AT] = max(len(rows.offsets) // VERTICES_PER_MET, MIN_VERTICES)
+    per_met = WITH_TARGETS if len(targets) else VERTICES_PER_MET
+    numbers[ITEMS_AT] = max(len(rows.offsets) // per_met, MIN_VERTICES)
     numbers[GIVEN_AT : GIVEN_AT + len(sources)] = sources
     if len(targets):
         first = GIVEN_AT + len(sources)
