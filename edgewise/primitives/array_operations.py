@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from edgewise.device import arrays, compiled, device, each
+from edgewise.device import arrays, compiled, device, each, threads
 
 #: Items that a GPU converts at a time.
 AT_ONCE = 2**24
@@ -28,7 +28,7 @@ def filled(count, value, dtype):
     items, value = array, array.dtype.type(value)
     if array.dtype.kind == "f":  # one kernel for all types of a size
         items, value = (one.view(f"i{array.itemsize}") for one in (array, value))
-    if array.nbytes < SHARED_BYTES:
+    if array.nbytes < SHARED_BYTES or threads.count() == 1:
         fill(items, value)
     else:
         fill_part(-(-array.nbytes // PART_BYTES), items, value)

@@ -51,16 +51,17 @@ def wider_than(name, requested=False, passes="passes"):
 
 def rows_in(graph, name=None):
     """The rows of ``graph`` with weights of type ``name``, by default their own; checked and made once."""
+    if name is None:  # a microsecond less for a search that takes fifteen
+        return graph.cached("weighted rows", lambda: _own_rows(graph))
     spread = spread_in(graph)
-    name = name or _name_of(graph.csr_weights.dtype)
     rows = adjacency_of(graph, name, lambda: _converted(graph.csr_weights, name, spread))
     rows.spread = spread
     return rows
 
 
-@cache
-def _name_of(dtype):
-    return dtype.name  # takes two microseconds
+def _own_rows(graph):
+    spread_in(graph)  # refuses a graph without weights
+    return rows_in(graph, graph.csr_weights.dtype.name)
 
 
 def spread_in(graph):
