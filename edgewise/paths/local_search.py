@@ -156,16 +156,17 @@ def settle_nearest(rows, sources, targets, limits, heap, found):
 
 
 @compiled
-def by_distance(offsets, neighbours, weights, sources, targets, cutoff, none, enough, words, numbers, values):
-    """Run Dijkstra's search; its memory is in ``numbers`` and ``values``, as the constants say.
+def by_distance(offsets, neighbours, weights, ends, limits, memory):
+    """Run Dijkstra's search in plain tuples: sources and targets; cutoff, none, and enough; the memory.
 
     The distances of the vertices met, whose number is returned, replace the keys of the heap; the distance
     that the search came to is behind them, and the way it ended is the last of the numbers.
     """
+    (sources, targets), (words, numbers, values) = ends, memory
     heap = Heap(values[SLOTS : SLOTS + ROOM], numbers[ITEMS_AT : ITEMS_AT + ROOM])
     slots, vertices = numbers[:MAX_VERTICES], numbers[MAX_VERTICES:ITEMS_AT]
     found = Found(words, values[:SLOTS], slots, vertices)
-    rows, limits = CSR(offsets, neighbours, weights), (cutoff, none, enough)
+    rows = CSR(offsets, neighbours, weights)
     count, distance, ending = settle_nearest(rows, sources, targets, limits, heap, found)
     for item in range(count):
         heap.keys[item] = found.tentative[slots[item]]
@@ -202,8 +203,8 @@ def search_by_distance(rows, sources, cutoff, targets=None):
         return _start(sources, dtype)
     per_met = WITH_TARGETS if len(targets) else VERTICES_PER_MET
     limits = cutoff, dtype.type(unreached(dtype)), max(len(rows.offsets) // per_met, MIN_VERTICES)
-    words, numbers, values = _memory(dtype)
-    count = by_distance(*rows, sources, targets, *limits, words, numbers, values)
+    memory = _, numbers, values = _memory(dtype)
+    count = by_distance(*rows, (sources, targets), limits, memory)
     ending = int(numbers[ENDING_AT])
     if ending == OVERFLOWED:
         return _start(sources, dtype)
