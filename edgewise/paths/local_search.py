@@ -24,17 +24,18 @@ LOCAL_SEARCH = "local-search"
 SLOTS, MAX_VERTICES, MAX_ENTRIES = 1 << 13, 2048, 8192
 MAX_NEAREST_ENTRIES = 8192
 #: A search by distance ends when it has met one vertex of so many, and so many at least: to meet a vertex
-#: takes longer than to initialise a hundred.
-VERTICES_PER_MET, MIN_VERTICES = 256, 256
+#: takes 20 ns, as long as to initialise 500 to 700, and a queue needs a third of that.  With targets, for
+#: which no queue searches, it may go on.
+VERTICES_PER_MET, WITH_TARGETS, MIN_VERTICES = 2048, 256, 256
 #: Sources of a search by distance, and targets that it looks for one by one.
 MAX_SOURCES, MAX_TARGETS = 256, 16
 NO_TARGETS = np.empty(0, np.int64)
 #: How a search by distance ends: nothing else is within reach, it needs more memory, or a wider type.
 COMPLETE, OUTGROWN, OVERFLOWED = range(3)
-#: Room of its heap, and where parts of its numbers begin: slots, vertices, items, and what is given.
+#: Room of its heap, and where parts of its numbers begin: slots, vertices, items, and the way it ended.
 ROOM = MAX_NEAREST_ENTRIES + MAX_SOURCES
 ITEMS_AT = 2 * MAX_VERTICES
-GIVEN_AT = ITEMS_AT + ROOM
+ENDING_AT = ITEMS_AT + ROOM
 
 _thread = local()
 
@@ -155,26 +156,22 @@ def settle_nearest(rows, sources, targets, limits, heap, found):
 
 
 @compiled
-def by_distance(offsets, neighbours, weights, words, numbers, values, n_sources, n_targets):
-    """Run Dijkstra's search; its memory is in ``numbers`` and ``values``, as the constants say.
+def by_distance(offsets, neighbours, weights, ends, limits, memory):
+    """Run Dijkstra's search in plain tuples: sources and targets; cutoff, none, and enough; the memory.
 
-    The first item is how many vertices are enough, the two last values are the cutoff and the distance that
-    does not count.  The distances of the vertices met, whose number is returned, replace the keys of the
-    heap; the distance that the search came to replaces the cutoff, and the way it ended the first item.
+    The distances of the vertices met, whose number is returned, replace the keys of the heap; the distance
+    that the search came to is behind them, and the way it ended is the last of the numbers.
     """
-    given = numbers[GIVEN_AT:]
+    (sources, targets), (words, numbers, values) = ends, memory
     heap = Heap(values[SLOTS : SLOTS + ROOM], numbers[ITEMS_AT : ITEMS_AT + ROOM])
-    limits = values[SLOTS + ROOM], values[SLOTS + ROOM + 1], numbers[ITEMS_AT]
     slots, vertices = numbers[:MAX_VERTICES], numbers[MAX_VERTICES:ITEMS_AT]
     found = Found(words, values[:SLOTS], slots, vertices)
-    sources, targets = given[:n_sources], given[n_sources : n_sources + n_targets]
     rows = CSR(offsets, neighbours, weights)
     count, distance, ending = settle_nearest(rows, sources, targets, limits, heap, found)
     for item in range(count):
         heap.keys[item] = found.tentative[slots[item]]
         words[slots[item]] = EMPTY
-    values[SLOTS + ROOM] = distance
-    numbers[ITEMS_AT] = ending
+    values[SLOTS + ROOM], numbers[ENDING_AT] = distance, ending
     return count
 
 
@@ -202,20 +199,15 @@ def search_by_distance(rows, sources, cutoff, targets=None):
     """
     targets = NO_TARGETS if targets is None else targets
     dtype = rows.weights.dtype
-    start = SparseDistances(sources, np.zeros(len(sources), dtype)), dtype.type(0), False
     if len(sources) > MAX_SOURCES or len(targets) > MAX_TARGETS:
-        return start
-    words, numbers, values = _memory(dtype)
-    values[SLOTS + ROOM], values[SLOTS + ROOM + 1] = cutoff, unreached(dtype)
-    numbers[ITEMS_AT] = max(len(rows.offsets) // VERTICES_PER_MET, MIN_VERTICES)
-    numbers[GIVEN_AT : GIVEN_AT + len(sources)] = sources
-    if len(targets):
-        first = GIVEN_AT + len(sources)
-        numbers[first : first + len(targets)] = targets
-    count = by_distance(*rows, words, numbers, values, len(sources), len(targets))
-    ending = numbers[ITEMS_AT]
+        return _start(sources, dtype)
+    per_met = WITH_TARGETS if len(targets) else VERTICES_PER_MET
+    limits = cutoff, dtype.type(unreached(dtype)), max(len(rows.offsets) // per_met, MIN_VERTICES)
+    memory = _, numbers, values = _memory(dtype)
+    count = by_distance(*rows, (sources, targets), limits, memory)
+    ending = int(numbers[ENDING_AT])
     if ending == OVERFLOWED:
-        return start
+        return _start(sources, dtype)
     vertices, distances = numbers[MAX_VERTICES : MAX_VERTICES + count], values[SLOTS : SLOTS + count]
     if len(targets) and ending == COMPLETE:
         is_target = np.isin(vertices, targets)
@@ -225,16 +217,17 @@ def search_by_distance(rows, sources, cutoff, targets=None):
     return SparseDistances(vertices.copy(), distances.copy()), values[SLOTS + ROOM], ending == COMPLETE
 
 
+def _start(sources, dtype):
+    return SparseDistances(sources, np.zeros(len(sources), dtype)), dtype.type(0), False
+
+
 def _memory(dtype):
     """The table and the memory of a search by distance, kept for each thread and type."""
-    words, _ = _scratch()
     kept = _thread.__dict__.setdefault("memory", {})
     if dtype not in kept:
-        kept[dtype] = (
-            np.empty(GIVEN_AT + MAX_SOURCES + MAX_TARGETS, np.int64),
-            np.empty(SLOTS + ROOM + 2, dtype),
-        )
-    return words, *kept[dtype]
+        words, _ = _scratch()
+        kept[dtype] = words, np.empty(ENDING_AT + 1, np.int64), np.empty(SLOTS + ROOM + 1, dtype)
+    return kept[dtype]
 
 
 def _scratch():

@@ -51,16 +51,17 @@ def wider_than(name, requested=False, passes="passes"):
 
 def rows_in(graph, name=None):
     """The rows of ``graph`` with weights of type ``name``, by default their own; checked and made once."""
+    if name is None:  # a microsecond less for a search that takes fifteen
+        return graph.cached("weighted rows", lambda: _own_rows(graph))
     spread = spread_in(graph)
-    name = name or _name_of(graph.csr_weights.dtype)
     rows = adjacency_of(graph, name, lambda: _converted(graph.csr_weights, name, spread))
     rows.spread = spread
     return rows
 
 
-@cache
-def _name_of(dtype):
-    return dtype.name  # takes two microseconds
+def _own_rows(graph):
+    spread_in(graph)  # refuses a graph without weights
+    return rows_in(graph, graph.csr_weights.dtype.name)
 
 
 def spread_in(graph):
@@ -119,16 +120,18 @@ def _converted(weights, name, spread):
 
 def limit_in(cutoff, dtype):
     """The largest distance that counts, in the type of the distances."""
-    dtype = np.dtype(dtype)
     largest = _largest(dtype)
     if cutoff is None or cutoff >= largest:
-        return dtype.type(largest)
+        return largest
+    dtype = largest.dtype
     return dtype.type(cutoff if dtype.kind == "f" else math.floor(cutoff))
 
 
 @cache
 def _largest(dtype):
-    return np.finfo(dtype).max if dtype.kind == "f" else np.iinfo(dtype).max - 1
+    """The largest distance of a type, in that type."""
+    dtype = np.dtype(dtype)
+    return dtype.type(np.finfo(dtype).max if dtype.kind == "f" else np.iinfo(dtype).max - 1)
 
 
 def least_in(dtype):
@@ -150,13 +153,11 @@ def past_the_end(rows, distances, cutoff, largest=None):
     No edge lowers any of the ``distances``, and those beyond the ``cutoff`` are not missed.  ``largest`` is
     an upper bound of the distances, which saves computing it.
     """
-    dtype = distances.dtype
-    none, end = dtype.type(unreached(dtype)), limit_in(None, dtype).item()
-    if cutoff < end or not len(rows.weights):
+    dtype, heaviest = distances.dtype, rows.spread.largest
+    end = limit_in(None, dtype).item()
+    if 2 * heaviest * len(distances) <= end or cutoff < end or not len(rows.weights):
         return False
-    heaviest = rows.spread.largest
-    if 2 * heaviest * rows.n_vertices <= end:
-        return False
+    none = dtype.type(unreached(dtype))
     if largest is None:
         largest = arrays.namespace(distances).where(distances == none, 0, distances).max().item()
     if largest + heaviest <= end:
