@@ -2,15 +2,17 @@
 
 On the CPU by counting sort (see Cormen et al., "Introduction to Algorithms", section 8.2): count the entries
 of each row, scan the counts into offsets, write every entry at its row's cursor, sort each row.  On a GPU by
-one radix sort of (row, neighbour) packed into 64 bits, which is faster there than scattered atomics.
+one radix sort of (row, neighbour) packed into 64 bits, which is faster there than scattered atomics.  Few
+edges are packed and sorted on the CPU as well, by NumPy, where nothing has to be compiled or loaded.
 
-Both ways, and for any number of threads, rows are in ascending order of neighbour, and entries of equal
+Every way, and for any number of threads, rows are in ascending order of neighbour, and entries of equal
 neighbours in order of edge number.
 """
 
 import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_add
+from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.device.warps import warp_aggregated_add
 from edgewise.errors import OptionError, argument
 from edgewise.primitives import exclusive_scan
@@ -26,6 +28,8 @@ NO_EDGES = np.empty(0, np.int64)
 HALF, NO_ENTRY = np.uint64(32), np.uint64(2**64 - 1)
 #: Vertices up to which an entry fits into 64 bits, and is never the one that stands for none.
 MAX_VERTICES = 2**32 - 1
+#: Edges up to which sorting on the CPU is faster than counting, and than the compiler's import and counting.
+FEW, FEW_AT_FIRST = 1 << 12, 1 << 18
 
 
 @device
@@ -88,8 +92,29 @@ def rows_from_edges(vertices, sources, targets, both, with_edges=False):
     Returns (vertices + 1,) int64 ``offsets``, (entries,) ``neighbours``, and the (entries,) int64 edge number
     of each entry, or ``None`` unless ``with_edges``.
     """
-    by = _by_counting if arrays.device_of(sources) == "cpu" else _by_radix_sort
+    if arrays.device_of(sources) != "cpu":
+        by = _by_radix_sort
+    else:
+        few = FEW if cpu_compiler_is_loaded() else FEW_AT_FIRST
+        by = _by_sorting if len(sources) <= few and vertices <= MAX_VERTICES else _by_counting
     return by(vertices, sources, targets, both, with_edges)
+
+
+def _by_sorting(vertices, sources, targets, both, with_edges):
+    rows, others = sources.astype(np.uint64), targets.astype(np.uint64)
+    keys, edges = rows << HALF | others, np.arange(len(rows) if with_edges else 0)
+    if both:
+        keys = np.stack((keys, others << HALF | rows), axis=1).ravel()
+        is_entry = np.stack((np.ones(len(rows), bool), rows != others), axis=1).ravel()
+        keys, edges = keys[is_entry], edges.repeat(2)[is_entry] if with_edges else edges
+    if with_edges:
+        order = keys.argsort(kind="stable")
+        keys, edges = keys[order], edges[order]
+    else:
+        keys.sort()
+    offsets = np.zeros(vertices + 1, np.int64)
+    np.bincount((keys >> HALF).astype(np.int64), minlength=vertices).cumsum(out=offsets[1:])
+    return offsets, keys.astype(np.uint32).astype(sources.dtype), edges if with_edges else None
 
 
 def _by_counting(vertices, sources, targets, both, with_edges):

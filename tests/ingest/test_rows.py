@@ -1,0 +1,55 @@
+"""Rows of edge lists: both ways on the CPU give the rows of an oracle, in the same order."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgewise.device.target import SIMULATED
+from edgewise.ingest import csr
+
+pytestmark = [pytest.mark.interpreter, pytest.mark.skipif(SIMULATED, reason="rows on the CPU")]
+EDGES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30)
+
+
+def expected(vertices, edges, both):
+    """The entries (neighbour, edge number) of each row, in order."""
+    rows = [[] for _ in range(vertices)]
+    for number, (source, target) in enumerate(edges):
+        rows[source].append((target, number))
+        if both and source != target:
+            rows[target].append((source, number))
+    return [sorted(row) for row in rows]
+
+
+@pytest.mark.parametrize("way", [csr._by_counting, csr._by_sorting])
+@pytest.mark.parametrize("dtype", [np.uint32, np.int64])
+@given(edges=EDGES, both=st.booleans(), with_edges=st.booleans())
+def test_rows_are_those_of_the_oracle(way, dtype, edges, both, with_edges):
+    sources, targets = np.array(edges, dtype).reshape(-1, 2).T.copy()
+    offsets, neighbours, numbers = way(7, sources, targets, both, with_edges)
+    rows = expected(7, edges, both)
+    assert offsets.dtype == np.int64
+    assert offsets.tolist() == [0, *np.cumsum([len(row) for row in rows])]
+    assert neighbours.dtype == dtype
+    assert neighbours.tolist() == [neighbour for row in rows for neighbour, _ in row]
+    assert (numbers is None) == (not with_edges)
+    if with_edges:
+        assert numbers.dtype == np.int64
+        assert numbers.tolist() == [number for row in rows for _, number in row]
+
+
+@pytest.mark.parametrize("count", [csr.FEW, csr.FEW + 1])
+def test_both_ways_at_the_limit(count):
+    sources, targets = np.random.default_rng(1).integers(0, 900, (2, count)).astype(np.uint32)
+    ours = csr.rows_from_edges(900, sources, targets, True, True)
+    for one, other in zip(ours, csr._by_counting(900, sources, targets, True, True), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_numbers_beyond_64_bits_of_an_entry_are_counted(monkeypatch):
+    monkeypatch.setattr(csr, "MAX_VERTICES", 6)
+    sources, targets = np.array([[6, 0], [0, 0]], np.int64)
+    offsets, neighbours, _ = csr.rows_from_edges(7, sources, targets, True)
+    assert offsets.tolist() == [0, 2, 2, 2, 2, 2, 2, 3]
+    assert neighbours.tolist() == [0, 6, 0]
