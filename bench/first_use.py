@@ -39,6 +39,9 @@ WITHOUT_DEVICE = ("convert",)
 CHILD = """
 import json, re, sys, time
 from pathlib import Path
+from edgewise.command import keyboard, main, start_driver
+
+start_driver(json.loads(sys.argv[2]))  # as ``main`` does, before what follows is imported
 from edgewise.device import cache, target
 
 found = []
@@ -98,8 +101,6 @@ if "cuda" in sys.argv[2]:
         compiler.compile_using_nvrtc,
         lambda given: " ".join(["cupy", *re.findall(r"void (\\w+)", given[0])[-1:]]),
     )
-from edgewise.command import keyboard, main
-
 status = []
 keyboard.leave = status.append
 main(json.loads(sys.argv[2]))

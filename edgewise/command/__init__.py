@@ -24,11 +24,12 @@ import warnings
 from ast import literal_eval
 from functools import partial
 from importlib import import_module
+from itertools import pairwise
 
 import typer
 
 import edgewise
-from edgewise import notices
+from edgewise import driver, notices
 from edgewise.command import help_text, keyboard, standard
 from edgewise.errors import EdgewiseError, EdgewiseWarning, closest
 
@@ -49,6 +50,8 @@ PAGES = {
     "info": "Show the versions and devices, or what a graph file holds.",
     "warmup": "Compile the kernels now, so that later runs start at once.",
 }
+#: Subcommands that compute on a GPU, if there is one, unless ``--device`` or ``--devices`` says otherwise.
+ON_GPU = ("components", "strong", "cores", "paths", "cycles", "forest", "why", "partition", "warmup")
 #: Examples at the end of the help of the command itself.
 EXAMPLES = (
     "edgewise generate pairs 100000 -o pairs.parquet",
@@ -85,7 +88,20 @@ def main(arguments=None):
     standard.prepare()
     arguments = sys.argv[1:] if arguments is None else arguments
     notices.command = _page(arguments)
+    if "--help" not in arguments and not _words_to_complete():
+        start_driver(arguments)
     keyboard.leave(run(arguments, _begin))
+
+
+def start_driver(arguments):
+    """Start the driver of GPUs, before the subcommand is imported, if it may use one."""
+    device = "auto" if _page(arguments) in ON_GPU else "cpu"
+    for word, following in pairwise([*arguments, ""]):
+        option, equals, value = word.partition("=")
+        if option in ("--device", "--devices"):
+            device = value if equals else following
+    if (number := driver.number_of(device)) is not None:
+        driver.start(number)
 
 
 def _begin():

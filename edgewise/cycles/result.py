@@ -26,7 +26,8 @@ ROUNDING = 1e-6
 
 def exact_sum(counts) -> int:
     """Sum of an int64 array, where a sum in int64 might wrap around."""
-    upper = int((counts >> np.int64(32)).sum()) << 32
+    # by an operator, CuPy imports SciPy at first
+    upper = int(arrays.namespace(counts).right_shift(counts, 32).sum()) << 32
     lower = (int(counts.sum()) - upper) % 2**64  # right also if that sum has wrapped around
     return upper + lower
 

@@ -8,14 +8,12 @@ from functools import cache
 
 import numpy as np
 
-from edgewise import notices
+from edgewise import driver, notices
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, OutOfMemoryError, argument, one_of
 
 #: What a device may be called.
 DEVICES = ("auto", "cpu", "gpu", "cuda", "cuda:N")
-#: What a GPU may be called before its number.
-GPU = ("cuda", "gpu")
 _NUMBERS = frozenset((int, float, bool, np.int64, np.int32, np.float64))
 
 
@@ -120,12 +118,14 @@ def resolve(where: str) -> str:
 def _resolved(where):
     if not isinstance(where, str):
         raise DeviceError(f"device {where!r} is unknown; use a string, one of {', '.join(DEVICES)}")
+    if (number := driver.number_of(where)) is not None:
+        driver.start(number)
     if where == "auto":
         return "cuda:0" if gpu_count() else "cpu"
     if where == "cpu":
         return "cpu"
     kind, _, number = where.partition(":")
-    if kind not in GPU or not (number == "" or number.isdecimal()):
+    if kind not in driver.GPU or not (number == "" or number.isdecimal()):
         raise DeviceError(f"device {where!r} is unknown; {one_of(where, DEVICES)}")
     count = gpu_count()
     if int(number or 0) >= count:

@@ -54,12 +54,14 @@ def folder() -> Path | None:
 
 
 def _digest() -> str:
-    package = Path(__file__).resolve().parent.parent
+    package = os.fspath(Path(__file__).resolve().parent.parent)
     versions = sys.version, *map(version, ("numba", "llvmlite"))
     state = hashlib.sha256(repr((versions, PUBLIC_ONLY)).encode())
-    for source in sorted(package.rglob("*.py")):
-        state.update(str(source.relative_to(package)).encode())
-        state.update(source.read_bytes())
+    files = [os.path.join(folder, name) for folder, _, names in os.walk(package) for name in names]
+    for file in sorted(file for file in files if file.endswith(".py")):
+        state.update(os.path.relpath(file, package).encode())
+        with open(file, "rb", buffering=0) as source:  # every process does this: Path takes twice the time
+            state.update(source.readall())
     return state.hexdigest()[:20]
 
 

@@ -100,7 +100,8 @@ class Distances(Result):
         """Number of vertices that are reached, the sources among them."""
         if self._sparse is not None:
             return len(self._sparse.vertices)
-        return count(self._distances != self.unreached)
+        # CuPy imports SciPy to compare an array with a number by an operator
+        return count(arrays.namespace(self._distances).not_equal(self._distances, self.unreached))
 
     @cached_property
     def eccentricity(self) -> int | float:

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from edgewise import driver
 from edgewise.device import arrays
 from edgewise.errors import DeviceError, argument, one_of
 
@@ -70,7 +71,7 @@ def _workers(name):
         return gpus if name == "all" else [*gpus, Worker("cpu:0", "cpu")]
     kind, colon, number = name.partition(":") if isinstance(name, str) else ("", "", "")
     is_numbered = number.isascii() and number.isdecimal() if colon else True
-    kind = "cuda" if kind in arrays.GPU else kind
+    kind = "cuda" if kind in driver.GPU else kind
     if kind not in ("cpu", "cuda") or not is_numbered:
         raise DeviceError(f"device {name!r} is unknown; {one_of(str(name).replace('gpu', 'cuda'), DEVICES)}")
     number = int(number or 0)

@@ -1,9 +1,13 @@
-"""The list of usual kernels is what commands launch on a GPU, with these types of arguments."""
+"""What commands do on a GPU: they launch the kernels of the list, and use few operators of CuPy."""
 
+import dis
+import sys
+
+import numpy as np
 import pytest
 
 from edgewise.command import run
-from edgewise.device import ahead, launch
+from edgewise.device import ahead, arrays, launch
 from edgewise.device.target import SIMULATED
 
 pytestmark = [
@@ -25,13 +29,18 @@ def without_width(name):
     return name.removesuffix(".thread").removesuffix(".warp")
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=[" ".join(words) for words in COMMANDS])
-def test_commands_launch_usual_kernels(words, tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The current folder, with the input of the commands."""
     pairs = [(u, (u * 7 + 3) % 50) for u in range(80)]
     (tmp_path / "pairs.csv").write_text("source,target\n" + "".join(f"{u},{v}\n" for u, v in pairs))
     rows = "".join(f"{u},{v},{u % 9 + 1}\n" for u, v in pairs)
     (tmp_path / "weighted.csv").write_text("source,target,weight\n" + rows)
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=[" ".join(words) for words in COMMANDS])
+def test_commands_launch_usual_kernels(words, monkeypatch):
     usual = [(without_width(name), kinds) for name, kinds in ahead.usual_kernels()]
     launched, launch_one = [], launch.Kernel.__call__
 
@@ -43,3 +52,27 @@ def test_commands_launch_usual_kernels(words, tmp_path, monkeypatch):
     assert run([*words, "--device", "cuda", "-q"]) == 0
     assert launched
     assert [kernel for kernel in launched if kernel not in usual] == []
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=[" ".join(words) for words in COMMANDS])
+def test_commands_use_no_operator_with_a_number(words, monkeypatch):
+    """CuPy hands ``array == 3`` to NumPy, which hands it back to a function that imports SciPy."""
+    found = []
+
+    def note(self, ufunc, method, *inputs, **options):
+        frame = sys._getframe(1)
+        by = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+        if by in ("BINARY_OP", "COMPARE_OP") and not all(isinstance(one, np.ndarray) for one in inputs):
+            found.append((frame.f_code.co_filename, frame.f_lineno))
+        inputs, options = plain(inputs), {name: plain(value) for name, value in options.items()}
+        values = getattr(ufunc, method)(*inputs, **options)
+        return values.view(arrays.Simulated) if isinstance(values, np.ndarray) else values
+
+    def plain(one):
+        if isinstance(one, tuple):
+            return tuple(map(plain, one))
+        return one.view(np.ndarray) if isinstance(one, np.ndarray) else one
+
+    monkeypatch.setattr(arrays.Simulated, "__array_ufunc__", note, raising=False)
+    assert run([*words, "--device", "cuda"]) == 0
+    assert found == []

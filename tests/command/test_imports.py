@@ -18,7 +18,7 @@ COMMANDS = {
     "paths --bfs --source 1 -o d.csv": {"pydantic"},
     "paths --bfs --source 1 --parents -o d.csv": {"pydantic"},
     "cycles --length 3 -o c.csv": {"pydantic"},
-    "convert pairs.graph": {"pydantic"},
+    "convert pairs.graph": {"numba", "llvmlite", "scipy", "pydantic"},
     "convert pairs.parquet": {"pydantic"},
 }
 

@@ -1,0 +1,53 @@
+"""The driver of NVIDIA GPUs starts while Python imports what it will need.
+
+The driver takes a fifth to half a second until it knows its GPUs, and a tenth more for the context of one; to
+import CuPy takes another fifth, and to import NumPy and our pages as long.  None of it waits for the other.
+A thread therefore starts the driver through its C interface as soon as a GPU is asked for, or may be.
+CuPy then uses the context that is there, or waits for it: there is one primary context for each GPU of a
+process (see the CUDA C++ programming guide, "Context").
+
+The page imports nothing at first, so that a command can start the driver before it imports NumPy.
+"""
+
+import os
+import sys
+from functools import cache
+
+LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+#: What a GPU may be called before its number.
+GPU = ("cuda", "gpu")
+
+
+@cache
+def start(number: int | None = None):
+    """Start the driver, and make the context of a GPU by its number, in a thread.
+
+    Nothing is done without CuPy, which needs the driver.  An error is left to CuPy, which meets it again.
+    The thread is waited for at the end of the process, because the driver must not be unloaded meanwhile.
+    """
+    from importlib.util import find_spec
+
+    if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") in ("", "0") and find_spec("cupy") is not None:
+        from threading import Thread
+
+        Thread(target=_start, args=(LIBRARY, number), name="edgewise-driver").start()
+
+
+def _start(library, number):
+    import ctypes
+
+    try:
+        driver = ctypes.CDLL(library)
+    except OSError:  # there is none
+        return
+    device, context = ctypes.c_int(), ctypes.c_void_p()
+    if driver.cuInit(0) == 0 and number is not None and driver.cuDeviceGet(ctypes.byref(device), number) == 0:
+        driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+
+
+def number_of(device: str) -> int | None:
+    """Number of the GPU that ``device`` names, of the first one if it may be that one, or ``None``."""
+    kind, _, number = device.partition(":")
+    if device != "auto" and kind not in GPU:
+        return None
+    return int(number or 0) if number == "" or number.isdecimal() else None

@@ -1,0 +1,89 @@
+"""The driver of GPUs starts in a thread, if a subcommand may use a GPU, and errors are left to CuPy."""
+
+import ctypes
+import importlib.util
+import threading
+from importlib import import_module
+from types import SimpleNamespace
+
+import pytest
+
+from edgewise import command, driver
+
+pytestmark = pytest.mark.interpreter
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """What is asked of a driver with two GPUs."""
+    made = []
+
+    def get_device(_, number):
+        made.append(f"device {number}")
+        return 0 if number < 2 else 101
+
+    library = SimpleNamespace(
+        cuInit=lambda flags: made.append("init") or 0,
+        cuDeviceGet=get_device,
+        cuDevicePrimaryCtxRetain=lambda *_: made.append("context"),
+    )
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "0")
+    driver.start.cache_clear()
+    yield made
+    driver.start.cache_clear()
+
+
+def wait():
+    for thread in threading.enumerate():
+        if thread.name == "edgewise-driver":
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("components pairs.csv", ["init", "device 0", "context"]),
+        ("components pairs.csv --device cuda", ["init", "device 0", "context"]),
+        ("components pairs.csv --device=gpu:1", ["init", "device 1", "context"]),
+        ("paths pairs.csv --device cuda:2", ["init", "device 2"]),
+        ("components pairs.csv --device cpu", []),
+        ("components pairs.csv --device", []),
+        ("components pairs.csv --devices cuda:0,cuda:1", []),
+        ("components pairs.csv --device nothing", []),
+        ("generate rmat 8", []),
+        ("generate rmat 8 --device cuda", ["init", "device 0", "context"]),
+        ("convert a.csv b.csv", []),
+        ("components --help", []),
+        ("", []),
+    ],
+)
+def test_commands_start_the_driver(words, expected, calls, monkeypatch):
+    monkeypatch.setattr(command, "run", lambda *_: 0)
+    monkeypatch.setattr(command.keyboard, "leave", lambda status: None)
+    monkeypatch.setattr(command.notices, "command", None)
+    monkeypatch.setattr(command.standard, "prepare", lambda: None)
+    command.main(words.split())
+    wait()
+    assert calls == expected
+
+
+def test_nothing_happens_without_cupy_or_a_driver(calls, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    driver.start(0)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: (_ for _ in ()).throw(OSError("no such library")))
+    driver.start(1)
+    wait()
+    assert calls == []
+
+
+@pytest.mark.parametrize("name", command.PAGES)
+def test_subcommands_that_use_a_gpu_by_default(name):
+    page = import_module(f"edgewise.command.{name.replace('-', '_')}")
+    function = getattr(page, name.replace("-", "_"), None)
+    has_device = "device" in getattr(function, "__signature__", SimpleNamespace(parameters=())).parameters
+    if not has_device and function is not None:
+        has_device = "device" in getattr(function, "__annotations__", {})
+    assert has_device == (name in command.ON_GPU)
