@@ -97,10 +97,10 @@ launch._Loaded.__init__ = timed(launch._Loaded.__init__, lambda given: "load " +
 if "cuda" in sys.argv[2]:
     from cupy.cuda import compiler
 
-    compiler.compile_using_nvrtc = timed(
-        compiler.compile_using_nvrtc,
-        lambda given: " ".join(["cupy", *re.findall(r"void (\\w+)", given[0])[-1:]]),
-    )
+    name = "_compile_using_nvrtc_no_warning"  # since CuPy 14
+    name = name if hasattr(compiler, name) else "compile_using_nvrtc"
+    by = lambda given: " ".join(["cupy", *re.findall(r"void (\\w+)", given[0])[-1:]])
+    setattr(compiler, name, timed(getattr(compiler, name), by))
 status = []
 keyboard.leave = status.append
 main(json.loads(sys.argv[2]))

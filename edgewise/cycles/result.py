@@ -26,6 +26,7 @@ ROUNDING = 1e-6
 
 def exact_sum(counts) -> int:
     """Sum of an int64 array, where a sum in int64 might wrap around."""
+    counts = arrays.on_host_if_small(counts)
     # by an operator, CuPy imports SciPy at first
     upper = int(arrays.namespace(counts).right_shift(counts, 32).sum()) << 32
     lower = (int(counts.sum()) - upper) % 2**64  # right also if that sum has wrapped around
@@ -70,7 +71,7 @@ class Cycles(Result):
     @cached_property
     def max_count(self) -> int:
         """Largest count of a vertex; 0 for the empty graph."""
-        return int(self.counts.max()) if len(self.counts) else 0
+        return int(arrays.on_host_if_small(self.counts).max()) if len(self.counts) else 0
 
     def _answer(self):
         directions = " in both directions" if self.count_directions else ""

@@ -14,6 +14,8 @@ from edgewise.errors import DeviceError, OutOfMemoryError, argument, one_of
 
 #: What a device may be called.
 DEVICES = ("auto", "cpu", "gpu", "cuda", "cuda:N")
+#: Items up to which the host computes with a copy, or makes an array, in the time of two or three kernels.
+SMALL = 1 << 14
 _NUMBERS = frozenset((int, float, bool, np.int64, np.int32, np.float64))
 
 
@@ -181,6 +183,8 @@ def empty(count, dtype, device="cpu"):
 
 def full(count, value, dtype, device="cpu"):
     """Array of ``count`` items equal to ``value``."""
+    if count <= SMALL:
+        return move(np.full(count, value, dtype), device)
     array = empty(count, dtype, device)
     array.fill(value)
     return array
@@ -222,6 +226,11 @@ def move(array, device):
             return _cupy().asarray(array)
     except _cupy().cuda.memory.OutOfMemoryError:
         raise out_of_memory(array.nbytes, device) from None
+
+
+def on_host_if_small(array):
+    """``array``, or a copy on the host if it is small; there CuPy need not compile or load any kernel."""
+    return move(array, "cpu") if len(array) <= SMALL else array
 
 
 def _from_gpu_to_gpu(array, here, device):

@@ -3,7 +3,7 @@
 On the CPU by counting sort (see Cormen et al., "Introduction to Algorithms", section 8.2): count the entries
 of each row, scan the counts into offsets, write every entry at its row's cursor, sort each row.  On a GPU by
 one radix sort of (row, neighbour) packed into 64 bits, which is faster there than scattered atomics.  Few
-edges are packed and sorted on the CPU as well, by NumPy, where nothing has to be compiled or loaded.
+edges are packed and sorted by NumPy, also those of a GPU, since nothing has to be compiled or loaded there.
 
 Every way, and for any number of threads, rows are in ascending order of neighbour, and entries of equal
 neighbours in order of edge number.
@@ -92,15 +92,17 @@ def rows_from_edges(vertices, sources, targets, both, with_edges=False):
     Returns (vertices + 1,) int64 ``offsets``, (entries,) ``neighbours``, and the (entries,) int64 edge number
     of each entry, or ``None`` unless ``with_edges``.
     """
-    if arrays.device_of(sources) != "cpu":
-        by = _by_radix_sort
-    else:
-        few = FEW if cpu_compiler_is_loaded() else FEW_AT_FIRST
-        by = _by_sorting if len(sources) <= few and vertices <= MAX_VERTICES else _by_counting
+    where = arrays.device_of(sources)
+    by = _by_counting if where == "cpu" else _by_radix_sort
+    few = FEW if where != "cpu" or cpu_compiler_is_loaded() else FEW_AT_FIRST
+    if len(sources) <= few and vertices <= (MAX_VERTICES if where == "cpu" else few):
+        by = _by_sorting
     return by(vertices, sources, targets, both, with_edges)
 
 
 def _by_sorting(vertices, sources, targets, both, with_edges):
+    where = arrays.device_of(sources)
+    sources, targets = arrays.move(sources, "cpu"), arrays.move(targets, "cpu")
     rows, others = sources.astype(np.uint64), targets.astype(np.uint64)
     keys, edges = rows << HALF | others, np.arange(len(rows) if with_edges else 0)
     if both:
@@ -114,7 +116,9 @@ def _by_sorting(vertices, sources, targets, both, with_edges):
         keys.sort()
     offsets = np.zeros(vertices + 1, np.int64)
     np.bincount((keys >> HALF).astype(np.int64), minlength=vertices).cumsum(out=offsets[1:])
-    return offsets, keys.astype(np.uint32).astype(sources.dtype), edges if with_edges else None
+    neighbours = keys.astype(np.uint32).astype(sources.dtype)
+    offsets, neighbours, edges = (arrays.move(array, where) for array in (offsets, neighbours, edges))
+    return offsets, neighbours, edges if with_edges else None
 
 
 def _by_counting(vertices, sources, targets, both, with_edges):

@@ -51,6 +51,7 @@ def spread_of(weights) -> Spread:
     """Least, largest and mean of an array of weights."""
     if not len(weights):
         return Spread(0, 0, 0.0)
+    weights = arrays.on_host_if_small(weights)
     with np.errstate(over="ignore"):
         middle = mean(weights)
     return Spread(weights.min().item(), weights.max().item(), middle)

@@ -100,8 +100,9 @@ class Distances(Result):
         """Number of vertices that are reached, the sources among them."""
         if self._sparse is not None:
             return len(self._sparse.vertices)
+        distances = arrays.on_host_if_small(self._distances)
         # CuPy imports SciPy to compare an array with a number by an operator
-        return count(arrays.namespace(self._distances).not_equal(self._distances, self.unreached))
+        return count(arrays.namespace(distances).not_equal(distances, self.unreached))
 
     @cached_property
     def eccentricity(self) -> int | float:

@@ -89,6 +89,7 @@ def unique(values):
 
 def count(marked) -> int:
     """How many items of a boolean array are true."""
+    marked = arrays.on_host_if_small(marked)
     if arrays.device_of(marked) == "cpu":
         return int(np.count_nonzero(marked))
     return sum(int(arrays.namespace(part).cumsum(part, dtype=np.int64)[-1]) for part in _parts(marked))
@@ -96,6 +97,7 @@ def count(marked) -> int:
 
 def mean(values) -> float:
     """Mean of an array that is not empty, computed in float64."""
+    values = arrays.on_host_if_small(values)
     if arrays.device_of(values) == "cpu":
         return float(values.mean(dtype=np.float64))
     return sum(float(part.astype(np.float64).sum()) for part in _parts(values)) / len(values)

@@ -1,14 +1,18 @@
-"""Rows of edge lists: both ways on the CPU give the rows of an oracle, in the same order."""
+"""Rows of edge lists: all ways give the rows of an oracle, in the same order."""
+
+import os
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edgewise.device import arrays
 from edgewise.device.target import SIMULATED
 from edgewise.ingest import csr
 
-pytestmark = [pytest.mark.interpreter, pytest.mark.skipif(SIMULATED, reason="rows on the CPU")]
+GPU = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0")
+on_cpu = pytest.mark.skipif(SIMULATED, reason="rows on the CPU")
 EDGES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30)
 
 
@@ -22,12 +26,31 @@ def expected(vertices, edges, both):
     return [sorted(row) for row in rows]
 
 
+@on_cpu
+@pytest.mark.interpreter
 @pytest.mark.parametrize("way", [csr._by_counting, csr._by_sorting])
 @pytest.mark.parametrize("dtype", [np.uint32, np.int64])
 @given(edges=EDGES, both=st.booleans(), with_edges=st.booleans())
 def test_rows_are_those_of_the_oracle(way, dtype, edges, both, with_edges):
-    sources, targets = np.array(edges, dtype).reshape(-1, 2).T.copy()
-    offsets, neighbours, numbers = way(7, sources, targets, both, with_edges)
+    check(way, dtype, edges, both, with_edges, "cpu")
+
+
+@pytest.mark.simulator
+@pytest.mark.skipif(not (SIMULATED or arrays.gpu_count()), reason="needs a GPU or the simulator")
+@pytest.mark.parametrize("way", [csr._by_radix_sort, csr._by_sorting])
+@pytest.mark.parametrize("dtype", [np.uint32, np.int64])
+@settings(max_examples=10)
+@given(edges=EDGES, both=st.booleans(), with_edges=st.booleans())
+def test_rows_on_a_gpu(way, dtype, edges, both, with_edges):
+    check(way, dtype, edges, both, with_edges, GPU)
+
+
+def check(way, dtype, edges, both, with_edges, device):
+    """Compare the rows of some edges among seven vertices with those of the oracle."""
+    ends = (arrays.move(column.copy(), device) for column in np.array(edges, dtype).reshape(-1, 2).T)
+    found = way(7, *ends, both, with_edges)
+    assert [arrays.device_of(array) for array in found if array is not None] == [device] * (2 + with_edges)
+    offsets, neighbours, numbers = (one if one is None else arrays.move(one, "cpu") for one in found)
     rows = expected(7, edges, both)
     assert offsets.dtype == np.int64
     assert offsets.tolist() == [0, *np.cumsum([len(row) for row in rows])]
@@ -39,6 +62,8 @@ def test_rows_are_those_of_the_oracle(way, dtype, edges, both, with_edges):
         assert numbers.tolist() == [number for row in rows for _, number in row]
 
 
+@on_cpu
+@pytest.mark.interpreter
 @pytest.mark.parametrize("count", [csr.FEW, csr.FEW + 1])
 def test_both_ways_at_the_limit(count):
     sources, targets = np.random.default_rng(1).integers(0, 900, (2, count)).astype(np.uint32)
@@ -47,6 +72,8 @@ def test_both_ways_at_the_limit(count):
         assert np.array_equal(one, other)
 
 
+@on_cpu
+@pytest.mark.interpreter
 def test_numbers_beyond_64_bits_of_an_entry_are_counted(monkeypatch):
     monkeypatch.setattr(csr, "MAX_VERTICES", 6)
     sources, targets = np.array([[6, 0], [0, 0]], np.int64)
