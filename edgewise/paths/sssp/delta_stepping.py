@@ -72,8 +72,9 @@ LAST, TOO_FEW = range(2)
 BIN, N_CHUNKS, COUNT, NEXT, PROCESSED, TAKEN = 0, 1, 2, 3, 4, 8
 #: Chunks of the current bin, of all workers, up to which one of them goes on alone while the others wait.
 FEW_CHUNKS = 2
-#: Entries (and vertices) that a worker should process in a round at least, and bins of a round at most.
-LEAST_WORK, MAX_SPAN = 3200, 64
+#: Entries (and vertices) that a worker should process in a round at least, and bins of a round at most.  A
+#: smaller graph still has so many rounds: with a few wide ones, more would be processed again.
+LEAST_WORK, MAX_SPAN, LEAST_ROUNDS = 3200, 64, 64
 #: Bin of an offer whose worker had too few chunks.
 OUT_OF_CHUNKS = -1
 
@@ -402,7 +403,8 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None, known=None):
     zero = dtype.type(0)
     nothing = Known(SparseDistances(sources, np.zeros(len(sources), dtype)), zero, None, zero)
     met, reached, distances, furthest = known or nothing
-    query = Query(met, reached, furthest, distances is not None, targets, scale, none, least_work(rows))
+    least = least_work(rows, n_workers)
+    query = Query(met, reached, furthest, distances is not None, targets, scale, none, least)
     distances = np.empty(n, dtype) if distances is None else distances
     index_type = rows.neighbours.dtype
     bins, offers = rows.borrow("delta-stepping", n_workers) or scratch(
@@ -435,9 +437,11 @@ def chunks_for(n_vertices, n_workers):
     return 2 * RING + (n_vertices + 4 * n_vertices // n_workers) // CHUNK
 
 
-def least_work(rows):
+def least_work(rows, n_workers):
     """Vertices that a worker should process in a round at least."""
-    return int(LEAST_WORK / (1 + len(rows.weights) / max(rows.n_vertices, 1)))
+    n = max(rows.n_vertices, 1)
+    work = n + len(rows.weights)
+    return int(min(LEAST_WORK, work / (n_workers * LEAST_ROUNDS)) * n / work)
 
 
 def width_for(rows):
