@@ -50,8 +50,8 @@ BARRIER, PHASE, FAILED = 32, 16, 17
 #: once: if other programs use the cores, the last worker may be a thread without a core.  A thread that
 #: sleeps is late for the next round, so it sleeps only after a millisecond, and then yields again.
 SPINS_BEFORE_YIELD, YIELDS_BEFORE_SLEEP = 400, 2000
-#: Cycles of a yield after which a thread sleeps: another program has used the core meanwhile, for a time slice
-#: of the system.  A shorter pause may be that of the host of a virtual machine, which no sleep would end.
+#: Cycles of a yield after which a thread sleeps: another program has used the core for a time slice of the
+#: system.  A shorter pause may be that of the host of a virtual machine, which no sleep would end.
 SLOW_YIELD = 1_000_000
 #: Steps of a compiled function, of about three microseconds each in the interpreter, that take less time
 #: there than the import of Numba.
