@@ -143,8 +143,11 @@ class Adjacency:
         n_entries = len(self.neighbours)
         if not n_entries:
             return 1.0
-        ends = self.neighbours[:: -(-n_entries // SAMPLED)].astype(np.int64)
-        degrees = self.offsets[ends + 1] - self.offsets[ends]
+        neighbours, offsets = self.neighbours, self.offsets
+        if max(n_entries, self.n_vertices) < arrays.SMALL:
+            neighbours, offsets = (arrays.move(array, "cpu") for array in (neighbours, offsets))
+        ends = neighbours[:: -(-n_entries // SAMPLED)].astype(np.int64)
+        degrees = offsets[ends + 1] - offsets[ends]
         return float(degrees.mean()) * self.n_vertices / n_entries
 
     def on_host(self) -> "Adjacency":

@@ -66,9 +66,10 @@ def fill_part(part, array, value):
 
 def exclusive_scan(counts):
     """Offsets (n + 1,) int64 of consecutive groups from their (n,) sizes; the last one is the total."""
+    where, counts = arrays.device_of(counts), arrays.on_host_if_small(counts)
     offsets = arrays.zeros(len(counts) + 1, np.int64, arrays.device_of(counts))
     arrays.namespace(counts).cumsum(counts, dtype=np.int64, out=offsets[1:])
-    return offsets
+    return arrays.move(offsets, where)
 
 
 def pack(marked, *columns):
