@@ -57,7 +57,7 @@ def _digest() -> str:
     package = os.fspath(Path(__file__).resolve().parent.parent)
     versions = sys.version, *map(version, ("numba", "llvmlite"))
     state = hashlib.sha256(repr((versions, PUBLIC_ONLY)).encode())
-    files = [os.path.join(folder, name) for folder, _, names in os.walk(package) for name in names]
+    files = [os.path.join(place, name) for place, _, names in os.walk(package) for name in names]
     for file in sorted(file for file in files if file.endswith(".py")):
         state.update(os.path.relpath(file, package).encode())
         with open(file, "rb", buffering=0) as source:  # every process does this: Path takes twice the time
