@@ -128,7 +128,7 @@ class ComponentSizes:
             return len(self.members.roots)
         n_roots = arrays.empty(self.stretches, np.int64, self.device)
         count_roots(self.stretches, self.length, self.labels, n_roots, width=WARP_WIDTH)
-        return int(exclusive_scan(n_roots)[-1])
+        return int(arrays.move(n_roots, "cpu").sum())
 
     @cached_property
     def members(self) -> Members:

@@ -9,7 +9,8 @@ compiler, they make binaries, which the driver only loads.  The processes use no
 kernel is compiled; a command does not wait for them, only for a kernel that it needs.
 
 Every kernel is compiled by the process that has its lock (:func:`~edgewise.device.cache.sole`), so processes
-share the work without a plan, and none is done twice.
+share the work without a plan, and none is done twice.  A process takes its first lock when it is ready to
+compile, since the command may be ready sooner.
 """
 
 import json
@@ -69,10 +70,13 @@ def _start(capability, command):
 
 def compile_usual():
     """Compile what no other process compiles, in a process that :func:`start` has started."""
-    *capability, command = sys.argv[1:]
+    *numbers, command = sys.argv[1:]
+    capability = tuple(map(int, numbers))
+    with suppress(Exception):  # the command that needs a kernel shows the error
+        launch.prepare_compiler(capability)
     for name, kinds in usual_kernels(command):
-        with suppress(Exception):  # the command that needs the kernel shows the error
-            kernel_named(name).compile_if_free(kinds_of(kinds), tuple(map(int, capability)), assembled)
+        with suppress(Exception):
+            kernel_named(name).compile_if_free(kinds_of(kinds), capability, assembled)
 
 
 def assembled(text: str, capability: tuple[int, int]) -> bytes | None:

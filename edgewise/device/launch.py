@@ -329,6 +329,15 @@ def _compile(function, kinds, capability):
     return text
 
 
+def prepare_compiler(capability):
+    """Import the compiler and fill its tables of functions, by compiling a kernel that does nothing."""
+
+    def nothing(count, arguments):
+        pass
+
+    _compile(nothing, ("int64",), capability)
+
+
 def _with_bounds(text, grid):
     """``text`` with the limits from which the driver's compiler derives the registers of a thread."""
     bounds = f"\n.maxntid {grid.threads}, 1, 1\n.minnctapersm {grid.min_blocks_per_sm}\n"
