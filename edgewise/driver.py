@@ -6,11 +6,12 @@ A thread therefore starts the driver through its C interface as soon as a GPU is
 CuPy then uses the context that is there, or waits for it: there is one primary context for each GPU of a
 process (see the CUDA C++ programming guide, "Context").
 
-The page imports nothing at first, so that a command can start the driver before it imports NumPy.
+The page imports little, so that a command can start the driver before it imports NumPy.
 """
 
 import os
 import sys
+from contextlib import suppress
 from functools import cache
 
 LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
@@ -26,11 +27,13 @@ def start(number: int | None = None):
     The thread is waited for at the end of the process, because the driver must not be unloaded meanwhile.
     """
     from importlib.util import find_spec
+    from threading import Thread
 
-    if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") in ("", "0") and find_spec("cupy") is not None:
-        from threading import Thread
-
-        Thread(target=_start, args=(LIBRARY, number), name="edgewise-driver").start()
+    if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"):
+        return
+    if "cupy" in sys.modules or find_spec("cupy") is not None:
+        with suppress(RuntimeError):  # too many threads, say; then CuPy starts the driver
+            Thread(target=_start, args=(LIBRARY, number), name="edgewise-driver").start()
 
 
 def _start(library, number):
