@@ -135,6 +135,7 @@ class Streaming(NamedTuple):
 
 def _team(device, devices, merge, thread_count):
     """The devices, and the same as arguments of the public function, once the number of threads is set."""
+    threads.share_cores()  # with those that decode the pairs
     threads.use(thread_count)
     if devices is None and merge != "auto":
         raise OptionError("--merge is for several devices; add --devices")

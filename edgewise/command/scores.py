@@ -9,6 +9,7 @@ from edgewise.command import report
 from edgewise.errors import OptionError
 from edgewise.files import formats
 from edgewise.files.destinations import goes_to_standard_output
+from edgewise.files.inputs import is_local
 from edgewise.files.streams import Source
 from edgewise.files.streams import reading as reading_of
 
@@ -45,9 +46,13 @@ class Scores(NamedTuple):
             raise OptionError(f"--{name} needs all pairs, not those of an update; leave out it or --update")
 
     def reading(self, reading, pairs):
-        """The options of reading, with the scores as weights; of a table no pair below all thresholds."""
+        """The options of reading, with the scores as weights; of a table no pair below all thresholds.
+
+        Without a use for the scores, those of a table are not read, unless the options say what of them.
+        """
         if not self.wanted:
-            return reading
+            plain = not {"weight", "null"} & set(reading) and all(map(is_local, pairs))
+            return reading | ({"weight": False} if plain and _are_tables(pairs, reading) else {})
         if "weight" in reading:
             raise OptionError("--weight names other weights than the scores; name their column with --score")
         reading = reading | {"weight": True}

@@ -20,7 +20,7 @@ from edgewise.components.result import Components
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError
-from edgewise.ingest.strings import MISSING
+from edgewise.ingest.string_table import MISSING
 from edgewise.workers import device_team
 
 

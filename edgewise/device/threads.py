@@ -7,6 +7,9 @@ from pathlib import Path
 
 from edgewise.errors import OptionError, argument
 
+#: How often a thread looks for work before it sleeps, where threads share cores: some microseconds.
+TURNS = "1000"
+
 
 def count() -> int:
     """Number of threads that loops use: as many as there are cores, unless the user sets another number."""
@@ -15,6 +18,16 @@ def count() -> int:
         if given.isdecimal() or (not given and hasattr(os, "sched_getaffinity")):
             return int(given) if given else len(os.sched_getaffinity(0))
     return _counter()()
+
+
+def share_cores() -> None:
+    """Let threads of loops that wait for each other sleep soon, for a process with other threads at work.
+
+    They would turn round for milliseconds otherwise, on cores that the others need.  It has an effect until
+    the first loop, and on GNU OpenMP, unless its variables are set.
+    """
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", TURNS)
 
 
 @cache

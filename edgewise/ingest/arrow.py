@@ -254,7 +254,7 @@ class ColumnNumbers:
     def find(self, left, right):
         """Numbers of two columns as :meth:`add` takes them, uint32, without adding any string.
 
-        Unknown strings have the number :data:`~edgewise.ingest.strings.MISSING`.
+        Unknown strings have the number :data:`~edgewise.ingest.string_table.MISSING`.
         """
         columns = [without_views(column.cast(value_type(column.type))) for column in (left, right)]
         return tuple(map(self.strings.find, self._strings(*columns)))

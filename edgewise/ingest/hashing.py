@@ -4,6 +4,9 @@ The hash multiplies 32-bit halves into 64-bit products, as the 32-bit form of wy
 step overflows and the interpreter and the compilers compute the same value.  Only speed depends on the hash:
 strings with equal hashes are always compared by their bytes.
 
+The last word of a string of more than eight bytes overlaps the one before, so that no byte is read by itself.
+This takes a tenth off look-ups of strings of 17 bytes, and a fifth where their lengths differ.
+
 Indices are unsigned: a read then needs no test for an index that counts from the end, and the compiler turns
 eight reads of a byte into one read of a word.  The functions are few and long, since each costs a tenth of a
 second to compile.
@@ -48,11 +51,16 @@ def word(data, at, end):
 def hash_bytes(data, start, stop):
     """Hash of ``data[start:stop]`` in 64 bits, the lower 32 of them the better ones."""
     at, end = np.uint64(start), np.uint64(stop)
-    state = (end - at ^ _SECRET) * _OTHER_SECRET
-    while at < end:
+    length = end - at
+    state = (length ^ _SECRET) * _OTHER_SECRET
+    while end - at > WORD:
         state ^= word(data, at, end)
         state = (state & _LOW ^ _SECRET) * (state >> _HALF ^ _OTHER_SECRET)
         at += WORD
+    if length > WORD:
+        at = end - WORD
+    state ^= word(data, at, end)
+    state = (state & _LOW ^ _SECRET) * (state >> _HALF ^ _OTHER_SECRET)
     state ^= state >> _HALF
     state = (state & _LOW ^ _OTHER_SECRET) * _SECRET
     return state ^ state >> _HALF
@@ -63,12 +71,14 @@ def same_bytes(data, start, other, other_start, length):
     """Whether ``length`` bytes of ``data`` from ``start`` are those of ``other`` from ``other_start``."""
     at, there, end = np.uint64(start), np.uint64(other_start), np.uint64(start + length)
     other_end = there + np.uint64(length)
-    while at < end:
+    while end - at > WORD:
         if word(data, at, end) != word(other, there, other_end):
             return False
         at += WORD
         there += WORD
-    return True
+    if np.uint64(length) > WORD:
+        at, there = end - WORD, other_end - WORD
+    return word(data, at, end) == word(other, there, other_end)
 
 
 @device
@@ -78,13 +88,16 @@ def copy_bytes(data, start, other, other_start, length):
     Returns the OR of the bytes, eight side by side.
     """
     at, there, end, seen = np.uint64(start), np.uint64(other_start), np.uint64(start + length), _0
-    while end - at >= WORD:
-        value = word(data, at, end)
-        seen |= value
-        for byte in range(8):
-            other[there + np.uint64(byte)] = np.uint8(value >> np.uint64(8 * byte) & _BYTES)
-        at += WORD
-        there += WORD
+    other_end = there + np.uint64(length)
+    if np.uint64(length) >= WORD:
+        while at < end:
+            at, there = min(at, end - WORD), min(there, other_end - WORD)
+            value = word(data, at, end)
+            seen |= value
+            for byte in range(8):
+                other[there + np.uint64(byte)] = np.uint8(value >> np.uint64(8 * byte) & _BYTES)
+            at += WORD
+            there += WORD
     while at < end:
         other[there] = data[at]
         seen |= np.uint64(data[at])

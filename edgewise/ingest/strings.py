@@ -1,65 +1,44 @@
 """Numbering strings in order of first appearance, on all cores, in little memory.
 
-The distinct strings are stored one behind the other in an *arena*, in the order of their numbers; this is an
-Arrow string array already.  A table of 64-bit slots (open addressing, linear probing) finds them: the upper
-half of a slot, its *tag*, is the lower half of the string's hash; the lower half says where the string is.
-
-Strings arrive in batches of one or two columns; two columns are the sources and targets of pairs.  The
-*position* of a string counts along the rows, ``2 * row`` for a source and ``2 * row + 1`` for a target, or
-``row`` in a single column.  The lower half of a slot is
-
-* below ``known`` (the number of strings known before the batch): the number of the string in the arena,
-* else ``known + position``: a new string, and the first position of the batch where it has been seen so far.
-
-A batch takes four loops.  :func:`look_up` finds each string, or claims an empty slot for it by
-compare-and-swap; further copies of a new string lower the position in its slot by an atomic minimum.  The
-order of the threads decides in which slot a string is and nothing else, since the smallest position always
-wins.  :func:`count_new` counts the new strings and their bytes in blocks of positions; the sums over the
-blocks are where :func:`number_new` gives the new strings, in order of their positions, the next numbers, and
-copies them to the arena.  :func:`write_numbers` then finds the numbers of all copies in the slots.  The
-numbers are therefore the same for every number of threads and every size of batch.
-
-A few strings are numbered by a dict, and some by Arrow's dictionary on one core, because loading the loops
-takes longer, and compiling them two seconds.
-
-A table of millions of strings is far larger than the caches, and each string costs three misses (slot,
-offset, bytes).  :func:`look_up` therefore takes a group of strings together through each step, and prefetches
-what the next step reads, so that the misses of a group overlap; this halves its time.  It uses the probing of
-:mod:`~edgewise.primitives.hash_table` but enters strings itself, because equal tags are not equal strings.
+The loops are those of :mod:`~edgewise.ingest.string_table`.  A few strings are numbered by a dict, and some
+by Arrow's dictionary on one core, because loading the loops takes longer, and compiling them two seconds.
 """
-
-from functools import partial
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.device import cas, device, each, fetch_min
-from edgewise.device.prefetch import prefetch
 from edgewise.errors import GraphError
 from edgewise.ingest.growing import Growing
-from edgewise.ingest.hashing import copy_bytes, hash_bytes, same_bytes
 from edgewise.ingest.string_dictionary import number_by_dictionary
 from edgewise.ingest.string_order import Strings
+from edgewise.ingest.string_table import (
+    BLOCK,
+    FAR,
+    GROUP,
+    Batch,
+    Blocks,
+    Lookup,
+    Table,
+    count_new,
+    find,
+    look_up,
+    number_new,
+    rehash,
+    write_numbers,
+)
 from edgewise.primitives import filled
-from edgewise.primitives.hash_table import EMPTY, UPPER_HALF, HashTable, probe
+from edgewise.primitives.hash_table import EMPTY
 from edgewise.timer import timer
 
-#: Strings that go through the steps of a look-up together.
-GROUP = 32
-#: Smallest number of groups that a core takes at a time.
-MIN_GROUPS = 32
-#: Positions of a block in which new strings are counted and then numbered.
-BLOCK = 1 << 11
 #: Strings that are numbered by a dict, all batches together.
 FEW = 1 << 11
 #: Strings, and their bytes, that Arrow numbers, all batches together, unless more than ``REPEATED`` times the
 #: strings of a batch are known, which it hashes again.
 SOME, SOME_BYTES, REPEATED = 1 << 19, 1 << 26, 8
-#: Distance into a string that a look-up prefetches: of short ones, the second cache line too.
-FAR = np.uint32(16)
 #: Share of the slots in use before the table grows, and the share never exceeded within a batch.
 FULL, BRIM = 0.75, 0.9
 MIN_SLOTS, MAX_FIRST_SLOTS, SMALL_SLOTS = 1 << 12, 1 << 22, 1 << 22
+#: Strings expected, copies counted, for each of the first slots from which on there are twice as many slots.
+COPIES = 4
 #: Rows for which a table grows, rather than take them in parts.
 LEAST_ROWS = 1 << 17
 #: Bytes of an id that a message shows.
@@ -69,211 +48,6 @@ MAX_STRINGS = 3 << 30
 
 #: Highest bits of eight bytes, which ASCII leaves empty, shifted by one.
 HIGH_BITS = 0x4040404040404040
-
-ENTRY = np.uint64(0xFFFFFFFF)
-HALF = np.uint64(32)
-ONE = np.uint64(1)
-#: Stands for the number of a string that is not known.
-MISSING = np.uint64(0xFFFFFFFF)
-#: Marks a result of look_up that is a slot and not a number.
-NEW = np.uint64(1 << 32)
-
-
-class Batch(NamedTuple):
-    """Strings to be numbered.
-
-    Attributes
-    ----------
-    rows : int64, strings in a column
-    pairs : uint64, 1 if there are two columns, the sources and targets of pairs, else 0
-    left : Strings, a column
-    right : Strings, the other column, or the same one
-    known : uint64, number of strings known before
-    """
-
-    rows: Any
-    pairs: Any
-    left: Strings
-    right: Strings
-    known: Any
-
-
-class Table(NamedTuple):
-    """The strings known.
-
-    ``slots`` is a (power of 2,) uint64 array.  ``offsets``, (known + 1 or more,) int32 or int64, are where in
-    ``arena`` each begins and the last one ends.  ``arena`` is a uint8 array, at least ``FAR + 1`` bytes
-    longer than needed.
-    """
-
-    slots: Any
-    offsets: Any
-    arena: Any
-
-
-class Lookup(NamedTuple):
-    """What is known about each position of a batch.
-
-    ``results``, (strings,) uint64, is the number of the string, or ``NEW | slot``.  ``new_lengths``,
-    (strings,) uint32, is one more than the length where a new string appears first, else 0; until then
-    look_up keeps the entries of slots here.
-    """
-
-    results: Any
-    new_lengths: Any
-
-
-class Blocks(NamedTuple):
-    """What is known about each block of positions.
-
-    (blocks + 1,) int64 arrays: ``numbers`` and ``places`` are the number of new strings and of their bytes in
-    each block, behind a zero, and then those of all blocks before; ``high`` is the OR of the bytes.
-    """
-
-    numbers: Any
-    places: Any
-    high: Any
-
-
-@device
-def string_at(position, batch):
-    """The text in which a string is, where it begins there, and its length."""
-    row = position >> batch.pairs
-    if position & batch.pairs:
-        start = np.int64(batch.right.starts[row])
-        return batch.right.text, start, np.int64(batch.right.starts[row + ONE]) - start
-    start = np.int64(batch.left.starts[row])
-    return batch.left.text, start, np.int64(batch.left.starts[row + ONE]) - start
-
-
-@partial(each, least_chunk=MIN_GROUPS)
-def look_up(group, batch, table, lookup):
-    """Find the strings of a group of positions, or enter them."""
-    results, entries = lookup.results, lookup.new_lengths
-    first = np.uint64(group * GROUP)
-    end = np.uint64(min(group * GROUP + GROUP, batch.rows << batch.pairs))
-    mask = np.uint64(len(table.slots) - 1)
-    for position in range(first, end):
-        text, start, length = string_at(position, batch)
-        code = hash_bytes(text, start, start + length)
-        results[position] = code << HALF | code & mask & ENTRY
-        prefetch(table.slots, code & mask & ENTRY)
-    for position in range(first, end):
-        tag = results[position] & UPPER_HALF
-        slot, content = probe(HashTable(table.slots, EMPTY, UPPER_HALF), results[position] & ENTRY, tag)
-        results[position], entries[position] = tag | slot, min(content & ENTRY, batch.known)
-        prefetch(table.offsets, entries[position])
-    for position in range(first, end):
-        place = table.offsets[entries[position]]
-        prefetch(table.arena, place)
-        prefetch(table.arena, place + FAR)
-    for position in range(first, end):
-        entries[position] = 0
-        results[position] = find_or_enter(position, batch, table, lookup)
-
-
-@device
-def find_or_enter(position, batch, table, lookup):
-    """Number of a known string, or ``NEW`` and the slot of a new one."""
-    known, slots = batch.known, table.slots
-    mask = np.uint64(len(slots) - 1)
-    text, start, length = string_at(position, batch)
-    slot, tag = lookup.results[position] & ENTRY, lookup.results[position] & UPPER_HALF
-    own = tag | known + position
-    while True:
-        slot, content = probe(HashTable(slots, EMPTY, UPPER_HALF), slot, tag)
-        if content == EMPTY:
-            lookup.new_lengths[position] = length + 1  # before others can see the slot, and clear this again
-            if cas(slots, slot, EMPTY, own) == EMPTY:
-                return NEW | slot
-            continue
-        entry = content & ENTRY
-        if entry < known:
-            other_text, other = table.arena, np.int64(table.offsets[entry])
-            other_length = np.int64(table.offsets[entry + ONE]) - other
-        else:
-            other_text, other, other_length = string_at(entry - known, batch)
-        if other_length == length and same_bytes(text, start, other_text, other, length):
-            if entry < known:
-                return entry
-            lookup.new_lengths[position] = length + 1
-            lookup.new_lengths[max(fetch_min(slots, slot, own), own) - (tag | known)] = 0
-            return NEW | slot
-        slot = (slot + ONE) & mask
-
-
-@partial(each, least_chunk=1)
-def count_new(block, count, new_lengths, blocks):
-    """Count the new strings of a block and their bytes."""
-    numbers, places = 0, 0
-    for position in range(block * BLOCK, min(block * BLOCK + BLOCK, count)):
-        length = np.int64(new_lengths[position])
-        numbers += length > 0
-        places += max(length - 1, 0)
-    blocks.numbers[block + 1], blocks.places[block + 1] = numbers, places
-
-
-@partial(each, least_chunk=1)
-def number_new(block, batch, table, lookup, blocks):
-    """Number the new strings of a block, and copy them to the arena."""
-    number, place, high = batch.known + np.uint64(blocks.numbers[block]), blocks.places[block], np.uint64(0)
-    first = np.uint64(block * BLOCK)
-    end = np.uint64(min(block * BLOCK + BLOCK, batch.rows << batch.pairs))
-    for position in range(first, end):
-        if lookup.new_lengths[position]:
-            slot = lookup.results[position] & ENTRY
-            table.slots[slot] = table.slots[slot] & UPPER_HALF | number
-            text, start, length = string_at(position, batch)
-            high |= copy_bytes(text, start, table.arena, place, length)
-            place += length
-            number += ONE
-            table.offsets[number] = place
-    blocks.high[block] = np.int64(high >> ONE)
-
-
-@each
-def write_numbers(row, batch, slots, results, sources, targets):
-    """Write the numbers of the strings of a row, now that the slots of new strings have theirs."""
-    position = np.uint64(row) << batch.pairs
-    result = results[position]
-    sources[row] = slots[result & ENTRY] & ENTRY if result >= NEW else result
-    if batch.pairs:
-        result = results[position + ONE]
-        targets[row] = slots[result & ENTRY] & ENTRY if result >= NEW else result
-
-
-@each
-def rehash(old_slot, old_slots, slots):
-    """Enter a slot's content into a larger table; its tag has enough bits of the hash."""
-    content = old_slots[old_slot]
-    if content != EMPTY:
-        mask = np.uint64(len(slots) - 1)
-        slot = content >> HALF & mask
-        while cas(slots, slot, EMPTY, content) != EMPTY:
-            slot = (slot + ONE) & mask
-
-
-@each
-def find(position, batch, table, numbers):
-    """Write the number of a string of a single column, or :data:`MISSING`."""
-    starts, slots = batch.left.starts, table.slots
-    mask = np.uint64(len(slots) - 1)
-    start, length = starts[position], starts[position + 1] - starts[position]
-    code = hash_bytes(batch.left.text, start, starts[position + 1])
-    tag, slot, number = code << HALF, code & mask & ENTRY, MISSING
-    while True:
-        slot, content = probe(HashTable(slots, EMPTY, UPPER_HALF), slot, tag)
-        if content == EMPTY:
-            break
-        entry = content & ENTRY
-        other = table.offsets[entry]
-        if table.offsets[entry + ONE] - other == length and same_bytes(
-            batch.left.text, start, table.arena, other, length
-        ):
-            number = entry
-            break
-        slot = (slot + ONE) & mask
-    numbers[position] = number
 
 
 def _kept(items):
@@ -309,10 +83,12 @@ class StringNumbers:
         self.first_slots, self.slots = MIN_SLOTS, None
         while self.first_slots < min(expected, MAX_FIRST_SLOTS):
             self.first_slots *= 2
+        if expected >= COPIES * self.first_slots:
+            self.first_slots *= 2
         self.arena, self.offsets = Growing(np.uint8), Growing(np.int32)
         self.offsets.extend(1)[0] = 0
         self.lookup = Lookup(np.empty(0, np.uint64), np.empty(0, np.uint32))
-        self.only_ascii = True
+        self.only_ascii, self.longest = True, 0
 
     def add(self, left, right, sources, targets):
         """Number the strings of a batch of pairs, two columns (:class:`Strings`) of one length.
@@ -365,6 +141,7 @@ class StringNumbers:
             n_blocks = -(-count // BLOCK)
             blocks = Blocks(*(np.zeros(n_blocks + 1, np.int64) for _ in Blocks._fields))
             count_new(n_blocks, count, self.lookup.new_lengths, blocks)
+            self.longest = max(self.longest, int(blocks.longest.max()))
             np.cumsum(blocks.numbers, out=blocks.numbers)
             np.cumsum(blocks.places, out=blocks.places)
             self._append(int(blocks.numbers[-1]), int(blocks.places[-1]))
@@ -439,7 +216,9 @@ class StringNumbers:
             self.first_slots *= 2
 
     def _table(self):
-        return Table(self.slots, self.offsets.array, self.arena.array)
+        same = self.arena.used == self.count * self.longest
+        width = np.uint64(self.longest if same else 0)
+        return Table(self.slots, self.offsets.array, self.arena.array, width)
 
     def _reserve(self, count):
         """Make the table and the look-up large enough for a batch of new strings only."""

@@ -3,12 +3,15 @@
 import json
 import os
 
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+import edgewise as ew
 from edgewise.command import run
 from edgewise.components import METHODS
+from edgewise.device import threads
 
 COLUMNS = ["--source", "left_id", "--target", "right_id"]
 CONFIDENT = [*COLUMNS, "--where", "score >= 0.9"]
@@ -89,6 +92,36 @@ def test_missing_ends(pairs, capsys):
     assert "drop" in err
     assert run(["components", str(pairs), *COLUMNS, "--null", "drop", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["components"] == 2
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_scores_that_serve_nothing_are_not_read(pairs, suffix, capsys, tmp_path):
+    table = pa.table({"l": ["ann", "bob", "dan"], "r": ["bob", "eve", "eli"], "score": [0.9, None, 0.7]})
+    ew.write(table, path := tmp_path / f"scores.{suffix}")
+    assert run(["components", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["components"] == 2
+    assert run(["components", str(path), "--null", "drop", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["edges"] == 2  # as it says of the score
+    for words in (["--weight", "score"], ["--max-size", "2"]):
+        assert run(["components", str(path), *words]) == 2
+        assert "score" in capsys.readouterr().err
+
+
+def test_threads_that_wait_sleep_soon_unless_the_user_says_otherwise(pairs, capsys, monkeypatch):
+    for name, value, expected in (
+        (None, None, threads.TURNS),
+        ("GOMP_SPINCOUNT", "7", "7"),
+        ("OMP_WAIT_POLICY", "active", None),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setenv("GOMP_SPINCOUNT", "")
+            patch.delenv("GOMP_SPINCOUNT")
+            patch.delenv("OMP_WAIT_POLICY", raising=False)
+            if name is not None:
+                patch.setenv(name, value)
+            assert run(["components", str(pairs), *COLUMNS, "--json"]) == 0
+            assert os.environ.get("GOMP_SPINCOUNT") == expected
+    capsys.readouterr()
 
 
 @pytest.mark.parametrize(

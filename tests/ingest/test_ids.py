@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from edgewise.device import arrays
 from edgewise.device.target import INTERPRETED
 from edgewise.errors import GraphError
-from edgewise.ingest import arrow, ids, integers, strings
+from edgewise.ingest import arrow, hashing, ids, integers, string_table, strings
 from edgewise.ingest.growing import Growing
 from edgewise.ingest.ids import number
 
@@ -252,6 +252,35 @@ def test_a_batch_beyond_the_room_of_the_table_is_taken_in_parts(monkeypatch, few
         assert len(rows) > 3 and max(rows) < 600
 
 
+@pytest.mark.parametrize("others", [[4], [3, 5], [5, 3], [0], [20], [12, 36], [16, 8, 24]])
+def test_strings_of_one_length_until_others_come(monkeypatch, others):
+    monkeypatch.setattr("edgewise.ingest.ids.BATCH_ROWS", 16)
+    same = [f"{place * 7 % 50:04d}" for place in range(90)]
+    mixed = [f"{place * 11 % 60:04d}".rjust(others[place % len(others)], "0")[:36] for place in range(90)]
+    assert check_strings(same + mixed + same, mixed + same + mixed)[3] <= 111
+    check_strings(same + same + mixed, same + same + mixed)
+    check_strings([one * 9 for one in same + same + mixed], same + same + mixed)
+
+
+def test_hashing_and_comparing_see_every_byte():
+    data = np.random.default_rng(0).integers(0, 256, 200).astype(np.uint8)
+    for length in range(41):
+        one, other = data[7 : 7 + length].copy(), np.concatenate([data[:3], data[7 : 7 + length]])
+        code = hashing.hash_bytes(one, 0, length)
+        assert hashing.hash_bytes(other, 3, 3 + length) == code
+        assert hashing.same_bytes(one, 0, other, 3, length)
+        room = np.zeros(60, np.uint8)
+        seen = int(hashing.copy_bytes(one, 0, room, 5, length))
+        assert room[5 : 5 + length].tolist() == one.tolist() and not room[:5].any()
+        assert not room[5 + length :].any()
+        assert (seen & 0x8080808080808080 != 0) == bool((one > 127).any())
+        for place in range(length):
+            changed = one.copy()
+            changed[place] ^= 1
+            assert hashing.hash_bytes(changed, 0, length) != code
+            assert not hashing.same_bytes(changed, 0, other, 3, length)
+
+
 def test_too_many_strings_are_refused(monkeypatch):
     monkeypatch.setattr(strings, "MAX_STRINGS", 10)
     check_strings(["a", "b"], ["c", "d"])
@@ -262,7 +291,7 @@ def test_too_many_strings_are_refused(monkeypatch):
 @pytest.mark.skipif(not INTERPRETED, reason="compiled kernels cannot be patched")
 @pytest.mark.parametrize("code", [0, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF])
 def test_strings_of_one_hash_stay_apart(monkeypatch, code):
-    monkeypatch.setattr(strings, "hash_bytes", lambda data, start, stop: np.uint64(code))
+    monkeypatch.setattr(string_table, "hash_bytes", lambda data, start, stop: np.uint64(code))
     monkeypatch.setattr("edgewise.ingest.ids.BATCH_ROWS", 16)
     check_strings([str(place % 41) for place in range(90)], [str(place % 57) for place in range(90)])
 
@@ -280,7 +309,7 @@ def test_a_million_strings_some_with_one_tag():
 def test_hashes_spread():
     text = "".join(f"{place:08d}" for place in range(500)).encode()
     data = np.frombuffer(text, np.uint8)
-    codes = {int(strings.hash_bytes(data, 8 * place, 8 * place + 8)) & 0xFFFFFFFF for place in range(500)}
+    codes = {int(hashing.hash_bytes(data, 8 * place, 8 * place + 8)) & 0xFFFFFFFF for place in range(500)}
     assert len(codes) == 500
 
 

@@ -5,7 +5,7 @@ from types import FunctionType
 import numpy as np
 import pytest
 
-from edgewise.ingest import strings as ours
+from edgewise.ingest import string_table as ours
 from tests import jitter
 
 pytestmark = pytest.mark.interpreter
@@ -63,7 +63,7 @@ def numbered(seed, cas=jitter.cas, finish=lambda function: function):
     slots = jitter.Jittery(np.full(16, ours.EMPTY), scheduler)
     new_lengths = jitter.Jittery(np.zeros(len(WORDS), np.uint32), scheduler)
     batch = ours.Batch(ROWS, np.uint64(1), left, right, np.uint64(0))
-    table = ours.Table(slots, np.zeros(1, np.int32), np.zeros(64, np.uint8))
+    table = ours.Table(slots, np.zeros(1, np.int32), np.zeros(64, np.uint8), np.uint64(0))
     lookup = ours.Lookup(np.zeros(len(WORDS), np.uint64), new_lengths)
     enter = finish(with_names(ours.find_or_enter, cas=cas, fetch_min=fetch_min))
     body = with_names(ours.look_up.body, find_or_enter=enter, GROUP=4)
