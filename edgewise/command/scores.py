@@ -48,7 +48,7 @@ class Scores(NamedTuple):
     def reading(self, reading, pairs):
         """The options of reading, with the scores as weights; of a table no pair below all thresholds.
 
-        Without a use for the scores, those of a table are not read, unless the options say what of them.
+        The scores of a local table that nothing uses are not read, unless an option names weights or nulls.
         """
         if not self.wanted:
             plain = not {"weight", "null"} & set(reading) and all(map(is_local, pairs))

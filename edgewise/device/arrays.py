@@ -14,7 +14,7 @@ from edgewise.errors import DeviceError, OutOfMemoryError, argument, one_of
 
 #: What a device may be called.
 DEVICES = ("auto", "cpu", "gpu", "cuda", "cuda:N")
-#: Items up to which the host computes with a copy, or makes an array, in the time of two or three kernels.
+#: Items up to which the host computes with a copy, or makes an array, since CuPy's kernels need compiling.
 SMALL = 1 << 11
 _NUMBERS = frozenset((int, float, bool, np.int64, np.int32, np.float64))
 

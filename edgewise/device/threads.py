@@ -7,8 +7,8 @@ from pathlib import Path
 
 from edgewise.errors import OptionError, argument
 
-#: How often a thread looks for work before it sleeps, where threads share cores: some microseconds.
-TURNS = "1000"
+#: Spins of a waiting thread before it sleeps, where threads share cores: some microseconds.
+SPINS = "1000"
 
 
 def count() -> int:
@@ -23,11 +23,11 @@ def count() -> int:
 def share_cores() -> None:
     """Let threads of loops that wait for each other sleep soon, for a process with other threads at work.
 
-    They would turn round for milliseconds otherwise, on cores that the others need.  It has an effect until
-    the first loop, and on GNU OpenMP, unless its variables are set.
+    They would spin for milliseconds otherwise, on cores that the others need.  This has an effect before the
+    first loop, with GNU OpenMP, and if the user has not set its variables.
     """
     if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", TURNS)
+        os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
 
 
 @cache

@@ -109,7 +109,7 @@ def test_scores_that_serve_nothing_are_not_read(pairs, suffix, capsys, tmp_path)
 
 def test_threads_that_wait_sleep_soon_unless_the_user_says_otherwise(pairs, capsys, monkeypatch):
     for name, value, expected in (
-        (None, None, threads.TURNS),
+        (None, None, threads.SPINS),
         ("GOMP_SPINCOUNT", "7", "7"),
         ("OMP_WAIT_POLICY", "active", None),
     ):

@@ -72,9 +72,9 @@ LAST, TOO_FEW = range(2)
 BIN, N_CHUNKS, COUNT, NEXT, PROCESSED, TAKEN = 0, 1, 2, 3, 4, 8
 #: Chunks of the current bin, of all workers, up to which one of them goes on alone while the others wait.
 FEW_CHUNKS = 2
-#: Entries (and vertices) that a worker should process in a round at least, and bins of a round at most.  A
-#: smaller graph still has so many rounds: with a few wide ones, more would be processed again.
-LEAST_WORK, MAX_SPAN, LEAST_ROUNDS = 3200, 64, 64
+#: Entries (and vertices) that a worker should process in a round at least, and bins of a round at most.  In a
+#: small graph all workers together should process one part in so many: wide rounds process more again.
+LEAST_WORK, MAX_SPAN, PARTS = 3200, 64, 64
 #: Bin of an offer whose worker had too few chunks.
 OUT_OF_CHUNKS = -1
 
@@ -441,7 +441,7 @@ def least_work(rows, n_workers):
     """Vertices that a worker should process in a round at least."""
     n = max(rows.n_vertices, 1)
     work = n + len(rows.weights)
-    return int(min(LEAST_WORK, work / (n_workers * LEAST_ROUNDS)) * n / work)
+    return int(min(LEAST_WORK, work / (n_workers * PARTS)) * n / work)
 
 
 def width_for(rows):
