@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from edgewise import command, driver
+from edgewise.device import ahead
 
 pytestmark = pytest.mark.interpreter
 
@@ -22,11 +23,19 @@ def calls(monkeypatch):
         made.append(f"device {number}")
         return 0 if number < 2 else 101
 
+    def get_attribute(value, attribute, _):
+        value.value = {driver.MAJOR: 9, driver.MINOR: 0}[attribute]
+        return 0
+
     library = SimpleNamespace(
         cuInit=lambda flags: made.append("init") or 0,
         cuDeviceGet=get_device,
+        cuDeviceGetAttribute=get_attribute,
         cuDevicePrimaryCtxRetain=lambda *_: made.append("context"),
     )
+    monkeypatch.setattr(driver, "_found", [])
+    monkeypatch.setattr(driver, "_waiting", [])
+    monkeypatch.setattr(ctypes, "byref", lambda value: value)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "0")
@@ -77,6 +86,35 @@ def test_nothing_happens_without_cupy_or_a_driver(calls, monkeypatch):
     driver.start(1)
     wait()
     assert calls == []
+
+
+def test_who_waits_for_the_compute_capability_is_told_once(calls):
+    told = []
+    driver.when_found(lambda capability: told.append(("early", capability)))
+    driver.start(0)
+    wait()
+    driver.when_found(lambda capability: told.append(("late", capability)))
+    assert told == [("early", (9, 0)), ("late", (9, 0))]
+
+
+def test_nobody_is_told_of_a_gpu_that_is_not_there(calls):
+    told = []
+    driver.when_found(told.append)
+    driver.start(2)
+    wait()
+    assert told == []
+
+
+def test_commands_on_a_gpu_compile_ahead(calls, monkeypatch):
+    started = []
+    monkeypatch.setattr(ahead, "start", lambda capability, command: started.append((capability, command)))
+    monkeypatch.setattr(command.keyboard, "watch", lambda: None)
+    monkeypatch.setattr(command.notices, "command", "paths")
+    command._begin(on_gpu=False)
+    assert driver.start(1)
+    wait()
+    command._begin(on_gpu=True)
+    assert started == [((9, 0), "paths")]
 
 
 @pytest.mark.parametrize("name", command.PAGES)

@@ -88,24 +88,27 @@ def main(arguments=None):
     standard.prepare()
     arguments = sys.argv[1:] if arguments is None else arguments
     notices.command = _page(arguments)
-    if "--help" not in arguments and not _words_to_complete():
-        start_driver(arguments)
-    keyboard.leave(run(arguments, _begin))
+    on_gpu = "--help" not in arguments and not _words_to_complete() and start_driver(arguments)
+    keyboard.leave(run(arguments, partial(_begin, on_gpu)))
 
 
-def start_driver(arguments):
-    """Start the driver of GPUs, before the subcommand is imported, if it may use one."""
+def start_driver(arguments) -> bool:
+    """Start the driver of GPUs before the subcommand is imported; return whether it may use one."""
     device = "auto" if _page(arguments) in ON_GPU else "cpu"
     for word, following in pairwise([*arguments, ""]):
         option, equals, value = word.partition("=")
         if option in ("--device", "--devices"):
             device = value if equals else following
-    if (number := driver.number_of(device)) is not None:
-        driver.start(number)
+    number = driver.number_of(device)
+    return number is not None and driver.start(number)
 
 
-def _begin():
-    """Collect garbage again, but not among what has been imported, and watch the keyboard."""
+def _begin(on_gpu):
+    """Compile ahead; collect garbage again, but not among what has been imported; watch the keyboard."""
+    if on_gpu:
+        from edgewise.device import ahead
+
+        driver.when_found(partial(ahead.start, command=notices.command))
     gc.freeze()
     gc.enable()
     keyboard.watch()

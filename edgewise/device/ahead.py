@@ -2,24 +2,28 @@
 
 The compiler of CUDA kernels spends nine tenths of its time in Python, on one core, and takes seconds for a
 search; to load what it wrote takes the driver's compiler up to a second.  The first command that uses a kind
-of GPU therefore starts some processes, which import the compiler while the command reads its input, and
-compile the kernels of the file ``usual_kernels.json``: those of the command first, then those of other
-commands, which are then there for the next one.  Where NVIDIA's linker is installed, as it is with Numba's
-compiler, they make binaries, which the driver only loads.  The processes use no GPU, and end once every
-kernel is compiled; a command does not wait for them, only for a kernel that it needs.
+of GPU therefore starts a process as soon as it knows that kind.  While the command reads its input and CuPy
+starts, the process imports the compiler; then it forks, so that several processes have it.  They compile the
+kernels of the file ``usual_kernels.json``: most of them begin with those of the command, a few with those of
+other commands, which are then there for the next one.  Where NVIDIA's linker is installed, as it is with
+Numba's compiler, they make binaries, which the driver only loads.  The processes use no GPU, and end once
+every kernel is compiled.  A command does not wait for them, only for a kernel that it needs.
 
 Every kernel is compiled by the process that has its lock (:func:`~edgewise.device.cache.sole`), so processes
-share the work without a plan, and none is done twice.  A process takes its first lock when it is ready to
-compile, since the command may be ready sooner.
+share the work without a plan, and none is done twice.
 """
 
+import gc
 import json
 import os
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from functools import cache as memoize
+from functools import partial
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 from edgewise.device import cache, launch
@@ -32,8 +36,12 @@ LEAST_CORES, MOST_PROCESSES = 4, 6
 CHILD = "from edgewise.device.ahead import compile_usual; compile_usual()"
 
 
+#: Seconds between two looks at what the processes have compiled.
+POLL_SECONDS = 0.005
+
+
 @memoize
-def start(device: str, command: str):
+def start(capability: tuple[int, int], command: str):
     """Start the processes for a command, unless a command has started them for this kind of GPU before.
 
     ``EDGEWISE_COMPILE_AHEAD=0`` switches this off.
@@ -41,9 +49,19 @@ def start(device: str, command: str):
     chosen = os.environ.get("EDGEWISE_COMPILE_AHEAD", "1") not in ("", "0")
     if SIMULATED or PUBLIC_ONLY or not chosen or processes() == 0:
         return
-    capability = launch.capability_of(device)
-    if command in json.loads(USUAL.read_text()) and cache.begin(f"ahead-{launch.label_of(capability)}"):
-        _start(capability, command)
+    with suppress(PackageNotFoundError):  # without the compiler no GPU is used
+        label = launch.label_of(capability)
+        if command in json.loads(USUAL.read_text()) and cache.begin(f"ahead-{label}"):
+            process = _start(capability, command)
+            if process is not None:
+                launch.wait_for_others = partial(_wait, process)
+
+
+def _wait(process, name, kinds, is_kept):
+    """Wait for a kernel while the processes import the compiler, which the command would do no sooner."""
+    if [name, written_as(kinds)] in usual_kernels():
+        while not is_kept() and process.poll() is None:
+            time.sleep(POLL_SECONDS)
 
 
 def processes() -> int:
@@ -57,15 +75,15 @@ def _start(capability, command):
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     nothing = subprocess.DEVNULL
     with suppress(OSError):  # too many processes, say; then the command compiles what it needs
-        for _ in range(processes()):
-            subprocess.Popen(
-                [sys.executable, "-P", "-c", CHILD, *map(str, capability), command],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": "-1"},
-                stdin=nothing,
-                stdout=nothing,
-                stderr=nothing,
-                start_new_session=True,  # Ctrl-C ends the command only
-            )
+        return subprocess.Popen(
+            [sys.executable, "-P", "-c", CHILD, *map(str, capability), command],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": "-1"},
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
+            start_new_session=True,  # Ctrl-C ends the command only
+        )
+    return None
 
 
 def compile_usual():
@@ -74,9 +92,19 @@ def compile_usual():
     capability = tuple(map(int, numbers))
     with suppress(Exception):  # the command that needs a kernel shows the error
         launch.prepare_compiler(capability)
-    for name, kinds in usual_kernels(command):
+    gc.freeze()
+    for name, kinds in usual_kernels(command, others_first=_fork(processes())):
         with suppress(Exception):
             kernel_named(name).compile_if_free(kinds_of(kinds), capability, assembled)
+
+
+def _fork(count):
+    """Become so many processes, where there is ``fork``; return whether this is one of the last third."""
+    with suppress(OSError, AttributeError):
+        for number in range(1, count):
+            if os.fork() == 0:
+                return number >= count - count // 3
+    return False
 
 
 def assembled(text: str, capability: tuple[int, int]) -> bytes | None:
@@ -97,11 +125,12 @@ def assembled(text: str, capability: tuple[int, int]) -> bytes | None:
         return None
 
 
-def usual_kernels(command=""):
-    """Names of kernels and their argument types, those of a command first, slow ones before quick ones."""
+def usual_kernels(command="", others_first=False):
+    """Names of kernels and their types, those of a command first or last, slow ones before quick ones."""
     by_command = json.loads(USUAL.read_text())
-    first = by_command.pop(command, [])
-    return [*first, *(kernel for kernels in by_command.values() for kernel in kernels)]
+    own = by_command.pop(command, [])
+    others = [kernel for kernels in by_command.values() for kernel in kernels]
+    return others + own if others_first else own + others
 
 
 def kernel_named(name: str) -> launch.Kernel:

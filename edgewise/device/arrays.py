@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from edgewise import driver, notices
+from edgewise import driver
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, OutOfMemoryError, argument, one_of
 
@@ -109,19 +109,10 @@ def resolve(where: str) -> str:
 
     ``cuda`` and ``gpu`` mean ``cuda:0``, ``gpu:1`` means ``cuda:1``, and ``auto`` a GPU if there is one.
     """
-    device = _resolved(where)
-    if device != "cpu" and notices.command is not None:
-        from edgewise.device import ahead
-
-        ahead.start(device, notices.command)
-    return device
-
-
-def _resolved(where):
     if not isinstance(where, str):
         raise DeviceError(f"device {where!r} is unknown; use a string, one of {', '.join(DEVICES)}")
-    if (number := driver.number_of(where)) is not None:
-        driver.start(number)
+    if (gpu := driver.number_of(where)) is not None:
+        driver.start(gpu)
     if where == "auto":
         return "cuda:0" if gpu_count() else "cpu"
     if where == "cpu":

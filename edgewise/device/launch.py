@@ -8,6 +8,7 @@ solver on a GPU takes tenths of a millisecond and launches several kernels.
 import ctypes
 import hashlib
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache as memoize
 from threading import Lock, local
@@ -31,6 +32,8 @@ BLOCK = 64 if SIMULATED else 256
 ITEMS_PER_THREAD = 4
 #: Threads that share a row of width "warp".
 WARP = 32
+#: ``wait_for_others(name, kinds, is_kept)`` waits while other processes prepare to compile a kernel.
+wait_for_others: Callable | None = None
 #: All kernels by name.
 kernels: WeakValueDictionary = WeakValueDictionary()
 #: Upper limit of blocks in the first dimension.
@@ -111,6 +114,8 @@ class Kernel:
             text = cache.load_text(label)
             if text is None:
                 cache.announce(self.name)
+                if wait_for_others is not None:
+                    wait_for_others(self.name, kinds, lambda: cache.load_text(label) is not None)
                 with cache.sole(label):  # another process may be compiling it
                     text = cache.load_text(label) or self._compiled(label, kinds, capability)
                 cache.announce_end()
@@ -367,11 +372,6 @@ def n_parameters(text):
 def label_of(capability) -> str:
     """What a compute capability and the compiler add to the names of kernels."""
     return f"sm{capability[0]}{capability[1]}-{_compiler_version()}"
-
-
-def capability_of(device):
-    """Compute capability of the GPU ``device``; two numbers."""
-    return _capability(int(device[5:]))
 
 
 @memoize

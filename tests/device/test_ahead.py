@@ -6,11 +6,11 @@ import subprocess
 import sys
 import threading
 import time
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from edgewise import notices
-from edgewise.device import ahead, arrays, cache, launch
+from edgewise.device import ahead, cache, launch
 from edgewise.device.target import INTERPRETED, SIMULATED
 
 CAPABILITY = 9, 0
@@ -52,7 +52,7 @@ def test_kernels_of_the_command_come_first():
 def test_processes_share_the_work(empty_cache, tmp_path, monkeypatch):
     script = (
         "from edgewise.device import ahead; quick = ahead.usual_kernels('generate')[:2];"
-        "ahead.usual_kernels = lambda command: quick; ahead.compile_usual()"
+        "ahead.usual_kernels = lambda command, others_first: quick; ahead.compile_usual()"
     )
     words = [sys.executable, "-c", script, *map(str, CAPABILITY), "generate"]
     running = [subprocess.Popen(words) for _ in range(2)]
@@ -96,40 +96,94 @@ def test_without_the_linker_there_is_no_binary(monkeypatch):
     assert ahead.assembled("no text", CAPABILITY) is None
 
 
+@compiling
+@pytest.mark.ptx
+def test_one_process_prepares_and_forks_the_others(empty_cache):
+    script = (
+        "import os; from edgewise.device import ahead; ahead.processes = lambda: 3;"
+        "quick = ahead.usual_kernels('generate')[:2];"
+        "ahead.usual_kernels = lambda command, others_first: quick[:: -1 if others_first else 1];"
+        "ahead.compile_usual(); print(os.getpid())"
+    )
+    words = [sys.executable, "-c", script, *map(str, CAPABILITY), "generate"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert len(set(done.stdout.split())) == 3
+    assert len(kept(empty_cache, ".ptx")) == 2
+
+
+@pytest.mark.parametrize("count, others_first", [(1, []), (2, [False]), (3, [False, True])])
+def test_the_last_third_begins_with_the_other_kernels(count, others_first, monkeypatch):
+    monkeypatch.setattr(os, "fork", lambda: 1, raising=False)
+    assert not ahead._fork(count)
+    for number in range(1, count):
+        answers = iter([1] * (number - 1) + [0])
+        monkeypatch.setattr(os, "fork", answers.__next__, raising=False)
+        assert ahead._fork(count) is others_first[number - 1]
+
+
+def test_without_fork_one_process_does_all(monkeypatch):
+    monkeypatch.delattr(os, "fork", raising=False)
+    assert not ahead._fork(3)
+
+
+class Running:
+    """A process that ends after so many looks at it."""
+
+    def __init__(self, looks):
+        self.looks = looks
+
+    def poll(self):
+        self.looks -= 1
+        return None if self.looks >= 0 else 0
+
+
+def test_a_command_waits_while_the_processes_prepare():
+    name, kinds = QUICK
+    answers = iter([False, False, True])
+    ahead._wait(Running(10), name, kinds, answers.__next__)
+    assert list(answers) == []
+    running = Running(3)  # it ends without the kernel
+    ahead._wait(running, name, kinds, lambda: False)
+    assert running.looks == -1
+    ahead._wait(None, name, ("int64",), None)  # not one of the usual kernels
+
+
 @pytest.fixture
 def started(empty_cache, monkeypatch):
     """What is started on a machine with a GPU and many cores."""
     began = []
     monkeypatch.setattr(ahead, "SIMULATED", False)
-    monkeypatch.setattr(arrays, "gpu_count", lambda: 1)
-    monkeypatch.setattr(launch, "capability_of", lambda device: CAPABILITY)
     monkeypatch.setattr(launch, "label_of", lambda capability: "sm90-1")
+    monkeypatch.setattr(launch, "wait_for_others", None)
     monkeypatch.setattr(ahead, "processes", lambda: 3)
     monkeypatch.setattr(ahead, "PUBLIC_ONLY", False)
-    monkeypatch.setattr(subprocess, "Popen", lambda words, **_: began.append(words[-3:]))
+    monkeypatch.setattr(subprocess, "Popen", lambda words, **_: began.append(words[-3:]) or Running(1))
     return began
 
 
-def test_a_command_on_a_gpu_starts_them_once(started, monkeypatch):
-    arrays.resolve("cuda")
-    assert not started  # which is not for libraries
-    monkeypatch.setattr(notices, "command", "info")
-    arrays.resolve("cuda")
+def test_a_command_on_a_gpu_starts_them_once(started):
+    ahead.start(CAPABILITY, "info")
     assert not started  # it launches no kernels
-    monkeypatch.setattr(notices, "command", "paths")
-    arrays.resolve("cpu")
-    assert not started
-    arrays.resolve("cuda")
-    assert started == [["9", "0", "paths"]] * 3
+    ahead.start(CAPABILITY, "paths")
+    assert started == [["9", "0", "paths"]]
+    assert launch.wait_for_others is not None
     ahead.start.cache_clear()  # as another process
-    arrays.resolve("cuda")
-    assert len(started) == 3
+    ahead.start(CAPABILITY, "paths")
+    assert len(started) == 1
 
 
 def test_it_can_be_switched_off(started, monkeypatch):
-    monkeypatch.setattr(notices, "command", "paths")
     monkeypatch.setenv("EDGEWISE_COMPILE_AHEAD", "0")
-    arrays.resolve("cuda")
+    ahead.start(CAPABILITY, "paths")
+    assert not started
+
+
+def test_nothing_is_started_without_the_compiler(started, monkeypatch):
+    def missing(_):
+        raise PackageNotFoundError
+
+    monkeypatch.setattr(launch, "label_of", missing)
+    ahead.start(CAPABILITY, "paths")
     assert not started
 
 
