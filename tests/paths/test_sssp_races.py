@@ -58,13 +58,13 @@ class Runs:
 
 
 #: Sizes of delta-stepping with which workers share every bin.
-ALL_SHARED = {"FEW_CHUNKS": 0, "OWN_CHUNKS": 0, "MAX_SPAN": 1}
+ALL_SHARED = {"FEW_CHUNKS": 0, "OWN_CHUNKS": 0, "MAX_SPAN": 1, "PIECES": 1}
 
 
 def distances_by_bins(seed, rows=None, width=2, **replaced):
     """Distances by delta-stepping, with chunks of one vertex, so that workers take them from each other."""
     runs = Runs(seed)
-    region = jitter.jittery(delta_stepping.search_bins.body, CHUNK=1, **{**ALL_SHARED, **replaced})
+    region = jitter.jittery(delta_stepping.search_bins.body, **{"CHUNK": 1, **ALL_SHARED, **replaced})
     bins, offers = delta_stepping.scratch(WORKERS, 40, np.uint32)
     bins = bins._replace(pool=runs.share(bins.pool), next_chunk=runs.share(bins.next_chunk))
     rows = graph() if rows is None else rows
@@ -151,6 +151,13 @@ def test_bins_lose_no_vertex(few_chunks, max_span, own_chunks):
     limits = {"FEW_CHUNKS": few_chunks, "MAX_SPAN": max_span, "OWN_CHUNKS": own_chunks}
     for seed in SEEDS:
         assert distances_by_bins(seed, **limits) == EXPECTED, f"seed {seed}"
+
+
+@pytest.mark.parametrize("few_chunks", [0, 1])
+def test_chunks_in_pieces_lose_no_vertex(few_chunks):
+    for seed in SEEDS:
+        found = distances_by_bins(seed, CHUNK=2, PIECES=2, FEW_CHUNKS=few_chunks)
+        assert found == EXPECTED, f"seed {seed}"
 
 
 def uneven(span, processed, query, n_workers):

@@ -72,6 +72,8 @@ LAST, TOO_FEW = range(2)
 BIN, N_CHUNKS, COUNT, NEXT, PROCESSED, TAKEN = 0, 1, 2, 3, 4, 8
 #: Chunks of the current bin, of all workers, up to which one of them goes on alone while the others wait.
 FEW_CHUNKS = 2
+#: Parts of a chunk that are taken one by one where a round has fewer vertices than this for each worker.
+PIECES, SMALL_ROUND = 4, 4 * CHUNK
 #: Entries (and vertices) that a worker should process in a round at least, and bins of a round at most.  In a
 #: small graph all workers together should process one part in so many: wide rounds process more again.
 LEAST_WORK, MAX_SPAN, PARTS = 3200, 64, 64
@@ -162,16 +164,20 @@ def round_of(offers, n_workers):
 
 
 @device
-def take_chunk(offers, owner, n_workers):
-    """Take a chunk of the bin that ``owner`` offers: its number, or none, and its vertices."""
-    header = offers.headers[owner * WORDS : (owner + 1) * WORDS]
-    if load(header, TAKEN) >= header[N_CHUNKS]:
-        return np.int64(NO_CHUNK), np.int64(0)
-    taken = fetch_add(header, TAKEN, 1)
-    if taken < header[N_CHUNKS]:
-        chunk = offers.chunks[owner * (len(offers.chunks) // n_workers) + taken]
-        return chunk, header[COUNT] if taken == 0 else np.int64(CHUNK)
-    return np.int64(NO_CHUNK), np.int64(0)
+def take_piece(offers, owner, pieces, n_workers):
+    """Take a part of a chunk of the bin that ``owner`` offers: the chunk, or none, and the vertices in it.
+
+    A chunk has ``pieces`` such parts; the last ones of a chunk that is not full may be empty.
+    """
+    header, zero = offers.headers[owner * WORDS : (owner + 1) * WORDS], np.int64(0)
+    n_pieces = header[N_CHUNKS] * pieces
+    taken = n_pieces if load(header, TAKEN) >= n_pieces else fetch_add(header, TAKEN, 1)
+    if taken >= n_pieces:
+        return np.int64(NO_CHUNK), zero, zero
+    index, size = taken // pieces, CHUNK // pieces
+    first, count = (taken - index * pieces) * size, header[COUNT] if index == 0 else np.int64(CHUNK)
+    chunk = offers.chunks[owner * (len(offers.chunks) // n_workers) + index]
+    return chunk, first, max(min(first + size, count), first)
 
 
 class Query(NamedTuple):
@@ -198,7 +204,7 @@ class Search(NamedTuple):
 
     The bins from ``current`` to below ``limit`` are processed; ``exclusive`` is whether no other worker does.
     Bins below ``horizon`` have been processed before, perhaps, so a vertex that is lowered in one of these
-    may no longer be in it.
+    may no longer be in it.  Offered chunks are taken in ``pieces``.
     """
 
     graph: CSR
@@ -209,6 +215,7 @@ class Search(NamedTuple):
     limit: int
     horizon: int
     exclusive: bool
+    pieces: int
 
 
 @device
@@ -235,12 +242,11 @@ def relax(search, number, vertex):
 
 
 @device
-def process_chunk(search, number, chunk, count):
-    """Relax the edges of the first ``count`` vertices of a chunk, after prefetching their rows."""
+def process_chunk(search, number, chunk, first, end):
+    """Relax the edges of the vertices ``first`` to ``end - 1`` of a chunk, after prefetching their rows."""
     offsets, neighbours, weights = search.graph
     pool, distances = search.bins.pool, search.distances
-    first = np.uint64(chunk * CHUNK)
-    end = first + np.uint64(count)
+    first, end = np.uint64(chunk * CHUNK + first), np.uint64(chunk * CHUNK + end)
     for at in range(first, end):
         vertex = np.int64(pool[at])
         entry = offsets[vertex]
@@ -257,13 +263,13 @@ def process_offers(worker, search, offers):
     processed = np.int64(0)
     for turn in range(worker.count):
         owner = (worker.id + turn) % worker.count
-        chunk = np.int64(NO_CHUNK)
+        chunk, first, end = np.int64(NO_CHUNK), np.int64(0), np.int64(0)
         if offers.headers[owner * WORDS + BIN] == search.current:
-            chunk, count = take_chunk(offers, owner, worker.count)
+            chunk, first, end = take_piece(offers, owner, search.pieces, worker.count)
         while chunk != NO_CHUNK:
-            process_chunk(search, search.current, chunk, count)
-            processed += count
-            chunk, count = take_chunk(offers, owner, worker.count)
+            process_chunk(search, search.current, chunk, first, end)
+            processed += end - first
+            chunk, first, end = take_piece(offers, owner, search.pieces, worker.count)
     return processed
 
 
@@ -278,7 +284,7 @@ def process_own(search):
         elif is_short(bins, position, OWN_CHUNKS):
             chunk, count = pop_all(bins, position)
             while chunk != NO_CHUNK:
-                process_chunk(search, number, chunk, count)
+                process_chunk(search, number, chunk, np.int64(0), count)
                 processed += count
                 following = bins.next_chunk[chunk]
                 release(bins, chunk, chunk)
@@ -298,12 +304,13 @@ def is_settled(query, target, distances, number):
 @device
 def process_alone(search, bound, settled):
     """Process this worker's bins before ``bound`` in order while they are small; return the last of them."""
-    graph, distances, bins, query, current, _, horizon, exclusive = search
+    graph, distances, bins, query, current, _, horizon, exclusive, pieces = search
     following = current
     while following < bound:
         current = following
         limit = current + 1
-        process_own(Search(graph, distances, bins, query, current, limit, max(horizon, limit), exclusive))
+        horizon = max(horizon, limit)
+        process_own(Search(graph, distances, bins, query, current, limit, horizon, exclusive, pieces))
         following = first_bin(bins, current)
         if following == current or bins.state[EXHAUSTED] or bins.state[OVERFLOW_MIN] == following:
             break
@@ -372,7 +379,8 @@ def search_bins(worker, graph, distances, query, all_bins, all_offers, status):
             span = span_of(span, now.processed, query, worker.count)
         alone = worker.count == 1 or (now.size <= FEW_CHUNKS * CHUNK and now.bound > current)
         horizon = further(horizon, current + span)
-        search = Search(graph, distances, bins, query, current, current + span, horizon, alone)
+        pieces = PIECES if not alone and now.size < SMALL_ROUND * worker.count else 1
+        search = Search(graph, distances, bins, query, current, current + span, horizon, alone, pieces)
         if not alone or worker.count == 1:
             if bins.state[OVERFLOW_MIN] == current:
                 distribute_overflow(bins, current, distances, query.scale)
