@@ -2,8 +2,9 @@
 
 Counters are :data:`APART` words apart, so that no two share a cache line.  Queue ``which`` begins at
 ``which * capacity`` of one array, and counter ``which`` holds its length.  In its shared memory a block has
-two local queues that alternate, one read and one written in each step, and behind them three counters: this
-step's is written, the last one's read, the next one's cleared.
+two local queues that alternate, one read and one written in each step, and behind them four counters used in
+turn: this step's is written, the last one's read, the next one's cleared.  (Three would do, but a remainder
+by three takes a GPU as long as a read from its cache, and a step has three of them.)
 
 An atomic addition of 64 bits in shared memory is a loop of compare-and-swap, in which the threads of a block
 wait for each other.  Therefore a warp adds once.
@@ -29,8 +30,8 @@ APART = 16
 PIECE, LONG_ROW = 512, 128
 #: Vertices in a local queue; where the counters and a sum are, and the words of shared memory for all.
 LOCAL = 1024
-COUNTERS = 2 * LOCAL
-SUM = COUNTERS + 3
+COUNTERS, IN_TURN = 2 * LOCAL, 4
+SUM = COUNTERS + IN_TURN
 WORDS = SUM + 1
 #: Where the rows of queued vertices are, for those that keep them, and the words of shared memory then.
 SPANS = WORDS
@@ -101,51 +102,64 @@ def piece_at(queue, item, offsets):
 def clear_local(shared, thread):
     """Empty the local queues; a block barrier must follow."""
     if thread == 0:
-        shared[COUNTERS] = shared[COUNTERS + 1] = shared[COUNTERS + 2] = 0
+        for counter in range(COUNTERS, COUNTERS + IN_TURN):
+            shared[counter] = 0
+
+
+@device
+def local_counter(step):
+    """Where the counter of a step is."""
+    return COUNTERS + (step & (IN_TURN - 1))
+
+
+@device
+def local_queue(step):
+    """Where the local queue that a step writes begins."""
+    return (step & 1) * LOCAL
 
 
 @device
 def clear_next_local(shared, thread, step):
-    """Empty the local queue of the next step; all threads read its counter two steps ago."""
+    """Empty the local queue of the next step, whose counter all threads have read three steps ago."""
     if thread == 0:
-        shared[COUNTERS + (step + 1) % 3] = 0
+        shared[local_counter(step + 1)] = 0
 
 
 @device
 def local_size(shared, step):
     """Number of vertices in the local queue of this step, after a block barrier."""
-    return min(shared[COUNTERS + step % 3], LOCAL)
+    return min(shared[local_counter(step)], LOCAL)
 
 
 @device
 def append_local(shared, step, vertex):
     """Append a vertex to the local queue of this step and return whether there is room."""
-    slot = warp_aggregated_add(shared, COUNTERS + step % 3)
+    slot = warp_aggregated_add(shared, local_counter(step))
     if slot < LOCAL:
-        shared[(step % 2) * LOCAL + slot] = vertex
+        shared[local_queue(step) + slot] = vertex
     return slot < LOCAL
 
 
 @device
 def local_at(shared, step, item):
     """A vertex of the local queue of the step before."""
-    return shared[((step + 1) % 2) * LOCAL + item]
+    return shared[local_queue(step + 1) + item]
 
 
 @device
 def append_local_row(shared, step, vertex, first, end):
     """Append a vertex and where its row is, which saves the next step a read that it would wait for."""
-    slot = warp_aggregated_add(shared, COUNTERS + step % 3)
+    slot = warp_aggregated_add(shared, local_counter(step))
     if slot < LOCAL:
-        shared[(step % 2) * LOCAL + slot] = vertex
-        shared[SPANS + (step % 2) * LOCAL + slot] = (first << LENGTH_BITS) | min(end - first, LONGEST)
+        shared[local_queue(step) + slot] = vertex
+        shared[SPANS + local_queue(step) + slot] = (first << LENGTH_BITS) | min(end - first, LONGEST)
     return slot < LOCAL
 
 
 @device
 def local_row_at(shared, step, item):
     """First entry and end of a row in the local queue of the step before; the end of a long row is before."""
-    span = shared[SPANS + ((step + 1) % 2) * LOCAL + item]
+    span = shared[SPANS + local_queue(step + 1) + item]
     return span >> LENGTH_BITS, (span >> LENGTH_BITS) + (span & LONGEST)
 
 
