@@ -495,10 +495,19 @@ def test_searches_that_grow_are_handed_over():
     )
     assert shortest_paths(hub, 5).method == "delta-stepping"
     assert shortest_paths(hub, 5, cutoff=0).method == "local-search"
-    one, other = np.triu_indices(100, 1)  # few vertices, many edges
+    one, other = np.triu_indices(200, 1)  # few vertices, many edges
     clique = ew.Graph.from_edges(one, other, weights=np.ones(len(one), np.int32))
     assert shortest_paths(clique, 0).method == "delta-stepping"
     assert shortest_paths(clique, 0, targets=[7], cutoff=0).method == "local-search"
+
+
+@only_on_host
+@pytest.mark.parametrize("n, m", [(300, 2000), (2000, 9000)])
+def test_small_graphs_are_searched_to_the_end(n, m):
+    graph = large(n=n, m=m)
+    result = shortest_paths(graph, [5, 9])
+    assert result.method == "local-search"  # however many wait
+    assert np.array_equal(result.distances, shortest_paths(graph, [5, 9], method="dijkstra").distances)
 
 
 @only_on_host

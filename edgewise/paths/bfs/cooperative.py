@@ -65,7 +65,7 @@ from edgewise.paths.result import unreached
 #: Threads per block, blocks per multiprocessor, and how many of them must fit, which limits the registers.
 THREADS, MAX_BLOCKS_PER_SM, MIN_BLOCKS_PER_SM = 768, 1, 1
 #: Rounds before a sparse window spans several levels, and how many then.
-PATIENCE, WINDOW = 48, 32
+PATIENCE, WINDOW = 48, 64
 #: Default size of a frontier from which rounds are dense, and number of its entries.
 DENSE_FROM, DENSE_ENTRIES = 16384, 1 << 19
 #: First rounds, and size of a queue, in which its entries are counted.
