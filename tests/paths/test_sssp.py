@@ -527,7 +527,7 @@ def test_what_is_handed_over_is_final_or_searched_again(dtype):
 @pytest.mark.parametrize("delta", [None, 1, 100, 10_000])
 def test_a_path_that_leads_to_a_wide_part(monkeypatch, delta):
     """The search along the path ends in the wide part, where vertices in no bin may be lowered again."""
-    monkeypatch.setattr(delta_stepping, "width_for", lambda rows: delta or 30)
+    monkeypatch.setattr(delta_stepping, "width_for", lambda rows, n_workers: delta or 30)
     draw = np.random.default_rng(3)
     n, path = 3000, np.arange(1000)
     ends = draw.integers(1000, n, (2, 5 * n))

@@ -20,7 +20,8 @@ so that this comparison includes the cutoff.
 
 ``delta`` comes from the mean weight over the mean degree: then the edges of a vertex lead out of its bin
 about as often as they stay in it.  Around hubs bins are narrower, since a hub that is processed too early is
-processed again.  ``delta`` changes the speed, never the result.
+processed again.  They are wider where the graph is small for so many workers: a bin would be a few vertices.
+``delta`` changes the speed, never the result.
 
 Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm" (2003); Zhang et al.,
 "Optimizing ordered graph algorithms with GraphIt" (CGO 2020).
@@ -60,6 +61,8 @@ from edgewise.paths.sssp.weights import just_beyond, past_the_end
 #: have so many times the mean degree, and in other graphs; over the mean degree less one, the number of edges
 #: by which a path goes on, in those of a smaller degree than that.
 HUB_WIDTH, HUB_SKEW, WIDTH, THIN_WIDTH, THIN_DEGREE = 1.5, 4, 3, 4, 5
+#: The same in a graph without hubs that has fewer vertices and entries for each of so many workers or more.
+SMALL_WIDTH, SMALL_SHARE, MANY_WORKERS = 8, 1 << 15, 8
 #: Vertices and entries of a graph that one worker searches alone.
 LITTLE = 1 << 15
 #: Chunks of the current bin that a worker processes without offering them.
@@ -405,7 +408,7 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None, known=None):
     """
     dtype, n = rows.weights.dtype, rows.n_vertices
     n_workers = 1 if n + len(rows.weights) < LITTLE else workers_for(rows)
-    scale = 1 / (width_for(rows) if delta is None else min(max(float(delta), 1e-300), 1e300))
+    scale = 1 / (width_for(rows, n_workers) if delta is None else min(max(float(delta), 1e-300), 1e300))
     none, status = just_beyond(cutoff), np.zeros(2, np.int64)
     targets = np.empty(0, np.int64) if targets is None else targets
     zero = dtype.type(0)
@@ -452,13 +455,15 @@ def least_work(rows, n_workers):
     return int(min(LEAST_WORK, work / (n_workers * PARTS)) * n / work)
 
 
-def width_for(rows):
+def width_for(rows, n_workers):
     """The width of a bin, from the mean weight and the degrees."""
+    share = (rows.n_vertices + len(rows.weights)) // n_workers
+    is_small = n_workers >= MANY_WORKERS and share < SMALL_SHARE
     mean, degree = rows.spread.mean, len(rows.weights) / max(rows.n_vertices, 1)
     if rows.skew > HUB_SKEW:
         width = HUB_WIDTH * mean / max(degree, 1)
     elif degree > THIN_DEGREE:
-        width = WIDTH * mean / degree
+        width = (SMALL_WIDTH if is_small else WIDTH) * mean / degree
     else:
         width = THIN_WIDTH * mean / max(degree - 1, 1)
     least = 1 if rows.weights.dtype.kind == "i" else 1e-300
