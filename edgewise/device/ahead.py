@@ -34,8 +34,6 @@ USUAL = Path(__file__).with_name("usual_kernels.json")
 #: Cores from which on it pays, and the most processes.
 LEAST_CORES, MOST_PROCESSES = 4, 6
 CHILD = "from edgewise.device.ahead import compile_usual; compile_usual()"
-
-
 #: Seconds between two looks at what the processes have compiled.
 POLL_SECONDS = 0.005
 
