@@ -22,7 +22,7 @@ from edgewise.primitives import filled
 #: Room of the queue (a power of two), and vertices that leave it at most, before the search ends.
 ROOM, MAX_STEPS = 128, 1 << 15
 #: Vertices, and vertices and entries, up to which a graph is small, and the room of the queue then.
-FEW_VERTICES, FEW_ITEMS, LARGE_ROOM = 1 << 11, 3 << 13, 1 << 12
+SMALL_VERTICES, SMALL_ITEMS, LARGE_ROOM = 1 << 11, 3 << 13, 1 << 12
 
 
 class Known(NamedTuple):
@@ -74,11 +74,12 @@ def relax_in_turn(offsets, neighbours, weights, distances, met, values, reached,
 def search_narrow(rows, met, reached, none):
     """Search from vertices that have been met; at most :data:`ROOM` are not nearer than ``reached``.
 
+    More than these may wait later in a small graph.
     ``none`` is the least distance that does not count.  Returns the distances of all vertices, ``none`` where
     no path was found, and what is :class:`Known`, or ``None`` if the search is complete.
     """
     n, m = rows.n_vertices, len(rows.weights)
-    room = LARGE_ROOM if n <= FEW_VERTICES and n + m <= FEW_ITEMS else ROOM
+    room = LARGE_ROOM if n <= SMALL_VERTICES and n + m <= SMALL_ITEMS else ROOM
     distances, queue = filled(n, none, rows.weights.dtype), np.empty(room, np.int64)
     head, tail, furthest = relax_in_turn(*rows.outgoing, distances, *met, reached, queue)
     if head == tail:
