@@ -53,7 +53,7 @@ ANSWERS = {
     "updated": "1 cluster of 3 vertices, largest 3; rem",
     "split": "4 clusters of 6 vertices, largest 2, along 'km'; rem",
     "forest": "lightest spanning forest: 3 edges of weight 6, 3 trees, along 'km'; kruskal",
-    "bfs": "3 of 6 vertices reached from 1 source, the farthest at 1; local-search",
+    "bfs": "3 of 6 vertices reached from 1 source, the farthest at 1; top-down-sequential",
     "all pairs": "distances from 6 sources to 6 vertices, along 'km'; ",
     "measures": "diameter inf, radius inf of 6 vertices, along 'km'; ",
     "cycles": "1 cycle of length 3, at most 1 through a vertex; ",

@@ -14,6 +14,8 @@ SAMPLED = 1024
 #: Entries per vertex up to which a graph is thin, as road networks are: its rounds are many and small, and
 #: get at most so many workers, or one for so many vertices.
 THIN, FEW_WORKERS, VERTICES_PER_WORKER = 5, 16, 2**17
+#: Vertices and entries of a graph up to which one core searches it before others have joined in.
+FEW_ITEMS = 1 << 15
 #: Bytes of a search's memory up to which it is kept for the next search of the same rows.
 KEPT_BYTES = 2**27
 
@@ -95,6 +97,11 @@ class Adjacency:
     def n_vertices(self) -> int:
         """Number of rows."""
         return self.outgoing.n_vertices
+
+    @property
+    def is_small(self) -> bool:
+        """Whether one core takes less time for a search than several."""
+        return self.n_vertices + len(self.neighbours) <= FEW_ITEMS
 
     @property
     def symmetric(self) -> bool:

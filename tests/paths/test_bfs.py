@@ -13,24 +13,33 @@ from hypothesis import strategies as st
 import edgewise as ew
 from edgewise.device.target import SIMULATED
 from edgewise.errors import GraphError, OptionError, VerificationError
+from edgewise.paths import csr
 from edgewise.paths.bfs import METHODS, bfs
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_levels
 from edgewise.paths.result import Distances, SparseDistances
 from edgewise.paths.verification import oracle
 from tests.conftest import engine
+from tests.paths.names import LARGE, method_named
 from tests.zoo import ZOO
 
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
-NAMES = ["auto", *(name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.devices)]
+HERE = [name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.devices]
+NAMES = ["auto", *([LARGE] if PLACE == "cpu" else []), *HERE]
 SHAPES = [shape for shape in ZOO if ZOO[shape][0]]
 FEW_SHAPES = ["repeated edges", "grid", "sparse", "star from its last"] if SIMULATED else SHAPES
 NONE = 2**31 - 1
 
 
+@pytest.fixture
+def no_graph_is_small(monkeypatch):
+    monkeypatch.setattr(csr, "FEW_ITEMS", -1)
+
+
 def searched(name, vertices, sources, targets, starts, directed=False, **options):
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices, directed=directed).to(PLACE)
-    result = bfs(graph, starts, method=name, **options).on_host()
+    with method_named(name) as method:
+        result = bfs(graph, starts, method=method, **options).on_host()
     assert result.distances.dtype == np.int32
     return result
 
@@ -111,7 +120,8 @@ def test_larger_graphs_as_scipy_searches_them(shape, directed):
     for starts in ([0], [7], [vertices - 1, 0, 100], np.arange(0, vertices, 3)):
         answer = scipy_distances(graph, starts, directed)
         for name in NAMES:
-            found = bfs(graph, starts, method=name).on_host()
+            with method_named(name) as method:
+                found = bfs(graph, starts, method=method).on_host()
             assert np.array_equal(found.distances, answer), (name, len(starts))
 
 
@@ -180,6 +190,16 @@ def test_methods_agree_on_made_up_graphs(made):
 
 
 @pytest.mark.interpreter
+def test_a_small_graph_is_searched_by_one_core(monkeypatch):
+    vertices, sources, targets = LARGER["path"]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
+    assert bfs(graph, 0).method == "top-down-sequential"
+    monkeypatch.setattr(csr, "FEW_ITEMS", vertices + 2 * len(sources) - 1)
+    assert bfs(graph, 0).method == LOCAL_SEARCH
+
+
+@pytest.mark.interpreter
+@pytest.mark.usefixtures("no_graph_is_small")
 def test_a_small_search_leaves_the_rest_alone():
     graph = ew.Graph.from_edges([5, 6, 900], [6, 7, 901], n_vertices=1000)
     result = bfs(graph, 6)
@@ -253,6 +273,7 @@ def test_a_search_that_outgrows_its_table_is_handed_on_at_a_whole_level():
 
 
 @pytest.mark.interpreter
+@pytest.mark.usefixtures("no_graph_is_small")
 def test_incoming_rows_are_made_for_those_who_look_back():
     graph = ew.Graph.from_edges([0, 1], [1, 2], n_vertices=3, directed=True)
     assert bfs(graph, 0).method == LOCAL_SEARCH

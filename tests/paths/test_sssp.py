@@ -18,6 +18,7 @@ from edgewise.paths.result import SparseDistances, unreached
 from edgewise.paths.sssp import METHODS, shortest_paths
 from edgewise.paths.sssp.bellman_ford import MAX_NAMED
 from edgewise.paths.sssp.weights import rows_in
+from tests.paths.names import LARGE, method_named
 from tests.zoo import ZOO
 
 csr = import_module("edgewise.paths.csr")
@@ -27,7 +28,7 @@ delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
 bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
 DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 HERE = [name for name, method in METHODS.items() if DEVICE.partition(":")[0] in method.devices]
-NAMES = ["auto", *HERE]
+NAMES = ["auto", *([LARGE] if DEVICE == "cpu" else []), *HERE]
 TYPES = ["int32", "int64", "float32", "float64"]
 #: One type is enough where Python threads play the GPU's.
 FEW_TYPES = ["int32"] if SIMULATED else TYPES
@@ -68,8 +69,9 @@ def weighted(shape, dtype, directed=False, seed=0, low=0, high=9):
     return ew.Graph.from_edges(sources, targets, weights=weights, n_vertices=n, directed=directed)
 
 
-def solve(graph, source, **options):
-    return shortest_paths(graph.to(DEVICE), source, **options).on_host().distances
+def solve(graph, source, method="auto", **options):
+    with method_named(method) as name:
+        return shortest_paths(graph.to(DEVICE), source, method=name, **options).on_host().distances
 
 
 def check(graph, sources, expected, methods=NAMES, **options):
@@ -125,13 +127,13 @@ def test_targets_end_the_search_the_same_everywhere(name):
 @pytest.mark.parametrize("weights", ["int8", "int16", "uint8", "uint16", "uint32", "uint64", "float16"])
 def test_narrow_and_unsigned_weights(weights):
     graph = weighted(ZOO["dense"], weights)
-    check(graph, 1, oracle(graph, [1], "float32" if weights == "float16" else "int64"), NAMES[:2])
+    check(graph, 1, oracle(graph, [1], "float32" if weights == "float16" else "int64"), NAMES[:3])
 
 
 def test_the_type_of_distances_can_be_named():
     graph = weighted(ZOO["dense"], np.int32, high=200)
     for dtype in TYPES:
-        check(graph, 1, oracle(graph, [1], dtype), NAMES[:2], dtype=dtype)
+        check(graph, 1, oracle(graph, [1], dtype), NAMES[:3], dtype=dtype)
     halves = ew.Graph.from_edges([0], [1], weights=[0.5], n_vertices=2)
     with pytest.raises(OptionError, match=r"weights from 0.5 to 0.5 do not fit dtype='int32'"):
         solve(halves, 0, dtype="int32")
@@ -466,6 +468,7 @@ def test_larger_graphs_on_any_number_of_threads():
 @only_on_host
 def test_small_searches_stay_small(monkeypatch):
     monkeypatch.setattr(sssp, "FEW_VERTICES", 0)
+    monkeypatch.setattr(csr, "FEW_ITEMS", -1)
     graph = weighted(ZOO["two cliques and a bridge"], np.int32, low=1)
     result = shortest_paths(graph, 0)
     assert result.method == "local-search"
@@ -478,6 +481,7 @@ def test_small_searches_stay_small(monkeypatch):
 def few_vertices(request, monkeypatch):
     """Whether a local search begins with a hash table, as on large graphs, or with all distances."""
     monkeypatch.setattr(sssp, "FEW_VERTICES", request.param)
+    monkeypatch.setattr(csr, "FEW_ITEMS", -1)
 
 
 @only_on_host
@@ -495,19 +499,23 @@ def test_searches_that_grow_are_handed_over():
     )
     assert shortest_paths(hub, 5).method == "delta-stepping"
     assert shortest_paths(hub, 5, cutoff=0).method == "local-search"
-    one, other = np.triu_indices(200, 1)  # few vertices, many edges
+    one, other = np.triu_indices(100, 1)  # few vertices, many edges
     clique = ew.Graph.from_edges(one, other, weights=np.ones(len(one), np.int32))
     assert shortest_paths(clique, 0).method == "delta-stepping"
     assert shortest_paths(clique, 0, targets=[7], cutoff=0).method == "local-search"
 
 
 @only_on_host
-@pytest.mark.parametrize("n, m", [(300, 2000), (2000, 9000)])
-def test_small_graphs_are_searched_to_the_end(n, m):
-    graph = large(n=n, m=m)
-    result = shortest_paths(graph, [5, 9])
-    assert result.method == "local-search"  # however many wait
-    assert np.array_equal(result.distances, shortest_paths(graph, [5, 9], method="dijkstra").distances)
+def test_small_graphs_are_searched_by_one_core(monkeypatch):
+    graph = large(n=2000, m=9000)
+    n_items = graph.n_vertices + len(graph.neighbours)
+    for few, method in ((n_items, "near-far-sequential"), (n_items - 1, "delta-stepping")):
+        monkeypatch.setattr(csr, "FEW_ITEMS", few)
+        for targets in (None, [700, 800]):
+            result = shortest_paths(graph, [5, 9], targets=targets)
+            assert result.method == method
+            peer = shortest_paths(graph, [5, 9], targets=targets, method="dijkstra")
+            assert np.array_equal(result.distances, peer.distances)
 
 
 @only_on_host

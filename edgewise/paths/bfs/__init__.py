@@ -17,6 +17,7 @@ from edgewise.method import Option, check_device, check_graph, check_method, on_
 from edgewise.paths.bfs.cooperative import cooperative
 from edgewise.paths.bfs.harish import harish
 from edgewise.paths.bfs.level_synchronous import direction_optimising, level_synchronous, top_down
+from edgewise.paths.bfs.sequential import top_down_sequential
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_levels
 from edgewise.paths.method import PathMethod, check_cutoff, sources_in
@@ -31,6 +32,12 @@ NO_CUTOFF = int(unreached(np.int32)) - 1
 METHODS = {
     "harish": PathMethod(
         harish, "flags: every vertex is read in every round", "Harish & Narayanan 2007; Fusi", baseline=True
+    ),
+    "top-down-sequential": PathMethod(
+        top_down_sequential,
+        "one queue on one core",
+        "Moore 1959",
+        devices=("cpu",),
     ),
     "top-down": PathMethod(
         top_down,
@@ -141,6 +148,8 @@ def _auto(rows, sources, cutoff, device):
     """Name of the method that searched, its seconds, and distances of all vertices or of those found."""
     if device != "cpu":
         return "cooperative", *_timed(cooperative, rows, sources, cutoff, device, {})
+    if rows.is_small:
+        return "top-down-sequential", *_timed(top_down_sequential, rows, sources, cutoff, device, {})
     start = perf_counter()
     known, level, complete = search_by_levels(rows.outgoing, sources, cutoff)
     if complete:

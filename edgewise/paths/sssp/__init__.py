@@ -30,6 +30,7 @@ from edgewise.paths.sssp.dijkstra import dijkstra
 from edgewise.paths.sssp.harish import harish
 from edgewise.paths.sssp.narrow import ROOM, Known, search_narrow
 from edgewise.paths.sssp.near_far import near_far
+from edgewise.paths.sssp.sequential import near_far_sequential
 from edgewise.paths.sssp.weights import (
     edge_at,
     just_beyond,
@@ -76,6 +77,13 @@ METHODS = {
         "after Davidson et al. 2014",
         weights="not negative",
         options={"delta": POSITIVE},
+    ),
+    "near-far-sequential": PathMethod(
+        near_far_sequential,
+        "the same on one core, by a threshold that fits what is waiting",
+        "after Davidson et al. 2014",
+        weights="not negative",
+        devices=("cpu",),
     ),
     "dijkstra": PathMethod(
         dijkstra,
@@ -138,7 +146,7 @@ def shortest_paths(
     -------
     Distances
         Its ``method`` is the one that ran; with ``"auto"``, on the CPU, this is ``"local-search"`` where the
-        search reached few vertices, or came to few at a time.
+        search of a graph that is not small reached few vertices, or came to few at a time.
 
     Raises
     ------
@@ -197,6 +205,8 @@ def _run(graph, rows, method, search):
     """Search with a method, or the best one; return its name, its seconds, its rows and the distances."""
     if method == "auto" and rows.spread.least < 0:
         method = "bellman-ford"
+    elif method == "auto" and search.device == "cpu" and rows.is_small:
+        method = "near-far-sequential"
     elif method == "auto" and search.device == "cpu":
         start = perf_counter()
         distances, known = _search_locally(rows, search)

@@ -4,8 +4,7 @@ The vertices whose distances were lowered wait in a queue, and their edges are r
 Without any order by distance some vertices wait more than once, but every step is the same few instructions,
 whose branches the processor predicts: on a path they take half the time of a heap or of bins.  Where many
 vertices wait, order matters and there is work for all cores, so the search ends and leaves the distances that
-it has found, and the vertices that wait, to :mod:`~edgewise.paths.sssp.delta_stepping`.  In a graph of a few
-thousand vertices and entries any number may wait: a search to the end takes less time than to begin another.
+it has found, and the vertices that wait, to :mod:`~edgewise.paths.sssp.delta_stepping`.
 
 Moore, "The shortest path through a maze" (1959).
 """
@@ -21,8 +20,6 @@ from edgewise.primitives import filled
 
 #: Room of the queue (a power of two), and vertices that leave it at most, before the search ends.
 ROOM, MAX_STEPS = 128, 1 << 15
-#: Vertices, and vertices and entries, up to which a graph is small, and the room of the queue then.
-SMALL_VERTICES, SMALL_ITEMS, LARGE_ROOM = 1 << 11, 3 << 13, 1 << 12
 
 
 class Known(NamedTuple):
@@ -46,7 +43,7 @@ def relax_in_turn(offsets, neighbours, weights, distances, met, values, reached,
     Returns which vertices are left, the items from the first number to below the second one, each in the
     queue at its last bits; and the largest distance that was found.
     """
-    head, tail, furthest, room = 0, 0, reached, len(queue)
+    head, tail, furthest = 0, 0, reached
     for item in range(len(met)):
         distances[met[item]] = values[item]
         furthest = max(furthest, values[item])
@@ -54,9 +51,9 @@ def relax_in_turn(offsets, neighbours, weights, distances, met, values, reached,
             queue[tail] = met[item]
             tail += 1
     while head < tail and head < MAX_STEPS:
-        vertex = queue[head & (room - 1)]
+        vertex = queue[head & (ROOM - 1)]
         first, end = np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])
-        if tail - head + np.int64(end - first) > room:
+        if tail - head + np.int64(end - first) > ROOM:
             break
         head += 1
         distance = distances[vertex]
@@ -66,7 +63,7 @@ def relax_in_turn(offsets, neighbours, weights, distances, met, values, reached,
             if longer < distances[other] and longer >= distance:
                 distances[other] = longer
                 furthest = max(furthest, longer)
-                queue[tail & (room - 1)] = other
+                queue[tail & (ROOM - 1)] = other
                 tail += 1
     return head, tail, furthest
 
@@ -74,16 +71,13 @@ def relax_in_turn(offsets, neighbours, weights, distances, met, values, reached,
 def search_narrow(rows, met, reached, none):
     """Search from vertices that have been met; at most :data:`ROOM` are not nearer than ``reached``.
 
-    More than these may wait later in a small graph.
     ``none`` is the least distance that does not count.  Returns the distances of all vertices, ``none`` where
     no path was found, and what is :class:`Known`, or ``None`` if the search is complete.
     """
-    n, m = rows.n_vertices, len(rows.weights)
-    room = LARGE_ROOM if n <= SMALL_VERTICES and n + m <= SMALL_ITEMS else ROOM
-    distances, queue = filled(n, none, rows.weights.dtype), np.empty(room, np.int64)
+    distances, queue = filled(rows.n_vertices, none, rows.weights.dtype), np.empty(ROOM, np.int64)
     head, tail, furthest = relax_in_turn(*rows.outgoing, distances, *met, reached, queue)
     if head == tail:
         return distances, None
-    left = queue[np.arange(head, tail) & (room - 1)]  # some of them twice
+    left = queue[np.arange(head, tail) & (ROOM - 1)]  # some of them twice
     met = SparseDistances(left, distances[left])
     return distances, Known(met, met.values.min(), distances, distances.dtype.type(furthest))
