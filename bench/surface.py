@@ -8,7 +8,9 @@
 A size is a binary logarithm of the number of vertices.  Ours is the whole public call, on a warm graph and on
 a new one over the same arrays, on the device of the graph; times are medians.  GAP's programs get the best
 delta of several.  The bars are evaluated at the end: on the CPU against GAP, on a GPU along the
-sizes and between the sources.  ``--limit`` ends the sweep after so many seconds, and what was done is kept.
+sizes and between the sources.  Points above a bar, and those that they are compared with, are measured
+``--again`` so many times, and the medians are those of all runs: a host that pauses makes other points slow
+each time, a cliff the same.  ``--limit`` ends the sweep after so many seconds, and what was done is kept.
 ``pictures.py`` draws the time per entry.
 """
 
@@ -57,6 +59,7 @@ class Sweep:
         caches = {name: options.cache and options.cache / name for name in states}
         self.states = {name: Served(at, options.threads, caches[name]) for name, at in states.items()}
         self.gapbs = options.device == "cpu" and peer_programs.gapbs_is_there()
+        self.times = {}
         self.end = time.perf_counter() + options.limit
         for state in self.states.values():
             state.ask(act="hold", device=options.device)
@@ -65,8 +68,8 @@ class Sweep:
         """Whether the time is up."""
         return time.perf_counter() > self.end
 
-    def point(self, point):
-        """Yield a row for every call and source of a point, until the time is up."""
+    def point(self, point, wanted=None):
+        """Yield a row for every call and source of a point, or for those wanted, until the time is up."""
         place = None
         if self.options.device == "cpu":
             name = f"{point.family}-{point.size}-{point.order}"
@@ -81,12 +84,14 @@ class Sweep:
             for source in facts[0]["sources"] if call in SEARCHES else ("",):
                 if self.is_over():
                     return
+                if wanted and (point, call, source) not in wanted:
+                    continue
                 counts = {key: facts[0][key] for key in ("vertices", "entries")}
                 yield self.row(point, call, source, place, facts[0]["sources"].get(source, 0), counts)
 
     def row(self, point, call, name, place, source, counts):
-        """Time one call on all states and GAP's program in turn."""
-        options, times, digests = self.options, {}, {}
+        """Time one call on all states and GAP's program in turn; the row has all their times so far."""
+        options, times, digests = self.options, self.times.setdefault((point, call, name), {}), {}
         file = self.gapbs and families.file_of(place, peer_programs.PROGRAMS[call][1])
         given = {"threads": options.threads, "source": source}
         delta = self.gapbs and call == "sssp" and self.best_delta(file, given)
@@ -108,6 +113,13 @@ class Sweep:
                 row[label(side, kind)] = record.spread([1e3 * one for one in spent])
         print(shown(row), flush=True)
         return row
+
+    def again(self, rows, wanted):
+        """The rows, with those that are wanted measured once more."""
+        found = {}
+        for point in dict.fromkeys(key[0] for key in wanted):
+            found |= {key_of(row): row for row in self.point(point, wanted)}
+        return [found.get(key_of(row), row) for row in rows]
 
     def best_delta(self, file, given):
         """The width of the buckets that suits GAP's search best."""
@@ -146,11 +158,7 @@ def bars_cpu(rows):
             continue
         ratios = [median(row) / median(row, "gapbs_ms") for row in found]
         mean, bar = statistics.geometric_mean(ratios), MEANS.get(call)
-        over = [
-            (ratio, row)
-            for ratio, row in zip(ratios, found)
-            if ratio > WORST and median(row) - median(row, "gapbs_ms") > BEYOND_MS
-        ]
+        over = over_cpu(rows, call)
         wanted = f", bar {bar:.2f} {'holds' if mean <= bar else 'MISSED'}" if bar else ""
         text = f"{call}: {len(found)} points, ours / gapbs geometric mean {mean:.2f}{wanted}"
         yield f"{text}; above {WORST}: {len(over)}"
@@ -160,8 +168,20 @@ def bars_cpu(rows):
         )
 
 
-def bars_gpu(rows, column="ms"):
-    """Lines about the bars along the sizes and between the sources."""
+def over_cpu(rows, call):
+    """The calls above the bar, as (ratio, row)."""
+    return [
+        (median(row) / median(row, "gapbs_ms"), row)
+        for row in rows
+        if row["call"] == call
+        and "gapbs_ms" in row
+        and median(row) > WORST * median(row, "gapbs_ms")
+        and median(row) - median(row, "gapbs_ms") > BEYOND_MS
+    ]
+
+
+def compared_gpu(rows, column):
+    """Rises along the sizes, and ratios of two sources, both as (ratio, row, other row)."""
     by_key = {
         (row["family"], row["order"], row["call"], row["source"], row["size"]): row
         for row in rows
@@ -173,20 +193,40 @@ def bars_gpu(rows, column="ms"):
         if before and median(row, column) > FLOOR_MS:
             least = by_key[(*line, max(before))]
             rise = per_entry(row, column) / per_entry(least, column)
-            rises.append((rise / RISE ** (size - max(before)) * RISE, row))
+            rises.append((rise / RISE ** (size - max(before)) * RISE, row, least))
         if line[-1] == "elsewhere":
-            pair = [
-                max(median(one, column), FLOOR_MS)
-                for one in (row, by_key.get((*line[:-1], "hub", size), row))
-            ]
-            ratios.append((max(pair) / min(pair), row))
+            other = by_key.get((*line[:-1], "hub", size), row)
+            pair = [max(median(one, column), FLOOR_MS) for one in (row, other)]
+            ratios.append((max(pair) / min(pair), row, other))
+    return rises, ratios
+
+
+def bars_gpu(rows, column="ms"):
+    """Lines about the bars along the sizes and between the sources."""
+    rises, ratios = compared_gpu(rows, column)
     for bar, found, text in (
         (RISE, rises, "rise of the time per entry, a doubling"),
         (SOURCES, ratios, "ratio of two sources"),
     ):
-        over = sorted((one for one in found if one[0] > bar), key=lambda pair: pair[0], reverse=True)
+        over = sorted((one for one in found if one[0] > bar), key=lambda one: one[0], reverse=True)
         yield f"{text}: {len(found)} points, above {bar}: {len(over)} ({column})"
-        yield from (f"    {ratio:.2f}  {name_of(row)}  {median(row, column):.3f} ms" for ratio, row in over)
+        yield from (
+            f"    {ratio:.2f}  {name_of(row)}  {median(row, column):.3f} ms" for ratio, row, _ in over
+        )
+
+
+def key_of(row):
+    """Point, call and source of a row."""
+    return Point(row["family"], row["size"], row["order"]), row["call"], row["source"]
+
+
+def above_bars(rows, kind):
+    """The keys of the rows above a bar, and of those that they are compared with."""
+    if kind == "cpu":
+        return {key_of(row) for call in CALLS for _, row in over_cpu(rows, call)}
+    rises, ratios = compared_gpu(rows, "ms")
+    over = [one for one in rises if one[0] > RISE] + [one for one in ratios if one[0] > SOURCES]
+    return {key_of(row) for _, *pair in over for row in pair}
 
 
 def per_entry(row, column):
@@ -252,6 +292,9 @@ def parsed():
     parser.add_argument("--against", type=Path, help="folder with a state before")
     parser.add_argument("--rounds", type=int, default=2, help="turns of each side")
     parser.add_argument("--runs", type=int, default=7, help="runs of a call in a turn, at most")
+    parser.add_argument(
+        "--again", type=int, default=0, help="times that points above a bar are measured again"
+    )
     parser.add_argument("--limit", type=float, default=math.inf, help="seconds after which the sweep ends")
     parser.add_argument("--folder", type=Path, help="keeps the graphs for the next sweep")
     parser.add_argument("--cache", type=Path, help="keeps the kernels of both states")
@@ -274,6 +317,8 @@ def main():
                 break
             rows += sweep.point(point)
             done += not sweep.is_over()
+        for _ in range(options.again):
+            rows = sweep.again(rows, above_bars(rows, options.device.partition(":")[0]))
         for state in sweep.states.values():
             state.close()
     kind = options.device.partition(":")[0]

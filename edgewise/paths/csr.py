@@ -15,7 +15,7 @@ SAMPLED = 1024
 #: get at most so many workers, or one for so many vertices.
 THIN, FEW_WORKERS, VERTICES_PER_WORKER = 5, 16, 2**17
 #: Vertices and entries of a graph up to which one core searches it before others have joined in.
-FEW_ITEMS = 1 << 15
+FEW_ITEMS = 1 << 16
 #: Bytes of a search's memory up to which it is kept for the next search of the same rows.
 KEPT_BYTES = 2**27
 
@@ -61,10 +61,9 @@ def spread_of(weights) -> Spread:
 
 def workers_for(rows) -> int:
     """Workers of a search by rounds on the CPU; with more of them a thin graph would take longer."""
-    n = rows.n_vertices
-    if len(rows.neighbours) > THIN * n:
+    if not rows.is_thin:
         return workers()
-    return min(workers(), max(FEW_WORKERS, n // VERTICES_PER_WORKER))
+    return min(workers(), max(FEW_WORKERS, rows.n_vertices // VERTICES_PER_WORKER))
 
 
 class Adjacency:
@@ -97,6 +96,11 @@ class Adjacency:
     def n_vertices(self) -> int:
         """Number of rows."""
         return self.outgoing.n_vertices
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether vertices have few entries, as those of road networks have."""
+        return len(self.neighbours) <= THIN * self.n_vertices
 
     @property
     def is_small(self) -> bool:

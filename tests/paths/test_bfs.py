@@ -23,6 +23,7 @@ from tests.conftest import engine
 from tests.paths.names import LARGE, method_named
 from tests.zoo import ZOO
 
+level_synchronous = import_module("edgewise.paths.bfs.level_synchronous")
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
 HERE = [name for name, method in METHODS.items() if PLACE.partition(":")[0] in method.devices]
 NAMES = ["auto", *([LARGE] if PLACE == "cpu" else []), *HERE]
@@ -270,6 +271,34 @@ def test_a_search_that_outgrows_its_table_is_handed_on_at_a_whole_level():
     assert len(found) == (answer <= level).sum()
     again, _, _ = search_by_levels(rows, np.array([0]), NONE)
     assert np.array_equal(found, again.vertices)
+
+
+def test_small_levels_get_fewer_workers():
+    """In a grid, 60 steps see four times as many vertices as 30; a random graph grows exponentially."""
+    worth = level_synchronous.workers_worth
+    rows = csr.CSR(np.empty(2**20 + 1, np.int64), np.empty(6 * 2**20, np.uint32), None)
+    steps = np.arange(61)
+    square = SparseDistances(None, np.repeat(steps, np.maximum(4 * steps, 1)))
+    random = SparseDistances(None, np.repeat(steps[:4], 16 ** steps[:4]))
+    mesh = csr.Adjacency(rows)
+    assert 8 < worth(mesh, 32, square, 60) < 16
+    assert worth(mesh, 4, square, 60) == 4
+    assert worth(mesh, 32, random, 3) == 32
+    assert worth(mesh, 32, SparseDistances(None, np.zeros(1, np.int32)), 0) == 32
+    thin = csr.Adjacency(rows._replace(neighbours=rows.neighbours[: 2**21]))
+    assert worth(thin, 16, square, 60) == 16
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_fewer_workers_use_the_memory_of_more(monkeypatch, n_workers):
+    vertices, sources, targets = LARGER["dense"]
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
+    answer = scipy_distances(graph, [0], False)
+    for worth in (None, n_workers, None):
+        with monkeypatch.context() as patch:
+            if worth:
+                patch.setattr(level_synchronous, "workers_worth", lambda *facts, worth=worth: worth)
+            assert np.array_equal(bfs(graph, 0).distances, answer)
 
 
 @pytest.mark.interpreter

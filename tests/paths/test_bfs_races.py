@@ -37,7 +37,7 @@ def distances_by(way, seed, **replaced):
     region = jitter.jittery(driver.run.body, **WAYS[way], **limits, **replaced)
     graph = ew.Graph.from_edges(SOURCES, TARGETS, n_vertices=N)
     rows = CSR(graph.offsets, graph.neighbours, np.empty(0, np.int32))
-    search = driver.new_search(rows, rows, WORKERS)
+    search = driver.new_search(rows, rows, WORKERS, driver.new_memory(rows, WORKERS))
     seen = jitter.Jittery(search.seen, scheduler)
     distances = jitter.Jittery(np.zeros(N, np.int32), scheduler)
     search = search._replace(seen=seen, distances=distances, lists=np.zeros((2, 65), np.uint32))

@@ -588,7 +588,7 @@ def test_thin_graphs_get_fewer_workers(monkeypatch):
     expected = {(1000, 4): 16, (1000, 6): 32, (csr.VERTICES_PER_WORKER * 20, 2): 20, (2**23, 2): 32}
     for (n, degree), count in expected.items():
         rows = csr.CSR(np.empty(n + 1, np.int64), np.empty(n * degree, np.uint32), None)
-        assert csr.workers_for(rows) == count
+        assert csr.workers_for(csr.Adjacency(rows)) == count
 
 
 @jit_only

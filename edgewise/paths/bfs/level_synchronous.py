@@ -12,6 +12,7 @@ reach: as many for each entry as the step before.  On a 3-D stencil 25 of 26 ent
 that are reached twice, and to push one takes a quarter of the time that it takes on a random graph.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,9 @@ QUEUED_PART, LEAST_QUEUED = 16, 4096
 FEW_ENTRIES, MANY_ENTRIES = 512, 1 << 17
 #: Vertices of such a chunk.
 QUEUE_CHUNK = 256
+#: Fewest workers of a search, if there are as many, and entries of a level that are worth one: of those of
+#: ``w`` workers, ``w * w`` times as many, since more workers have less to do and more to wait for.
+FEWEST_WORKERS, ENTRIES_WORTH = 8, 100
 #: Costs in nanoseconds, about: of an entry that is pushed, and of a vertex that it reaches; of an entry that
 #: is pushed to a bitmap, or tested by an unvisited vertex; of a vertex that is surveyed, or written from
 #: bitmaps.
@@ -82,11 +86,11 @@ class Frontier(NamedTuple):
     entries: int  # entries in the rows of all these
 
 
-def new_search(rows, incoming, n_workers, memory=None):
-    """The state of a search; ``memory``, its fields from ``seen`` on, is cleared by the workers."""
+def new_memory(rows, n_workers):
+    """The fields of a search from ``seen`` on, for so many workers or fewer, which clear them."""
     n, dtype = rows.n_vertices, rows.neighbours.dtype
     words, capacity = (n + 63) // 64, max(n // QUEUED_PART, LEAST_QUEUED) + BATCH
-    memory = memory or (
+    return (
         np.empty(8 * words, np.uint8),
         np.empty((2 + n_workers, words), np.uint64),
         np.empty((-(-n // BLOCK), 1 + BLOCK), dtype),
@@ -94,9 +98,13 @@ def new_search(rows, incoming, n_workers, memory=None):
         np.empty((n_workers, BUFFER), dtype),
         np.empty((n_workers, NUMBERS), np.uint64),
     )
+
+
+def new_search(rows, incoming, n_workers, memory):
+    """The state of a search."""
     counters = np.zeros((3, OF_WORKERS + n_workers, LINE), np.int64)
     shares = np.zeros((3, n_workers * STRIDE), np.int64)
-    return Search(rows, incoming, np.empty(n, np.int32), counters, shares, *memory)
+    return Search(rows, incoming, np.empty(rows.n_vertices, np.int32), counters, shares, *memory)
 
 
 @device
@@ -272,19 +280,37 @@ def run(worker, search, known, level, cutoff):
         turn += 1
 
 
+def workers_worth(adjacency, most, known, level):
+    """Workers of a search, ``most`` or fewer, as many as its levels are worth.
+
+    A level costs every worker a barrier and a look at the counters of all others.  The known vertices tell how
+    their number grows with the distance, and so how many levels there will be: hundreds in a mesh, where
+    levels are small, and a few in a social network.  Thin graphs have a rule of their own.
+    """
+    half = int(np.searchsorted(known.values, level // 2, side="right"))
+    if most <= FEWEST_WORKERS or level < 2 or adjacency.is_thin:
+        return most
+    dimension = max(math.log(len(known.values) / half) / math.log(level / (level // 2)), 1.0)
+    n_levels = level * (adjacency.n_vertices / len(known.values)) ** (1 / dimension)
+    worth = math.isqrt(int(len(adjacency.neighbours) / n_levels / ENTRIES_WORTH))
+    return min(most, max(FEWEST_WORKERS, worth))
+
+
 def level_synchronous(adjacency, incoming, known, level, cutoff):
     """Distances (n,) int32 of a search that knows all vertices up to ``level`` steps away.
 
-    Steps may pull unless ``incoming`` is ``None``; vertices further away than ``cutoff`` are not reached.
+    ``known`` are in ascending order of distance.  Steps may pull unless ``incoming`` is ``None``; vertices
+    further away than ``cutoff`` are not reached.
     """
-    rows, n_workers = adjacency.outgoing, workers_for(adjacency)
+    rows, most = adjacency.outgoing, workers_for(adjacency)
     if incoming is None:
         incoming = CSR(rows.offsets[:0], rows.neighbours[:0], rows.weights)
-    (memory,) = adjacency.borrow("level-synchronous", n_workers) or (None,)
+    (memory,) = adjacency.borrow("level-synchronous", most) or (new_memory(rows, most),)
+    n_workers = workers_worth(adjacency, most, known, level)
     search = new_search(rows, incoming, n_workers, memory)
     known = SparseDistances(known.vertices.astype(rows.neighbours.dtype, copy=False), known.values)
     run.with_workers(n_workers, search, known, int(level), int(cutoff))
-    adjacency.keep("level-synchronous", n_workers, search[Search._fields.index("seen") :])
+    adjacency.keep("level-synchronous", most, memory)
     return search.distances
 
 
