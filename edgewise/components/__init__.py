@@ -20,7 +20,7 @@ from edgewise.components.hang_rem import hang_rem
 from edgewise.components.hook import hook
 from edgewise.components.pairs_of_rows import ecl_pairs
 from edgewise.components.propagate import ROWS, propagate
-from edgewise.components.rem import hook_rem, rem, rem_sequential
+from edgewise.components.rem import hook_rem, rem, rem_rows, rem_sequential
 from edgewise.components.rem_ranges import rem_ranges
 from edgewise.components.result import Components
 from edgewise.components.sampling import afforest, hook_sample, rem_sample
@@ -104,6 +104,7 @@ METHODS = {
     "afforest": read_rows(
         afforest, "join a few neighbours, then skip the giant", "Sutton et al. 2018", options=SAMPLE
     ),
+    "rem-rows": read_rows(rem_rows, "Rem on one core, over rows", "Hellås 2018, Alg. 1"),
     "rem-sample": read_rows(
         rem_sample, "Rem by plain writes as the sample, then skip the giant", "after Alg. 1", options=SAMPLE
     ),

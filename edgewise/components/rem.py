@@ -208,3 +208,24 @@ def rem_sequential(vertices, sources, targets):
     label = label_dense if dense else label_all
     label.with_steps(vertices + len(sources), parent, sources, targets)
     return arrays.move(parent, device)
+
+
+@compiled
+def label_rows(parent, offsets, neighbours):
+    """The same for rows: every vertex joins its smaller neighbours."""
+    for vertex in range(np.uint64(len(parent))):
+        itself = parent.dtype.type(vertex)
+        parent[vertex] = itself
+        for entry in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + 1])):
+            if neighbours[entry] < itself:
+                splice(parent, itself, neighbours[entry])
+    point_at_roots(parent)
+
+
+def rem_rows(vertices, csr):
+    """Rem's algorithm on one core over rows, for small graphs; those of a GPU are copied."""
+    device = arrays.device_of(csr.offsets)
+    offsets, neighbours = arrays.move(csr.offsets, "cpu"), arrays.move(csr.neighbours, "cpu")
+    parent = new_parents(vertices, neighbours)
+    label_rows.with_steps(vertices + len(neighbours), parent, offsets, neighbours)
+    return arrays.move(parent, device)

@@ -35,6 +35,8 @@ def select_method(graph):
         return _select_for_edges(graph)
     entries = len(graph.neighbours) / graph.n_vertices
     if graph.device == "cpu":
+        if graph.n_vertices + len(graph.neighbours) < LITTLE:
+            return "rem-rows"
         if entries <= FEW_ENTRIES and "edges" not in graph.made_of:
             return "ecl-pairs"
         dense = entries >= DENSE_ON_CPU or "edges" not in graph.made_of

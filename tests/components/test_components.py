@@ -164,6 +164,8 @@ def test_cpu_lists_and_rows_get_the_method_for_their_order_and_density(monkeypat
     monkeypatch.setattr(selection, "LITTLE", 1000)
     monkeypatch.setattr(selection, "LITTLE_FOR_FEW", 1000)
     assert selected(ew.Graph.from_csr(ring.offsets, ring.neighbours)) == "ecl-pairs"
+    few = ew.generate.paths(300, seed=1)
+    assert selected(ew.Graph.from_csr(few.offsets, few.neighbours)) == "rem-rows"
     assert selected(dense.with_both_forms()) == "rem-sample"
     alone = ("rem-sequential",) * 4
     many, few = ("rem", "rem-edge-sample", "rem-ranges", "rem"), (*alone[:2], "rem-ranges", "rem")
