@@ -283,8 +283,8 @@ def run(worker, search, known, level, cutoff):
 def workers_worth(adjacency, most, known, level):
     """Workers of a search, ``most`` or fewer, as many as its levels are worth.
 
-    A level costs every worker a barrier and a look at the counters of all others.  The known vertices tell how
-    their number grows with the distance, and so how many levels there will be: hundreds in a mesh, where
+    A level costs every worker a barrier and a look at the counters of all others.  The known vertices tell
+    how their number grows with the distance, and so how many levels there will be: hundreds in a mesh, where
     levels are small, and a few in a social network.  Thin graphs have a rule of their own.
     """
     half = int(np.searchsorted(known.values, level // 2, side="right"))
