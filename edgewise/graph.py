@@ -736,7 +736,11 @@ class Graph:
         vertices = np.asarray(arrays.move(vertices, "cpu") if hasattr(vertices, "dtype") else vertices)
         if self.ids is None:
             return vertices.astype(np.int64)
-        return self.ids[vertices] if isinstance(self.ids, np.ndarray) else self.ids.take(vertices)
+        if isinstance(self.ids, np.ndarray):
+            return self.ids[vertices]
+        from edgewise.ingest.arrow import arrow_array
+
+        return self.ids.take(arrow_array(vertices))
 
     def vertices_of(self, ids: Any) -> np.ndarray:
         """Vertex numbers of external ids: (k,) int64 array on the host.

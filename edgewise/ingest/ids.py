@@ -10,7 +10,15 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.index_type import index_type
-from edgewise.ingest.arrow import BATCH_ROWS, ColumnNumbers, is_text, is_utf8, value_type, with_plain_nulls
+from edgewise.ingest.arrow import (
+    BATCH_ROWS,
+    ColumnNumbers,
+    is_text,
+    is_utf8,
+    numpy_array,
+    value_type,
+    with_plain_nulls,
+)
 from edgewise.ingest.columns import as_column, check_no_nulls, is_arrow, kinds_of, unmasked
 from edgewise.primitives import unique
 from edgewise.timer import timer
@@ -256,7 +264,7 @@ def _of_strings(graph, wanted):
 
     known = graph.ids
     try:
-        column = pa.array(wanted, known.type)
+        column = _strings_of(wanted, known.type)
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
         wrong = next((one for one in wanted if not isinstance(one, str)), wanted[0])
         raise GraphError(f"vertex {wrong!r} is not in the graph: its ids are strings") from None
@@ -264,4 +272,17 @@ def _of_strings(graph, wanted):
     if vertices.null_count:
         wrong = column[pc.is_null(vertices).to_pylist().index(True)]
         raise GraphError(f"vertex {wrong.as_py()!r} is not in the graph")
-    return vertices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return numpy_array(vertices).astype(np.int64)
+
+
+def _strings_of(wanted, kind):
+    """A column as an Arrow array; a list of strings by its bytes, since ``pyarrow.array`` imports pandas."""
+    import pyarrow as pa
+
+    widths = {pa.string(): np.int32, pa.large_string(): np.int64}
+    if not isinstance(wanted, list) or kind not in widths or not all(type(one) is str for one in wanted):
+        return pa.array(wanted, kind)
+    texts = [one.encode() for one in wanted]
+    offsets = np.cumsum([0, *map(len, texts)], dtype=widths[kind])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(texts))]
+    return pa.Array.from_buffers(kind, len(texts), buffers)

@@ -12,23 +12,25 @@ CODE = "import sys; from edgewise.command import run; run(sys.argv[1:]); print(*
 HEAVY = {"cupy", "llvmlite", "numba", "pandas", "pydantic", "rich", "scipy"}
 #: Pages that kernels for a GPU are launched from.
 PAGES = "components", "cycles", "generators", "paths.apsp", "paths.bfs", "paths.measures", "paths.sssp"
+COMPILER = {"numba", "llvmlite", "scipy"}
 COMMANDS = {
-    "components -o c.csv": {"numba", "llvmlite", "scipy", "pydantic"},
-    "components --method rem-sequential --min-size 2 --top 3": {"numba", "llvmlite", "scipy", "pydantic"},
-    "paths --bfs --source 1 -o d.csv": {"pydantic"},
-    "paths --bfs --source 1 --parents -o d.csv": {"pydantic"},
-    "cycles --length 3 -o c.csv": {"pydantic"},
-    "convert pairs.graph": {"numba", "llvmlite", "scipy", "pydantic"},
-    "convert pairs.parquet": {"pydantic"},
+    "components pairs.csv -o c.csv": {*COMPILER, "pydantic"},
+    "components pairs.csv --method rem-sequential --min-size 2 --top 3": {*COMPILER, "pydantic"},
+    "paths pairs.csv --bfs --source 1 -o d.csv": {*COMPILER, "pydantic"},
+    "paths names.csv --source a --weight km -o d.csv": {*COMPILER, "pydantic"},
+    "paths pairs.csv --bfs --source 1 --parents -o d.csv": {"pydantic"},
+    "cycles pairs.csv --length 3 -o c.csv": {"pydantic"},
+    "convert pairs.csv pairs.graph": {*COMPILER, "pydantic"},
+    "convert pairs.csv pairs.parquet": {"pydantic"},
 }
 
 
 def imported_by(words, folder):
     """Heavy modules that a command imports, whose input is a file of three pairs."""
     (folder / "pairs.csv").write_text("a,b\n1,2\n2,3\n3,1\n")
-    name, *options = words.split()
+    (folder / "names.csv").write_text("from,to,km\na,b,1\nb,c,2\nc,a,4\n")
     done = subprocess.run(
-        [sys.executable, "-c", CODE, name, "pairs.csv", *options],
+        [sys.executable, "-c", CODE, *words.split()],
         cwd=folder,
         capture_output=True,
         text=True,

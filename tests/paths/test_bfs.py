@@ -212,6 +212,7 @@ def test_a_small_search_leaves_the_rest_alone():
 
 
 @pytest.mark.interpreter
+@pytest.mark.usefixtures("no_graph_is_small")
 def test_a_search_enters_few_pages():
     vertices, sources, targets = LARGER["star"]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices)
@@ -250,6 +251,7 @@ def test_the_result_is_a_table_a_file_and_a_picture(tmp_path):
 
 
 @pytest.mark.interpreter
+@pytest.mark.usefixtures("no_graph_is_small")
 def test_the_choice_does_not_depend_on_what_is_cached():
     vertices, sources, targets = LARGER["sparse"]
     graph = ew.Graph.from_edges(sources, targets, n_vertices=vertices, directed=True)

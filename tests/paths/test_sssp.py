@@ -536,6 +536,7 @@ def test_what_is_handed_over_is_final_or_searched_again(dtype):
 def test_a_path_that_leads_to_a_wide_part(monkeypatch, delta):
     """The search along the path ends in the wide part, where vertices in no bin may be lowered again."""
     monkeypatch.setattr(delta_stepping, "width_for", lambda rows, n_workers: delta or 30)
+    monkeypatch.setattr(csr, "FEW_ITEMS", -1)
     draw = np.random.default_rng(3)
     n, path = 3000, np.arange(1000)
     ends = draw.integers(1000, n, (2, 5 * n))
@@ -592,7 +593,8 @@ def test_thin_graphs_get_fewer_workers(monkeypatch):
 
 
 @jit_only
-def test_searches_use_the_memory_of_the_last_one():
+def test_searches_use_the_memory_of_the_last_one(monkeypatch):
+    monkeypatch.setattr(csr, "FEW_ITEMS", -1)
     graph = large()
     rows, expected = rows_in(graph), solve(graph, 0, method="dijkstra")
     for _ in range(2):

@@ -41,5 +41,6 @@ def top_down_sequential(rows, sources, cutoff):
     none = unreached(np.int32)
     distances = filled(rows.n_vertices, none, np.int32)
     queue = np.empty(rows.n_vertices + 1, rows.neighbours.dtype)
-    search(rows.offsets, rows.neighbours, distances, none, cutoff, queue, sources)
+    n_steps = rows.n_vertices + len(rows.neighbours)
+    search.with_steps(n_steps, rows.offsets, rows.neighbours, distances, none, cutoff, queue, sources)
     return distances

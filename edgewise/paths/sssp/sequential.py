@@ -120,7 +120,7 @@ def near_far_sequential(rows, sources, cutoff):
     n, dtype, none = rows.n_vertices, rows.weights.dtype, just_beyond(cutoff)
     (pending,) = rows.borrow("sequential", 1) or (_memory(n, rows.neighbours.dtype),)
     distances = filled(n, none, dtype)
-    search(rows.outgoing, distances, pending, sources)
+    search.with_steps(n + len(rows.weights), rows.outgoing, distances, pending, sources)
     rows.keep("sequential", 1, pending)
     overflowed = past_the_end(rows, distances, cutoff)
     if none != unreached(dtype):
