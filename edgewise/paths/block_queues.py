@@ -6,14 +6,9 @@ two local queues that alternate, one read and one written in each step, and behi
 turn: this step's is written, the last one's read, the next one's cleared.  (Three would do, but
 remainders by three took a twenty-fifth of a search on a road network.)
 
-Where a block has no more vertices than a warp takes at once, its first warp goes on alone, step after step,
-as along a path: the other warps would only wait, at a barrier in every step.
-
 An atomic addition of 64 bits in shared memory is a loop of compare-and-swap, in which the threads of a block
 wait for each other.  Therefore a warp adds once.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -33,27 +28,17 @@ APART = 16
 #: Entries of a row that one warp takes at a time, and length from which a warp does not share out a row among
 #: its lanes: rows that follow each other may all be long.
 PIECE, LONG_ROW = 512, 128
-#: Vertices in a local queue; where the counters, a sum and the number of a step are, and the words of shared
-#: memory for all.
+#: Vertices in a local queue; where the counters and a sum are, and the words of shared memory for all.
 LOCAL = 1024
 COUNTERS, IN_TURN = 2 * LOCAL, 4
 SUM = COUNTERS + IN_TURN
-STEP = SUM + 1
-WORDS = STEP + 1
+WORDS = SUM + 1
 #: Where the rows of queued vertices are, for those that keep them, and the words of shared memory then.
 SPANS = WORDS
 WORDS_WITH_SPANS = SPANS + 2 * LOCAL
 #: Bits of a row's length beside its first entry; longer rows are read from the offsets again.
 LENGTH_BITS = 20
 LONGEST = (1 << LENGTH_BITS) - 1
-
-
-class Step(NamedTuple):
-    """A step of a block: its number, and how many vertices; of step 0, where they begin in the queue."""
-
-    number: int
-    begin: int
-    count: int
 
 
 @device
@@ -144,13 +129,6 @@ def clear_next_local(shared, thread, step):
 def local_size(shared, step):
     """Number of vertices in the local queue of this step, after a block barrier."""
     return min(shared[local_counter(step)], LOCAL)
-
-
-@device
-def hand_over_step(shared, thread, step):
-    """Tell all threads of the block, before a block barrier, at which step its first warp has stopped."""
-    if thread == 0:
-        shared[STEP] = step
 
 
 @device

@@ -40,15 +40,12 @@ from edgewise.device.warps import (
     find_segment,
     inclusive_scan,
     shuffle,
-    warp_barrier,
     warp_size,
 )
 from edgewise.paths.block_queues import (
     APART,
     PIECE,
-    STEP,
     WORDS_WITH_SPANS,
-    Step,
     add_block_sum,
     append,
     append_local_row,
@@ -56,7 +53,6 @@ from edgewise.paths.block_queues import (
     append_pieces,
     clear_local,
     clear_next_local,
-    hand_over_step,
     local_at,
     local_row_at,
     local_size,
@@ -163,66 +159,39 @@ def pass_on(shared, step, vertex, distance, search, window):
 
 
 @device
-def take_step(shared, group, search, window, step, thread, size):
-    """Expand the vertices of a step by ``size`` threads, of which this is one."""
-    offsets, capacity, width = search.rows.offsets, len(search.queue) // QUEUES, min(group, size)
-    item = thread // width
-    while item < step.count:
-        if step.number == 0:
-            vertex = np.int64(search.queue[window.near * capacity + step.begin + item])
-            entry, row_end = offsets[vertex], offsets[vertex + 1]
-        else:
-            vertex = local_at(shared, step.number, item)
-            entry, row_end = local_row_at(shared, step.number, item)
-        distance = np.int64(load(search.distances, vertex))
-        if row_end - entry > LONG * group:
-            if thread % width == 0:
-                list_pieces(search, window, vertex)
-            entry = row_end
-        entry += thread % width
-        while entry < row_end:
-            other = np.int64(search.rows.neighbours[entry])
-            pass_on(shared, step.number, other, distance + 1, search, window)
-            entry += width
-        item += size // width
-
-
-@device
-def take_steps_alone(shared, group, search, window, step, lane):
-    """Go on with the first warp while it has lanes for all rows; return the step that comes then."""
-    lanes, number, begin, count = warp_size(), step.number, step.begin, step.count
-    while 0 < count * min(group, lanes) <= lanes:
-        clear_next_local(shared, lane, number)
-        take_step(shared, group, search, window, Step(number, begin, count), lane, lanes)
-        warp_barrier()
-        count = local_size(shared, number)
-        number += 1
-    return number
-
-
-@device
 def sparse_round(worker, group, search, window):
     """Follow the block's part of the queue through the levels up to the window's last."""
+    offsets, capacity = search.rows.offsets, len(search.queue) // QUEUES
     size, block, blocks = block_size(), worker.id // block_size(), worker.count // block_size()
-    shared, thread, lanes = worker.shared, worker.id % size, warp_size()
-    begin, end = block * window.size // blocks, (block + 1) * window.size // blocks
-    clear_local(shared, thread)
+    thread, width = worker.id % size, min(group, size)
+    first, end = block * window.size // blocks, (block + 1) * window.size // blocks
+    clear_local(worker.shared, thread)
     block_barrier()
-    number, count = 0, end - begin
+    step, count = 0, end - first
     while count > 0:
-        step = Step(number, begin, count)
-        if number == 0 or count * min(group, lanes) > lanes:
-            clear_next_local(shared, thread, number)
-            take_step(shared, group, search, window, step, thread, size)
-            number += 1
-            block_barrier()
-        else:
-            block_barrier()  # all threads have read the count, which a later step clears
-            if thread < lanes:
-                hand_over_step(shared, thread, take_steps_alone(shared, group, search, window, step, thread))
-            block_barrier()
-            number = shared[STEP]
-        count = local_size(shared, number - 1)
+        clear_next_local(worker.shared, thread, step)
+        item = thread // width
+        while item < count:
+            if step == 0:
+                vertex = np.int64(search.queue[window.near * capacity + first + item])
+                entry, row_end = offsets[vertex], offsets[vertex + 1]
+            else:
+                vertex = local_at(worker.shared, step, item)
+                entry, row_end = local_row_at(worker.shared, step, item)
+            distance = np.int64(load(search.distances, vertex))
+            if row_end - entry > LONG * group:
+                if thread % width == 0:
+                    list_pieces(search, window, vertex)
+                entry = row_end
+            entry += thread % width
+            while entry < row_end:
+                other = np.int64(search.rows.neighbours[entry])
+                pass_on(worker.shared, step, other, distance + 1, search, window)
+                entry += width
+            item += size // width
+        block_barrier()
+        count = local_size(worker.shared, step)
+        step += 1
 
 
 @device

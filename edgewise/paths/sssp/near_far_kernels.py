@@ -5,26 +5,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import device, fetch_min, load
-from edgewise.device.warps import (
-    block_barrier,
-    block_size,
-    find_segment,
-    inclusive_scan,
-    shuffle,
-    warp_barrier,
-    warp_size,
-)
+from edgewise.device.warps import block_barrier, block_size, find_segment, inclusive_scan, shuffle, warp_size
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.block_queues import (
     APART,
-    STEP,
-    Step,
     append,
     append_local,
     append_long_rows,
     clear_local,
     clear_next_local,
-    hand_over_step,
     local_at,
     local_size,
     piece_at,
@@ -33,8 +22,6 @@ from edgewise.paths.csr import CSR
 
 #: Turns that a block makes by itself, and the number of vertices above which it stops doing so.
 TURNS, MAX_LOCAL = 32, 512
-#: Vertices up to which the first warp of a block goes on alone.
-ALONE = 4
 #: Rows longer than this are left to the dense phase.
 LONG = 2048
 #: Queues in one array, each with a counter.  Then follow three sets of counters, used in turn: near and far
@@ -235,68 +222,41 @@ def take_queued(search, turn, vertex):
 
 
 @device
-def expand_step(worker, search, turn, step, thread, size):
-    """Expand the vertices of a step by ``size`` threads, of which this is one; its warps share out rows."""
-    neighbours, weights = search.graph.neighbours, search.graph.weights
-    capacity, lanes = len(search.queue) // QUEUES, warp_size()
-    lane, warp, warps, base = thread % lanes, thread // lanes, size // lanes, 0
-    while base < step.count:
-        item, first, degree = base + warp + warps * lane, np.int64(0), np.int64(0)
-        distance = search.distances[0]
-        if item < step.count:
-            if step.number == 0:
-                vertex = np.int64(search.queue[turn.near * capacity + step.begin + item])
-            else:
-                vertex = local_at(worker.shared, step.number, item)
-            first, degree, distance = take_queued(search, turn, vertex)
-        prefix = inclusive_scan(degree, lane)
-        total, start = shuffle(prefix, lanes - 1), first - prefix + degree
-        item = lane
-        while item - lane < total:
-            owner = find_segment(item, prefix, lanes)
-            entry, from_owner = item + shuffle(start, owner), shuffle(distance, owner)
-            if item < total:
-                other = np.int64(neighbours[entry])
-                relax_to_queue(worker, search, turn, step.number, other, from_owner, weights[entry])
-            item += lanes
-        base += size
-
-
-@device
-def expand_alone(worker, search, turn, step, lane):
-    """Go on with the first warp while there are few vertices; return the step that comes then."""
-    lanes, number, begin, count = warp_size(), step.number, step.begin, step.count
-    while 0 < count <= ALONE and number < TURNS:
-        clear_next_local(worker.shared, lane, number)
-        expand_step(worker, search, turn, Step(number, begin, count), lane, lanes)
-        warp_barrier()
-        count = local_size(worker.shared, number)
-        number += 1
-    return number
-
-
-@device
 def expand_sparse(worker, search, turn, size):
     """Expand a part of the queue, and for some steps what this makes near, within each block."""
-    threads, lanes, shared = block_size(), warp_size(), worker.shared
+    neighbours, weights = search.graph.neighbours, search.graph.weights
+    capacity, lanes, threads = len(search.queue) // QUEUES, warp_size(), block_size()
     thread, block, blocks = worker.id % threads, worker.id // threads, worker.count // threads
-    begin, end = block * size // blocks, (block + 1) * size // blocks
-    clear_local(shared, thread)
+    lane, warp, warps = thread % lanes, thread // lanes, threads // lanes
+    first_item, last_item = block * size // blocks, (block + 1) * size // blocks
+    clear_local(worker.shared, thread)
     block_barrier()
-    number, count = 0, end - begin
-    while count > 0 and (number == 0 or (count <= MAX_LOCAL and number < TURNS)):
-        step = Step(number, begin, count)
-        if number == 0 or count > ALONE:
-            clear_next_local(shared, thread, number)
-            expand_step(worker, search, turn, step, thread, threads)
-            number += 1
-            block_barrier()
-        else:
-            block_barrier()  # all threads have read the count, which a later step clears
-            if thread < lanes:
-                hand_over_step(shared, thread, expand_alone(worker, search, turn, step, thread))
-            block_barrier()
-            number = shared[STEP]
-        count = local_size(shared, number - 1)
+    step, count = 0, last_item - first_item
+    while count > 0 and (step == 0 or (count <= MAX_LOCAL and step < TURNS)):
+        clear_next_local(worker.shared, thread, step)
+        base = 0
+        while base < count:
+            item, first, degree = base + warp + warps * lane, np.int64(0), np.int64(0)
+            distance = search.distances[0]
+            if item < count:
+                if step == 0:
+                    vertex = np.int64(search.queue[turn.near * capacity + first_item + item])
+                else:
+                    vertex = local_at(worker.shared, step, item)
+                first, degree, distance = take_queued(search, turn, vertex)
+            prefix = inclusive_scan(degree, lane)
+            total, start = shuffle(prefix, lanes - 1), first - prefix + degree
+            item = lane
+            while item - lane < total:
+                owner = find_segment(item, prefix, lanes)
+                entry, from_owner = item + shuffle(start, owner), shuffle(distance, owner)
+                if item < total:
+                    other = np.int64(neighbours[entry])
+                    relax_to_queue(worker, search, turn, step, other, from_owner, weights[entry])
+                item += lanes
+            base += threads
+        block_barrier()
+        count = local_size(worker.shared, step)
+        step += 1
     for item in range(thread, count, threads):
-        queue_for_next_round(search, turn, local_at(shared, number, item))
+        queue_for_next_round(search, turn, local_at(worker.shared, step, item))
