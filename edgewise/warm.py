@@ -68,6 +68,8 @@ def warmup(
     with tempfile.TemporaryDirectory(prefix="edgewise-") as folder:
         for graph in _tiny_graphs(Path(folder)):
             _run_all_methods(graph.to(where))
+        if where == "cpu":
+            _join_scattered()
         _number_strings()
         _name_clusters()
         _stream_all_kinds(Path(folder), where)
@@ -112,6 +114,21 @@ def _run_all_methods(graph):
     if graph.device == "cpu":
         component_sizes_on_host(result.labels)  # which small results do without
         assert len(ComponentSizes(result.labels).members)
+
+
+def _join_scattered():
+    """Join a sparse list, a dense one and rows whose ids are scattered over more than the second cache."""
+    import numpy as np
+
+    from edgewise.components import connected_components
+    from edgewise.components.edge_order import MANY
+    from edgewise.graph import Graph
+
+    ends = np.random.default_rng(1).integers(0, MANY, (2, 3 * MANY)).astype(np.uint32)
+    sparse, dense = (Graph(MANY, edges=(*ends[:, :count], None)) for count in (MANY, 3 * MANY))
+    for graph in (sparse, dense):
+        connected_components(graph, method="rem")
+    connected_components(Graph.from_csr(dense.offsets, dense.neighbours), method="rem-sample")
 
 
 def _number_strings():
@@ -184,10 +201,31 @@ def _search_all_kinds(device):
         search, table = (bfs, OF_EDGES) if kind is None else (shortest_paths, OF_WEIGHTS)
         for method in ("auto", *(name for name in taken if name in table)):
             search(graph, 0, method=method).path_to(2)
+        if device == "cpu":
+            _search_larger(search, kind)
         for method in taken:
             if method in OF_ALL_PAIRS and (kind is None or OF_ALL_PAIRS[method].weights != "none"):
                 all_pairs_shortest_paths(graph, method=method)
         distance_measures(graph)
+
+
+def _search_larger(search, kind):
+    """Search a graph that is not small, where ``auto`` begins in another way, and towards a target."""
+    import numpy as np
+
+    from edgewise.graph import Graph
+    from edgewise.paths.csr import FEW_ITEMS
+    from edgewise.primitives import filled
+    from edgewise.primitives.array_operations import COMPILED_BYTES, SHARED_BYTES
+
+    path = np.arange(FEW_ITEMS)
+    weights = None if kind is None else np.ones(len(path), kind)
+    graph = Graph.from_edges(path, path + 1, weights=weights)
+    distances = search(graph, 0).distances
+    for n_bytes in (COMPILED_BYTES, SHARED_BYTES):
+        filled(n_bytes // distances.itemsize, 0, distances.dtype)
+    if kind is not None:
+        search(graph, 0, targets=[1])
 
 
 def _count_cycles(device):

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
@@ -180,4 +182,12 @@ def test_warmup_leaves_nothing_to_compile(tmp_path):
         table = str(tmp_path / "table.parquet")
         facts, notice = edgewise("components", str(pairs), *words, "-o", table)
         assert facts["components"] == 1
+        assert notice == ""
+    ids = np.random.default_rng(1).integers(0, 2**40, (2, 2**18))  # no parents of neighbours are close
+    names = np.char.add("x", ids.astype(str))
+    for number, column in enumerate((ids, names)):
+        file = tmp_path / f"{number}.parquet"
+        pa.parquet.write_table(pa.table({"a": column[0], "b": column[1]}), file)
+        facts, notice = edgewise("components", str(file), "-o", table)
+        assert facts["components"] == 2**18
         assert notice == ""
