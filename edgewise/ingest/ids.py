@@ -279,10 +279,12 @@ def _strings_of(wanted, kind):
     """A column as an Arrow array; a list of strings by its bytes, since ``pyarrow.array`` imports pandas."""
     import pyarrow as pa
 
-    widths = {pa.string(): np.int32, pa.large_string(): np.int64}
-    if not isinstance(wanted, list) or kind not in widths or not all(type(one) is str for one in wanted):
+    width = {pa.string(): np.int32, pa.large_string(): np.int64}.get(kind)
+    if width is None or not isinstance(wanted, list) or not all(type(one) is str for one in wanted):
         return pa.array(wanted, kind)
     texts = [one.encode() for one in wanted]
-    offsets = np.cumsum([0, *map(len, texts)], dtype=widths[kind])
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(texts))]
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    if offsets[-1] > np.iinfo(width).max:
+        return pa.array(wanted, kind)
+    buffers = [None, pa.py_buffer(offsets.astype(width)), pa.py_buffer(b"".join(texts))]
     return pa.Array.from_buffers(kind, len(texts), buffers)

@@ -63,6 +63,8 @@ from edgewise.paths.sssp.weights import just_beyond, past_the_end
 HUB_WIDTH, HUB_SKEW, WIDTH, THIN_WIDTH, THIN_DEGREE = 1.5, 4, 3, 4, 5
 #: The same in a graph without hubs that has fewer vertices and entries for each of so many workers or more.
 SMALL_WIDTH, SMALL_SHARE, MANY_WORKERS = 8, 1 << 15, 8
+#: Vertices and entries of a graph that one worker searches alone.
+LITTLE = 1 << 15
 #: Chunks of the current bin that a worker processes without offering them.
 OWN_CHUNKS = 16
 #: Words of the status: the last bin, and whether there were too few chunks.
@@ -405,7 +407,7 @@ def delta_stepping(rows, sources, cutoff, targets=None, delta=None, known=None):
     ``known`` is what a local search has found.
     """
     dtype, n = rows.weights.dtype, rows.n_vertices
-    n_workers = 1 if rows.is_small else workers_for(rows)
+    n_workers = 1 if n + len(rows.weights) < LITTLE else workers_for(rows)
     scale = 1 / (width_for(rows, n_workers) if delta is None else min(max(float(delta), 1e-300), 1e300))
     none, status = just_beyond(cutoff), np.zeros(2, np.int64)
     targets = np.empty(0, np.int64) if targets is None else targets
