@@ -6,6 +6,7 @@ import shutil
 import signal
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -189,13 +190,14 @@ def test_tasks_for_gpus_run_where_the_resource_is(kind, dask_with_gpu, tmp_path,
 def test_a_run_continues_where_it_stopped(kind, tmp_path, monkeypatch):
     folder, state = stored(tmp_path / "shards", kind), tmp_path / "state"
     expected = ew.stream_components(folder)
-    done, run, room = [], tasks.TaskFolder.keep, [0]
+    done, run, room, lock = [], tasks.TaskFolder.keep, [0], Lock()
 
     def keep(self, name, facts):
-        if len(done) >= room[0]:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        with lock:  # two tasks must not take the last room
+            if len(done) >= room[0]:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            done.append(name)
         run(self, name, facts)
-        done.append(name)
 
     monkeypatch.setattr(tasks.TaskFolder, "keep", keep)
     full = pytest.raises((FileError, WorkerError, OSError), match=r"(?i)space|full")
