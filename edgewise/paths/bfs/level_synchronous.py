@@ -46,8 +46,8 @@ QUEUED_PART, LEAST_QUEUED = 16, 4096
 FEW_ENTRIES, MANY_ENTRIES = 512, 1 << 17
 #: Vertices of such a chunk.
 QUEUE_CHUNK = 256
-#: Fewest workers of a search, if there are as many, and entries of a level that are worth one: of those of
-#: ``w`` workers, ``w * w`` times as many, since more workers have less to do and more to wait for.
+#: Fewest workers of a search, if there are as many.  ``w`` workers are worth their barriers if a level has so
+#: many times ``w * w`` entries: with more of them each has less to do, and more others to wait for.
 FEWEST_WORKERS, ENTRIES_WORTH = 8, 100
 #: Costs in nanoseconds, about: of an entry that is pushed, and of a vertex that it reaches; of an entry that
 #: is pushed to a bitmap, or tested by an unvisited vertex; of a vertex that is surveyed, or written from
