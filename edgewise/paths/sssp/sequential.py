@@ -9,8 +9,8 @@ vertices, as on a path, moves as a whole.
 A vertex is in the queue at most once, and in the pile at most once.  One that is lowered below the threshold
 joins the queue, and its place in the pile counts no more.  Whether an edge lowers a distance is the one
 branch for every entry that a processor cannot predict; without it, by stores for all entries, a search takes
-up to 1.7 times as long.  On grids, roads and trees a vertex is expanded 1.0 to 1.1 times, as if by a heap, but
-without one; where degrees are uneven or high, up to 1.9 times.
+up to 1.7 times as long.  On grids, roads and trees a vertex is expanded 1.0 to 1.1 times, as if by a heap,
+but without one; where degrees are uneven or high, up to 1.9 times.
 
 After Davidson, Baxter, Garland and Owens, "Work-efficient parallel GPU methods for single-source shortest
 paths" (IPDPS 2014), whose threshold rises by a constant.
