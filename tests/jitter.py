@@ -112,6 +112,10 @@ def fetch_max(array, index, value):
     return _updated(array, index, lambda held: max(held, array.dtype.type(value)))
 
 
+def fetch_or(array, index, value):
+    return _updated(array, index, lambda held: held | array.dtype.type(value))
+
+
 def _updated(array, index, change):
     values = array
     if isinstance(array, Jittery):
@@ -146,7 +150,7 @@ def barrier_wait(worker):
         barrier.scheduler.step()
 
 
-ATOMICS = {f.__name__: f for f in (cas, fetch_add, fetch_min, fetch_max, load, store, barrier_wait)}
+ATOMICS = {f.__name__: f for f in (cas, fetch_add, fetch_min, fetch_max, fetch_or, load, store, barrier_wait)}
 
 
 def jittery(function, **replaced):

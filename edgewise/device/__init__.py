@@ -7,7 +7,7 @@ for each row by :class:`~edgewise.device.lanes.each_row`, and for each worker, w
 :class:`~edgewise.device.regions.parallel_region`.
 """
 
-from edgewise.device.atomics import cas, fence, fetch_add, fetch_max, fetch_min, load, store
+from edgewise.device.atomics import cas, fence, fetch_add, fetch_max, fetch_min, fetch_or, load, store
 from edgewise.device.by_class import by_class
 from edgewise.device.lanes import each_row, warp_min
 from edgewise.device.loop import each
@@ -28,6 +28,7 @@ __all__ = [
     "fetch_add",
     "fetch_max",
     "fetch_min",
+    "fetch_or",
     "load",
     "parallel_region",
     "store",

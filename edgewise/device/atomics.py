@@ -46,6 +46,14 @@ def fetch_add(array, index, value):
         return held
 
 
+def fetch_or(array, index, value):
+    """Set the bits of ``value`` in the integer ``array[index]``; return the previous value."""
+    with _lock:
+        held = array[index]
+        array[index] = held | array.dtype.type(value)
+        return held
+
+
 def load(array, index):
     """Read ``array[index]`` from memory, never from a register."""
     return array[index]
@@ -94,6 +102,11 @@ def _register_on_cuda():
     def fetch_add_on_cuda(array, index, value):
         kind = array.dtype
         return lambda array, index, value: cuda.atomic.add(array, index, kind(value))
+
+    @overload_on_cuda(fetch_or)
+    def fetch_or_on_cuda(array, index, value):
+        kind = array.dtype
+        return lambda array, index, value: cuda.atomic.or_(array, index, kind(value))
 
     @overload_on_cuda(load)
     def load_on_cuda(array, index):

@@ -4,7 +4,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from edgewise.device.atomics import cas, fence, fetch_add, fetch_max, fetch_min, load, store
+from edgewise.device.atomics import cas, fence, fetch_add, fetch_max, fetch_min, fetch_or, load, store
 from edgewise.device.numba_internals import element_pointer
 from edgewise.device.target import overload_on_cpu
 
@@ -84,4 +84,5 @@ overload_on_cpu(load)(lambda array, index: lambda array, index: _cpu_load(array,
 overload_on_cpu(fetch_min)(_with_value(_read_modify_write("min", "umin", "fmin")))
 overload_on_cpu(fetch_max)(_with_value(_read_modify_write("max", "umax", "fmax")))
 overload_on_cpu(fetch_add)(_with_value(_read_modify_write("add", "add", "fadd")))
+overload_on_cpu(fetch_or)(_with_value(_read_modify_write("or", "or", None)))
 overload_on_cpu(store)(_with_value(_cpu_store))

@@ -14,10 +14,11 @@ assert ITEMS_PER_THREAD == 4, "thread_some_indices is unrolled for four"
 
 
 def thread_an_index(body):
-    """Every thread takes the indices ``grid(1), grid(1) + gridsize(1), ...``."""
+    """Every thread takes the index that is its number; a grid has a thread for each."""
 
     def loop(count, arguments):
-        for index in range(cuda.grid(1), count, cuda.gridsize(1)):
+        index = cuda.grid(1)
+        if index < count:
             body(index, *arguments)
 
     return loop

@@ -186,7 +186,10 @@ def _register_warps():
 
     @overload_on_cuda(shuffle)
     def shuffle_on_cuda(value, lane):
-        return lambda value, lane: cuda.shfl_sync(all_lanes, value, types.int32(lane))
+        if not isinstance(value, types.Integer) or value.signed:
+            return lambda value, lane: cuda.shfl_sync(all_lanes, value, types.int32(lane))
+        kind, carried = value, types.int32 if value.bitwidth <= 32 else types.int64  # shuffles are signed
+        return lambda value, lane: kind(cuda.shfl_sync(all_lanes, carried(value), types.int32(lane)))
 
     @overload_on_cuda(ballot)
     def ballot_on_cuda(flag):

@@ -5,7 +5,18 @@ import os
 import numpy as np
 import pytest
 
-from edgewise.device import arrays, cas, each, each_row, fetch_add, fetch_max, fetch_min, load, store
+from edgewise.device import (
+    arrays,
+    cas,
+    each,
+    each_row,
+    fetch_add,
+    fetch_max,
+    fetch_min,
+    fetch_or,
+    load,
+    store,
+)
 from edgewise.device.target import SIMULATED
 from edgewise.errors import DeviceError, OptionError
 
@@ -38,6 +49,11 @@ def atomics(index, numbers, result):
     fetch_max(result, 2, numbers[index])
     cas(result, 3, -1, 7)
     store(result, 4, load(numbers, 0))
+
+
+@each
+def set_bits(index, numbers, result):
+    fetch_or(result, index % 2, 1 << numbers[index])
 
 
 @each_row
@@ -75,6 +91,13 @@ def test_unsigned_atomics(kind):
     atomics(len(numbers) if kind is np.uint64 else 1, numbers, result)
     assert back(result)[1] == 2**31
     assert back(result)[2] == 2**31 + (99 if kind is np.uint64 else 0)
+
+
+@pytest.mark.parametrize("kind", [np.uint32, np.int64])
+def test_bits_are_set_together(kind):
+    result = here([0, 1 << 20], kind)
+    set_bits(32, here(np.arange(32)), result)
+    assert back(result).tolist() == [0x55555555, 0xAAAAAAAA | 1 << 20]
 
 
 @pytest.mark.parametrize("width", ["thread", "warp", "block"])
