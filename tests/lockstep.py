@@ -14,7 +14,10 @@ from tests import jitter
 
 #: Lanes of a warp, and seconds for which a lane waits for the others.
 LANES, TIMEOUT = 4, 20
-ATOMICS = {name: getattr(atomics, name) for name in ("cas", "fetch_add", "fetch_max", "fetch_min", "store")}
+ATOMICS = {
+    name: getattr(atomics, name)
+    for name in ("cas", "fetch_add", "fetch_max", "fetch_min", "fetch_or", "store")
+}
 _mine = threading.local()
 
 
@@ -71,6 +74,12 @@ def run_rows(loop, rows, *arguments, warps=2, **replaced):
             body(row, worker.id % LANES, LANES, *arguments)
 
     _run(take_rows, warps, LANES)
+
+
+def run_indices(loop, count, *arguments, **replaced):
+    """Run the body of a loop over indices, a multiple of LANES, each of which a lane takes."""
+    body = jitter.jittery(loop.body, **{**WARPS, **ATOMICS, **replaced})
+    _run(lambda worker: body(worker.id, *arguments), count // LANES, LANES)
 
 
 def run(region, *arguments, warps=2, words=LANES, **replaced):

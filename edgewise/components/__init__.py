@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from edgewise.components.ecl_cc import ecl_cc
 from edgewise.components.edge_filter import edge_filter
 from edgewise.components.edge_lists import rem_edge_sample
+from edgewise.components.edge_reach import edge_reach
 from edgewise.components.hang_rem import hang_rem
 from edgewise.components.hook import hook
 from edgewise.components.pairs_of_rows import ecl_pairs
@@ -91,6 +92,11 @@ METHODS = {
         edge_filter,
         "join a sample of the edges, then filter those inside the giant",
         "after Sutton et al. 2018",
+    ),
+    "edge-reach": read_edges(
+        edge_reach,
+        "spread from a hub along the edges, and join the other edges by Rem's algorithm",
+        "edgewise, after Slota, Rajamanickam & Madduri 2014",
     ),
     "hook": read_edges(
         hook,

@@ -27,6 +27,8 @@ SPARSE, MIN_EDGES = 10, 1 << 22
 FEW_EDGES = 4
 #: Edges per vertex and vertices from which on a sample of an unordered edge list pays on a GPU.
 EDGES_TO_FILTER, VERTICES_TO_FILTER = 8, 1 << 21
+#: Edges per vertex and edges from which on it pays to spread from a hub of a skewed edge list on a GPU.
+EDGES_TO_SPREAD, MIN_EDGES_TO_SPREAD = 4, 1 << 23
 
 
 def select_method(graph):
@@ -76,5 +78,7 @@ def _select_for_many_edges(graph):
         ordered, local = is_ordered(graph.sources, graph.targets), has_local_ids(graph)
         if m <= SPARSE * n and local and (ordered or m < FEW_EDGES * n):
             return "hang-rem"
+        if m >= max(EDGES_TO_SPREAD * n, MIN_EDGES_TO_SPREAD) and is_skewed(graph):
+            return "edge-reach"
         dense = m >= EDGES_TO_FILTER * n and n >= VERTICES_TO_FILTER
-        return "edge-filter" if dense and not (ordered or local or is_skewed(graph)) else "rem"
+        return "edge-filter" if dense and not (ordered or local) else "rem"

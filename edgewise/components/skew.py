@@ -8,20 +8,20 @@ import numpy as np
 
 from edgewise.device import arrays, each, fetch_add
 
-#: Edges whose targets are compared with those of so many others, and how many times as frequent as by chance
-#: equal ones must be.
-SAMPLE, PAIRS, SKEWED = 4096, 64, 8
+#: Edges whose targets are compared with those of so many others, a few by each thread, and how many times as
+#: frequent as by chance equal ones must be.
+SAMPLE, OTHERS, PARTS, SKEWED = 4096, 1024, 64, 8
 #: Least number of equal pairs that are no chance.
 FEW = 4
 
 
 @each
-def count_equal(probe, targets, count):
-    """Count the edges far away that have the same target as an edge."""
+def count_equal(index, targets, count):
+    """Count which of a part of the other edges have the same target as an edge of the sample."""
     edges, equal = len(targets), 0
-    edge = probe * edges // SAMPLE
-    for other in range(1, PAIRS + 1):
-        if targets[(edge + other * edges // (PAIRS + 1)) % edges] == targets[edge]:
+    target = targets[index // PARTS * edges // SAMPLE]
+    for other in range(index % PARTS, OTHERS, PARTS):
+        if targets[(3 * other + 1) * edges // (3 * OTHERS)] == target:  # no edge of the sample
             equal += 1
     if equal > 0:
         fetch_add(count, 0, equal)
@@ -36,6 +36,6 @@ def _judge_skew(vertices, targets):
     if not len(targets):
         return False
     count = arrays.zeros(1, np.int64, arrays.device_of(targets))
-    count_equal(SAMPLE, targets, count)
+    count_equal(SAMPLE * PARTS, targets, count)
     equal = int(count[0])
-    return equal >= FEW and equal * vertices > SKEWED * SAMPLE * PAIRS
+    return equal >= FEW and equal * vertices > SKEWED * SAMPLE * OTHERS

@@ -226,12 +226,16 @@ def test_memory_that_is_fetched_ahead_changes_nothing(monkeypatch, name, scatter
         (True, False, 30, "rem"),
         (False, True, 30, "rem"),
         (False, False, 30, "edge-filter"),
-        ("skewed", False, 30, "rem"),
+        ("skewed", False, 30, "edge-reach"),
+        ("skewed", True, 30, "edge-reach"),
+        ("skewed", False, 5, "edge-reach"),
+        ("skewed", False, 3, "rem"),
     ],
 )
 def test_edge_lists_on_a_gpu_get_what_pays(monkeypatch, local, ordered, edges, expected):
     monkeypatch.setattr(selection, "MIN_EDGES", 10)
     monkeypatch.setattr(selection, "VERTICES_TO_FILTER", 10)
+    monkeypatch.setattr(selection, "MIN_EDGES_TO_SPREAD", 10)
     monkeypatch.setattr(ew.Graph, "device", "cuda:0")
     monkeypatch.setattr(arrays, "on", lambda device: nullcontext())
     n = 1000

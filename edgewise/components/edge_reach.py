@@ -1,0 +1,226 @@
+"""Skewed edge lists on a GPU: spread from a hub along the edges, and join only those that it has not reached.
+
+In a skewed graph nearly every edge has an end that is a few steps from a *hub*, a vertex of high degree.  One
+bit for each vertex tells whether it has been *reached* from there.  A single pass over the edges, in any
+order, does one of three things with an edge:
+
+* Both ends have been reached: nothing.  These are nearly all edges.
+* One end has been reached: the other one is now.  This is an atomic operation whose result nobody waits for.
+* Neither has been reached: the ends are joined by Rem's algorithm.
+
+Of every tree with a vertex that has been reached the root is marked as reached afterwards, and all these
+trees are one component: that of the hub.  (*Multistep*, by Slota, Rajamanickam & Madduri, IPDPS 2014, also
+takes the component of a hub first, by a breadth-first search, and the others by another method.)
+
+The pass does not depend on the diameter of the graph: where the bits spread slowly, more edges are joined.
+A short pass over a sample of the edges precedes it.  It only spreads the bits, so that some vertices of high
+degree have been reached when the long one begins.
+
+A bit takes a thirty-second of the memory of a label, so that about half of the bits of four million vertices
+fit into the first cache.  The edges are therefore read past it.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.components.edge_samples import BLOCK, Sample, edge_of
+from edgewise.components.rem import rem, union
+from edgewise.components.sampling import LABEL, LABEL_BITS
+from edgewise.components.trees import singletons
+from edgewise.device import arrays, device, each, fetch_add, fetch_max, fetch_or, load
+from edgewise.device.warps import ballot, shuffle, warp_barrier, warp_size
+
+#: Bits of a word (uint32), also as a power of two.
+WORD_BITS, WORD_SHIFT = 32, 5
+#: Edges that vote for the hub, and the power of two of the counters into which their targets fall.
+VOTERS, COUNTER_BITS = 1 << 13, 12
+#: An odd number, by which neighbouring vertices get distant counters (Knuth, TAOCP 6.4), and bits used.
+MULTIPLIER, HASH_BITS = 0x61C88647, 32
+#: One of so many blocks of edges is in the sample over which the bits spread first.
+EVERY = 64
+#: Edges of a warp, and of a lane.
+TILE, COLUMNS = 128, 4
+#: Items of the counters: the winner, ``n_vertices`` less the least root that has been reached, and the votes
+#: from there on.
+WINNER, LEAST, VOTES = 0, 1, 2
+#: Word of the first vertices, behind the counters.
+FIRST_WORD = 2 * (VOTES + (1 << COUNTER_BITS))
+
+
+class Reached(NamedTuple):
+    """The vertices that have been reached from a hub: two arrays over the same memory, at first zero.
+
+    From FIRST_WORD on ``words``, uint32, has a bit for each vertex.  Before that there are the ``counters``,
+    int64.  The winner is a number of votes above LABEL_BITS, and the hub below.
+    """
+
+    words: Any
+    counters: Any
+
+
+@each
+def vote_for_hub(voter, reached, targets):
+    """Count the target of one of VOTERS edges; a target with the highest count wins.
+
+    Vertices share counters, so another one than the most frequent may win; it then takes longer to reach the
+    others.
+    """
+    target = np.int64(targets[voter * len(targets) // VOTERS])
+    product = (target & (1 << HASH_BITS) - 1) * MULTIPLIER & (1 << HASH_BITS) - 1
+    votes = fetch_add(reached.counters, VOTES + (product >> HASH_BITS - COUNTER_BITS), 1) + 1
+    if votes >= reached.counters[WINNER] >> LABEL_BITS:
+        fetch_max(reached.counters, WINNER, votes << LABEL_BITS | target)
+
+
+@device
+def has_bit(vertex, words):
+    """The bit of a vertex."""
+    number = np.int64(vertex)
+    return np.int64(words[FIRST_WORD + (number >> WORD_SHIFT)]) >> (number & (WORD_BITS - 1)) & 1
+
+
+@device
+def has_bit_now(vertex, words):
+    """The bit of a vertex as the other multiprocessors see it."""
+    number = np.int64(vertex)
+    return np.int64(load(words, FIRST_WORD + (number >> WORD_SHIFT))) >> (number & (WORD_BITS - 1)) & 1
+
+
+@device
+def set_bit(vertex, words):
+    """Set the bit of a vertex."""
+    number = np.int64(vertex)
+    fetch_or(words, FIRST_WORD + (number >> WORD_SHIFT), 1 << (number & (WORD_BITS - 1)))
+
+
+@each
+def spread_in_sample(index, sample, reached, sources, targets):
+    """Reach the other end of an edge of a sample if one end has been reached; the hub has always been."""
+    hub, edge = reached.counters[WINNER] & LABEL, min(edge_of(index, sample), len(sources) - 1)
+    source, target = sources[edge], targets[edge]
+    has_source = has_bit(source, reached.words) != 0 or source == hub
+    has_target = has_bit(target, reached.words) != 0 or target == hub
+    if has_source != has_target:
+        set_bit(target if has_source else source, reached.words)
+    if index == 0:
+        set_bit(hub, reached.words)
+
+
+@device
+def ends_of(edge, sources, targets):
+    """Ends of an edge, which are read past the first cache."""
+    return load(sources, edge), load(targets, edge)
+
+
+@device
+def bits_of(ends, words):
+    """The bits of the ends of an edge."""
+    return has_bit(ends[0], words), has_bit(ends[1], words)
+
+
+@device
+def take_edge(ends, bits, lane, words, parent):
+    """Reach the other end of an edge if one end has been reached, and join them if neither has been.
+
+    Lanes with neighbouring edges of an ordered list have the same source, which the first of them marks.  The
+    bits were read earlier, so an edge without any is looked at again.  All lanes of a warp must call this.
+    """
+    source, target = ends
+    has_source, has_target = bits
+    marking = ballot(has_source != has_target)
+    if marking != 0:
+        other = target if has_source != 0 else source
+        before = shuffle(other, max(lane - 1, 0))
+        if has_source != has_target and ((marking << 1) >> lane & 1 == 0 or before != other):
+            set_bit(other, words)
+    if has_source | has_target == 0:
+        has_source, has_target = has_bit_now(source, words), has_bit_now(target, words)
+        if has_source != has_target:
+            set_bit(target if has_source != 0 else source, words)
+        elif has_source == 0:
+            union(parent, source, target)
+    warp_barrier()
+
+
+@each
+def spread_or_join(index, reached, parent, sources, targets):
+    """Spread along four edges, or join their ends.
+
+    The lanes of a warp read neighbouring edges.  All of them must call this, so the last warp has the last
+    edges of the list, some of which other warps have as well.
+    """
+    lanes, words = warp_size(), reached.words
+    lane = index % lanes
+    edge = min(index // lanes * (COLUMNS * lanes), len(sources) - COLUMNS * lanes) + lane
+    ends_0, ends_1 = ends_of(edge, sources, targets), ends_of(edge + lanes, sources, targets)
+    ends_2, ends_3 = ends_of(edge + 2 * lanes, sources, targets), ends_of(edge + 3 * lanes, sources, targets)
+    bits_0, bits_1 = bits_of(ends_0, words), bits_of(ends_1, words)
+    bits_2, bits_3 = bits_of(ends_2, words), bits_of(ends_3, words)
+    take_edge(ends_0, bits_0, lane, words, parent)
+    take_edge(ends_1, bits_1, lane, words, parent)
+    take_edge(ends_2, bits_2, lane, words, parent)
+    take_edge(ends_3, bits_3, lane, words, parent)
+
+
+@device
+def root_of(vertex, above, parent):
+    """Root of the tree of a vertex with a parent."""
+    root = np.int64(vertex)
+    while above != root:
+        root, above = np.int64(above), parent[above]
+    return root
+
+
+@device
+def see_word(vertex, reached, parent):
+    """The word of a vertex, and its parent."""
+    return np.int64(reached.words[FIRST_WORD + (vertex >> WORD_SHIFT)]), parent[vertex]
+
+
+@each.prefetch(see_word)
+def reach_root(vertex, seen, reached, parent):
+    """If a vertex has been reached, its root has been; note the least of these roots.
+
+    Few vertices compare their root with the least one: those that mark it, and the first of a word.  A least
+    root whose own bit was set earlier is the first of its word.
+    """
+    word, above = seen
+    bit = vertex & (WORD_BITS - 1)
+    if word >> bit & 1 != 0:
+        root = root_of(vertex, above, parent)
+        marks = root != vertex and has_bit(root, reached.words) == 0
+        if marks:
+            set_bit(root, reached.words)
+        if (marks or word & (1 << bit) - 1 == 0) and len(parent) - root > reached.counters[LEAST]:
+            fetch_max(reached.counters, LEAST, len(parent) - root)
+
+
+@each.prefetch(lambda vertex, reached, parent: (parent[vertex], has_bit(parent[vertex], reached.words)))
+def label(vertex, seen, reached, parent):
+    """The label of a vertex: the least of all roots that have been reached, or its own root."""
+    above, bit = seen
+    root = root_of(vertex, above, parent)
+    if root != above:
+        bit = has_bit(root, reached.words)
+    parent[vertex] = len(parent) - reached.counters[LEAST] if bit != 0 else root
+
+
+def edge_reach(vertices, sources, targets):
+    """Spread from a hub along all edges, and join the edges that have no end there yet.
+
+    The launches before the long pass are few and their memory is one array, since the GPU waits for them.
+    """
+    edges, sample = len(sources), Sample(EVERY * BLOCK, 0)
+    if edges < TILE:
+        return rem(vertices, sources, targets)
+    n_words = FIRST_WORD + vertices // WORD_BITS + 1
+    counters = arrays.zeros(n_words // 2 + 1, np.int64, arrays.device_of(sources))
+    reached = Reached(counters.view(np.uint32), counters)
+    vote_for_hub(VOTERS, reached, targets)
+    spread_in_sample(-(-edges // sample.step) * BLOCK, sample, reached, sources, targets)
+    parent = singletons(vertices, sources)
+    spread_or_join(-(-edges // TILE) * (TILE // COLUMNS), reached, parent, sources, targets)
+    reach_root(vertices, reached, parent)
+    label(vertices, reached, parent)
+    return parent
