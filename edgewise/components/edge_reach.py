@@ -13,8 +13,7 @@ trees are one component: that of the hub.  (*Multistep*, by Slota, Rajamanickam 
 takes the component of a hub first, by a breadth-first search, and the others by another method.)
 
 The pass does not depend on the diameter of the graph: where the bits spread slowly, more edges are joined.
-A short pass over a sample of the edges precedes it.  It only spreads the bits, so that some vertices of high
-degree have been reached when the long one begins.
+Vertices of high degree are reached first, so that 0.3 % of the edges of a skewed graph are joined.
 
 A bit takes a thirty-second of the memory of a label, so that about half of the bits of four million vertices
 fit into the first cache.  The edges are therefore read past it.
@@ -24,21 +23,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.components.edge_samples import BLOCK, Sample, edge_of
 from edgewise.components.rem import rem, union
 from edgewise.components.sampling import LABEL, LABEL_BITS
-from edgewise.components.trees import singletons
+from edgewise.components.trees import new_parents
 from edgewise.device import arrays, device, each, fetch_add, fetch_max, fetch_or, load
 from edgewise.device.warps import ballot, shuffle, warp_barrier, warp_size
 
 #: Bits of a word (uint32), also as a power of two.
 WORD_BITS, WORD_SHIFT = 32, 5
 #: Edges that vote for the hub, and the power of two of the counters into which their targets fall.
-VOTERS, COUNTER_BITS = 1 << 13, 12
-#: An odd number, by which neighbouring vertices get distant counters (Knuth, TAOCP 6.4), and bits used.
+VOTERS, COUNTER_BITS = 1 << 13, 15
+#: A multiplier by which neighbouring vertices get distant counters (Knuth, TAOCP 6.4), and bits of a product.
 MULTIPLIER, HASH_BITS = 0x61C88647, 32
-#: One of so many blocks of edges is in the sample over which the bits spread first.
-EVERY = 64
 #: Edges of a warp, and of a lane.
 TILE, COLUMNS = 128, 4
 #: Items of the counters: the winner, ``n_vertices`` less the least root that has been reached, and the votes
@@ -59,7 +55,7 @@ class Reached(NamedTuple):
     counters: Any
 
 
-@each
+@device
 def vote_for_hub(voter, reached, targets):
     """Count the target of one of VOTERS edges; a target with the highest count wins.
 
@@ -69,8 +65,17 @@ def vote_for_hub(voter, reached, targets):
     target = np.int64(targets[voter * len(targets) // VOTERS])
     product = (target & (1 << HASH_BITS) - 1) * MULTIPLIER & (1 << HASH_BITS) - 1
     votes = fetch_add(reached.counters, VOTES + (product >> HASH_BITS - COUNTER_BITS), 1) + 1
-    if votes >= reached.counters[WINNER] >> LABEL_BITS:
+    if votes > load(reached.counters, WINNER) >> LABEL_BITS:
         fetch_max(reached.counters, WINNER, votes << LABEL_BITS | target)
+
+
+@each.prefetch(lambda index, reached, parent, targets: index)
+def prepare(index, vertex, reached, parent, targets):
+    """Make every vertex a tree of its own, and let some edges vote for the hub."""
+    if vertex < len(parent):
+        parent[vertex] = vertex
+    if index < VOTERS:
+        vote_for_hub(index, reached, targets)
 
 
 @device
@@ -92,19 +97,6 @@ def set_bit(vertex, words):
     """Set the bit of a vertex."""
     number = np.int64(vertex)
     fetch_or(words, FIRST_WORD + (number >> WORD_SHIFT), 1 << (number & (WORD_BITS - 1)))
-
-
-@each
-def spread_in_sample(index, sample, reached, sources, targets):
-    """Reach the other end of an edge of a sample if one end has been reached; the hub has always been."""
-    hub, edge = reached.counters[WINNER] & LABEL, min(edge_of(index, sample), len(sources) - 1)
-    source, target = sources[edge], targets[edge]
-    has_source = has_bit(source, reached.words) != 0 or source == hub
-    has_target = has_bit(target, reached.words) != 0 or target == hub
-    if has_source != has_target:
-        set_bit(target if has_source else source, reached.words)
-    if index == 0:
-        set_bit(hub, reached.words)
 
 
 @device
@@ -152,6 +144,8 @@ def spread_or_join(index, reached, parent, sources, targets):
     """
     lanes, words = warp_size(), reached.words
     lane = index % lanes
+    if index == 0:
+        set_bit(reached.counters[WINNER] & LABEL, words)
     edge = min(index // lanes * (COLUMNS * lanes), len(sources) - COLUMNS * lanes) + lane
     ends_0, ends_1 = ends_of(edge, sources, targets), ends_of(edge + lanes, sources, targets)
     ends_2, ends_3 = ends_of(edge + 2 * lanes, sources, targets), ends_of(edge + 3 * lanes, sources, targets)
@@ -207,19 +201,14 @@ def label(vertex, seen, reached, parent):
 
 
 def edge_reach(vertices, sources, targets):
-    """Spread from a hub along all edges, and join the edges that have no end there yet.
-
-    The launches before the long pass are few and their memory is one array, since the GPU waits for them.
-    """
-    edges, sample = len(sources), Sample(EVERY * BLOCK, 0)
+    """Spread from a hub along all edges, and join the edges that have no end there yet."""
+    edges = len(sources)
     if edges < TILE:
         return rem(vertices, sources, targets)
     n_words = FIRST_WORD + vertices // WORD_BITS + 1
     counters = arrays.zeros(n_words // 2 + 1, np.int64, arrays.device_of(sources))
-    reached = Reached(counters.view(np.uint32), counters)
-    vote_for_hub(VOTERS, reached, targets)
-    spread_in_sample(-(-edges // sample.step) * BLOCK, sample, reached, sources, targets)
-    parent = singletons(vertices, sources)
+    reached, parent = Reached(counters.view(np.uint32), counters), new_parents(vertices, sources)
+    prepare(max(vertices, VOTERS), reached, parent, targets)
     spread_or_join(-(-edges // TILE) * (TILE // COLUMNS), reached, parent, sources, targets)
     reach_root(vertices, reached, parent)
     label(vertices, reached, parent)

@@ -88,10 +88,9 @@ def test_a_frequent_target_wins(seed):
     targets = np.random.default_rng(seed).integers(0, 4000, 30_000)
     targets[::50] = hub = 1234 + seed
     reached = nothing_reached(4000)
-    for voter in range(edge_reach.VOTERS) if engine() == "interpreter" else ():
-        edge_reach.vote_for_hub.body(voter, reached, targets)
-    if engine() != "interpreter":
-        edge_reach.vote_for_hub(edge_reach.VOTERS, reached, targets)
+    parent = np.zeros(4000, np.int64)
+    edge_reach.prepare(edge_reach.VOTERS, reached, parent, targets)
+    assert parent.tolist() == list(range(4000))
     assert reached.counters[edge_reach.WINNER] & edge_reach.LABEL == hub
     assert reached.counters[edge_reach.VOTES :][: 1 << edge_reach.COUNTER_BITS].sum() == edge_reach.VOTERS
 
@@ -155,7 +154,7 @@ def labels_by_three(seed, **replaced):
     sources = np.array([3, 1, 6, 4, 4, 5, 5, 6, 7, 2, 0, 1])
     targets = np.array([4, 2, 7, 3, 5, 6, 4, 5, 6, 1, 2, 0])
     plain = nothing_reached(n)
-    edge_reach.set_bit(4, plain.words)
+    plain.counters[edge_reach.WINNER] = 4
     words, counters = jitter.Jittery(plain.words, scheduler), jitter.Jittery(plain.counters, scheduler)
     reached, parent = edge_reach.Reached(words, counters), jitter.Jittery(np.arange(n), scheduler)
     spread, reach, see, label = (
