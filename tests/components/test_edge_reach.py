@@ -148,11 +148,13 @@ def root_of(vertex, parent):
     return vertex
 
 
-def labels_by_three(seed, **replaced):
+TWICE = np.array([3, 1, 6, 4, 4, 5, 5, 6, 7, 2, 0, 1]), np.array([4, 2, 7, 3, 5, 6, 4, 5, 6, 1, 2, 0])
+ONCE = np.full(12, 4), np.delete(np.arange(13), 4)
+
+
+def labels_by_three(seed, sources, targets, **replaced):
     """Labels after three workers have taken the edges of a list, and then its vertices, in any order."""
-    n, scheduler = 8, jitter.Scheduler(seed)
-    sources = np.array([3, 1, 6, 4, 4, 5, 5, 6, 7, 2, 0, 1])
-    targets = np.array([4, 2, 7, 3, 5, 6, 4, 5, 6, 1, 2, 0])
+    n, scheduler = 13, jitter.Scheduler(seed)
     plain = nothing_reached(n)
     plain.counters[edge_reach.WINNER] = 4
     words, counters = jitter.Jittery(plain.words, scheduler), jitter.Jittery(plain.counters, scheduler)
@@ -191,9 +193,10 @@ def careless_or(array, index, value):
 
 @pytest.mark.interpreter
 def test_no_edge_is_lost():
-    expected = [0, 0, 0, 3, 3, 3, 3, 3]
-    assert all(labels_by_three(seed) == expected for seed in SEEDS)
-    assert not all(labels_by_three(seed, fetch_or=careless_or) == expected for seed in SEEDS)
+    for ends in TWICE, ONCE:
+        expected = oracle(13, *(end.tolist() for end in ends))
+        assert all(labels_by_three(seed, *ends) == expected for seed in SEEDS)
+    assert not all(labels_by_three(seed, *ONCE, fetch_or=careless_or) == expected for seed in SEEDS)
 
 
 @pytest.mark.ptx
