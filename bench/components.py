@@ -1,6 +1,7 @@
 """Connected components against their peers.
 
     python bench/components.py gpu                      the five graphs of the GPU table
+    python bench/components.py edges                    edge lists alone on a GPU, in two orders
     GAPBS=folder python bench/components.py cpu         the six graphs of the CPU table, 1 and 2 threads
 
 Every graph is generated, every method checked against the first one's labels.  GPU times are taken with
@@ -34,6 +35,15 @@ from edgewise.ingest.csr import rows_from_edges
 FLOORS = {"rmat22": 0.15, "uniform22": 0.15, "road4096": 0.16, "road4096-shuffled": 0.16, "rgg21": 0.04}
 #: Peers on one H200: the milliseconds of each by graph.
 PEERS = {peer["name"]: peer["ms"] for peer in record.peers("gpu-components")}
+#: Edge lists alone on a GPU, each as it is made and in random order, and the methods for them.
+LISTS = {
+    **{name: partial(ew.generate.named, name) for name in ("rmat22", "uniform22", "rgg21", "road4096")},
+    "rmat20, 16 edges": partial(ew.generate.rmat, 20, edge_factor=16, simple=True),
+    "rmat20, 64 edges": partial(ew.generate.rmat, 20, edge_factor=64, simple=True),
+    "rmat24, 8 edges": partial(ew.generate.rmat, 24, edge_factor=8, simple=True),
+    "scale-free, 2^22": partial(ew.generate.scale_free, 1 << 22),
+}
+FOR_LISTS = ("rem", "hang-rem", "edge-filter", "edge-reach")
 CPU_GRAPHS = ("rmat20", "urand20", "rgg20", "delaunay20", "road1500", "comps2M")
 RUNS = 9
 #: Label propagation has a benchmark of its own, which has the time.
@@ -76,6 +86,53 @@ def gpu_graph(name, cupy):
     print(f"{name}: {graph}, COO to CSR {facts['coo_to_csr_g_per_s']:.1f} G entries/s", flush=True)
     expected = run("rem", graph)
     return [gpu_method(method, graph, expected, facts, cupy) for method in TIMED if method not in ON_CORES]
+
+
+def edge_lists(names):
+    """Kernels of the methods for edge lists, and the public call on a fresh and on a warm list."""
+    import cupy
+
+    rows = [row for name in names or LISTS for row in edge_list(name, LISTS[name](device="cuda"), cupy)]
+    if not all(row["right"] for row in rows):
+        sys.exit("some labels are WRONG")
+    record.write("components-gpu-edges", rows)
+
+
+def edge_list(name, made, cupy):
+    """A row for the list as it is made, and one in random order."""
+    ends, n = (made.sources, made.targets), made.n_vertices
+    turn = cupy.random.default_rng(1).permutation(made.n_edges)
+    return [list_in_order(name, "as made", n, ends, cupy), list_in_order(name, "random", n, ends, cupy, turn)]
+
+
+def list_in_order(name, order, n, ends, cupy, turn=slice(None)):
+    """A row for a list with its edges in an order."""
+    ends = tuple(cupy.ascontiguousarray(end[turn]) for end in ends)
+    graphs = [ew.Graph.from_edges(*ends, n_vertices=n) for _ in range(RUNS + 1)]  # the first one warms up
+    fresh, warm = (
+        [1e3 * wall(lambda graph=graph: ew.connected_components(graph).labels, cupy)[1] for graph in graphs][
+            1:
+        ]
+        for _ in range(2)
+    )
+    expected, graph = METHODS["rem"].run(n, *ends), graphs[0]
+    row = {
+        "graph": name,
+        "order": order,
+        "vertices": n,
+        "edges": graph.n_edges,
+        "method": select_method(graph),
+        "right": all(not primitives.count(run(method, graph) != expected) for method in FOR_LISTS),
+        "ms": {m: record.spread(event_times(partial(run, m, graph), cupy)) for m in FOR_LISTS},
+        "call_ms": {"fresh": record.spread(fresh), "warm": record.spread(warm)},
+    }
+    cells = (f"{what} {spread['median']:.3f}" for what, spread in (row["ms"] | row["call_ms"]).items())
+    print(f"{name}, {order}: {row['method']};", *cells, "" if row["right"] else "WRONG", flush=True)
+    return row
+
+
+def labels_of(graph):
+    return ew.connected_components(graph).labels
 
 
 def gpu_method(method, graph, expected, facts, cupy):
@@ -255,13 +312,15 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("where", choices=["cpu", "gpu"])
+    parser.add_argument("where", choices=["cpu", "gpu", "edges"])
     parser.add_argument("graphs", nargs="*")
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--peers", action="store_true", help="time Python peers too")
     options = parser.parse_args()
     if options.where == "gpu":
         gpu(options.graphs)
+    elif options.where == "edges":
+        edge_lists(options.graphs)
     else:
         cpu(options.graphs, options.threads, options.peers)
 

@@ -71,6 +71,7 @@ JOBS = (
     ),
     Job("racecheck-transactions", f"{TESTS} gpu tests/transactions", 9, under=RACECHECK),
     Job("components", "bench/components.py gpu", 2),
+    Job("components-edges", "bench/components.py edges", 2),
     Job("paths", "bench/paths_gpu.py", 4),
     Job("cycles", "bench/cycles_gpu.py", 4),
     Job("forest", "bench/forest.py gpu", 3),

@@ -44,6 +44,21 @@ def gpu_methods():
     return table(["graph", *methods, "auto / floor", "COO to CSR, G entries/s"], body)
 
 
+def gpu_edges():
+    """Milliseconds of the methods for edge lists alone, and of whole calls."""
+    rows = results("components-gpu-edges")["rows"]
+    header = ["list", "order", *components.FOR_LISTS, "call, fresh", "call, warm"]
+    body = []
+    for row in rows:
+        cells = [
+            bold(f"{row['ms'][method]['median']:.3f}", method == row["method"])
+            for method in components.FOR_LISTS
+        ]
+        calls = [f"{row['call_ms'][state]['median']:.3f}" for state in ("fresh", "warm")]
+        body.append([row["graph"], row["order"], *cells, *calls])
+    return table(header, body)
+
+
 def gpu_peers():
     """`auto` beside the peers of the GPU table."""
     rows = [row for row in results("components-gpu")["rows"] if row["auto"]]
@@ -380,6 +395,7 @@ TABLES = {
     "cluster-strings": cluster_strings,
     "faults": faults,
     "gpu-methods": gpu_methods,
+    "gpu-edges": gpu_edges,
     "gpu-peers": gpu_peers,
     "cpu": cpu,
     "pairs": pairs,

@@ -1,11 +1,13 @@
 """Bits spread from a hub along an edge list: small lists, warps in step, races, and PTX."""
 
+import os
 from importlib import import_module
 
 import numpy as np
 import pytest
 
 import edgewise as ew
+from edgewise.components import skew
 from edgewise.components.trees import singletons
 from edgewise.components.verification import oracle
 from edgewise.device import arrays, launch
@@ -13,7 +15,7 @@ from tests import jitter, lockstep
 from tests.conftest import engine
 
 edge_reach = import_module("edgewise.components.edge_reach")
-PLACE = "cuda:0" if engine() == "simulator" else "cpu"
+PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if engine() == "simulator" else "cpu")
 SEEDS = range(60)
 
 
@@ -197,6 +199,12 @@ def test_no_edge_is_lost():
         expected = oracle(13, *(end.tolist() for end in ends))
         assert all(labels_by_three(seed, *ends) == expected for seed in SEEDS)
     assert not all(labels_by_three(seed, *ONCE, fetch_or=careless_or) == expected for seed in SEEDS)
+
+
+def test_few_targets_of_most_edges_are_skew():
+    made = ew.generate.rmat(16, edge_factor=8, seed=1), ew.generate.uniform(1 << 16, 1 << 19, seed=1)
+    assert [skew.is_skewed(graph) for graph in made] == [True, False]
+    assert not skew.is_skewed(ew.Graph.from_edges([], [], n_vertices=3))
 
 
 @pytest.mark.ptx
