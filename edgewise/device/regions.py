@@ -42,6 +42,7 @@ from edgewise.device.target import (
     overload_on_cpu,
     overload_on_cuda,
 )
+from edgewise.errors import DeviceError
 
 #: Words of a barrier.  The first counts the workers that have arrived; the number of the phase, and whether a
 #: worker has failed, are in another cache line.
@@ -228,7 +229,11 @@ class parallel_region:
         device = arrays.gpu_of(arguments) or arrays.device_of(*arguments, contiguous=True)
         if device != "cpu":
             barrier = arrays.zeros(BARRIER, np.int32, device)
-            self.cuda(1, (barrier, *arguments), device)
+            try:
+                self.cuda(1, (barrier, *arguments), device)
+            except DeviceError:
+                arrays.device_of(*arguments, contiguous=True)  # numbers them without the barrier
+                raise
             return
         n_workers = n_workers()
         if self.shared_words:
