@@ -6,7 +6,7 @@ those count that the graph was made of; nothing is derived for the choice, as so
 over the edges.
 """
 
-from edgewise.components.edge_order import MANY, is_ordered, neighbours_are_close
+from edgewise.components.edge_order import MANY, is_ordered, neighbours_are_close, order_of
 from edgewise.components.rem_ranges import lie_in_ranges
 from edgewise.components.skew import is_skewed
 from edgewise.components.symmetric_csr import has_local_ids
@@ -21,12 +21,14 @@ FEW_ENTRIES, DENSE_EDGES = 2.5, 4
 #: threads, which are no faster than one where all parents are in the second cache of a core, unless ids are
 #: local.
 LITTLE, FEW_THREADS, LITTLE_FOR_FEW = 1 << 15, 2, 150_000
-#: Edges per vertex up to which plain writes before Rem pay on a GPU, and the fewest edges for which they do.
-SPARSE, MIN_EDGES = 10, 1 << 22
-#: Edges per vertex from which on they pay in ordered lists only; in fewer, endpoints are seldom shared.
-FEW_EDGES = 4
-#: Edges per vertex and vertices from which on a sample of an unordered edge list pays on a GPU.
+#: Edges of a list from which on its ids and its order are judged on a GPU.
+MIN_EDGES = 1 << 21
+#: Least and largest number of edges per vertex for which plain writes before Rem pay on a GPU.
+EDGES_TO_HANG = 1, 16
+#: Edges per vertex and vertices from which on a sample of an unordered edge list pays on a GPU; the same for
+#: local ids.
 EDGES_TO_FILTER, VERTICES_TO_FILTER = 8, 1 << 21
+LOCAL_EDGES_TO_FILTER, LOCAL_VERTICES_TO_FILTER = 3, 1 << 20
 #: Edges per vertex and edges from which on it pays to spread from a hub of a skewed edge list on a GPU.
 EDGES_TO_SPREAD, MIN_EDGES_TO_SPREAD = 4, 1 << 23
 
@@ -75,10 +77,13 @@ def _select_for_many_edges(graph):
     """The same for many edges on a GPU."""
     n, m = graph.n_vertices, graph.n_edges
     with arrays.on(graph.device):
-        ordered, local = is_ordered(graph.sources, graph.targets), has_local_ids(graph)
-        if m <= SPARSE * n and local and (ordered or m < FEW_EDGES * n):
+        order, local = order_of(n, graph.sources, graph.targets), has_local_ids(graph)
+        if local and order.in_sequence and EDGES_TO_HANG[0] * n <= m <= EDGES_TO_HANG[1] * n:
             return "hang-rem"
         if m >= max(EDGES_TO_SPREAD * n, MIN_EDGES_TO_SPREAD) and is_skewed(graph):
             return "edge-reach"
-        dense = m >= EDGES_TO_FILTER * n and n >= VERTICES_TO_FILTER
-        return "edge-filter" if dense and not (ordered or local) else "rem"
+        if local:
+            dense = m >= LOCAL_EDGES_TO_FILTER * n and n >= LOCAL_VERTICES_TO_FILTER
+        else:
+            dense = m >= EDGES_TO_FILTER * n and n >= VERTICES_TO_FILTER
+        return "edge-filter" if dense and not (order.ordered or order.in_sequence) else "rem"

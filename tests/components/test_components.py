@@ -219,11 +219,12 @@ def test_memory_that_is_fetched_ahead_changes_nothing(monkeypatch, name, scatter
 @pytest.mark.parametrize(
     ("local", "ordered", "edges", "expected"),
     [
-        (True, False, 3, "hang-rem"),
+        (True, True, 1, "hang-rem"),
         (True, True, 5, "hang-rem"),
-        (True, False, 5, "rem"),
+        (True, True, 30, "rem"),
+        (True, False, 2, "rem"),
+        (True, False, 5, "edge-filter"),
         (False, False, 5, "rem"),
-        (True, False, 30, "rem"),
         (False, True, 30, "rem"),
         (False, False, 30, "edge-filter"),
         ("skewed", False, 30, "edge-reach"),
@@ -235,6 +236,7 @@ def test_memory_that_is_fetched_ahead_changes_nothing(monkeypatch, name, scatter
 def test_edge_lists_on_a_gpu_get_what_pays(monkeypatch, local, ordered, edges, expected):
     monkeypatch.setattr(selection, "MIN_EDGES", 10)
     monkeypatch.setattr(selection, "VERTICES_TO_FILTER", 10)
+    monkeypatch.setattr(selection, "LOCAL_VERTICES_TO_FILTER", 10)
     monkeypatch.setattr(selection, "MIN_EDGES_TO_SPREAD", 10)
     monkeypatch.setattr(ew.Graph, "device", "cuda:0")
     monkeypatch.setattr(arrays, "on", lambda device: nullcontext())
