@@ -37,18 +37,18 @@ VOTERS, COUNTER_BITS = 1 << 13, 15
 MULTIPLIER, HASH_BITS = 0x61C88647, 32
 #: Edges of a warp, and of a lane.
 TILE, COLUMNS = 128, 4
-#: Items of the counters: the winner, ``n_vertices`` less the least root that has been reached, and the votes
-#: from there on.
-WINNER, LEAST, VOTES = 0, 1, 2
+#: Items of the counters: the winner, ``n_vertices`` less the least root that has been reached, and the first
+#: counter of targets.
+WINNER, LEAST, TARGETS = 0, 1, 2
 #: Word of the first vertices, behind the counters.
-FIRST_WORD = 2 * (VOTES + (1 << COUNTER_BITS))
+FIRST_WORD = 2 * (TARGETS + (1 << COUNTER_BITS))
 
 
 class Reached(NamedTuple):
     """The vertices that have been reached from a hub: two arrays over the same memory, at first zero.
 
     From FIRST_WORD on ``words``, uint32, has a bit for each vertex.  Before that there are the ``counters``,
-    int64.  The winner is a number of votes above LABEL_BITS, and the hub below.
+    int64.  The winner is the count of its target above LABEL_BITS, and the target, the hub, below.
     """
 
     words: Any
@@ -64,9 +64,9 @@ def vote_for_hub(voter, reached, targets):
     """
     target = np.int64(targets[voter * len(targets) // VOTERS])
     product = (target & (1 << HASH_BITS) - 1) * MULTIPLIER & (1 << HASH_BITS) - 1
-    votes = fetch_add(reached.counters, VOTES + (product >> HASH_BITS - COUNTER_BITS), 1) + 1
-    if votes > load(reached.counters, WINNER) >> LABEL_BITS:
-        fetch_max(reached.counters, WINNER, votes << LABEL_BITS | target)
+    count = fetch_add(reached.counters, TARGETS + (product >> HASH_BITS - COUNTER_BITS), 1) + 1
+    if count > load(reached.counters, WINNER) >> LABEL_BITS:
+        fetch_max(reached.counters, WINNER, count << LABEL_BITS | target)
 
 
 @each.prefetch(lambda index, reached, parent, targets: index)

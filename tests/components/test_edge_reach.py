@@ -94,7 +94,7 @@ def test_a_frequent_target_wins(seed):
     edge_reach.prepare(edge_reach.VOTERS, reached, parent, targets)
     assert parent.tolist() == list(range(4000))
     assert reached.counters[edge_reach.WINNER] & edge_reach.LABEL == hub
-    assert reached.counters[edge_reach.VOTES :][: 1 << edge_reach.COUNTER_BITS].sum() == edge_reach.VOTERS
+    assert reached.counters[edge_reach.TARGETS :][: 1 << edge_reach.COUNTER_BITS].sum() == edge_reach.VOTERS
 
 
 def take_all_edges(reached, parent, sources, targets, **replaced):
