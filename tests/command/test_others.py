@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 
 import edgewise as ew
 from edgewise.command import run
+from edgewise.components import edge_order
 from edgewise.paths.apsp import METHODS as APSP
 from edgewise.paths.bfs import METHODS as BFS
 from edgewise.paths.sssp import METHODS as SSSP
@@ -125,7 +127,14 @@ def test_info_about_a_file(pairs, capsys):
     assert (words["weights"], words["self-loops"], words["mean degree"]) == ("none", "0", "1.429")
 
 
+@pytest.fixture
+def few_scattered(monkeypatch):
+    """The list with scattered ids, whose edges take the interpreter a quarter of a minute, is short."""
+    monkeypatch.setattr(edge_order, "MANY", 1 << 10)
+
+
 @pytest.mark.interpreter
+@pytest.mark.usefixtures("few_scattered")
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" not in os.environ, reason="compiles for minutes")
 def test_warmup_of_searches(capsys):
     for where, names in TAKEN.items():
@@ -136,6 +145,7 @@ def test_warmup_of_searches(capsys):
 
 
 @pytest.mark.interpreter
+@pytest.mark.usefixtures("few_scattered")
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" not in os.environ, reason="compiles for minutes")
 def test_warmup_of_cycles(capsys):
     assert run(["warmup", "--cycles", "--device", "cpu", "--json"]) == 0
@@ -143,6 +153,7 @@ def test_warmup_of_cycles(capsys):
 
 
 @pytest.mark.interpreter
+@pytest.mark.usefixtures("few_scattered")
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" not in os.environ, reason="compiles for a minute")
 def test_warmup_of_forests(capsys):
     assert run(["warmup", "--forests", "--device", "cpu", "--json"]) == 0
@@ -150,14 +161,13 @@ def test_warmup_of_forests(capsys):
 
 
 @pytest.mark.interpreter
+@pytest.mark.usefixtures("few_scattered")
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" not in os.environ, reason="compiles for a minute")
 def test_warmup_of_partitions(capsys, monkeypatch):
-    called = []
-    own = sys.modules["edgewise.partitions"].partition
+    called, partitions = [], import_module("edgewise.partitions")
+    own = partitions.partition
     monkeypatch.setattr(
-        sys.modules["edgewise.partitions"],
-        "partition",
-        lambda graph, k, **how: called.append(how) or own(graph, k, **how),
+        partitions, "partition", lambda graph, k, **how: called.append(how) or own(graph, k, **how)
     )
     assert run(["warmup", "--partitions", "--device", "cpu", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["device"] == "cpu" and len(called) == 6
