@@ -70,6 +70,8 @@ def warmup(
             _run_all_methods(graph.to(where))
         if where == "cpu":
             _join_scattered()
+        else:
+            _join_many(where)
         _number_strings()
         _name_clusters()
         _stream_all_kinds(Path(folder), where)
@@ -129,6 +131,24 @@ def _join_scattered():
     for graph in (sparse, dense):
         connected_components(graph, method="rem")
     connected_components(Graph.from_csr(dense.offsets, dense.neighbours), method="rem-sample")
+
+
+def _join_many(where):
+    """Judge an edge list on a GPU, and run the methods for many edges, of which tiny lists need no part."""
+    import numpy as np
+
+    from edgewise.components import connected_components
+    from edgewise.components.edge_filter import MANY
+    from edgewise.components.selection import select_for_many_edges
+    from edgewise.components.skew import is_skewed
+    from edgewise.graph import Graph
+
+    ends = np.random.default_rng(1).integers(0, MANY, (2, 1000)).astype(np.uint32)
+    graph = Graph(MANY, edges=(*ends, None)).to(where)
+    select_for_many_edges(graph)
+    is_skewed(graph)
+    for method in ("edge-filter", "edge-reach"):
+        connected_components(graph, method=method)
 
 
 def _number_strings():

@@ -70,11 +70,11 @@ def _select_for_edges(graph):
         return _select_on_cores(graph)
     if "edges" not in graph.made_of or graph.n_edges < MIN_EDGES:
         return "rem"
-    return graph.cached("method_for_edges", lambda: _select_for_many_edges(graph))
+    return graph.cached("method_for_edges", lambda: select_for_many_edges(graph))
 
 
-def _select_for_many_edges(graph):
-    """The same for many edges on a GPU."""
+def select_for_many_edges(graph):
+    """Name of the method for many edges on a GPU, whose order and ids are judged."""
     n, m = graph.n_vertices, graph.n_edges
     with arrays.on(graph.device):
         order, local = order_of(n, graph.sources, graph.targets), has_local_ids(graph)

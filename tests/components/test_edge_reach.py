@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 import edgewise as ew
-from edgewise.components import skew
+from edgewise import warm
+from edgewise.components import edge_order, skew
 from edgewise.components.trees import singletons
 from edgewise.components.verification import oracle
 from edgewise.device import arrays, launch
 from tests import jitter, lockstep
 from tests.conftest import engine
 
-edge_reach = import_module("edgewise.components.edge_reach")
+edge_filter, edge_reach = (import_module(f"edgewise.components.edge_{name}") for name in ("filter", "reach"))
 PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if engine() == "simulator" else "cpu")
 SEEDS = range(60)
 
@@ -205,6 +206,25 @@ def test_few_targets_of_most_edges_are_skew():
     made = ew.generate.rmat(16, edge_factor=8, seed=1), ew.generate.uniform(1 << 16, 1 << 19, seed=1)
     assert [skew.is_skewed(graph) for graph in made] == [True, False]
     assert not skew.is_skewed(ew.Graph.from_edges([], [], n_vertices=3))
+
+
+@pytest.mark.simulator
+@pytest.mark.skipif(engine() != "simulator", reason="for GPUs, of which the simulator needs few vertices")
+def test_warmup_joins_many_edges(monkeypatch):
+    launched = []
+    for loop in edge_reach.spread_or_join, edge_filter.join_outside, skew.count_equal, edge_order.count_steps:
+        monkeypatch.setattr(loop.cuda, "_simulate", lambda *_, name=loop.name: launched.append(name))
+    monkeypatch.setattr(edge_filter, "MANY", 100)
+    warm._join_many("cuda:0")
+    assert sorted(launched) == sorted(
+        f"edgewise.components.{name}"
+        for name in (
+            "edge_filter.join_outside",
+            "edge_order.count_steps",
+            "edge_reach.spread_or_join",
+            "skew.count_equal",
+        )
+    )
 
 
 @pytest.mark.ptx
