@@ -43,10 +43,11 @@ MAX_BLOCKS = 2**31 - 1
 class Grid(NamedTuple):
     """The grid of a kernel's launches: ``threads`` per block, of which ``lanes`` share one item.
 
-    By default there are as many blocks as the items need, at most ``max_blocks_per_sm`` per multiprocessor;
-    then the kernel's loop strides over the grid.  ``min_blocks_per_sm`` is how many blocks a multiprocessor
-    must be able to run at once, which limits the registers of a thread.  A ``cooperative`` launch has as many
-    blocks as fit on the GPU at once, whatever the count, so that they can wait for each other.
+    By default there are as many blocks as the items need.  Kernels for rows may have at most
+    ``max_blocks_per_sm`` per multiprocessor; their loop strides over the grid.  ``min_blocks_per_sm`` is how
+    many blocks a multiprocessor must be able to run at once, which limits the registers of a thread.  A
+    ``cooperative`` launch has as many blocks as fit on the GPU at once, whatever the count, so that they can
+    wait for each other.
     """
 
     threads: int = BLOCK
@@ -72,7 +73,11 @@ class Kernel:
 
     def __call__(self, count, arguments, device):
         grid = self.grid
-        blocks = min(-(-count * grid.lanes // (grid.threads * grid.items_per_thread)), MAX_BLOCKS)
+        blocks = -(-count * grid.lanes // (grid.threads * grid.items_per_thread))
+        if blocks > MAX_BLOCKS:
+            if grid.lanes == 1:  # there is no loop over indices
+                raise DeviceError(f"{self.name}: a GPU has no grid of {count:,} indices; pass fewer")
+            blocks = MAX_BLOCKS
         if grid.max_blocks_per_sm is not None and not grid.cooperative:
             blocks = min(blocks, grid.max_blocks_per_sm * processors(device))
         if SIMULATED:

@@ -111,6 +111,8 @@ def test_bad_calls_are_refused():
     with pytest.raises(OptionError, match="width='grid'"):
         row_sum(1, here([0, 0]), here([0]), here([0]), width="grid")
     if PLACE != "cpu":
+        with pytest.raises(DeviceError, match="square: a GPU has no grid of 1,125,899,906,842,624 indices"):
+            square(1 << 50, here([0]), 1)
         with pytest.raises(DeviceError, match="several devices"):
             square(1, arrays.device_of(here([0]), np.zeros(1)), 1)
 
