@@ -110,12 +110,8 @@ def list_in_order(name, order, n, ends, cupy, turn=slice(None)):
     """A row for a list with its edges in an order."""
     ends = tuple(cupy.ascontiguousarray(end[turn]) for end in ends)
     graphs = [ew.Graph.from_edges(*ends, n_vertices=n) for _ in range(RUNS + 1)]  # the first one warms up
-    fresh, warm = (
-        [1e3 * wall(lambda graph=graph: ew.connected_components(graph).labels, cupy)[1] for graph in graphs][
-            1:
-        ]
-        for _ in range(2)
-    )
+    calls = [[1e3 * wall(partial(labels_of, graph), cupy)[1] for graph in graphs] for _ in ("fresh", "warm")]
+    fresh, warm = (record.spread(times[1:]) for times in calls)
     expected, graph = METHODS["rem"].run(n, *ends), graphs[0]
     row = {
         "graph": name,
@@ -125,7 +121,7 @@ def list_in_order(name, order, n, ends, cupy, turn=slice(None)):
         "method": select_method(graph),
         "right": all(not primitives.count(run(method, graph) != expected) for method in FOR_LISTS),
         "ms": {m: record.spread(event_times(partial(run, m, graph), cupy)) for m in FOR_LISTS},
-        "call_ms": {"fresh": record.spread(fresh), "warm": record.spread(warm)},
+        "call_ms": {"fresh": fresh, "warm": warm},
     }
     cells = (f"{what} {spread['median']:.3f}" for what, spread in (row["ms"] | row["call_ms"]).items())
     print(f"{name}, {order}: {row['method']};", *cells, "" if row["right"] else "WRONG", flush=True)

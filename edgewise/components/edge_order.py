@@ -62,10 +62,9 @@ def order_of(vertices, sources, targets):
     where, nearby = arrays.device_of(sources), int(vertices * CLOSE)
     if where == "cpu":  # without a loop that would have to be compiled
         probes = np.arange(PROBES, dtype=np.int64) * (len(sources) - 1) // PROBES
-        steps = [
-            abs(np.diff(np.int64([end[probes], end[probes + 1]]), axis=0)[0]) for end in (sources, targets)
-        ]
-        counts = [np.count_nonzero(step <= limit) for limit in (0, nearby) for step in steps]
+        pairs = (np.int64([ends[probes], ends[probes + 1]]) for ends in (sources, targets))
+        steps = [abs(after - before) for before, after in pairs]
+        counts = [int(np.count_nonzero(step <= limit)) for limit in (0, nearby) for step in steps]
     else:
         counts = arrays.zeros(4, np.int64, where)
         count_steps(PROBES, nearby, sources, targets, counts)

@@ -13,7 +13,7 @@ trees are one component: that of the hub.  (*Multistep*, by Slota, Rajamanickam 
 takes the component of a hub first, by a breadth-first search, and the others by another method.)
 
 The pass does not depend on the diameter of the graph: where the bits spread slowly, more edges are joined.
-Vertices of high degree are reached first, so that 0.3 % of the edges of a skewed graph are joined.
+Vertices of high degree are reached first, so that few edges of a skewed graph are joined (R-MAT: 0.3 %).
 
 A bit takes a thirty-second of the memory of a label, so that about half of the bits of four million vertices
 fit into the first cache.  The edges are therefore read past it.
