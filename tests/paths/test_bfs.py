@@ -200,6 +200,17 @@ def test_a_small_graph_is_searched_by_one_core(monkeypatch):
 
 
 @pytest.mark.interpreter
+@pytest.mark.parametrize("starts", [[0], [35], [3, 35, 39], [0, 1, 2]])
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_dense_graph_is_searched_until_no_vertex_is_left(starts, directed):
+    """The vertices from 30 on have no rows, but may be sources."""
+    sources, targets = np.random.default_rng(len(starts)).integers(0, 30, (2, 150))
+    graph = ew.Graph.from_edges(sources, targets, n_vertices=40, directed=directed)
+    found = bfs(graph, starts, method="top-down-sequential").distances.tolist()
+    assert found == expected(40, sources, targets, starts, directed=directed)
+
+
+@pytest.mark.interpreter
 @pytest.mark.usefixtures("no_graph_is_small")
 def test_a_small_search_leaves_the_rest_alone():
     graph = ew.Graph.from_edges([5, 6, 900], [6, 7, 901], n_vertices=1000)

@@ -4,6 +4,9 @@ Vertices wait in one queue in the order of their distances (Moore 1959).  Whethe
 good as random, and a branch that is predicted wrongly takes longer than an entry.  So every neighbour is
 written to the end of the queue, and the end moves on only behind a new one.
 
+Most vertices of a dense graph are in the last levels, and their rows hold nothing new.  They are not read if
+every vertex that has a row has been reached; where all edges lead both ways, no other vertex can be.
+
 Moore, "The shortest path through a maze" (1959).
 """
 
@@ -13,15 +16,27 @@ from edgewise.device import compiled
 from edgewise.paths.result import unreached
 from edgewise.primitives import filled
 
+#: Entries per vertex from which on it pays to count the rows.
+DENSE = 4
+
 
 @compiled
-def search(offsets, neighbours, distances, none, cutoff, queue, sources):
-    """Enter the distances, which are ``none``, up to the cutoff; ``queue`` has an item more than vertices."""
-    head = tail = 0
+def search(offsets, neighbours, distances, none, cutoff, queue, sources, count_rows):
+    """Enter the distances, which are ``none``, up to the cutoff; ``queue`` has an item more than vertices.
+
+    With ``count_rows``, not 0, every edge leads both ways, and the search ends when no vertex is left.
+    """
+    head, tail, most = 0, 0, len(distances)
+    if count_rows != 0:
+        most = 0
+        for vertex in range(len(distances)):
+            most += offsets[vertex] != offsets[vertex + 1]
     for source in sources:
         distances[source], queue[tail] = 0, source
         tail += 1
-    while head < tail:
+        if count_rows != 0 and offsets[source] == offsets[source + 1]:
+            most += 1
+    while head < tail < most:
         vertex = np.int64(queue[head])
         head += 1
         distance = distances[vertex]
@@ -38,9 +53,11 @@ def search(offsets, neighbours, distances, none, cutoff, queue, sources):
 
 def top_down_sequential(rows, sources, cutoff):
     """Search on one core."""
-    none = unreached(np.int32)
+    none, n_entries = unreached(np.int32), len(rows.neighbours)
     distances = filled(rows.n_vertices, none, np.int32)
     queue = np.empty(rows.n_vertices + 1, rows.neighbours.dtype)
-    n_steps = rows.n_vertices + len(rows.neighbours)
-    search.with_steps(n_steps, rows.offsets, rows.neighbours, distances, none, cutoff, queue, sources)
+    count_rows = int(rows.symmetric and n_entries >= DENSE * rows.n_vertices)
+    n_steps = rows.n_vertices + n_entries
+    arguments = rows.offsets, rows.neighbours, distances, none, cutoff, queue, sources, count_rows
+    search.with_steps(n_steps, *arguments)
     return distances
