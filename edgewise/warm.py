@@ -134,7 +134,7 @@ def _join_scattered():
 
 
 def _join_many(where):
-    """Judge an edge list on a GPU, and run the methods for many edges, of which tiny lists need no part."""
+    """Judge an edge list on a GPU, and run the methods whose kernels no tiny list needs."""
     import numpy as np
 
     from edgewise.components import connected_components

@@ -16,7 +16,7 @@ The pass does not depend on the diameter of the graph: where the bits spread slo
 Vertices of high degree are reached first, so that few edges of a skewed graph are joined (R-MAT: 0.3 %).
 
 A bit takes a thirty-second of the memory of a label, so that about half of the bits of four million vertices
-fit into the first cache.  The edges are therefore read past it.
+fit into the L1 cache of a multiprocessor.  The edges are therefore read past it.
 """
 
 from typing import Any, NamedTuple
@@ -101,7 +101,7 @@ def set_bit(vertex, words):
 
 @device
 def ends_of(edge, sources, targets):
-    """Ends of an edge, which are read past the first cache."""
+    """Ends of an edge, which are read past the L1 cache."""
     return load(sources, edge), load(targets, edge)
 
 
@@ -113,10 +113,10 @@ def bits_of(ends, words):
 
 @device
 def take_edge(ends, bits, lane, words, parent):
-    """Reach the other end of an edge if one end has been reached, and join them if neither has been.
+    """Reach the other end of an edge if one end has been reached, and join the ends if neither has been.
 
     Lanes with neighbouring edges of an ordered list have the same source, which the first of them marks.  The
-    bits were read earlier, so an edge without any is looked at again.  All lanes of a warp must call this.
+    bits were read earlier, so if neither is set they are read again.  All lanes of a warp must call this.
     """
     source, target = ends
     has_source, has_target = bits
@@ -137,10 +137,10 @@ def take_edge(ends, bits, lane, words, parent):
 
 @each
 def spread_or_join(index, reached, parent, sources, targets):
-    """Spread along four edges, or join their ends.
+    """Reach the other ends of four edges, or join their ends.
 
-    The lanes of a warp read neighbouring edges.  All of them must call this, so the last warp has the last
-    edges of the list, some of which other warps have as well.
+    The lanes of a warp read neighbouring edges.  All lanes must have edges, so the last warp takes the last
+    ones of the list, some of which another warp takes as well.
     """
     lanes, words = warp_size(), reached.words
     lane = index % lanes

@@ -21,7 +21,7 @@ def count_equal(index, targets, count):
     edges, equal = len(targets), 0
     target = targets[index // PARTS * edges // SAMPLE]
     for other in range(index % PARTS, OTHERS, PARTS):
-        if targets[(3 * other + 1) * edges // (3 * OTHERS)] == target:  # no edge of the sample
+        if targets[(3 * other + 1) * edges // (3 * OTHERS)] == target:  # the sample has none of these edges
             equal += 1
     if equal > 0:
         fetch_add(count, 0, equal)
