@@ -15,7 +15,15 @@ TAKEN = {
         "multi-source",
         "johnson",
     ),
-    "cuda": ("cooperative", "near-far", "bellman-ford", "floyd-warshall", "sssp", "johnson"),
+    "cuda": (
+        "cooperative",
+        "near-far",
+        "contraction-hierarchy",
+        "bellman-ford",
+        "floyd-warshall",
+        "sssp",
+        "johnson",
+    ),
 }
 #: Length of cycles from which on there is one method for all.
 LONGEST = 7
@@ -220,6 +228,8 @@ def _search_all_kinds(device):
         graph = Graph.from_edges([0, 1, 3], [1, 2, 4], weights=weights, n_vertices=5).to(device)
         search, table = (bfs, OF_EDGES) if kind is None else (shortest_paths, OF_WEIGHTS)
         for method in ("auto", *(name for name in taken if name in table)):
+            if kind is np.float64 and method in table and table[method].weights.startswith("whole"):
+                continue
             search(graph, 0, method=method).path_to(2)
         if device == "cpu":
             _search_larger(search, kind)

@@ -25,9 +25,9 @@ from edgewise.partitions.eviction import (
     strongest_with_room,
     vertex_of,
 )
-from edgewise.partitions.levels import mix
 from edgewise.partitions.ratings import NO_LABEL
 from edgewise.partitions.search import LISTED, MOVED, OPEN, in_spans, transfer, workers_for
+from edgewise.primitives.mixing import mix
 
 #: Vertices of the border, most of them in light parts, that are as much work as one that is moved.
 LOOKS = 8

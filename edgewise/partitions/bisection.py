@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import device, each
-from edgewise.partitions.levels import mix
+from edgewise.primitives.mixing import mix
 
 #: Place of a vertex that is in no heap, and of one that has been moved in this pass.
 OUTSIDE, LOCKED = -1, -2

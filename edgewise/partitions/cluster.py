@@ -26,9 +26,10 @@ from edgewise.device import arrays, each, fetch_add
 from edgewise.device.warps import warp_aggregated_add
 from edgewise.partitions.cluster_rounds import Moves, is_crowded, join, request, run_on_cpu, want
 from edgewise.partitions.facts import BEST, LINK, OWN, fact, new_facts
-from edgewise.partitions.levels import mix, salt_of
+from edgewise.partitions.levels import salt_of
 from edgewise.partitions.rate import rate
 from edgewise.partitions.ratings import NO_LABEL, Labels
+from edgewise.primitives.mixing import mix
 
 #: Share of clusters of a single vertex from which on those are joined by two hops.
 MANY_SINGLE = 0.4

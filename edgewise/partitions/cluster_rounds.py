@@ -11,8 +11,8 @@ import numpy as np
 
 from edgewise.device import barrier_wait, device, fetch_add, load, parallel_region, regions
 from edgewise.device.shares import STRIDE, new_shares, next_chunk
-from edgewise.partitions.levels import mix
 from edgewise.partitions.ratings import NO_LABEL, Labels, rate_row
+from edgewise.primitives.mixing import mix
 
 #: Vertices of a chunk.
 CHUNK = 256

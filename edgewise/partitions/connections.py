@@ -19,8 +19,9 @@ from edgewise.device.shares import new_shares, next_chunk
 from edgewise.device.target import inlined
 from edgewise.device.warps import inclusive_scan, warp_size
 from edgewise.partitions.facts import note_rating
-from edgewise.partitions.levels import MASK, mix, weight_at
+from edgewise.partitions.levels import weight_at
 from edgewise.partitions.ratings import CHUNK, NO_LABEL, row_of
+from edgewise.primitives.mixing import MASK, mix
 
 #: There is a table if it has at most so many totals for each entry of the rows.
 TOTALS_FOR_EACH_ENTRY = 4

@@ -12,7 +12,7 @@ import numpy as np
 from edgewise.device import each, fetch_add, parallel_region
 from edgewise.device.warps import block_size, inclusive_scan, warp_size
 from edgewise.partitions.facts import note_rating
-from edgewise.partitions.levels import mix, weight_at
+from edgewise.partitions.levels import weight_at
 from edgewise.partitions.ratings import (
     NO_LABEL,
     SHORT_ROW,
@@ -21,6 +21,7 @@ from edgewise.partitions.ratings import (
     row_of,
     strongest_in_table,
 )
+from edgewise.primitives.mixing import mix
 
 #: Threads of a block, and entries of a row for whose labels and totals a column has room.
 THREADS, IN_COLUMN = 128, 32

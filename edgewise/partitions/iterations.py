@@ -11,7 +11,6 @@ from edgewise.partitions import progress as at
 from edgewise.partitions.balance import move_out
 from edgewise.partitions.eviction import STEPS, Ranking
 from edgewise.partitions.iteration import run_iteration
-from edgewise.partitions.levels import mix
 from edgewise.partitions.progress import begin, compare, take_back
 from edgewise.partitions.search import (
     AMPLE,
@@ -25,6 +24,7 @@ from edgewise.partitions.search import (
     Turn,
     with_lists_exchanged,
 )
+from edgewise.primitives.mixing import mix
 
 #: Iterations without a look from the host.
 MOST_STEPS = 256

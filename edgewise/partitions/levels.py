@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, device, each_row
+from edgewise.primitives.mixing import MASK, mix
 
-#: Bits of a number that :func:`mix` permutes, and its multiplier, which is odd; its inverse modulo 2 ** 32.
-MASK, MULTIPLIER = 0xFFFFFFFF, 0x45D9F3B
-INVERSE = pow(MULTIPLIER, -1, 2**32)
 #: Widest integer that a weight of an edge is stored in, if all of them together fit.
 NARROW = 2**31 - 1
 
@@ -45,26 +43,6 @@ def weight_at(level, entry):
     if len(level.weights):
         return np.int64(level.weights[entry])
     return np.int64(1)
-
-
-@device
-def mix(number, salt):
-    """Permute the numbers of 32 bits; the permutation depends on ``salt``, which is one of them."""
-    code = np.int64(number) ^ np.int64(salt)
-    code = ((code ^ (code >> 16)) * MULTIPLIER) & MASK
-    code = ((code ^ (code >> 16)) * MULTIPLIER) & MASK
-    return code ^ (code >> 16)
-
-
-@device
-def unmix(code, salt):
-    """The number of which :func:`mix` is ``code``."""
-    code = np.int64(code)
-    for _ in range(2):
-        code ^= code >> 16
-        low, high = code * (INVERSE & 0xFFFF), (code * (INVERSE >> 16)) & 0xFFFF
-        code = (low + (high << 16)) & MASK
-    return code ^ (code >> 16) ^ np.int64(salt)
 
 
 @each_row

@@ -25,7 +25,8 @@ import numpy as np
 
 from edgewise.device import arrays, device, each, fetch_max, parallel_region
 from edgewise.device.warps import find_segment, segment_min, shuffle, warp_size
-from edgewise.partitions.levels import MASK, mix, salt_of, unmix, weight_at
+from edgewise.partitions.levels import salt_of, weight_at
+from edgewise.primitives.mixing import MASK, mix, unmix
 from edgewise.transactions import TransactionalMemory, read, write
 
 #: No candidate.

@@ -33,7 +33,8 @@ from edgewise.device import (
 from edgewise.device.shares import next_chunk
 from edgewise.device.target import inlined
 from edgewise.partitions.facts import note_rating
-from edgewise.partitions.levels import mix, unmix, weight_at
+from edgewise.partitions.levels import weight_at
+from edgewise.primitives.mixing import mix, unmix
 
 #: No label; an empty slot.
 NO_LABEL = -1

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import arrays, each, each_row, fetch_add, fetch_max
-from edgewise.partitions.levels import MASK, mix, salt_of, unmix, weight_at
+from edgewise.partitions.levels import salt_of, weight_at
+from edgewise.primitives.mixing import MASK, mix, unmix
 
 #: Heaviest edge of a vertex that has none.
 NOTHING = -1

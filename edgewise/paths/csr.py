@@ -76,6 +76,7 @@ class Adjacency:
     def __init__(self, outgoing: CSR, incoming: CSR | None = None):
         self.outgoing, self._incoming = outgoing, incoming
         self._memory: dict[Any, Any] = {}
+        self._derived: dict[str, Any] = {}
 
     @property
     def offsets(self):
@@ -142,6 +143,12 @@ class Adjacency:
         """Leave records of arrays, whose contents do not matter, to the next search."""
         if sum(array.nbytes for record in records for array in record) <= KEPT_BYTES:
             self._memory[search] = n_workers, records
+
+    def cached(self, name, make):
+        """What ``make()`` computes of the rows, kept under a name."""
+        if name not in self._derived:
+            self._derived[name] = make()
+        return self._derived[name]
 
     @cached_property
     def spread(self) -> Spread:

@@ -17,7 +17,7 @@ from edgewise.partitions.contract import contract
 from edgewise.partitions.eviction import cost_step, part_and_key, vertex_of
 from edgewise.partitions.facts import BEST, LINK, OWN, WORDS, new_facts
 from edgewise.partitions.initial import recursive_bisection
-from edgewise.partitions.levels import Level, mix, moved, unmix, with_rows
+from edgewise.partitions.levels import Level, moved, with_rows
 from edgewise.partitions.presets import Settings
 from edgewise.partitions.progress import IS_FREE, LOOKS_AT_ALL, UNBALANCED, WORDS_OF_PROGRESS, Rule
 from edgewise.partitions.rate import rate
@@ -25,6 +25,7 @@ from edgewise.partitions.ratings import NO_LABEL, Labels, tables_for
 from edgewise.partitions.refine import Refinement
 from edgewise.partitions.search import AMPLE, LISTED
 from edgewise.partitions.two_hop import match_pairs
+from edgewise.primitives.mixing import mix, unmix
 from tests import jitter
 
 DEVICE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda:0" if SIMULATED else "cpu")

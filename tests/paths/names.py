@@ -3,6 +3,8 @@
 from contextlib import contextmanager
 from unittest.mock import patch
 
+import numpy as np
+
 from edgewise.paths import csr
 
 LARGE = "auto, no graph small"
@@ -16,3 +18,11 @@ def method_named(name):
         return
     with patch.object(csr, "FEW_ITEMS", -1):
         yield "auto"
+
+
+def takes(methods, name, directed, dtype="int32"):
+    """Whether a method of a table, or ``auto``, takes such a graph with weights of a type."""
+    if name not in methods:
+        return True
+    whole = methods[name].weights.startswith("whole")
+    return (methods[name].directed or not directed) and not (whole and np.dtype(dtype).kind == "f")

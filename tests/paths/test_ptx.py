@@ -9,6 +9,8 @@ from edgewise.paths.csr import CSR
 
 pytestmark = pytest.mark.ptx
 near_far = import_module("edgewise.paths.sssp.near_far")
+elimination = import_module("edgewise.paths.sssp.hierarchy.elimination")
+hierarchy_search = import_module("edgewise.paths.sssp.hierarchy.search")
 cooperative = import_module("edgewise.paths.bfs.cooperative")
 
 
@@ -17,7 +19,7 @@ def near_far_kinds(weight, index):
     weights, ids, words = f"{weight}[]", f"{index}[]", "uint32[]"
     graph = CSR, ("int64[]", ids, weights)
     search = near_far.Search, (graph, weights, weights, "uint8[]", words, ids, "int32[]")
-    limits = near_far.Limits, ("int64", "int64[]", "int64", number, number, number)
+    limits = near_far.Limits, ("int64", "int64[]", ids, "int64", number, number, number)
     return "int32[]", search, limits
 
 
@@ -38,6 +40,25 @@ def cooperative_kinds(index):
 )
 def test_near_far(weight, index, capability):
     check(near_far.search_near_far, near_far_kinds(weight, index), capability)
+
+
+def hierarchy_kinds(weight, index):
+    ids, weights = f"{index}[]", f"{weight}[]"
+    rows = CSR, ("int64[]", ids, weights)
+    remaining = elimination.Remaining, (ids, "uint8[]", "int64[]", ids, weights)
+    ranked = elimination.Ranked, (ids, "int64[]", ids, weights, "int64[]", "int64[]")
+    hierarchy = elimination.Hierarchy, (ids, rows, "int64[]")
+    contract = "int32[]", rows, remaining, ranked, "int64[]", "int64", "int64"
+    return contract, ("int32[]", hierarchy, weights, "int64", weights)
+
+
+@pytest.mark.parametrize(
+    "weight, index, capability", [("int32", "uint32", (8, 0)), ("int64", "int64", (9, 0))]
+)
+def test_contraction_hierarchy(weight, index, capability):
+    contract, descend = hierarchy_kinds(weight, index)
+    check(elimination.contract, contract, capability)
+    check(hierarchy_search.descend, descend, capability)
 
 
 @pytest.mark.parametrize("index, capability", [("uint32", (8, 0)), ("int64", (9, 0))])

@@ -20,8 +20,9 @@ from edgewise.paths.bfs.level_synchronous import direction_optimising, level_syn
 from edgewise.paths.bfs.sequential import top_down_sequential
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_levels
-from edgewise.paths.method import PathMethod, check_cutoff, sources_in
+from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in
 from edgewise.paths.result import Distances, unreached
+from edgewise.paths.sssp.hierarchy.search import levels_by_hierarchy, saves_levels
 
 __all__ = ["METHODS", "bfs"]
 
@@ -58,6 +59,12 @@ METHODS = {
         "after Merrill 2012 and Beamer 2012",
         options={"dense_from": Option()},
         devices=("cuda",),
+    ),
+    "contraction-hierarchy": PathMethod(
+        levels_by_hierarchy,
+        "vertices of low degree are eliminated once; up to a core and down again",
+        "Geisberger et al. 2008; Delling et al. 2011",
+        directed=False,
     ),
 }
 
@@ -108,8 +115,8 @@ def bfs(
     GraphError
         A source is not in the graph.
     OptionError
-        No source or a table of them, an unknown method or option, a cutoff that is no whole number or
-        negative.
+        No source or a table of them, an unknown method or option, a method that does not take directed
+        graphs, a cutoff that is no whole number or negative.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -133,6 +140,7 @@ def bfs(
     sources = sources_in(graph, source)
     with arrays.guard(device):
         rows = adjacency_of(graph)
+        check_kind(method, METHODS, rows)
         if method == "auto":
             name, seconds, distances = _auto(rows, sources, furthest, device)
         else:
@@ -148,7 +156,9 @@ def bfs(
 def _auto(rows, sources, cutoff, device):
     """Name of the method that searched, its seconds, and distances of all vertices or of those found."""
     if device != "cpu":
-        return "cooperative", *_timed(cooperative, rows, sources, cutoff, device, {})
+        is_whole = cutoff >= NO_CUTOFF
+        name = "contraction-hierarchy" if is_whole and saves_levels(rows, sources) else "cooperative"
+        return name, *_timed(METHODS[name].run, rows, sources, cutoff, device, {})
     if rows.is_small:
         return "top-down-sequential", *_timed(top_down_sequential, rows, sources, cutoff, device, {})
     start = perf_counter()

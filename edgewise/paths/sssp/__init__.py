@@ -22,12 +22,13 @@ from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import POSITIVE, check_device, check_graph, check_method, on_device, worker_names
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_distance
-from edgewise.paths.method import PathMethod, check_cutoff, sources_in, vertices_in
+from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
 from edgewise.paths.result import Distances, SparseDistances, unreached
 from edgewise.paths.sssp.bellman_ford import NegativeCycle, bellman_ford
 from edgewise.paths.sssp.delta_stepping import delta_stepping
 from edgewise.paths.sssp.dijkstra import dijkstra
 from edgewise.paths.sssp.harish import harish
+from edgewise.paths.sssp.hierarchy.search import distances_by_hierarchy, saves_levels
 from edgewise.paths.sssp.narrow import ROOM, Known, search_narrow
 from edgewise.paths.sssp.near_far import near_far
 from edgewise.paths.sssp.sequential import near_far_sequential
@@ -93,6 +94,13 @@ METHODS = {
         devices=("cpu",),
         stops_at_targets=True,
     ),
+    "contraction-hierarchy": PathMethod(
+        distances_by_hierarchy,
+        "vertices of low degree are eliminated once; up to a core and down again",
+        "Geisberger et al. 2008; Delling et al. 2011",
+        weights="whole, not negative",
+        directed=False,
+    ),
 }
 
 
@@ -155,7 +163,7 @@ def shortest_paths(
         names its vertices), or a distance beyond the largest number of its type.
     OptionError
         No source or a table of them, an unknown method or option, a method that does not take negative
-        weights, or a cutoff or targets with such weights.
+        weights, floats or directed graphs, or a cutoff or targets with negative weights.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -181,6 +189,7 @@ def shortest_paths(
         search = _Search(sources, targets, cutoff, dtype is not None, options, device)
         if rows.spread.least < 0:
             _check_negative(graph, method, rows.spread.least, search)
+        check_kind(method, METHODS, rows)
         name, seconds, rows, distances = _run(graph, rows, method, search)
     facts = sources, True, rows, distances, cutoff, targets is not None
     return Distances(graph, name, seconds, *facts, devices=worker_names(device))
@@ -214,7 +223,8 @@ def _run(graph, rows, method, search):
             return LOCAL_SEARCH, perf_counter() - start, rows, distances
         method, search = "delta-stepping", search._replace(known=known)
     elif method == "auto":
-        method = "near-far"
+        is_whole = search.cutoff is None and saves_levels(rows, search.sources)
+        method = "contraction-hierarchy" if is_whole else "near-far"
     return method, *_run_method(graph, rows, method, search)
 
 

@@ -57,12 +57,14 @@ REACH = 32
 class Limits(NamedTuple):
     """What is searched for.
 
-    The sources ``first``, int, and ``others`` (k - 1,) int64; the number of near vertices from which on
-    rounds are dense; and lengths: step of the threshold, cutoff, distance of unreached vertices.
+    The sources ``first``, int, and ``others`` (k - 1,) int64; ``ranks`` (n,), the rows of vertices, or empty
+    where row ``v`` is that of vertex ``v``; the number of near vertices from which on rounds are dense; and
+    lengths: step of the threshold, cutoff, distance of unreached vertices.
     """
 
     first: int
     others: Any
+    ranks: Any
     dense_from: int
     delta: Any
     cutoff: Any
@@ -78,8 +80,16 @@ def clear(counts, free, counters):
 
 
 @device
+def start_at(vertex, search, ranks):
+    """Reach a source, which is pending."""
+    row = np.int64(ranks[vertex]) if len(ranks) else np.int64(vertex)
+    search.distances[row] = 0
+    search.flags[row] = 1
+
+
+@device
 def start(worker, search, limits):
-    """Reach nothing but the sources, which are pending."""
+    """Reach nothing but the sources."""
     for vertex in range(worker.id, len(search.distances), worker.count):
         search.distances[vertex] = limits.none
         search.expanded[vertex] = limits.none
@@ -87,11 +97,9 @@ def start(worker, search, limits):
         search.words[position] = 0
     barrier_wait(worker)
     for item in range(worker.id, len(limits.others), worker.count):
-        search.distances[limits.others[item]] = 0
-        search.flags[limits.others[item]] = 1
+        start_at(limits.others[item], search, limits.ranks)
     if worker.id == 0:
-        search.distances[limits.first] = 0
-        search.flags[limits.first] = 1
+        start_at(limits.first, search, limits.ranks)
     barrier_wait(worker)
 
 
@@ -196,6 +204,13 @@ def search_near_far(worker, search, limits):
 
 def near_far(rows, sources, cutoff, delta=0, dense_from=DENSE_FROM):
     """Search by steps of ``delta`` (0: one that fits the weights), dense from ``dense_from`` vertices on."""
+    ranks = arrays.empty(0, rows.neighbours.dtype, arrays.device_of(rows.offsets))
+    distances = search_by_thresholds(rows, sources, ranks, cutoff, delta or fitting(rows), dense_from)
+    return distances, past_the_end(rows, distances, cutoff)
+
+
+def search_by_thresholds(rows, sources, ranks, cutoff, delta, dense_from=DENSE_FROM):
+    """Distances by row, where ``ranks`` are the rows of vertices; too long ones count as unreached."""
     device, n, dtype = arrays.device_of(rows.offsets), rows.n_vertices, rows.weights.dtype
     dense_from, index_type = max(1, min(dense_from, n)), rows.neighbours.dtype
     distances, expanded = (arrays.empty(n, dtype, device) for _ in range(2))
@@ -206,9 +221,9 @@ def near_far(rows, sources, cutoff, delta=0, dense_from=DENSE_FROM):
     search = Search(rows.outgoing, distances, expanded, words.view(np.uint8), words, queue, counts)
     nothing, number = arrays.empty(0, np.int64, device), float if dtype.kind == "f" else int
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
-    lengths = step_of(delta or fitting(rows), dtype), number(cutoff), number(unreached(dtype))
-    search_near_far(search, Limits(int(sources[0]), others, dense_from, *lengths))
-    return distances, past_the_end(rows, distances, cutoff)
+    lengths = step_of(delta, dtype), number(cutoff), number(unreached(dtype))
+    search_near_far(search, Limits(int(sources[0]), others, ranks, dense_from, *lengths))
+    return distances
 
 
 def step_of(delta, dtype):

@@ -1,0 +1,380 @@
+"""The order of elimination and the rows of a contraction hierarchy, in one cooperative region.
+
+Every round has two steps.  First a vertex of degree :data:`MAX_DEGREE` or less is *chosen* if it comes before
+all neighbours that may be chosen, too: by degree, and by a random number where degrees are equal.  Then a
+chosen vertex gets the next rank, and its row is copied to the hierarchy.  The row of another vertex is
+written anew: entries of chosen neighbours are replaced by the entries of these neighbours' rows, with the
+sums of the lengths, and of several entries to one vertex the shortest is kept.
+
+Ranks and rows are allocated by atomic additions of one counter, a count of vertices in its upper half and one
+of entries in its lower half, so that rows are in the order of the ranks.  The order within a round is
+another one on each run; the set of vertices of a round, and thus every distance, is not.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.device import arrays, barrier_wait, device, fetch_add, load, parallel_region
+from edgewise.device.warps import inclusive_scan, shuffle, warp_size
+from edgewise.device.wrapping import wrapping_add
+from edgewise.errors import OptionError
+from edgewise.paths.block_queues import APART, WORDS, add_block_sum
+from edgewise.paths.csr import CSR
+from edgewise.paths.result import unreached
+from edgewise.primitives.mixing import mix
+
+#: Threads per block, one block for each multiprocessor.
+THREADS = 1024
+#: Largest degree of a vertex that is eliminated.
+MAX_DEGREE = 6
+#: Rounds at most; vertices that are left to the core; and the part of the vertices that a round must
+#: eliminate, or else it is the last one.
+MAX_ROUNDS, CORE, LEAST_PART = 64, 32, 16
+#: Length of a row up to which repeated entries are found.
+SHORT = 64
+#: Entries of a hierarchy per entry of the graph, at most.
+ROOM = 2
+#: Bits of a state that hold a degree, and the bit of chosen vertices.
+DEGREE, CHOSEN = 127, 128
+#: Bits of the lower half of an allocation.
+HALF, LOWER = 32, 0xFFFFFFFF
+#: Facts about a hierarchy: its rounds and entries, and whether there was no room for it.
+ROUNDS, ENTRIES, FULL = 0, 1, 2
+#: Counters of a round: its rows to write, in vertices and entries; chosen vertices and their entries; entries
+#: that the shortcuts add.
+ALIVE, LEAVING, ADDED, SET = 0, 1, 2, 3
+#: Counters of all rounds: ranks and entries of the hierarchy; whether there was no room.
+OUT, FAILED, COMMON = 0, 1, 2
+COUNTERS = COMMON + SET * (MAX_ROUNDS + 1)
+
+
+class Remaining(NamedTuple):
+    """The graph that has not been eliminated.
+
+    ``vertices`` (2 * n,) index array: those that are left, in the half of the round.  Of each vertex
+    ``state`` (n,) uint8 is its degree (or :data:`DEGREE` if that is less) and whether it is chosen, and
+    ``spans`` (n,) int64 is where its row begins, in the upper half, and how long it is, in the round's half
+    of ``neighbours`` (2 * capacity,) and ``weights`` (2 * capacity,).
+    """
+
+    vertices: Any
+    state: Any
+    spans: Any
+    neighbours: Any
+    weights: Any
+
+
+class Ranked(NamedTuple):
+    """The hierarchy that is written.
+
+    ``ranks`` (n,) index array; rows by rank: ``offsets`` (n + 1,) int64, ``neighbours`` and ``weights`` with
+    room for all entries; ``starts`` (MAX_ROUNDS + 2,) int64: first rank of each round, of the core, and n;
+    ``facts`` (3,) int64, see :data:`ROUNDS`.
+    """
+
+    ranks: Any
+    offsets: Any
+    neighbours: Any
+    weights: Any
+    starts: Any
+    facts: Any
+
+
+class Half(NamedTuple):
+    """A round: its number, its count of vertices, its first counter, and the halves of the arrays.
+
+    It reads those that begin at ``vertices`` and ``entries``, and writes the others.
+    """
+
+    round: int
+    size: int
+    counters: int
+    vertices: int
+    next_vertices: int
+    entries: int
+    next_entries: int
+
+
+@device
+def copy_graph(worker, rows, remaining):
+    """Begin with the whole graph."""
+    n, unit = len(rows.offsets) - 1, len(rows.weights) == 0
+    for vertex in range(worker.id, n, worker.count):
+        begin = rows.offsets[vertex]
+        length = rows.offsets[vertex + 1] - begin
+        remaining.vertices[vertex] = vertex
+        remaining.spans[vertex] = (begin << HALF) | length
+        remaining.state[vertex] = min(length, DEGREE)
+    for entry in range(worker.id, len(rows.neighbours), worker.count):
+        remaining.neighbours[entry] = rows.neighbours[entry]
+        remaining.weights[entry] = 1 if unit else rows.weights[entry]
+
+
+@device
+def row_of(remaining, half, vertex):
+    """First entry of a vertex's row in this round, and its end."""
+    span = remaining.spans[vertex]
+    first = half.entries + (span >> HALF)
+    return first, first + (span & LOWER)
+
+
+@device
+def is_first(remaining, half, vertex, degree):
+    """Whether a vertex of low degree comes before all its neighbours of low degree."""
+    own = mix(vertex, half.round)
+    first, end = row_of(remaining, half, vertex)
+    for entry in range(first, end):
+        other = np.int64(remaining.neighbours[entry])
+        its = np.int64(remaining.state[other]) & DEGREE
+        if other != vertex and (its < degree or (its == degree and mix(other, half.round) < own)):
+            return False
+    return True
+
+
+@device
+def choose(worker, remaining, half, counts):
+    """Choose the vertices that this round eliminates; count their entries, and what shortcuts add."""
+    leaving, added = np.int64(0), np.int64(0)
+    for item in range(worker.id, half.size, worker.count):
+        vertex = np.int64(remaining.vertices[half.vertices + item])
+        degree = np.int64(remaining.state[vertex])
+        if degree <= MAX_DEGREE and is_first(remaining, half, vertex, degree):
+            remaining.state[vertex] = degree | CHOSEN
+            leaving += (np.int64(1) << HALF) | degree
+            added += degree * (degree - 1)
+    add_block_sum(worker, counts, half.counters + LEAVING, leaving)
+    add_block_sum(worker, counts, half.counters + ADDED, added)
+
+
+@device
+def room_needed(remaining, half, vertex):
+    """Number of entries of the new row of a vertex, at most."""
+    room = np.int64(0)
+    first, end = row_of(remaining, half, vertex)
+    for entry in range(first, end):
+        state = np.int64(remaining.state[remaining.neighbours[entry]])
+        room += (state & DEGREE) - 1 if state & CHOSEN else 1
+    return room
+
+
+@device
+def put(remaining, first, size, other, weight):
+    """Append an entry to a row that is written, or shorten the one that it has; return the new size."""
+    if size <= SHORT:
+        for entry in range(first, first + size):
+            if np.int64(remaining.neighbours[entry]) == other:
+                remaining.weights[entry] = min(remaining.weights[entry], weight)
+                return size
+    remaining.neighbours[first + size] = other
+    remaining.weights[first + size] = weight
+    return size + 1
+
+
+@device
+def write_row(remaining, half, vertex, first, none):
+    """Write the new row of a vertex that is left, and return its length."""
+    size = np.int64(0)
+    begin, end = row_of(remaining, half, vertex)
+    for entry in range(begin, end):
+        other, weight = np.int64(remaining.neighbours[entry]), remaining.weights[entry]
+        if not np.int64(remaining.state[other]) & CHOSEN:
+            if other != vertex:
+                size = put(remaining, first, size, other, weight)
+            continue
+        start, stop = row_of(remaining, half, other)
+        for further in range(start, stop):
+            target = np.int64(remaining.neighbours[further])
+            if target != vertex and target != other:
+                longer = wrapping_add(weight, remaining.weights[further])
+                if longer < weight:
+                    longer = none
+                size = put(remaining, first, size, target, longer)
+    return size
+
+
+@device
+def copy_row(remaining, half, vertex, ranked, rank, first):
+    """Copy the row of a vertex to the hierarchy, for now with vertices in place of ranks."""
+    ranked.ranks[vertex] = rank
+    ranked.offsets[rank] = first
+    begin, end = row_of(remaining, half, vertex)
+    for entry in range(begin, end):
+        ranked.neighbours[first + entry - begin] = remaining.neighbours[entry]
+        ranked.weights[first + entry - begin] = remaining.weights[entry]
+
+
+@device
+def allocate(lane, counts, which, vertices, entries):
+    """Allocate rows for the lanes of a warp: the place of each lane's vertex, and of its first entry."""
+    lanes, own = warp_size(), (np.int64(vertices) << HALF) | np.int64(entries)
+    last, start = inclusive_scan(own, lane), np.int64(0)
+    if lane == lanes - 1 and last > 0:
+        start = np.int64(fetch_add(counts, which * APART, last))
+    place = shuffle(start, lanes - 1) + last - own
+    return place >> HALF, place & LOWER
+
+
+@device
+def eliminate(worker, remaining, ranked, half, counts, none):
+    """Move the chosen vertices to the hierarchy, and write the rows of the others."""
+    lanes, capacity = warp_size(), len(remaining.neighbours) // 2
+    lane, room = worker.id % lanes, len(ranked.neighbours)
+    for base in range(worker.id - lane, half.size, worker.count):
+        vertex, is_chosen, leaving, staying = np.int64(0), False, np.int64(0), np.int64(0)
+        inside = base + lane < half.size
+        if inside:
+            vertex = np.int64(remaining.vertices[half.vertices + base + lane])
+            is_chosen = np.int64(remaining.state[vertex]) & CHOSEN != 0
+            if is_chosen:
+                leaving = remaining.spans[vertex] & LOWER
+            else:
+                staying = room_needed(remaining, half, vertex)
+        rank, row = allocate(lane, counts, OUT, inside and is_chosen, leaving)
+        place, first = allocate(lane, counts, half.counters + ALIVE, inside and not is_chosen, staying)
+        if row + leaving > room or first + staying > capacity:
+            counts[FAILED * APART] = 1
+        elif inside and is_chosen:
+            copy_row(remaining, half, vertex, ranked, rank, row)
+        elif inside:
+            size = write_row(remaining, half, vertex, half.next_entries + first, none)
+            remaining.vertices[half.next_vertices + place] = vertex
+            remaining.spans[vertex] = (first << HALF) | size
+            remaining.state[vertex] = min(size, DEGREE)
+
+
+@device
+def finish(worker, remaining, ranked, half, counts):
+    """Copy the rows of the core, and put ranks in place of vertices."""
+    lanes, n = warp_size(), len(ranked.ranks)
+    lane, room = worker.id % lanes, len(ranked.neighbours)
+    for base in range(worker.id - lane, half.size, worker.count):
+        vertex, length, inside = np.int64(0), np.int64(0), base + lane < half.size
+        if inside:
+            vertex = np.int64(remaining.vertices[half.vertices + base + lane])
+            length = remaining.spans[vertex] & LOWER
+        rank, row = allocate(lane, counts, OUT, inside, length)
+        if row + length > room:
+            counts[FAILED * APART] = 1
+        elif inside:
+            copy_row(remaining, half, vertex, ranked, rank, row)
+    barrier_wait(worker)
+    n_entries = min(load(counts, OUT * APART) & LOWER, room)
+    for entry in range(worker.id, n_entries, worker.count):
+        ranked.neighbours[entry] = ranked.ranks[ranked.neighbours[entry]]
+    if worker.id == 0:
+        ranked.starts[half.round], ranked.starts[half.round + 1] = n - half.size, n
+        ranked.offsets[n] = n_entries
+        ranked.facts[ROUNDS], ranked.facts[ENTRIES], ranked.facts[FULL] = (
+            half.round,
+            n_entries,
+            load(counts, FAILED * APART),
+        )
+
+
+@parallel_region.by(threads=THREADS, max_blocks_per_sm=1, min_blocks_per_sm=1, shared_words=WORDS)
+def contract(worker, rows, remaining, ranked, counts, none, max_rounds):
+    """Eliminate round after round; ``none`` is the length of shortcuts that are too long for the type."""
+    n, capacity = len(rows.offsets) - 1, len(remaining.neighbours) // 2
+    copy_graph(worker, rows, remaining)
+    barrier_wait(worker)
+    size, n_entries, n_done, going = n, np.int64(len(rows.neighbours)), np.int64(0), max_rounds > 0
+    half = Half(0, size, COMMON, 0, n, 0, capacity)
+    while going:
+        choose(worker, remaining, half, counts)
+        barrier_wait(worker)
+        leaving = load(counts, (half.counters + LEAVING) * APART)
+        n_leaving, leaving = leaving >> HALF, leaving & LOWER
+        n_entries += load(counts, (half.counters + ADDED) * APART) - 2 * leaving
+        n_done += leaving
+        going = (
+            n_leaving * LEAST_PART >= size
+            and n_entries <= capacity
+            and n_done + n_entries <= len(ranked.neighbours)
+        )
+        if going:
+            if worker.id == 0:
+                ranked.starts[half.round] = n - size
+            eliminate(worker, remaining, ranked, half, counts, none)
+            barrier_wait(worker)
+            left = load(counts, (half.counters + ALIVE) * APART)
+            size, n_entries = left >> HALF, left & LOWER
+            half = Half(
+                half.round + 1,
+                size,
+                half.counters + SET,
+                half.next_vertices,
+                half.vertices,
+                half.next_entries,
+                half.entries,
+            )
+            going = size > CORE and half.round < max_rounds and load(counts, FAILED * APART) == 0
+    if load(counts, FAILED * APART) == 0:
+        finish(worker, remaining, ranked, half, counts)
+    elif worker.id == 0:
+        ranked.facts[FULL] = 1
+
+
+class Hierarchy(NamedTuple):
+    """A contraction hierarchy, on the device of the graph.
+
+    ``ranks`` (n,) index array, ``rows`` by rank, and ``starts`` (rounds + 2,) int64: the first rank of each
+    round, then of the core, then n.
+    """
+
+    ranks: Any
+    rows: CSR
+    starts: Any
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds."""
+        return len(self.starts) - 2
+
+    @property
+    def core_size(self) -> int:
+        """Number of vertices that are left to the core."""
+        return int(self.starts[-1] - self.starts[-2])
+
+
+def hierarchy_of(rows):
+    """The contraction hierarchy of undirected rows whose weights are whole numbers, 0 or more."""
+    n, n_entries = rows.n_vertices, len(rows.neighbours)
+    if not fits(n, n_entries):
+        raise OptionError(
+            "a contraction hierarchy holds fewer than 2**31 vertices and entries; use another method"
+        )
+    # rows so long that repeated entries are not found can outgrow the memory; then the graph is the core
+    return _contracted(rows, MAX_ROUNDS) or _contracted(rows, 0)
+
+
+def fits(n_vertices, n_entries):
+    """Whether a hierarchy can have so many vertices and entries."""
+    return n_vertices < 2 ** (HALF - 1) and ROOM * n_entries < 2**HALF
+
+
+def _contracted(rows, max_rounds):
+    """The hierarchy of so many rounds, or None if there was no room for it."""
+    n, n_entries, where = rows.n_vertices, len(rows.neighbours), arrays.device_of(rows.offsets)
+    index_type, dtype = rows.neighbours.dtype, rows.weights.dtype
+    capacity = n_entries + n_entries // 4
+    remaining = Remaining(
+        arrays.empty(2 * n, index_type, where),
+        arrays.empty(n, np.uint8, where),
+        arrays.empty(n, np.int64, where),
+        *(arrays.empty(2 * capacity, kind, where) for kind in (index_type, dtype)),
+    )
+    ranked = Ranked(
+        arrays.empty(n, index_type, where),
+        arrays.empty(n + 1, np.int64, where),
+        *(arrays.empty(ROOM * n_entries, kind, where) for kind in (index_type, dtype)),
+        arrays.empty(MAX_ROUNDS + 2, np.int64, where),
+        arrays.empty(3, np.int64, where),
+    )
+    counts = arrays.zeros(COUNTERS * APART, np.int64, where)
+    contract(rows.outgoing, remaining, ranked, counts, int(unreached(dtype)), max_rounds)
+    n_rounds, n_entries, full = arrays.move(ranked.facts, "cpu").tolist()
+    if full:
+        return None
+    entries = (column[:n_entries] for column in (ranked.neighbours, ranked.weights))
+    return Hierarchy(ranked.ranks, CSR(ranked.offsets, *entries), ranked.starts[: n_rounds + 2])

@@ -1,0 +1,329 @@
+"""Contraction hierarchies: what holds of each, the distances by them, and when ``auto`` takes them."""
+
+import os
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.device import BlockWorker
+from edgewise.device.target import INTERPRETED, SIMULATED
+from edgewise.errors import OptionError
+from edgewise.paths.block_queues import WORDS
+from edgewise.paths.csr import CSR, adjacency_of
+from edgewise.paths.result import unreached
+from edgewise.paths.sssp.weights import rows_in
+from edgewise.paths.verification import oracle
+from tests import jitter
+from tests.zoo import ZOO
+
+elimination = import_module("edgewise.paths.sssp.hierarchy.elimination")
+search = import_module("edgewise.paths.sssp.hierarchy.search")
+PLACE = os.environ.get("EDGEWISE_TEST_PLACE", "cuda" if SIMULATED else "cpu")
+NAME = "contraction-hierarchy"
+SHAPES = ("grid",) if SIMULATED else [shape for shape in ZOO if ZOO[shape][0]]
+#: Limits for which small graphs have many rounds, rows whose repeated entries are not found, and no room.
+LIMITS = {
+    "many rounds": {"CORE": 0},
+    "no vertex is left": {"CORE": 0, "MAX_DEGREE": 30, "LEAST_PART": 10**6},
+    "few rounds": {"CORE": 0, "MAX_ROUNDS": 2},
+    "low degrees": {"CORE": 0, "MAX_DEGREE": 2},
+    "repeated entries": {"CORE": 0, "SHORT": 0},
+    "little room": {"CORE": 0, "ROOM": 1},
+}
+
+
+def graph_of(shape, dtype="int32", seed=0, least=0):
+    n, sources, targets = shape
+    weights = np.random.default_rng(seed).integers(least, 9, len(sources)).astype(dtype)
+    return ew.Graph.from_edges(sources, targets, weights=weights, n_vertices=n)
+
+
+def expected(graph, starts):
+    weights = graph.weights.tolist()
+    found = oracle(graph.n_vertices, graph.sources, graph.targets, starts, weights, directed=False)
+    return [unreached(graph.weights.dtype) if distance is None else distance for distance in found]
+
+
+def check_hierarchy(rows, hierarchy):
+    """Ranks are a permutation, and rows lead to later rounds or stay in the core."""
+    ranks, starts, n = hierarchy.ranks.tolist(), hierarchy.starts.tolist(), rows.n_vertices
+    assert sorted(ranks) == list(range(n))
+    assert starts == sorted(starts) and starts[0] == 0 and starts[-1] == n
+    offsets, neighbours = hierarchy.rows.offsets, hierarchy.rows.neighbours.astype(np.int64)
+    assert offsets[0] == 0 and offsets[-1] == len(neighbours) == len(hierarchy.rows.weights)
+    owners = np.repeat(np.arange(n), np.diff(offsets))
+    rounds = np.searchsorted(starts[:-1], np.arange(n), side="right")
+    own, other = rounds[owners], rounds[neighbours]
+    loops = neighbours == owners
+    assert np.all((other > own) | loops | (own == len(starts) - 1))
+    assert np.all(np.diff(offsets)[: starts[-2]] <= elimination.MAX_DEGREE)
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("shape", [shape for shape in ZOO if ZOO[shape][0]])
+def test_rows_lead_to_later_rounds(shape, monkeypatch):
+    limits = LIMITS if INTERPRETED else {"those compiled": {}}
+    for replaced in limits.values():
+        with monkeypatch.context() as patch:
+            for limit, value in replaced.items():
+                patch.setattr(elimination, limit, value)
+            rows = rows_in(graph_of(ZOO[shape]))
+            check_hierarchy(rows, elimination.hierarchy_of(rows))
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("kind", LIMITS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_distances_for_all_limits(shape, kind, monkeypatch):
+    if not (INTERPRETED or SIMULATED):
+        pytest.skip("compiled kernels keep the limits they were compiled with")
+    for limit, value in LIMITS[kind].items():
+        monkeypatch.setattr(elimination, limit, value)
+    graph = graph_of(ZOO[shape])
+    there = graph.to(PLACE)
+    for starts in ([0], [graph.n_vertices - 1, 0])[SIMULATED:]:
+        found = ew.shortest_paths(there, starts, method=NAME).on_host()
+        assert found.distances.tolist() == expected(graph, starts)
+        found = ew.bfs(there, starts, method=NAME).on_host()
+        assert found.distances.tolist() == ew.bfs(graph, starts, method="top-down").distances.tolist()
+
+
+def made(kind):
+    """A graph of several thousand vertices, with weights."""
+    graph = {
+        "paths": lambda: ew.generate.paths(20_000, mean_length=500, seed=2),
+        "grid": lambda: ew.generate.grid(90, dropped=0.25, seed=2),
+        "skewed": lambda: ew.generate.rmat(10, edge_factor=4, seed=2),
+        "star": lambda: ew.Graph.from_edges(np.full(9_999, 9_999), np.arange(9_999), n_vertices=10_000),
+        "components": lambda: ew.generate.components(9_000, mean_size=3, seed=2),
+        "cliques": lambda: ew.Graph.from_edges(*_cliques(50, 12)),
+    }[kind]()
+    return ew.generate.with_weights(graph, 0, 50, seed=3)
+
+
+def _cliques(count, size):
+    one, other = np.triu_indices(size, 1)
+    first = size * np.arange(count)[:, None]
+    return np.ravel(first + one), np.ravel(first + other)
+
+
+KINDS = ("paths", "grid", "skewed", "star", "components", "cliques")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_larger_graphs(kind, dtype):
+    graph = made(kind)
+    for starts in (7, [3, 500, 77]):
+        for cutoff in (None, 60):
+            options = {"cutoff": cutoff, "dtype": dtype}
+            found = ew.shortest_paths(graph, starts, method=NAME, **options)
+            assert found.distances.dtype == dtype
+            theirs = ew.shortest_paths(graph, starts, method="dijkstra", **options)
+            assert np.array_equal(found.distances, theirs.distances), (starts, cutoff)
+            found = ew.bfs(graph, starts, method=NAME, cutoff=cutoff)
+            theirs = ew.bfs(graph, starts, method="top-down", cutoff=cutoff)
+            assert np.array_equal(found.distances, theirs.distances), (starts, cutoff)
+    found.verify()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", KINDS)
+def test_larger_graphs_on_a_gpu(kind):
+    graph = made(kind)
+    there = graph.to("cuda")
+    for starts in (7, [3, 500, 77]):
+        for search_of in (ew.shortest_paths, ew.bfs):
+            expected = search_of(graph, starts).distances
+            found = search_of(there, starts, method=NAME)
+            assert np.array_equal(found.distances.get(), expected), (starts, search_of)
+    check_hierarchy(rows_in(graph), on_host(search.prepared(rows_in(there)).hierarchy))
+
+
+def on_host(hierarchy):
+    ranks, rows, starts = hierarchy
+    return elimination.Hierarchy(ranks.get(), rows.on_host(), starts.get())
+
+
+@pytest.mark.interpreter
+def test_shortcuts_that_are_too_long_for_the_type():
+    """Some distances need int64, and so do shortcuts on which no shortest path lies."""
+    path = ew.Graph.from_edges(np.arange(5), np.arange(1, 6), weights=np.int32([2**30] * 5))
+    found = ew.shortest_paths(path, 0, method=NAME)
+    assert (found.distances.dtype, found.distances[-1]) == (np.int64, 5 * 2**30)
+    heavy = np.int32([2**30, 2**30, 2**30, 1, 1])
+    around = ew.Graph.from_edges([0, 1, 2, 0, 4], [1, 2, 3, 4, 3], weights=heavy)
+    found = ew.shortest_paths(around, 0, method=NAME)
+    assert found.distances.tolist() == [0, 2**30, 2**30 + 2, 2, 1]
+    with pytest.raises(ew.errors.GraphError, match="a distance passes the largest number of int32"):
+        ew.shortest_paths(path, 0, method=NAME, dtype="int32")
+
+
+@pytest.mark.interpreter
+def test_what_it_does_not_take():
+    directed = ew.Graph.from_edges([0], [1], weights=[2], directed=True)
+    for search_of in (ew.bfs, ew.shortest_paths):
+        with pytest.raises(OptionError, match=f"method {NAME} is for undirected graphs; use another method"):
+            search_of(directed, 0, method=NAME)
+    floats = ew.Graph.from_edges([0, 1], [1, 2], weights=[2.0, 3.0])
+    with pytest.raises(
+        OptionError, match=r"needs weights that are whole numbers; use another .* dtype='int64'"
+    ):
+        ew.shortest_paths(floats, 0, method=NAME)
+    assert ew.shortest_paths(floats, 0, method=NAME, dtype="int64").distances.tolist() == [0, 2, 5]
+    negative = ew.Graph.from_edges([0], [1], weights=[-2])
+    with pytest.raises(OptionError, match=f"weighs -2, and {NAME} needs weights of 0 or more"):
+        ew.shortest_paths(negative, 0, method=NAME)
+
+
+def test_too_large_a_graph_is_refused(monkeypatch):
+    monkeypatch.setattr(elimination, "fits", lambda *sizes: False)
+    with pytest.raises(OptionError, match=r"fewer than 2\*\*31 vertices and entries; use another"):
+        ew.bfs(ew.Graph.from_edges([0], [1]), 0, method=NAME)
+
+
+def subdivided(graph):
+    """The graph with a vertex in the middle of every edge."""
+    n, m = graph.n_vertices, graph.n_edges
+    middle = n + np.arange(m)
+    ends = np.concatenate([graph.sources, graph.targets]).astype(np.int64)
+    return ew.Graph.from_edges(ends, np.concatenate([middle, middle]), n_vertices=n + m)
+
+
+def random_tree(n):
+    above = (np.random.default_rng(1).random(n - 1) * np.arange(1, n)).astype(np.int64)
+    return ew.Graph.from_edges(above, np.arange(1, n), n_vertices=n)
+
+
+#: Graphs, and whether a search by levels would take longer on a GPU.
+DEEP = {
+    "paths": (lambda: ew.generate.paths(1 << 14), True),
+    "one path": (lambda: ew.Graph.from_edges(np.arange(20_000), np.arange(1, 20_001)), True),
+    "one cycle": (lambda: ew.Graph.from_edges(np.arange(20_000), (np.arange(20_000) + 1) % 20_000), True),
+    "few vertices": (lambda: ew.generate.paths(1 << 12), False),
+    "grid": (lambda: ew.generate.grid(128, dropped=0.25), False),
+    "tree": (lambda: random_tree(20_000), False),
+    "components": (lambda: ew.generate.components(20_000, mean_size=3), False),
+    "triangles": (lambda: ew.Graph.from_edges(*_cliques(7_000, 3)), False),
+    "subdivided": (lambda: subdivided(ew.generate.uniform(4_000, 12_000)), False),
+    "skewed": (lambda: ew.generate.rmat(14, edge_factor=8), False),
+}
+
+
+@pytest.mark.parametrize("kind", DEEP)
+def test_graphs_of_long_chains_are_told_from_others(kind):
+    make, deep = DEEP[kind]
+    graph = make()
+    assert search.saves_levels(adjacency_of(graph), np.array([0])) == deep
+    assert search.saves_levels(rows_in(ew.generate.with_weights(graph, 1, 9)), np.array([0])) == deep
+    assert not search.saves_levels(adjacency_of(graph), np.arange(search.FEW_SOURCES + 1))
+    floats = ew.Graph.from_edges(graph.sources, graph.targets, weights=np.ones(graph.n_edges))
+    assert not search.saves_levels(rows_in(floats), np.array([0]))
+
+
+def test_roads_with_a_vertex_at_every_bend(data):
+    graph = ew.read(data / "luxembourg_osm" / "luxembourg_osm.mtx.gz")
+    rows = adjacency_of(graph)
+    assert search.saves_levels(rows, np.array([0]))
+    assert search.prepared(rows).hierarchy.core_size < graph.n_vertices / 50
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", ["paths", "grid"])
+def test_auto_on_a_gpu(kind):
+    make, deep = DEEP[kind]
+    graph = ew.generate.with_weights(make(), 1, 9).to("cuda")
+    for search_of, usual in ((ew.bfs, "cooperative"), (ew.shortest_paths, "near-far")):
+        assert search_of(graph, 0).method == (NAME if deep else usual)
+        assert search_of(graph, 0, cutoff=5).method == usual
+
+
+WORKERS, SEEDS = 3, range(12)
+RACED = graph_of(ZOO["grid"], least=1)
+
+
+def contracted(seed, **replaced):
+    """The hierarchy of a grid by three blocks of one thread under a schedule, or None if it does not end."""
+    scheduler = jitter.Scheduler(seed)
+    region = jitter.jittery(elimination.contract.body, **{"CORE": 4, "LEAST_PART": 100, **replaced})
+    rows, n, m = rows_in(RACED).outgoing, RACED.n_vertices, len(RACED.neighbours)
+
+    def share(count, dtype):
+        return jitter.Jittery(np.zeros(count, dtype), scheduler)
+
+    remaining = elimination.Remaining(
+        share(2 * n, np.uint32),
+        share(n, np.uint8),
+        share(n, np.int64),
+        share(8 * m, np.uint32),
+        share(8 * m, np.int32),
+    )
+    ranked = elimination.Ranked(
+        share(n, np.uint32),
+        share(n + 1, np.int64),
+        share(4 * m, np.uint32),
+        share(4 * m, np.int32),
+        share(elimination.MAX_ROUNDS + 2, np.int64),
+        share(3, np.int64),
+    )
+    counts = share(elimination.COUNTERS * elimination.APART, np.int64)
+    shared = np.zeros((WORKERS, WORDS), np.int64)
+    ended = jitter.run_region(
+        scheduler,
+        WORKERS,
+        lambda number, barrier: region(
+            BlockWorker(number, WORKERS, barrier, shared[number]),
+            rows,
+            remaining,
+            ranked,
+            counts,
+            2**31 - 1,
+            64,
+        ),
+    )
+    if not ended:
+        return None
+    n_rounds, n_entries, full = ranked.facts.values.tolist()
+    assert not full
+    columns = ranked.offsets.values, ranked.neighbours.values[:n_entries], ranked.weights.values[:n_entries]
+    return elimination.Hierarchy(ranked.ranks.values, CSR(*columns), ranked.starts.values[: n_rounds + 2])
+
+
+def distances_of(hierarchy):
+    """Distances from vertex 0 by the rows of a hierarchy in both directions."""
+    ranks, (offsets, neighbours, weights), _ = hierarchy
+    owners = np.repeat(np.arange(len(ranks)), np.diff(offsets))
+    found = oracle(len(ranks), owners, neighbours.astype(np.int64), [int(ranks[0])], weights.tolist())
+    return [found[rank] for rank in ranks]
+
+
+@pytest.mark.interpreter
+def test_a_hierarchy_is_right_under_every_schedule():
+    rows, answer = rows_in(RACED), expected(RACED, [0])
+    for seed in SEEDS:
+        hierarchy = contracted(seed)
+        check_hierarchy(rows, hierarchy)
+        assert distances_of(hierarchy) == answer, f"seed {seed}"
+
+
+def careless_add(array, index, value):
+    """The planted race: another worker may add between the read and the write."""
+    held = array[index]
+    array[index] = held + value
+    return held
+
+
+def is_wrong(seed):
+    try:
+        hierarchy = contracted(seed, fetch_add=careless_add)
+        return hierarchy is None or distances_of(hierarchy) != expected(RACED, [0])
+    except (AssertionError, IndexError, ValueError, jitter.Stuck):
+        return True
+
+
+@pytest.mark.interpreter
+def test_a_planted_race_shows():
+    assert any(is_wrong(seed) for seed in SEEDS)
