@@ -73,6 +73,7 @@ JOBS = (
     Job("components", "bench/components.py gpu", 2),
     Job("components-edges", "bench/components.py edges", 2),
     Job("paths", "bench/paths_gpu.py", 4),
+    Job("hierarchy", "bench/hierarchy.py", 2),
     Job("cycles", "bench/cycles_gpu.py", 4),
     Job("forest", "bench/forest.py gpu", 3),
     Job("partitions", "bench/partitions.py --kind large --device cuda", 9),

@@ -4,7 +4,8 @@
 
 The four graphs of the GPU table, weights 1 to 100 (roads 1 to 10,000), from the vertex of highest degree.
 Times are taken with device events, warm, median of nine, the rows resident; making the graph, its rows and
-the first call (compiling) are columns of their own.  Distances are right if every vertex that is reached
+the first call (compiling) are columns of their own.  Contraction hierarchies, which are prepared once for
+each graph, have a page of their own (``hierarchy.py``).  Distances are right if every vertex that is reached
 has the least of its neighbours' distances plus the weight of the edge, and a vertex that is not reached has
 no neighbour that is.
 """
@@ -59,7 +60,7 @@ def measure(name):
     ):
         limit = NO_CUTOFF if problem == "bfs" else limit_in(None, np.int32)
         for method, found in methods.items():
-            if "cuda" in found.devices and (method, name) not in SLOW:
+            if "cuda" in found.devices and found.directed and (method, name) not in SLOW:
                 rows.append(timed(problem, method, found.run, view, sources, limit, facts))
     return rows
 

@@ -62,6 +62,22 @@ def _ms(value, best):
     return f"**{text}**" if value == best["ms"]["median"] else text
 
 
+def hierarchies():
+    """Milliseconds of searches by levels and by a contraction hierarchy, on a new graph and on a warm one."""
+    header = ["graph", "search", "rounds", "core", "elimination", "by levels, new", "warm"]
+    header += ["by a hierarchy, new", "warm"]
+    body = []
+    for row in results("hierarchy-gpu")["rows"]:
+        cells = [row["graph"], row["problem"].upper(), row["rounds"], f"{row['core']:,}"]
+        cells.append(f"{row['elimination_ms']['median']:.2f}")
+        for method, spent in row["calls"].items():
+            warm = ", ".join(f"{one['median']:.2f}" for one in spent["warm"])
+            chosen = method == row["auto"]
+            cells += [f"{spent['fresh']['median']:.2f}", f"**{warm}**" if chosen else warm]
+        body.append(cells)
+    return table(header, body)
+
+
 def floyd_warshall():
     """Updates a second of Floyd and Warshall's method in tiles, on one GPU."""
     rates = {}
@@ -160,6 +176,7 @@ def all_pairs_cpu():
 
 TABLES = {
     "paths-bfs-gpu": partial(searches, "bfs"),
+    "hierarchies": hierarchies,
     "paths-sssp-gpu": partial(searches, "sssp"),
     "apsp-gpu": floyd_warshall,
     "searches-beside-peers": beside_peers,

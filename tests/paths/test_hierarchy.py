@@ -59,6 +59,7 @@ def check_hierarchy(rows, hierarchy):
     loops = neighbours == owners
     assert np.all((other > own) | loops | (own == len(starts) - 1))
     assert np.all(np.diff(offsets)[: starts[-2]] <= elimination.MAX_DEGREE)
+    assert hierarchy.mean == pytest.approx(hierarchy.rows.weights.mean() if len(neighbours) else 0)
 
 
 @pytest.mark.interpreter
@@ -144,8 +145,8 @@ def test_larger_graphs_on_a_gpu(kind):
 
 
 def on_host(hierarchy):
-    ranks, rows, starts = hierarchy
-    return elimination.Hierarchy(ranks.get(), rows.on_host(), starts.get())
+    ranks, rows, starts, mean = hierarchy
+    return elimination.Hierarchy(ranks.get(), rows.on_host(), starts.get(), mean)
 
 
 @pytest.mark.interpreter
@@ -267,7 +268,7 @@ def contracted(seed, **replaced):
         share(4 * m, np.uint32),
         share(4 * m, np.int32),
         share(elimination.MAX_ROUNDS + 2, np.int64),
-        share(3, np.int64),
+        share(4, np.int64),
     )
     counts = share(elimination.COUNTERS * elimination.APART, np.int64)
     shared = np.zeros((WORKERS, WORDS), np.int64)
@@ -286,15 +287,17 @@ def contracted(seed, **replaced):
     )
     if not ended:
         return None
-    n_rounds, n_entries, full = ranked.facts.values.tolist()
+    n_rounds, n_entries, total, full = ranked.facts.values.tolist()
     assert not full
     columns = ranked.offsets.values, ranked.neighbours.values[:n_entries], ranked.weights.values[:n_entries]
-    return elimination.Hierarchy(ranked.ranks.values, CSR(*columns), ranked.starts.values[: n_rounds + 2])
+    return elimination.Hierarchy(
+        ranked.ranks.values, CSR(*columns), ranked.starts.values[: n_rounds + 2], total / n_entries
+    )
 
 
 def distances_of(hierarchy):
     """Distances from vertex 0 by the rows of a hierarchy in both directions."""
-    ranks, (offsets, neighbours, weights), _ = hierarchy
+    ranks, (offsets, neighbours, weights), *_ = hierarchy
     owners = np.repeat(np.arange(len(ranks)), np.diff(offsets))
     found = oracle(len(ranks), owners, neighbours.astype(np.int64), [int(ranks[0])], weights.tolist())
     return [found[rank] for rank in ranks]

@@ -47,7 +47,7 @@ def hierarchy_kinds(weight, index):
     rows = CSR, ("int64[]", ids, weights)
     remaining = elimination.Remaining, (ids, "uint8[]", "int64[]", ids, weights)
     ranked = elimination.Ranked, (ids, "int64[]", ids, weights, "int64[]", "int64[]")
-    hierarchy = elimination.Hierarchy, (ids, rows, "int64[]")
+    hierarchy = elimination.Hierarchy, (ids, rows, "int64[]", "float64")
     contract = "int32[]", rows, remaining, ranked, "int64[]", "int64", "int64"
     return contract, ("int32[]", hierarchy, weights, "int64", weights)
 

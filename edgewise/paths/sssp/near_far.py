@@ -205,7 +205,9 @@ def search_near_far(worker, search, limits):
 def near_far(rows, sources, cutoff, delta=0, dense_from=DENSE_FROM):
     """Search by steps of ``delta`` (0: one that fits the weights), dense from ``dense_from`` vertices on."""
     ranks = arrays.empty(0, rows.neighbours.dtype, arrays.device_of(rows.offsets))
-    distances = search_by_thresholds(rows, sources, ranks, cutoff, delta or fitting(rows), dense_from)
+    distances = search_by_thresholds(
+        rows, sources, ranks, cutoff, delta or fitting(rows, rows.spread.mean), dense_from
+    )
     return distances, past_the_end(rows, distances, cutoff)
 
 
@@ -234,6 +236,6 @@ def step_of(delta, dtype):
     return none if delta >= none else max(1, math.ceil(delta))
 
 
-def fitting(rows):
-    """A step of the threshold: the mean weight, and the larger the fewer edges a vertex has."""
-    return REACH * rows.spread.mean * rows.n_vertices / max(len(rows.neighbours), 1) or 1
+def fitting(rows, mean):
+    """A step of the threshold: by the ``mean`` weight, and the larger the fewer edges a vertex has."""
+    return REACH * mean * rows.n_vertices / max(len(rows.neighbours), 1) or 1

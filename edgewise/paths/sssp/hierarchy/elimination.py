@@ -39,13 +39,15 @@ ROOM = 2
 DEGREE, CHOSEN = 127, 128
 #: Bits of the lower half of an allocation.
 HALF, LOWER = 32, 0xFFFFFFFF
-#: Facts about a hierarchy: its rounds and entries, and whether there was no room for it.
-ROUNDS, ENTRIES, FULL = 0, 1, 2
+#: Facts about a hierarchy: its rounds, entries and the sum of their lengths, each counted as :data:`HEAVY` at
+#: most; and whether there was no room for it.
+ROUNDS, ENTRIES, TOTAL, FULL = range(4)
+HEAVY = 1 << 30
 #: Counters of a round: its rows to write, in vertices and entries; chosen vertices and their entries; entries
 #: that the shortcuts add.
 ALIVE, LEAVING, ADDED, SET = 0, 1, 2, 3
-#: Counters of all rounds: ranks and entries of the hierarchy; whether there was no room.
-OUT, FAILED, COMMON = 0, 1, 2
+#: Counters of all rounds: ranks and entries of the hierarchy, the sum of lengths, whether there was no room.
+OUT, SUM, FAILED, COMMON = range(4)
 COUNTERS = COMMON + SET * (MAX_ROUNDS + 1)
 
 
@@ -70,7 +72,7 @@ class Ranked(NamedTuple):
 
     ``ranks`` (n,) index array; rows by rank: ``offsets`` (n + 1,) int64, ``neighbours`` and ``weights`` with
     room for all entries; ``starts`` (MAX_ROUNDS + 2,) int64: first rank of each round, of the core, and n;
-    ``facts`` (3,) int64, see :data:`ROUNDS`.
+    ``facts`` (4,) int64, see :data:`ROUNDS`.
     """
 
     ranks: Any
@@ -259,17 +261,18 @@ def finish(worker, remaining, ranked, half, counts):
         elif inside:
             copy_row(remaining, half, vertex, ranked, rank, row)
     barrier_wait(worker)
-    n_entries = min(load(counts, OUT * APART) & LOWER, room)
+    n_entries, total = min(load(counts, OUT * APART) & LOWER, room), np.int64(0)
     for entry in range(worker.id, n_entries, worker.count):
         ranked.neighbours[entry] = ranked.ranks[ranked.neighbours[entry]]
+        total += min(ranked.weights[entry], HEAVY)
+    add_block_sum(worker, counts, SUM, total)
+    barrier_wait(worker)
     if worker.id == 0:
         ranked.starts[half.round], ranked.starts[half.round + 1] = n - half.size, n
         ranked.offsets[n] = n_entries
-        ranked.facts[ROUNDS], ranked.facts[ENTRIES], ranked.facts[FULL] = (
-            half.round,
-            n_entries,
-            load(counts, FAILED * APART),
-        )
+        ranked.facts[ROUNDS], ranked.facts[ENTRIES] = half.round, n_entries
+        ranked.facts[TOTAL] = load(counts, SUM * APART)
+        ranked.facts[FULL] = load(counts, FAILED * APART)
 
 
 @parallel_region.by(threads=THREADS, max_blocks_per_sm=1, min_blocks_per_sm=1, shared_words=WORDS)
@@ -318,13 +321,14 @@ def contract(worker, rows, remaining, ranked, counts, none, max_rounds):
 class Hierarchy(NamedTuple):
     """A contraction hierarchy, on the device of the graph.
 
-    ``ranks`` (n,) index array, ``rows`` by rank, and ``starts`` (rounds + 2,) int64: the first rank of each
-    round, then of the core, then n.
+    ``ranks`` (n,) index array, ``rows`` by rank, ``starts`` (rounds + 2,) int64: the first rank of each
+    round, then of the core, then n; and the mean length of an entry.
     """
 
     ranks: Any
     rows: CSR
     starts: Any
+    mean: float
 
     @property
     def n_rounds(self) -> int:
@@ -369,12 +373,13 @@ def _contracted(rows, max_rounds):
         arrays.empty(n + 1, np.int64, where),
         *(arrays.empty(ROOM * n_entries, kind, where) for kind in (index_type, dtype)),
         arrays.empty(MAX_ROUNDS + 2, np.int64, where),
-        arrays.empty(3, np.int64, where),
+        arrays.empty(4, np.int64, where),
     )
     counts = arrays.zeros(COUNTERS * APART, np.int64, where)
     contract(rows.outgoing, remaining, ranked, counts, int(unreached(dtype)), max_rounds)
-    n_rounds, n_entries, full = arrays.move(ranked.facts, "cpu").tolist()
+    n_rounds, n_entries, total, full = arrays.move(ranked.facts, "cpu").tolist()
     if full:
         return None
     entries = (column[:n_entries] for column in (ranked.neighbours, ranked.weights))
-    return Hierarchy(ranked.ranks, CSR(ranked.offsets, *entries), ranked.starts[: n_rounds + 2])
+    by_rank, starts = CSR(ranked.offsets, *entries), ranked.starts[: n_rounds + 2]
+    return Hierarchy(ranked.ranks, by_rank, starts, total / max(n_entries, 1))

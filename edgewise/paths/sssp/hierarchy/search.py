@@ -75,7 +75,7 @@ def prepared(rows):
     def make():
         hierarchy = hierarchy_of(rows)
         upward = Adjacency(hierarchy.rows)
-        return Prepared(hierarchy, upward, fitting(upward))
+        return Prepared(hierarchy, upward, fitting(upward, hierarchy.mean))
 
     return rows.cached("hierarchy", make)
 
@@ -99,7 +99,7 @@ def _has_chains(rows):
     step = rows.n_vertices // SAMPLED
     found = arrays.zeros(1, np.int32, arrays.device_of(rows.offsets))
     count_in_chains(SAMPLED, step, rows.offsets, found)
-    return int(found[0]) >= LEAST_IN_CHAINS * SAMPLED
+    return arrays.move(found, "cpu")[0] >= LEAST_IN_CHAINS * SAMPLED
 
 
 def _is_deep(rows):
