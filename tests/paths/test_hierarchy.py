@@ -199,30 +199,41 @@ def random_tree(n):
     return ew.Graph.from_edges(above, np.arange(1, n), n_vertices=n)
 
 
-#: Graphs, and whether a search by levels would take longer on a GPU.
+#: Graphs, and whether ``auto`` takes a hierarchy on a GPU, without and with weights.
 DEEP = {
-    "paths": (lambda: ew.generate.paths(1 << 14), True),
-    "one path": (lambda: ew.Graph.from_edges(np.arange(20_000), np.arange(1, 20_001)), True),
-    "one cycle": (lambda: ew.Graph.from_edges(np.arange(20_000), (np.arange(20_000) + 1) % 20_000), True),
-    "few vertices": (lambda: ew.generate.paths(1 << 12), False),
-    "grid": (lambda: ew.generate.grid(128, dropped=0.25), False),
-    "tree": (lambda: random_tree(20_000), False),
-    "components": (lambda: ew.generate.components(20_000, mean_size=3), False),
-    "triangles": (lambda: ew.Graph.from_edges(*_cliques(7_000, 3)), False),
-    "subdivided": (lambda: subdivided(ew.generate.uniform(4_000, 12_000)), False),
-    "skewed": (lambda: ew.generate.rmat(14, edge_factor=8), False),
+    "paths": (lambda: ew.generate.paths(1 << 14), True, True),
+    "one path": (lambda: ew.Graph.from_edges(np.arange(20_000), np.arange(1, 20_001)), True, True),
+    "one cycle": (lambda: ew.Graph.from_edges(np.arange(20_000), np.roll(np.arange(20_000), 1)), True, True),
+    "few vertices": (lambda: ew.generate.paths(1 << 12), False, False),
+    "grid": (lambda: ew.generate.grid(128, dropped=0.25), False, True),
+    "whole grid": (lambda: ew.generate.grid(128), False, False),
+    "tree": (lambda: random_tree(20_000), False, False),
+    "random": (lambda: ew.generate.uniform(20_000, 24_000), False, False),
+    "components": (lambda: ew.generate.components(20_000, mean_size=3), False, False),
+    "triangles": (lambda: ew.Graph.from_edges(*_cliques(7_000, 3)), False, False),
+    "subdivided": (lambda: subdivided(ew.generate.uniform(4_000, 12_000)), False, False),
+    "skewed": (lambda: ew.generate.rmat(14, edge_factor=8), False, False),
 }
 
 
 @pytest.mark.parametrize("kind", DEEP)
-def test_graphs_of_long_chains_are_told_from_others(kind):
-    make, deep = DEEP[kind]
+def test_graphs_of_long_paths_are_told_from_others(kind):
+    make, deep, deep_with_weights = DEEP[kind]
     graph = make()
     assert search.saves_levels(adjacency_of(graph), np.array([0])) == deep
-    assert search.saves_levels(rows_in(ew.generate.with_weights(graph, 1, 9)), np.array([0])) == deep
+    weighted = ew.generate.with_weights(graph, 1, 9)
+    assert search.saves_levels(rows_in(weighted), np.array([0])) == deep_with_weights
     assert not search.saves_levels(adjacency_of(graph), np.arange(search.FEW_SOURCES + 1))
     floats = ew.Graph.from_edges(graph.sources, graph.targets, weights=np.ones(graph.n_edges))
     assert not search.saves_levels(rows_in(floats), np.array([0]))
+
+
+def test_auto_does_without_where_memory_is_short(monkeypatch):
+    def fail(rows):
+        raise MemoryError
+
+    monkeypatch.setattr(search, "hierarchy_of", fail)
+    assert not search.saves_levels(adjacency_of(DEEP["paths"][0]()), np.array([0]))
 
 
 def test_roads_with_a_vertex_at_every_bend(data):
@@ -233,13 +244,14 @@ def test_roads_with_a_vertex_at_every_bend(data):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("kind", ["paths", "grid"])
+@pytest.mark.parametrize("kind", ["paths", "grid", "random"])
 def test_auto_on_a_gpu(kind):
-    make, deep = DEEP[kind]
+    make, *deep = DEEP[kind]
     graph = ew.generate.with_weights(make(), 1, 9).to("cuda")
-    for search_of, usual in ((ew.bfs, "cooperative"), (ew.shortest_paths, "near-far")):
-        assert search_of(graph, 0).method == (NAME if deep else usual)
-        assert search_of(graph, 0, cutoff=5).method == usual
+    usual = "cooperative", "near-far"
+    for search_of, levels, is_deep in zip((ew.bfs, ew.shortest_paths), usual, deep, strict=True):
+        assert search_of(graph, 0).method == (NAME if is_deep else levels)
+        assert search_of(graph, 0, cutoff=5).method == levels
 
 
 WORKERS, SEEDS = 3, range(12)

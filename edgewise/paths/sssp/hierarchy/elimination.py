@@ -34,7 +34,7 @@ MAX_ROUNDS, CORE, LEAST_PART = 64, 32, 16
 #: Length of a row up to which repeated entries are found.
 SHORT = 64
 #: Entries of a hierarchy per entry of the graph, at most.
-ROOM = 2
+ROOM = 1.5
 #: Bits of a state that hold a degree, and the bit of chosen vertices.
 DEGREE, CHOSEN = 127, 128
 #: Bits of the lower half of an allocation.
@@ -361,7 +361,7 @@ def _contracted(rows, max_rounds):
     """The hierarchy of so many rounds, or None if there was no room for it."""
     n, n_entries, where = rows.n_vertices, len(rows.neighbours), arrays.device_of(rows.offsets)
     index_type, dtype = rows.neighbours.dtype, rows.weights.dtype
-    capacity = n_entries + n_entries // 4
+    capacity, room = n_entries + n_entries // 4, int(ROOM * n_entries)
     remaining = Remaining(
         arrays.empty(2 * n, index_type, where),
         arrays.empty(n, np.uint8, where),
@@ -371,7 +371,7 @@ def _contracted(rows, max_rounds):
     ranked = Ranked(
         arrays.empty(n, index_type, where),
         arrays.empty(n + 1, np.int64, where),
-        *(arrays.empty(ROOM * n_entries, kind, where) for kind in (index_type, dtype)),
+        *(arrays.empty(room, kind, where) for kind in (index_type, dtype)),
         arrays.empty(MAX_ROUNDS + 2, np.int64, where),
         arrays.empty(4, np.int64, where),
     )

@@ -1,9 +1,10 @@
 """Searches by a contraction hierarchy: up to the core, and down through all rounds.
 
-On a GPU ``auto`` takes them for graphs of long chains: paths, road networks that have a vertex at every bend,
-rivers, k-mers of genomes.  Three fifths of their vertices have degree 2.  The number of rounds is about the
-logarithm of the length of chains, and tells them from graphs of small components.  The elimination takes
-about as long as one search by levels.
+On a GPU ``auto`` takes them where the elimination takes no longer than a search by levels usually does.
+Without weights these are graphs of long chains, most of whose vertices have degree 2: paths, streets with a
+vertex at every bend, rivers, k-mers of genomes.  With weights, where searches by levels take longer, they are
+all graphs with few entries and low degrees, such as the junctions of a road network.  The number of rounds
+tells these graphs from those of small components, and from random graphs, whose shortcuts become too many.
 """
 
 from typing import Any, NamedTuple
@@ -20,13 +21,30 @@ from edgewise.paths.sssp.weights import past_the_end
 
 #: Threads per block of the sweep, one block for each multiprocessor.
 THREADS = 1024
-#: Graphs for which ``auto`` takes a hierarchy have so many vertices, entries per vertex, and vertices of
-#: degree 2 among those that are looked at; the elimination has so many rounds and leaves so small a core.
-LEAST_VERTICES, LEAST_ENTRIES, MOST_ENTRIES = 1 << 13, 1.9, 2.5
-SAMPLED, LEAST_IN_CHAINS = 1024, 0.6
-LEAST_ROUNDS, LARGEST_CORE = 6, 1 / 16
+#: Vertices of a graph, and rounds of its elimination, for which ``auto`` takes a hierarchy; and the number of
+#: vertices whose degrees are looked at.
+LEAST_VERTICES, LEAST_ROUNDS, SAMPLED = 1 << 13, 6, 1024
 #: Sources from which a search by levels has many levels.
 FEW_SOURCES = 16
+
+
+class Suited(NamedTuple):
+    """Graphs for which ``auto`` takes a hierarchy.
+
+    They have from ``least_entries`` to ``most_entries`` entries for each vertex, a part of ``share`` of the
+    vertices or more has a degree from ``lowest`` to ``highest``, and the core has a part of ``core`` or less.
+    """
+
+    least_entries: float
+    most_entries: float
+    lowest: int
+    highest: int
+    share: float
+    core: float
+
+
+#: Without and with weights.
+CHAINS, LOW_DEGREES = Suited(1.9, 2.5, 2, 2, 0.6, 1 / 16), Suited(1.9, 3.2, 0, 4, 0.99, 0.3)
 
 
 @device
@@ -62,10 +80,10 @@ class Prepared(NamedTuple):
 
 
 @each
-def count_in_chains(item, step, offsets, found):
-    """Count a vertex of degree 2."""
+def count_degrees(item, step, offsets, lowest, highest, found):
+    """Count a vertex whose degree is from ``lowest`` to ``highest``."""
     vertex = item * step
-    if offsets[vertex + 1] - offsets[vertex] == 2:
+    if lowest <= offsets[vertex + 1] - offsets[vertex] <= highest:
         fetch_add(found, 0, 1)
 
 
@@ -82,32 +100,34 @@ def prepared(rows):
 
 def saves_levels(rows, sources):
     """Whether a search on a GPU takes less time by a hierarchy than by levels."""
+    suited = LOW_DEGREES if len(rows.weights) else CHAINS
     n, n_entries = rows.n_vertices, len(rows.neighbours)
     if (
         len(sources) > FEW_SOURCES
         or n < LEAST_VERTICES
-        or not LEAST_ENTRIES * n <= n_entries <= MOST_ENTRIES * n
+        or not suited.least_entries * n <= n_entries <= suited.most_entries * n
         or not (rows.symmetric and fits(n, n_entries))
         or rows.weights.dtype.kind == "f"
     ):
         return False
-    return rows.cached("saves levels", lambda: _has_chains(rows) and _is_deep(rows))
+    return rows.cached("saves levels", lambda: _has_degrees(rows, suited) and _is_deep(rows, suited))
 
 
-def _has_chains(rows):
-    """Whether most vertices have degree 2."""
+def _has_degrees(rows, suited):
+    """Whether enough vertices have suited degrees."""
     step = rows.n_vertices // SAMPLED
     found = arrays.zeros(1, np.int32, arrays.device_of(rows.offsets))
-    count_in_chains(SAMPLED, step, rows.offsets, found)
-    return arrays.move(found, "cpu")[0] >= LEAST_IN_CHAINS * SAMPLED
+    count_degrees(SAMPLED, step, rows.offsets, suited.lowest, suited.highest, found)
+    return bool(arrays.move(found, "cpu")[0] >= suited.share * SAMPLED)
 
 
-def _is_deep(rows):
-    """Whether there are many rounds and a small core."""
-    hierarchy = prepared(rows).hierarchy
-    if hierarchy.n_rounds < LEAST_ROUNDS:
+def _is_deep(rows, suited):
+    """Whether there is memory for a hierarchy, and it has many rounds and a small core."""
+    try:
+        hierarchy = prepared(rows).hierarchy
+    except MemoryError:
         return False
-    return hierarchy.core_size <= LARGEST_CORE * rows.n_vertices
+    return hierarchy.n_rounds >= LEAST_ROUNDS and hierarchy.core_size <= suited.core * rows.n_vertices
 
 
 def distances_by_hierarchy(rows, sources, cutoff):
