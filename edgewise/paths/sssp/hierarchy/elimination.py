@@ -34,7 +34,7 @@ MAX_ROUNDS, CORE, LEAST_PART = 64, 32, 16
 #: Length of a row up to which repeated entries are found.
 SHORT = 64
 #: Entries of a hierarchy per entry of the graph, at most.
-ROOM = 1.5
+ROOM = 2
 #: Bits of a state that hold a degree, and the bit of chosen vertices.
 DEGREE, CHOSEN = 127, 128
 #: Bits of the lower half of an allocation.
@@ -361,7 +361,7 @@ def _contracted(rows, max_rounds):
     """The hierarchy of so many rounds, or None if there was no room for it."""
     n, n_entries, where = rows.n_vertices, len(rows.neighbours), arrays.device_of(rows.offsets)
     index_type, dtype = rows.neighbours.dtype, rows.weights.dtype
-    capacity, room = n_entries + n_entries // 4, int(ROOM * n_entries)
+    capacity, room = n_entries + n_entries // 4, ROOM * n_entries
     remaining = Remaining(
         arrays.empty(2 * n, index_type, where),
         arrays.empty(n, np.uint8, where),
@@ -380,6 +380,8 @@ def _contracted(rows, max_rounds):
     n_rounds, n_entries, total, full = arrays.move(ranked.facts, "cpu").tolist()
     if full:
         return None
-    entries = (column[:n_entries] for column in (ranked.neighbours, ranked.weights))
+    entries = (
+        column[:n_entries].copy() for column in (ranked.neighbours, ranked.weights)
+    )  # without the room
     by_rank, starts = CSR(ranked.offsets, *entries), ranked.starts[: n_rounds + 2]
     return Hierarchy(ranked.ranks, by_rank, starts, total / max(n_entries, 1))
