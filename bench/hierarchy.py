@@ -41,7 +41,7 @@ def graphs(roads):
             "Luxembourg, 16 copies",
             lambda: ew.generate.replicate(without_ids(ew.read(roads)), 16).to("cuda"),
         )
-    for k in (20, 24):
+    for k in (16, 20, 22, 24):
         yield f"grid, 2^{k}", lambda k=k: ew.generate.grid(2 ** (k // 2), dropped=0.25, device="cuda")
 
 
