@@ -207,6 +207,7 @@ DEEP = {
     "few vertices": (lambda: ew.generate.paths(1 << 12), False, False),
     "grid": (lambda: ew.generate.grid(128, dropped=0.25), False, True),
     "whole grid": (lambda: ew.generate.grid(128), False, False),
+    "mesh": (lambda: ew.generate.mesh2d(128), False, False),
     "tree": (lambda: random_tree(20_000), False, False),
     "random": (lambda: ew.generate.uniform(20_000, 24_000), False, False),
     "components": (lambda: ew.generate.components(20_000, mean_size=3), False, False),
@@ -222,7 +223,9 @@ def test_graphs_of_long_paths_are_told_from_others(kind):
     graph = make()
     assert search.saves_levels(adjacency_of(graph), np.array([0])) == deep
     weighted = ew.generate.with_weights(graph, 1, 9)
-    assert search.saves_levels(rows_in(weighted), np.array([0])) == deep_with_weights
+    rows = rows_in(weighted)
+    assert search.saves_levels(rows, np.array([0])) == deep_with_weights
+    assert ("hierarchy" in rows._derived) == deep_with_weights  # one that is not used takes no memory
     assert not search.saves_levels(adjacency_of(graph), np.arange(search.FEW_SOURCES + 1))
     floats = ew.Graph.from_edges(graph.sources, graph.targets, weights=np.ones(graph.n_edges))
     assert not search.saves_levels(rows_in(floats), np.array([0]))

@@ -28,23 +28,31 @@ LEAST_VERTICES, LEAST_ROUNDS, SAMPLED = 1 << 13, 6, 1024
 FEW_SOURCES = 16
 
 
+class Part(NamedTuple):
+    """A part of ``share`` of the vertices, or more, has a degree from ``lowest`` to ``highest``."""
+
+    lowest: int
+    highest: int
+    share: float
+
+
 class Suited(NamedTuple):
     """Graphs for which ``auto`` takes a hierarchy.
 
-    They have from ``least_entries`` to ``most_entries`` entries for each vertex, a part of ``share`` of the
-    vertices or more has a degree from ``lowest`` to ``highest``, and the core has a part of ``core`` or less.
+    They have from ``least_entries`` to ``most_entries`` entries for each vertex, all ``parts``, and a core of
+    a part of ``core`` of the vertices or less.
     """
 
     least_entries: float
     most_entries: float
-    lowest: int
-    highest: int
-    share: float
+    parts: tuple[Part, ...]
     core: float
 
 
-#: Without and with weights.
-CHAINS, LOW_DEGREES = Suited(1.9, 2.5, 2, 2, 0.6, 1 / 16), Suited(1.9, 3.2, 0, 4, 0.99, 0.3)
+#: Without weights: graphs of long chains.
+CHAINS = Suited(1.9, 2.5, (Part(2, 2, 0.6),), 1 / 16)
+#: With weights: graphs of low degrees, but no regular meshes, whose core would be large.
+LOW_DEGREES = Suited(1.9, 3.2, (Part(0, 4, 0.99), Part(0, 2, 0.1)), 0.3)
 
 
 @device
@@ -89,13 +97,13 @@ def count_degrees(item, step, offsets, lowest, highest, found):
 
 def prepared(rows):
     """The hierarchy of rows, kept with them."""
+    return rows.cached("hierarchy", lambda: _prepare(rows))
 
-    def make():
-        hierarchy = hierarchy_of(rows)
-        upward = Adjacency(hierarchy.rows)
-        return Prepared(hierarchy, upward, fitting(upward, hierarchy.mean))
 
-    return rows.cached("hierarchy", make)
+def _prepare(rows):
+    hierarchy = hierarchy_of(rows)
+    upward = Adjacency(hierarchy.rows)
+    return Prepared(hierarchy, upward, fitting(upward, hierarchy.mean))
 
 
 def saves_levels(rows, sources):
@@ -110,24 +118,29 @@ def saves_levels(rows, sources):
         or rows.weights.dtype.kind == "f"
     ):
         return False
-    return rows.cached("saves levels", lambda: _has_degrees(rows, suited) and _is_deep(rows, suited))
+    return rows.cached(
+        "saves levels", lambda: all(_has_part(rows, part) for part in suited.parts) and _is_deep(rows, suited)
+    )
 
 
-def _has_degrees(rows, suited):
-    """Whether enough vertices have suited degrees."""
-    step = rows.n_vertices // SAMPLED
+def _has_part(rows, part):
+    """Whether enough of the vertices that are looked at have a degree of the part."""
     found = arrays.zeros(1, np.int32, arrays.device_of(rows.offsets))
-    count_degrees(SAMPLED, step, rows.offsets, suited.lowest, suited.highest, found)
-    return bool(arrays.move(found, "cpu")[0] >= suited.share * SAMPLED)
+    count_degrees(SAMPLED, rows.n_vertices // SAMPLED, rows.offsets, part.lowest, part.highest, found)
+    return arrays.move(found, "cpu")[0] >= part.share * SAMPLED
 
 
 def _is_deep(rows, suited):
-    """Whether there is memory for a hierarchy, and it has many rounds and a small core."""
+    """Whether there is memory for a hierarchy, and it has many rounds and a small core; then it is kept."""
     try:
-        hierarchy = prepared(rows).hierarchy
+        made = _prepare(rows)
     except MemoryError:
         return False
-    return hierarchy.n_rounds >= LEAST_ROUNDS and hierarchy.core_size <= suited.core * rows.n_vertices
+    n_rounds, core = made.hierarchy.n_rounds, made.hierarchy.core_size
+    if n_rounds < LEAST_ROUNDS or core > suited.core * rows.n_vertices:
+        return False
+    rows.cached("hierarchy", lambda: made)
+    return True
 
 
 def distances_by_hierarchy(rows, sources, cutoff):
