@@ -209,6 +209,7 @@ DEEP = {
     "whole grid": (lambda: ew.generate.grid(128), False, False),
     "mesh": (lambda: ew.generate.mesh2d(128), False, False),
     "tree": (lambda: random_tree(20_000), False, False),
+    "binary tree": (lambda: ew.Graph.from_edges(np.arange(1, 2**15), np.arange(1, 2**15) // 2), False, False),
     "random": (lambda: ew.generate.uniform(20_000, 24_000), False, False),
     "components": (lambda: ew.generate.components(20_000, mean_size=3), False, False),
     "triangles": (lambda: ew.Graph.from_edges(*_cliques(7_000, 3)), False, False),

@@ -51,8 +51,10 @@ class Suited(NamedTuple):
 
 #: Without weights: graphs of long chains.
 CHAINS = Suited(1.9, 2.5, (Part(2, 2, 0.6),), 1 / 16)
-#: With weights: graphs of low degrees, but no regular meshes, whose core would be large.
-LOW_DEGREES = Suited(1.9, 3.2, (Part(0, 4, 0.99), Part(0, 2, 0.1)), 0.3)
+#: With weights: graphs of low degrees, but no regular meshes, whose core is large, and few leaves.
+LOW_DEGREES = Suited(1.9, 3.2, (Part(0, 4, 0.99), Part(0, 2, 0.1), Part(2, 4, 0.7)), 0.3)
+#: Degrees from this one on are counted as one.
+HIGH = 5
 
 
 @device
@@ -88,11 +90,10 @@ class Prepared(NamedTuple):
 
 
 @each
-def count_degrees(item, step, offsets, lowest, highest, found):
-    """Count a vertex whose degree is from ``lowest`` to ``highest``."""
-    vertex = item * step
-    if lowest <= offsets[vertex + 1] - offsets[vertex] <= highest:
-        fetch_add(found, 0, 1)
+def count_degrees(item, step, offsets, counts):
+    """Count the degree of a vertex."""
+    degree = offsets[item * step + 1] - offsets[item * step]
+    fetch_add(counts, min(degree, HIGH), 1)
 
 
 def prepared(rows):
@@ -118,16 +119,15 @@ def saves_levels(rows, sources):
         or rows.weights.dtype.kind == "f"
     ):
         return False
-    return rows.cached(
-        "saves levels", lambda: all(_has_part(rows, part) for part in suited.parts) and _is_deep(rows, suited)
-    )
+    return rows.cached("saves levels", lambda: _has_degrees(rows, suited) and _is_deep(rows, suited))
 
 
-def _has_part(rows, part):
-    """Whether enough of the vertices that are looked at have a degree of the part."""
-    found = arrays.zeros(1, np.int32, arrays.device_of(rows.offsets))
-    count_degrees(SAMPLED, rows.n_vertices // SAMPLED, rows.offsets, part.lowest, part.highest, found)
-    return arrays.move(found, "cpu")[0] >= part.share * SAMPLED
+def _has_degrees(rows, suited):
+    """Whether enough of the vertices that are looked at have the degrees."""
+    counts = arrays.zeros(HIGH + 1, np.int32, arrays.device_of(rows.offsets))
+    count_degrees(SAMPLED, rows.n_vertices // SAMPLED, rows.offsets, counts)
+    counts = arrays.move(counts, "cpu")
+    return all(counts[part.lowest : part.highest + 1].sum() >= part.share * SAMPLED for part in suited.parts)
 
 
 def _is_deep(rows, suited):
