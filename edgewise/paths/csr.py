@@ -150,6 +150,10 @@ class Adjacency:
             self._derived[name] = make()
         return self._derived[name]
 
+    def known(self, name, otherwise):
+        """What is kept under a name, or something else."""
+        return self._derived.get(name, otherwise)
+
     @cached_property
     def spread(self) -> Spread:
         """Least, largest and mean weight."""

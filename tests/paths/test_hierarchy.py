@@ -31,6 +31,7 @@ LIMITS = {
     "low degrees": {"CORE": 0, "MAX_DEGREE": 2},
     "repeated entries": {"CORE": 0, "SHORT": 0},
     "little room": {"CORE": 0, "ROOM": 1},
+    "little room in a round": {"CORE": 0, "ROUND_ROOM": 1},
 }
 
 
@@ -182,7 +183,7 @@ def test_what_it_does_not_take():
 
 def test_too_large_a_graph_is_refused(monkeypatch):
     monkeypatch.setattr(elimination, "fits", lambda *sizes: False)
-    with pytest.raises(OptionError, match=r"fewer than 2\*\*31 vertices and entries; use another"):
+    with pytest.raises(OptionError, match=r"fewer than 2\*\*31 vertices and 2\*\*30 entries; use"):
         ew.bfs(ew.Graph.from_edges([0], [1]), 0, method=NAME)
 
 
@@ -256,6 +257,44 @@ def test_auto_on_a_gpu(kind):
     for search_of, levels, is_deep in zip((ew.bfs, ew.shortest_paths), usual, deep, strict=True):
         assert search_of(graph, 0).method == (NAME if is_deep else levels)
         assert search_of(graph, 0, cutoff=5).method == levels
+
+
+def ladder(n):
+    """Two paths of ``n`` vertices, and rungs between them."""
+    one, other = np.arange(n - 1), n + np.arange(n - 1)
+    sources = np.concatenate([one, other, np.arange(n)])
+    return ew.Graph.from_edges(sources, np.concatenate([one + 1, other + 1, n + np.arange(n)]))
+
+
+@pytest.mark.simulator
+@pytest.mark.skipif(not SIMULATED, reason="searches on GPUs are given up")
+@pytest.mark.parametrize("search_of", [ew.bfs, ew.shortest_paths])
+def test_a_search_of_too_many_levels_is_given_up(search_of, monkeypatch):
+    for limit, value in {"LEAST_VERTICES": 1, "LEAST_ROUNDS": 1}.items():
+        monkeypatch.setattr(search, limit, value)
+    graph = ew.generate.with_weights(ladder(25), 1, 9)
+    expected, usual = search_of(graph, 0).distances.tolist(), search_of(graph.to("cuda"), 0).method
+    for most, core, name in ((100, 1.0, usual), (0, 1.0, NAME), (0, -1.0, usual)):
+        for limit, value in {"MOST_LEVELS": most, "MOST_ROUNDS": most}.items():
+            monkeypatch.setattr(search, limit, value)
+        monkeypatch.setattr(search, "DEEP", search.DEEP._replace(core=core))
+        there = graph.to("cuda")
+        for _ in range(2):
+            found = search_of(there, 0)
+            assert (found.method, found.on_host().distances.tolist()) == (name, expected)
+
+
+@pytest.mark.gpu
+def test_long_and_narrow_graphs_on_a_gpu():
+    legs = np.arange(1 << 14)
+    spine = np.arange(len(legs) - 1)
+    ends = np.concatenate([spine, legs]), np.concatenate([spine + 1, len(legs) + legs])
+    for graph in (ladder(1 << 14), ew.Graph.from_edges(*ends)):
+        graph = ew.generate.with_weights(graph, 1, 9)
+        for search_of in (ew.bfs, ew.shortest_paths):
+            found = search_of(graph.to("cuda"), 5)
+            assert found.method == NAME
+            assert np.array_equal(found.distances.get(), search_of(graph, 5).distances)
 
 
 WORKERS, SEEDS = 3, range(12)

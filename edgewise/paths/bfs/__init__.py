@@ -14,7 +14,7 @@ from edgewise.device import arrays
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Option, check_device, check_graph, check_method, on_device, worker_names
-from edgewise.paths.bfs.cooperative import cooperative
+from edgewise.paths.bfs.cooperative import cooperative, cooperative_within
 from edgewise.paths.bfs.harish import harish
 from edgewise.paths.bfs.level_synchronous import direction_optimising, level_synchronous, top_down
 from edgewise.paths.bfs.sequential import top_down_sequential
@@ -22,7 +22,13 @@ from edgewise.paths.csr import adjacency_of
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_levels
 from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in
 from edgewise.paths.result import Distances, unreached
-from edgewise.paths.sssp.hierarchy.search import levels_by_hierarchy, saves_levels
+from edgewise.paths.sssp.hierarchy.search import (
+    is_deep,
+    levels_before_giving_up,
+    levels_by_hierarchy,
+    may_be_deep,
+    saves_levels,
+)
 
 __all__ = ["METHODS", "bfs"]
 
@@ -156,9 +162,8 @@ def bfs(
 def _auto(rows, sources, cutoff, device):
     """Name of the method that searched, its seconds, and distances of all vertices or of those found."""
     if device != "cpu":
-        is_whole = cutoff >= NO_CUTOFF
-        name = "contraction-hierarchy" if is_whole and saves_levels(rows, sources) else "cooperative"
-        return name, *_timed(METHODS[name].run, rows, sources, cutoff, device, {})
+        seconds, (name, distances) = _timed(_on_gpu, rows, sources, cutoff, device, {})
+        return name, seconds, distances
     if rows.is_small:
         return "top-down-sequential", *_timed(top_down_sequential, rows, sources, cutoff, device, {})
     start = perf_counter()
@@ -168,6 +173,19 @@ def _auto(rows, sources, cutoff, device):
     name, incoming = ("direction-optimising", rows.incoming) if rows.symmetric else ("top-down", None)
     dense = level_synchronous(rows, incoming, known, level, cutoff)
     return name, perf_counter() - start, dense
+
+
+def _on_gpu(rows, sources, cutoff):
+    """Name of the method that searched, and distances."""
+    if cutoff == NO_CUTOFF and saves_levels(rows, sources):
+        return "contraction-hierarchy", levels_by_hierarchy(rows, sources, cutoff)
+    if cutoff == NO_CUTOFF and may_be_deep(rows, sources):
+        distances = cooperative_within(rows, sources, levels_before_giving_up(rows))
+        if distances is not None:
+            return "cooperative", distances
+        if is_deep(rows):
+            return "contraction-hierarchy", levels_by_hierarchy(rows, sources, cutoff)
+    return "cooperative", cooperative(rows, sources, cutoff)
 
 
 def _timed(run, rows, sources, cutoff, device, options):

@@ -81,10 +81,12 @@ LONG = 16
 #: Entries of a row that a thread reads bottom-up before its warp goes on.
 FEW = 64
 #: Queues in one array, each with a counter.  Then follow three sets of counters, used in turn: vertices
-#: reached, their entries, pieces of rows, and entries of the frontier.
+#: reached, their entries, pieces of rows, and entries of the frontier.  The last one is how many vertices a
+#: search has left at its cutoff.
 QUEUES = 5
 REACHED, ENTRIES, PIECES, FRONTIER, SET = 0, 1, 2, 3, 4
-COUNTERS = QUEUES + 3 * SET
+LEFT = QUEUES + 3 * SET
+COUNTERS = LEFT + 1
 
 
 class Search(NamedTuple):
@@ -479,10 +481,23 @@ def run(worker, search, limits):
                 barrier_wait(worker)
                 size, frontier = load(counts, near * APART), np.int64(-1)
         rounds += 1
+    if worker.id == 0:
+        counts[LEFT * APART] = size
 
 
 def cooperative(adjacency, sources, cutoff, dense_from=DENSE_FROM):
     """Distances from the nearest of ``sources`` in one launch; bottom-up if the incoming rows are there."""
+    return search_levels(adjacency, sources, cutoff, dense_from)[0]
+
+
+def cooperative_within(adjacency, sources, max_levels):
+    """Distances by at most so many levels, or None if they are too few."""
+    distances, left = search_levels(adjacency, sources, max_levels)
+    return None if arrays.move(left, "cpu")[0] else distances
+
+
+def search_levels(adjacency, sources, cutoff, dense_from=DENSE_FROM):
+    """Distances up to the cutoff, and the number of vertices that are left there, (1,) int64."""
     rows, device = adjacency.outgoing, arrays.device_of(adjacency.offsets)
     n, m = rows.n_vertices, len(rows.neighbours)
     dense_from = max(1, min(dense_from, n))
@@ -500,4 +515,4 @@ def cooperative(adjacency, sources, cutoff, dense_from=DENSE_FROM):
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))
     sizes, none = (dense_from, dense_later), int(unreached(np.int32))
     run(search, Limits(int(sources[0]), others, group, *sizes, int(cutoff), none))
-    return search.distances
+    return search.distances, search.counts[LEFT * APART : LEFT * APART + 1]

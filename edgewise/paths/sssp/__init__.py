@@ -28,9 +28,15 @@ from edgewise.paths.sssp.bellman_ford import NegativeCycle, bellman_ford
 from edgewise.paths.sssp.delta_stepping import delta_stepping
 from edgewise.paths.sssp.dijkstra import dijkstra
 from edgewise.paths.sssp.harish import harish
-from edgewise.paths.sssp.hierarchy.search import distances_by_hierarchy, saves_levels
+from edgewise.paths.sssp.hierarchy.search import (
+    distances_by_hierarchy,
+    is_deep,
+    may_be_deep,
+    rounds_before_giving_up,
+    saves_levels,
+)
 from edgewise.paths.sssp.narrow import ROOM, Known, search_narrow
-from edgewise.paths.sssp.near_far import near_far
+from edgewise.paths.sssp.near_far import near_far, near_far_within
 from edgewise.paths.sssp.sequential import near_far_sequential
 from edgewise.paths.sssp.weights import (
     edge_at,
@@ -223,8 +229,22 @@ def _run(graph, rows, method, search):
             return LOCAL_SEARCH, perf_counter() - start, rows, distances
         method, search = "delta-stepping", search._replace(known=known)
     elif method == "auto":
-        is_whole = search.cutoff is None and saves_levels(rows, search.sources)
-        method = "contraction-hierarchy" if is_whole else "near-far"
+        return _run_on_gpu(graph, rows, search)
+    return method, *_run_method(graph, rows, method, search)
+
+
+def _run_on_gpu(graph, rows, search):
+    """Search by rounds or by a hierarchy."""
+    method, sources = "near-far", search.sources
+    if search.cutoff is None and saves_levels(rows, sources):
+        method = "contraction-hierarchy"
+    elif search.cutoff is None and search.targets is None and may_be_deep(rows, sources):
+        start, limit = perf_counter(), limit_in(None, rows.weights.dtype)
+        distances, overflowed = near_far_within(rows, sources, limit, rounds_before_giving_up(rows))
+        if distances is not None and not overflowed:
+            return method, perf_counter() - start, rows, distances
+        if distances is None and is_deep(rows):
+            method = "contraction-hierarchy"
     return method, *_run_method(graph, rows, method, search)
 
 

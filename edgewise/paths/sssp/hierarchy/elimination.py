@@ -33,8 +33,8 @@ MAX_DEGREE = 6
 MAX_ROUNDS, CORE, LEAST_PART = 64, 32, 16
 #: Length of a row up to which repeated entries are found.
 SHORT = 64
-#: Entries of a hierarchy per entry of the graph, at most.
-ROOM = 2
+#: Entries per entry of the graph, at most: of a hierarchy, and of the rows that are left in a round.
+ROOM, ROUND_ROOM = 3, 2
 #: Bits of a state that hold a degree, and the bit of chosen vertices.
 DEGREE, CHOSEN = 127, 128
 #: Bits of the lower half of an allocation.
@@ -353,15 +353,15 @@ def hierarchy_of(rows):
 
 
 def fits(n_vertices, n_entries):
-    """Whether a hierarchy can have so many vertices and entries."""
-    return n_vertices < 2 ** (HALF - 1) and ROOM * n_entries < 2**HALF
+    """Whether the halves of an allocation hold so many vertices, and the entries of their hierarchy."""
+    return n_vertices < 2**31 and n_entries < 2**30
 
 
 def _contracted(rows, max_rounds):
     """The hierarchy of so many rounds, or None if there was no room for it."""
     n, n_entries, where = rows.n_vertices, len(rows.neighbours), arrays.device_of(rows.offsets)
     index_type, dtype = rows.neighbours.dtype, rows.weights.dtype
-    capacity, room = n_entries + n_entries // 4, ROOM * n_entries
+    capacity, room = ROUND_ROOM * n_entries, ROOM * n_entries
     remaining = Remaining(
         arrays.empty(2 * n, index_type, where),
         arrays.empty(n, np.uint8, where),

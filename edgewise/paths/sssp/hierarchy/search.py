@@ -1,12 +1,18 @@
 """Searches by a contraction hierarchy: up to the core, and down through all rounds.
 
-On a GPU ``auto`` takes them where the elimination takes no longer than a search by levels usually does.
-Without weights these are graphs of long chains, most of whose vertices have degree 2: paths, streets with a
-vertex at every bend, rivers, k-mers of genomes.  With weights, where searches by levels take longer, they are
-all graphs with few entries and low degrees, such as the junctions of a road network.  The number of rounds
-tells these graphs from those of small components, and from random graphs, whose shortcuts become too many.
+On a GPU ``auto`` takes them at once where the elimination takes no longer than a search by levels usually
+does.  Without weights these are graphs of long chains, most of whose vertices have degree 2: paths, streets
+with a vertex at every bend, rivers, k-mers of genomes.  With weights, where searches by levels take longer,
+they are all graphs with few entries and low degrees, such as the junctions of a road network.  The number of
+rounds tells these graphs from those of small components, and from random graphs, whose shortcuts become too
+many.
+
+In other graphs with few entries ``auto`` begins by levels.  In a grid, a mesh or a road network of ``n``
+vertices their number is up to three times the square root of ``n``.  A search that takes many more goes along
+something long and narrow, such as a ladder.  It is given up, and a hierarchy is taken if its core is small.
 """
 
+from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +21,7 @@ from edgewise.device import arrays, barrier_wait, device, each, fetch_add, load,
 from edgewise.device.wrapping import wrapping_add
 from edgewise.paths.csr import Adjacency
 from edgewise.paths.sssp.hierarchy.elimination import fits, hierarchy_of
-from edgewise.paths.sssp.near_far import fitting, search_by_thresholds
+from edgewise.paths.sssp.near_far import Extent, fitting, search_by_thresholds
 from edgewise.paths.sssp.sequential import near_far_sequential
 from edgewise.paths.sssp.weights import past_the_end
 
@@ -53,6 +59,11 @@ class Suited(NamedTuple):
 CHAINS = Suited(1.9, 2.5, (Part(2, 2, 0.6),), 1 / 16)
 #: With weights: graphs of low degrees, but no regular meshes, whose core is large, and few leaves.
 LOW_DEGREES = Suited(1.9, 3.2, (Part(0, 4, 0.99), Part(0, 2, 0.1), Part(2, 4, 0.7)), 0.3)
+#: Graphs in which a search by levels may be given up.
+DEEP = Suited(1.9, 4.0, (), 1 / 16)
+#: Levels, and rounds with weights, after which it is, as multiples of the square root of the number of
+#: vertices.  In grids, meshes and road networks there are up to 3 and 0.4, in ladders 64 and 5 or more.
+MOST_LEVELS, MOST_ROUNDS = 8, 1
 #: Degrees from this one on are counted as one.
 HIGH = 5
 
@@ -110,16 +121,42 @@ def _prepare(rows):
 def saves_levels(rows, sources):
     """Whether a search on a GPU takes less time by a hierarchy than by levels."""
     suited = LOW_DEGREES if len(rows.weights) else CHAINS
+    return _is_candidate(rows, sources, suited) and rows.cached(
+        "saves levels", lambda: _has_degrees(rows, suited) and _is_kept(rows, suited)
+    )
+
+
+def may_be_deep(rows, sources):
+    """Whether a search by levels may be given up; not if it is known that it would have to be repeated."""
+    return _is_candidate(rows, sources, DEEP) and rows.known("is deep", True)
+
+
+def is_deep(rows):
+    """Whether a hierarchy is suited after a search by levels has been given up."""
+    return rows.cached("is deep", lambda: _is_kept(rows, DEEP))
+
+
+def levels_before_giving_up(rows):
+    """Levels after which a search is given up."""
+    return MOST_LEVELS * isqrt(rows.n_vertices)
+
+
+def rounds_before_giving_up(rows):
+    """Rounds after which a search with weights is given up."""
+    return MOST_ROUNDS * isqrt(rows.n_vertices)
+
+
+def _is_candidate(rows, sources, suited):
+    """Whether a graph may be suited, by what is known of it without looking at its rows."""
     n, n_entries = rows.n_vertices, len(rows.neighbours)
-    if (
-        len(sources) > FEW_SOURCES
-        or n < LEAST_VERTICES
-        or not suited.least_entries * n <= n_entries <= suited.most_entries * n
-        or not (rows.symmetric and fits(n, n_entries))
-        or rows.weights.dtype.kind == "f"
-    ):
-        return False
-    return rows.cached("saves levels", lambda: _has_degrees(rows, suited) and _is_deep(rows, suited))
+    return (
+        len(sources) <= FEW_SOURCES
+        and n >= LEAST_VERTICES
+        and suited.least_entries * n <= n_entries <= suited.most_entries * n
+        and rows.symmetric
+        and fits(n, n_entries)
+        and rows.weights.dtype.kind != "f"
+    )
 
 
 def _has_degrees(rows, suited):
@@ -130,7 +167,7 @@ def _has_degrees(rows, suited):
     return all(counts[part.lowest : part.highest + 1].sum() >= part.share * SAMPLED for part in suited.parts)
 
 
-def _is_deep(rows, suited):
+def _is_kept(rows, suited):
     """Whether there is memory for a hierarchy, and it has many rounds and a small core; then it is kept."""
     try:
         made = _prepare(rows)
@@ -162,7 +199,7 @@ def search(kept, sources, cutoff):
         ranks = hierarchy.ranks[sources].astype(np.int64)
         by_rank, _ = near_far_sequential(upward, ranks, cutoff)
     else:
-        by_rank = search_by_thresholds(upward, sources, hierarchy.ranks, cutoff, delta)
+        by_rank, _ = search_by_thresholds(upward, sources, hierarchy.ranks, Extent(cutoff, delta))
     distances = arrays.empty(len(by_rank), by_rank.dtype, where)
     descend(hierarchy, by_rank, int(cutoff), distances)
     return distances
