@@ -214,6 +214,7 @@ DEEP = {
     "random": (lambda: ew.generate.uniform(20_000, 24_000), False, False),
     "components": (lambda: ew.generate.components(20_000, mean_size=3), False, False),
     "triangles": (lambda: ew.Graph.from_edges(*_cliques(7_000, 3)), False, False),
+    "subdivided grid": (lambda: subdivided(subdivided(ew.generate.grid(64))), True, True),
     "subdivided": (lambda: subdivided(ew.generate.uniform(4_000, 12_000)), False, False),
     "skewed": (lambda: ew.generate.rmat(14, edge_factor=8), False, False),
 }

@@ -346,7 +346,7 @@ def hierarchy_of(rows):
     n, n_entries = rows.n_vertices, len(rows.neighbours)
     if not fits(n, n_entries):
         raise OptionError(
-            "a contraction hierarchy holds fewer than 2**31 vertices and entries; use another method"
+            "a contraction hierarchy holds fewer than 2**31 vertices and 2**30 entries; use another method"
         )
     # rows so long that repeated entries are not found can outgrow the memory; then the graph is the core
     return _contracted(rows, MAX_ROUNDS) or _contracted(rows, 0)

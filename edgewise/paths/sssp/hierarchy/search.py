@@ -56,11 +56,11 @@ class Suited(NamedTuple):
 
 
 #: Without weights: graphs of long chains.
-CHAINS = Suited(1.9, 2.5, (Part(2, 2, 0.6),), 1 / 16)
+CHAINS = Suited(1.9, 2.5, (Part(2, 2, 0.6),), 1 / 6)
 #: With weights: graphs of low degrees, but no regular meshes, whose core is large, and few leaves.
 LOW_DEGREES = Suited(1.9, 3.2, (Part(0, 4, 0.99), Part(0, 2, 0.1), Part(2, 4, 0.7)), 0.3)
 #: Graphs in which a search by levels may be given up.
-DEEP = Suited(1.9, 4.0, (), 1 / 16)
+DEEP = Suited(1.9, 3.2, (), 1 / 16)
 #: Levels, and rounds with weights, after which it is, as multiples of the square root of the number of
 #: vertices.  In grids, meshes and road networks there are up to 3 and 0.4, in ladders 64 and 5 or more.
 MOST_LEVELS, MOST_ROUNDS = 8, 1
