@@ -83,19 +83,26 @@ class Ranked(NamedTuple):
     facts: Any
 
 
-class Half(NamedTuple):
-    """A round: its number, its count of vertices, its first counter, and the halves of the arrays.
+class Round(NamedTuple):
+    """A round: its number, its count of vertices, its first counter, and its halves of the arrays.
 
     It reads those that begin at ``vertices`` and ``entries``, and writes the others.
     """
 
-    round: int
+    number: int
     size: int
     counters: int
     vertices: int
     next_vertices: int
     entries: int
     next_entries: int
+
+
+@device
+def round_after(turn, size):
+    """The next round, in which so many vertices are left; it reads what this one has written."""
+    number, counters = turn.number + 1, turn.counters + SET
+    return Round(number, size, counters, turn.next_vertices, turn.vertices, turn.next_entries, turn.entries)
 
 
 @device
@@ -114,46 +121,46 @@ def copy_graph(worker, rows, remaining):
 
 
 @device
-def row_of(remaining, half, vertex):
+def row_of(remaining, turn, vertex):
     """First entry of a vertex's row in this round, and its end."""
     span = remaining.spans[vertex]
-    first = half.entries + (span >> HALF)
+    first = turn.entries + (span >> HALF)
     return first, first + (span & LOWER)
 
 
 @device
-def is_first(remaining, half, vertex, degree):
+def is_first(remaining, turn, vertex, degree):
     """Whether a vertex of low degree comes before all its neighbours of low degree."""
-    own = mix(vertex, half.round)
-    first, end = row_of(remaining, half, vertex)
+    own = mix(vertex, turn.number)
+    first, end = row_of(remaining, turn, vertex)
     for entry in range(first, end):
         other = np.int64(remaining.neighbours[entry])
         its = np.int64(remaining.state[other]) & DEGREE
-        if other != vertex and (its < degree or (its == degree and mix(other, half.round) < own)):
+        if other != vertex and (its < degree or (its == degree and mix(other, turn.number) < own)):
             return False
     return True
 
 
 @device
-def choose(worker, remaining, half, counts):
+def choose(worker, remaining, turn, counts):
     """Choose the vertices that this round eliminates; count their entries, and what shortcuts add."""
     leaving, added = np.int64(0), np.int64(0)
-    for item in range(worker.id, half.size, worker.count):
-        vertex = np.int64(remaining.vertices[half.vertices + item])
+    for item in range(worker.id, turn.size, worker.count):
+        vertex = np.int64(remaining.vertices[turn.vertices + item])
         degree = np.int64(remaining.state[vertex])
-        if degree <= MAX_DEGREE and is_first(remaining, half, vertex, degree):
+        if degree <= MAX_DEGREE and is_first(remaining, turn, vertex, degree):
             remaining.state[vertex] = degree | CHOSEN
             leaving += (np.int64(1) << HALF) | degree
             added += degree * (degree - 1)
-    add_block_sum(worker, counts, half.counters + LEAVING, leaving)
-    add_block_sum(worker, counts, half.counters + ADDED, added)
+    add_block_sum(worker, counts, turn.counters + LEAVING, leaving)
+    add_block_sum(worker, counts, turn.counters + ADDED, added)
 
 
 @device
-def room_needed(remaining, half, vertex):
+def room_needed(remaining, turn, vertex):
     """Number of entries of the new row of a vertex, at most."""
     room = np.int64(0)
-    first, end = row_of(remaining, half, vertex)
+    first, end = row_of(remaining, turn, vertex)
     for entry in range(first, end):
         state = np.int64(remaining.state[remaining.neighbours[entry]])
         room += (state & DEGREE) - 1 if state & CHOSEN else 1
@@ -174,17 +181,17 @@ def put(remaining, first, size, other, weight):
 
 
 @device
-def write_row(remaining, half, vertex, first, none):
+def write_row(remaining, turn, vertex, first, none):
     """Write the new row of a vertex that is left, and return its length."""
     size = np.int64(0)
-    begin, end = row_of(remaining, half, vertex)
+    begin, end = row_of(remaining, turn, vertex)
     for entry in range(begin, end):
         other, weight = np.int64(remaining.neighbours[entry]), remaining.weights[entry]
         if not np.int64(remaining.state[other]) & CHOSEN:
             if other != vertex:
                 size = put(remaining, first, size, other, weight)
             continue
-        start, stop = row_of(remaining, half, other)
+        start, stop = row_of(remaining, turn, other)
         for further in range(start, stop):
             target = np.int64(remaining.neighbours[further])
             if target != vertex and target != other:
@@ -196,11 +203,11 @@ def write_row(remaining, half, vertex, first, none):
 
 
 @device
-def copy_row(remaining, half, vertex, ranked, rank, first):
+def copy_row(remaining, turn, vertex, ranked, rank, first):
     """Copy the row of a vertex to the hierarchy, for now with vertices in place of ranks."""
     ranked.ranks[vertex] = rank
     ranked.offsets[rank] = first
-    begin, end = row_of(remaining, half, vertex)
+    begin, end = row_of(remaining, turn, vertex)
     for entry in range(begin, end):
         ranked.neighbours[first + entry - begin] = remaining.neighbours[entry]
         ranked.weights[first + entry - begin] = remaining.weights[entry]
@@ -218,48 +225,48 @@ def allocate(lane, counts, which, vertices, entries):
 
 
 @device
-def eliminate(worker, remaining, ranked, half, counts, none):
+def eliminate(worker, remaining, ranked, turn, counts, none):
     """Move the chosen vertices to the hierarchy, and write the rows of the others."""
     lanes, capacity = warp_size(), len(remaining.neighbours) // 2
     lane, room = worker.id % lanes, len(ranked.neighbours)
-    for base in range(worker.id - lane, half.size, worker.count):
+    for base in range(worker.id - lane, turn.size, worker.count):
         vertex, is_chosen, leaving, staying = np.int64(0), False, np.int64(0), np.int64(0)
-        inside = base + lane < half.size
+        inside = base + lane < turn.size
         if inside:
-            vertex = np.int64(remaining.vertices[half.vertices + base + lane])
+            vertex = np.int64(remaining.vertices[turn.vertices + base + lane])
             is_chosen = np.int64(remaining.state[vertex]) & CHOSEN != 0
             if is_chosen:
                 leaving = remaining.spans[vertex] & LOWER
             else:
-                staying = room_needed(remaining, half, vertex)
+                staying = room_needed(remaining, turn, vertex)
         rank, row = allocate(lane, counts, OUT, inside and is_chosen, leaving)
-        place, first = allocate(lane, counts, half.counters + ALIVE, inside and not is_chosen, staying)
+        place, first = allocate(lane, counts, turn.counters + ALIVE, inside and not is_chosen, staying)
         if row + leaving > room or first + staying > capacity:
             counts[FAILED * APART] = 1
         elif inside and is_chosen:
-            copy_row(remaining, half, vertex, ranked, rank, row)
+            copy_row(remaining, turn, vertex, ranked, rank, row)
         elif inside:
-            size = write_row(remaining, half, vertex, half.next_entries + first, none)
-            remaining.vertices[half.next_vertices + place] = vertex
+            size = write_row(remaining, turn, vertex, turn.next_entries + first, none)
+            remaining.vertices[turn.next_vertices + place] = vertex
             remaining.spans[vertex] = (first << HALF) | size
             remaining.state[vertex] = min(size, DEGREE)
 
 
 @device
-def finish(worker, remaining, ranked, half, counts):
+def finish(worker, remaining, ranked, turn, counts):
     """Copy the rows of the core, and put ranks in place of vertices."""
     lanes, n = warp_size(), len(ranked.ranks)
     lane, room = worker.id % lanes, len(ranked.neighbours)
-    for base in range(worker.id - lane, half.size, worker.count):
-        vertex, length, inside = np.int64(0), np.int64(0), base + lane < half.size
+    for base in range(worker.id - lane, turn.size, worker.count):
+        vertex, length, inside = np.int64(0), np.int64(0), base + lane < turn.size
         if inside:
-            vertex = np.int64(remaining.vertices[half.vertices + base + lane])
+            vertex = np.int64(remaining.vertices[turn.vertices + base + lane])
             length = remaining.spans[vertex] & LOWER
         rank, row = allocate(lane, counts, OUT, inside, length)
         if row + length > room:
             counts[FAILED * APART] = 1
         elif inside:
-            copy_row(remaining, half, vertex, ranked, rank, row)
+            copy_row(remaining, turn, vertex, ranked, rank, row)
     barrier_wait(worker)
     n_entries, total = min(load(counts, OUT * APART) & LOWER, room), np.int64(0)
     for entry in range(worker.id, n_entries, worker.count):
@@ -268,9 +275,9 @@ def finish(worker, remaining, ranked, half, counts):
     add_block_sum(worker, counts, SUM, total)
     barrier_wait(worker)
     if worker.id == 0:
-        ranked.starts[half.round], ranked.starts[half.round + 1] = n - half.size, n
+        ranked.starts[turn.number], ranked.starts[turn.number + 1] = n - turn.size, n
         ranked.offsets[n] = n_entries
-        ranked.facts[ROUNDS], ranked.facts[ENTRIES] = half.round, n_entries
+        ranked.facts[ROUNDS], ranked.facts[ENTRIES] = turn.number, n_entries
         ranked.facts[TOTAL] = load(counts, SUM * APART)
         ranked.facts[FULL] = load(counts, FAILED * APART)
 
@@ -282,13 +289,13 @@ def contract(worker, rows, remaining, ranked, counts, none, max_rounds):
     copy_graph(worker, rows, remaining)
     barrier_wait(worker)
     size, n_entries, n_done, going = n, np.int64(len(rows.neighbours)), np.int64(0), max_rounds > 0
-    half = Half(0, size, COMMON, 0, n, 0, capacity)
+    turn = Round(0, size, COMMON, 0, n, 0, capacity)
     while going:
-        choose(worker, remaining, half, counts)
+        choose(worker, remaining, turn, counts)
         barrier_wait(worker)
-        leaving = load(counts, (half.counters + LEAVING) * APART)
+        leaving = load(counts, (turn.counters + LEAVING) * APART)
         n_leaving, leaving = leaving >> HALF, leaving & LOWER
-        n_entries += load(counts, (half.counters + ADDED) * APART) - 2 * leaving
+        n_entries += load(counts, (turn.counters + ADDED) * APART) - 2 * leaving
         n_done += leaving
         going = (
             n_leaving * LEAST_PART >= size
@@ -297,23 +304,15 @@ def contract(worker, rows, remaining, ranked, counts, none, max_rounds):
         )
         if going:
             if worker.id == 0:
-                ranked.starts[half.round] = n - size
-            eliminate(worker, remaining, ranked, half, counts, none)
+                ranked.starts[turn.number] = n - size
+            eliminate(worker, remaining, ranked, turn, counts, none)
             barrier_wait(worker)
-            left = load(counts, (half.counters + ALIVE) * APART)
+            left = load(counts, (turn.counters + ALIVE) * APART)
             size, n_entries = left >> HALF, left & LOWER
-            half = Half(
-                half.round + 1,
-                size,
-                half.counters + SET,
-                half.next_vertices,
-                half.vertices,
-                half.next_entries,
-                half.entries,
-            )
-            going = size > CORE and half.round < max_rounds and load(counts, FAILED * APART) == 0
+            turn = round_after(turn, size)
+            going = size > CORE and turn.number < max_rounds and load(counts, FAILED * APART) == 0
     if load(counts, FAILED * APART) == 0:
-        finish(worker, remaining, ranked, half, counts)
+        finish(worker, remaining, ranked, turn, counts)
     elif worker.id == 0:
         ranked.facts[FULL] = 1
 
@@ -380,8 +379,6 @@ def _contracted(rows, max_rounds):
     n_rounds, n_entries, total, full = arrays.move(ranked.facts, "cpu").tolist()
     if full:
         return None
-    entries = (
-        column[:n_entries].copy() for column in (ranked.neighbours, ranked.weights)
-    )  # without the room
+    entries = (column[:n_entries].copy() for column in (ranked.neighbours, ranked.weights))
     by_rank, starts = CSR(ranked.offsets, *entries), ranked.starts[: n_rounds + 2]
     return Hierarchy(ranked.ranks, by_rank, starts, total / max(n_entries, 1))
