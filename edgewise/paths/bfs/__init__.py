@@ -14,7 +14,7 @@ from edgewise.device import arrays
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
 from edgewise.method import Option, check_device, check_graph, check_method, on_device, worker_names
-from edgewise.paths.bfs.cooperative import cooperative, cooperative_within
+from edgewise.paths.bfs.cooperative import cooperative, search_levels
 from edgewise.paths.bfs.harish import harish
 from edgewise.paths.bfs.level_synchronous import direction_optimising, level_synchronous, top_down
 from edgewise.paths.bfs.sequential import top_down_sequential
@@ -180,8 +180,8 @@ def _on_gpu(rows, sources, cutoff):
     if cutoff == NO_CUTOFF and saves_levels(rows, sources):
         return "contraction-hierarchy", levels_by_hierarchy(rows, sources, cutoff)
     if cutoff == NO_CUTOFF and may_be_deep(rows, sources):
-        distances = cooperative_within(rows, sources, levels_before_giving_up(rows))
-        if distances is not None:
+        distances, left = search_levels(rows, sources, levels_before_giving_up(rows))
+        if arrays.move(left, "cpu")[0] == 0:
             return "cooperative", distances
         if is_deep(rows):
             return "contraction-hierarchy", levels_by_hierarchy(rows, sources, cutoff)

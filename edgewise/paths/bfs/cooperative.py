@@ -85,8 +85,7 @@ FEW = 64
 #: search has left at its cutoff.
 QUEUES = 5
 REACHED, ENTRIES, PIECES, FRONTIER, SET = 0, 1, 2, 3, 4
-LEFT = QUEUES + 3 * SET
-COUNTERS = LEFT + 1
+LEFT, COUNTERS = QUEUES + 3 * SET, QUEUES + 3 * SET + 1
 
 
 class Search(NamedTuple):
@@ -409,8 +408,7 @@ def dense_size(limits, rounds):
 @device
 def dense_entries(search, rounds):
     """Number of its entries from which a round is dense."""
-    later = len(search.rows.neighbours) // LATER_PART
-    return max(DENSE_ENTRIES, later if rounds >= COUNTED_ROUNDS else 0)
+    return max(DENSE_ENTRIES, len(search.rows.neighbours) // LATER_PART if rounds >= COUNTED_ROUNDS else 0)
 
 
 @device
@@ -444,9 +442,8 @@ def run(worker, search, limits):
         if worker.id == 0:
             clear(counts, free, QUEUES + SET * ((rounds + 1) % 3))
         dense = level < dense_until or (size >= dense_size(limits, rounds) and not inside)
-        if not (dense or inside) and (
-            rounds < COUNTED_ROUNDS or (size >= COUNTED_FROM and rounds < PATIENCE)
-        ):
+        counted = rounds < COUNTED_ROUNDS or (size >= COUNTED_FROM and rounds < PATIENCE)
+        if counted and not (dense or inside):
             frontier = count_queued(worker, search, near, size, counters + FRONTIER)
             dense = frontier >= dense_entries(search, rounds)
         if not dense:
@@ -490,12 +487,6 @@ def cooperative(adjacency, sources, cutoff, dense_from=DENSE_FROM):
     return search_levels(adjacency, sources, cutoff, dense_from)[0]
 
 
-def cooperative_within(adjacency, sources, max_levels):
-    """Distances by at most so many levels, or None if they are too few."""
-    distances, left = search_levels(adjacency, sources, max_levels)
-    return None if arrays.move(left, "cpu")[0] else distances
-
-
 def search_levels(adjacency, sources, cutoff, dense_from=DENSE_FROM):
     """Distances up to the cutoff, and the number of vertices that are left there, (1,) int64."""
     rows, device = adjacency.outgoing, arrays.device_of(adjacency.offsets)
@@ -504,15 +495,13 @@ def search_levels(adjacency, sources, cutoff, dense_from=DENSE_FROM):
     dense_later = max(dense_from, min(n // LATER_PART, LATER_TIMES * dense_from))
     half = dense_later + max(m // PIECE, -(-room_for_pieces(m) // (2 * QUEUES)))
     nothing = arrays.empty(0, np.int64, device)
-    search = Search(
-        rows,
-        adjacency.incoming if adjacency.has_incoming else CSR(nothing, rows.neighbours[:0], rows.weights),
-        arrays.empty(n, np.int32, device),
-        arrays.empty(QUEUES * 2 * half, rows.neighbours.dtype, device),
-        arrays.zeros(COUNTERS * APART, np.int64, device),
-    )
+    no_rows = CSR(nothing, rows.neighbours[:0], rows.weights)
+    incoming = adjacency.incoming if adjacency.has_incoming else no_rows
+    distances, counts = arrays.empty(n, np.int32, device), arrays.zeros(COUNTERS * APART, np.int64, device)
+    queue = arrays.empty(QUEUES * 2 * half, rows.neighbours.dtype, device)
     others = nothing if len(sources) == 1 else arrays.move(sources[1:], device)
     group = 1 << max(0, min(5, round(np.log2(max(m / max(n, 1), 1)))))
-    sizes, none = (dense_from, dense_later), int(unreached(np.int32))
-    run(search, Limits(int(sources[0]), others, group, *sizes, int(cutoff), none))
-    return search.distances, search.counts[LEFT * APART : LEFT * APART + 1]
+    limits = group, dense_from, dense_later, int(cutoff), int(unreached(np.int32))
+    search = Search(rows, incoming, distances, queue, counts)
+    run(search, Limits(int(sources[0]), others, *limits))
+    return distances, counts[LEFT * APART : LEFT * APART + 1]
