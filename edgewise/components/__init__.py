@@ -38,6 +38,7 @@ from edgewise.method import (
     check_method,
     check_one_or_several,
     refuse_client,
+    worker_names,
 )
 from edgewise.weights import with_weight
 from edgewise.workers import SplitGraph, device_team
@@ -296,14 +297,15 @@ def _solve(graph, method, merge, options, team=None):
     """Solve a graph on the devices that hold it."""
     if isinstance(graph, SplitGraph):
         return _solve_split(graph, method, merge, options)
-    team = team or device_team(graph.device)
-    with arrays.guard(graph.device):
+    device = graph.device
+    with arrays.guard(device):
         name, run = _prepare(graph, method, options)
-        arrays.synchronize(graph.device)
+        arrays.synchronize(device)
         start = perf_counter()
         labels = run()
-        arrays.synchronize(graph.device)
-    return Components(graph, name, perf_counter() - start, labels, devices=team.names)
+        arrays.synchronize(device)
+    names = team.names if team else worker_names(device)
+    return Components(graph, name, perf_counter() - start, labels, devices=names)
 
 
 def _solve_split(split, method, merge, options):

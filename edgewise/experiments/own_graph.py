@@ -28,6 +28,7 @@ from edgewise.graph import Graph
 from edgewise.method import check_graph, worker_names
 from edgewise.paths import bfs as breadth_first
 from edgewise.paths import sssp
+from edgewise.paths.method import PathMethod
 
 __all__ = ["compare"]
 
@@ -183,7 +184,7 @@ class _Measured:
 def _table(measured, call, baselines, peers):
     how, rows = CALLS[call], []
     expected = None
-    for method in ["auto", *_methods(how, measured.graph.device, baselines)]:
+    for method in ["auto", *_methods(how, measured.graph, baselines)]:
         measured.report(f"{call}: {method}")
         row, found = _edgewise(measured, how, method)
         rows.append(row)
@@ -205,13 +206,23 @@ def _table(measured, call, baselines, peers):
     return Table(figure.name, how.title, "this machine", COLUMNS, rows, figures=[figure])
 
 
-def _methods(how, device, baselines):
-    kind = device.partition(":")[0]
+def _methods(how, graph, baselines):
+    kind = graph.device.partition(":")[0]
     return [
         name
         for name, method in how.methods.items()
-        if kind in method.devices and (baselines or not method.baseline)
+        if kind in method.devices and (baselines or not method.baseline) and _takes(method, graph)
     ]
+
+
+def _takes(method, graph):
+    """Whether a method takes the direction of a graph and the type of its weights."""
+    if not isinstance(method, PathMethod):
+        return True
+    weights = graph.csr_weights if method.weights != "none" else None
+    return (method.directed or not graph.directed) and (
+        weights is None or method.takes_weights(weights.dtype)
+    )
 
 
 def _edgewise(measured, how, method):

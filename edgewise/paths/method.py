@@ -26,6 +26,10 @@ class PathMethod(Method):
     stops_at_targets: bool = field(default=False, kw_only=True)
     full_matrix: bool = field(default=False, kw_only=True)
 
+    def takes_weights(self, dtype) -> bool:
+        """Whether it takes weights of a type, as far as that tells."""
+        return np.dtype(dtype).kind != "f" or not self.weights.startswith("whole")
+
 
 def check_kind(name, methods, rows):
     """Refuse directed graphs and weights that are not whole numbers for a method that does not take them."""
@@ -33,7 +37,7 @@ def check_kind(name, methods, rows):
         return
     if not methods[name].directed and not rows.symmetric:
         raise OptionError(f"method {name} is for undirected graphs; use another method")
-    if methods[name].weights.startswith("whole") and rows.weights.dtype.kind == "f":
+    if not methods[name].takes_weights(rows.weights.dtype):
         remedy = f"use another method, or {argument('dtype', 'int64')} if all are whole"
         raise OptionError(f"method {name} needs weights that are whole numbers; {remedy}")
 

@@ -3,8 +3,6 @@
 from contextlib import contextmanager
 from unittest.mock import patch
 
-import numpy as np
-
 from edgewise.paths import csr
 
 LARGE = "auto, no graph small"
@@ -24,5 +22,4 @@ def takes(methods, name, directed, dtype="int32"):
     """Whether a method of a table, or ``auto``, takes such a graph with weights of a type."""
     if name not in methods:
         return True
-    whole = methods[name].weights.startswith("whole")
-    return (methods[name].directed or not directed) and not (whole and np.dtype(dtype).kind == "f")
+    return (methods[name].directed or not directed) and methods[name].takes_weights(dtype)
