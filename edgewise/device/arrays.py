@@ -272,9 +272,13 @@ class guard(on):
 
 def synchronize(device):
     """Block the host until the work queued on ``device`` is done."""
-    if device != "cpu" and not SIMULATED:
-        with on(device):
-            _cupy().cuda.get_current_stream().synchronize()
+    if device == "cpu" or SIMULATED:
+        return
+    if int(device[5:]) == _cupy().cuda.runtime.getDevice():  # two microseconds less
+        _cupy().cuda.get_current_stream().synchronize()
+        return
+    with on(device):
+        _cupy().cuda.get_current_stream().synchronize()
 
 
 def free_memory(device) -> int:
