@@ -34,6 +34,9 @@ LIMITS = {
     "little room in a round": {"CORE": 0, "ROUND_ROOM": 1},
 }
 
+#: Those that Python threads play.
+IN_SIMULATOR = ("many rounds", "repeated entries", "little room in a round")
+
 
 def graph_of(shape, dtype="int32", seed=0, least=0):
     n, sources, targets = shape
@@ -82,6 +85,8 @@ def test_rows_lead_to_later_rounds(shape, monkeypatch):
 def test_distances_for_all_limits(shape, kind, monkeypatch):
     if not (INTERPRETED or SIMULATED):
         pytest.skip("compiled kernels keep the limits they were compiled with")
+    if SIMULATED and kind not in IN_SIMULATOR:
+        pytest.skip("the interpreter has them all")
     for limit, value in LIMITS[kind].items():
         monkeypatch.setattr(elimination, limit, value)
     graph = graph_of(ZOO[shape])
@@ -273,14 +278,15 @@ def ladder(n):
 def test_a_search_of_too_many_levels_is_given_up(search_of, monkeypatch):
     for limit, value in {"LEAST_VERTICES": 1, "LEAST_ROUNDS": 1}.items():
         monkeypatch.setattr(search, limit, value)
-    graph = ew.generate.with_weights(ladder(25), 1, 9)
-    expected, usual = search_of(graph, 0).distances.tolist(), search_of(graph.to("cuda"), 0).method
+    graph = ew.generate.with_weights(ladder(12), 1, 9)
+    expected = search_of(graph, 0).distances.tolist()
+    usual = {ew.bfs: "cooperative", ew.shortest_paths: "near-far"}[search_of]
     for most, core, name in ((100, 1.0, usual), (0, 1.0, NAME), (0, -1.0, usual)):
         for limit, value in {"MOST_LEVELS": most, "MOST_ROUNDS": most}.items():
             monkeypatch.setattr(search, limit, value)
         monkeypatch.setattr(search, "DEEP", search.DEEP._replace(core=core))
         there = graph.to("cuda")
-        for _ in range(2):
+        for _ in range(2 if core < 0 else 1):
             found = search_of(there, 0)
             assert (found.method, found.on_host().distances.tolist()) == (name, expected)
 
