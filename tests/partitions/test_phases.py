@@ -404,10 +404,10 @@ def test_teams_share_the_rows_of_hubs(monkeypatch):
     """With several workers the parts are the same, whatever row is a long one."""
     level, found = with_rows(moved(wheel(), DEVICE)), []
     part, limits = (np.arange(76) % 3).astype(np.uint32), np.full(3, 60)
-    for longest in (2, 40, 10**6):
+    for longest in (2, 10**6) if SIMULATED else (2, 40, 10**6):
         monkeypatch.setattr(row_shares, "LONG_ROW", longest)
         found.append(refined(level, part, limits))
-    assert found[0] == found[1] == found[2]
+    assert all(one == found[0] for one in found)
 
 
 @pytest.mark.skipif(INTERPRETED or SIMULATED, reason="takes minutes without compiled code")
