@@ -29,8 +29,8 @@ demo: .venv-demo/ready
 	@echo "The pairs are in $(DEMO)/pairs.parquet, the clusters in $(DEMO)/clusters.parquet."
 
 # Two run at a time, since compiling keeps only one core busy; so the CPU's tests are two halves.
-test: lint
-	+@$(MAKE) --no-print-directory -j 2 engine-cpu engine-simulator engine-interpreter engine-fallbacks types imports
+test: lint types imports
+	+@$(MAKE) --no-print-directory -j 2 engine-cpu engine-simulator engine-interpreter engine-fallbacks
 
 lint: .venv-test/ready
 	$(TEST)/ruff check .

@@ -218,9 +218,11 @@ def _search_all_kinds(device):
     from edgewise.paths.apsp import all_pairs_shortest_paths
     from edgewise.paths.bfs import METHODS as OF_EDGES
     from edgewise.paths.bfs import bfs
+    from edgewise.paths.csr import adjacency_of
     from edgewise.paths.measures import distance_measures
     from edgewise.paths.sssp import METHODS as OF_WEIGHTS
     from edgewise.paths.sssp import shortest_paths
+    from edgewise.paths.sssp.hierarchy.search import CHAINS, has_degrees
 
     taken = TAKEN[device.partition(":")[0]]
     for kind in (None, np.int64, np.float64):
@@ -228,11 +230,12 @@ def _search_all_kinds(device):
         graph = Graph.from_edges([0, 1, 3], [1, 2, 4], weights=weights, n_vertices=5).to(device)
         search, table = (bfs, OF_EDGES) if kind is None else (shortest_paths, OF_WEIGHTS)
         for method in ("auto", *(name for name in taken if name in table)):
-            if kind is np.float64 and method in table and table[method].weights.startswith("whole"):
-                continue
-            search(graph, 0, method=method).path_to(2)
+            if method == "auto" or kind is None or table[method].takes_weights(kind):
+                search(graph, 0, method=method).path_to(2)
         if device == "cpu":
             _search_larger(search, kind)
+        else:
+            has_degrees(adjacency_of(graph), CHAINS)  # which larger graphs are asked for
         for method in taken:
             if method in OF_ALL_PAIRS and (kind is None or OF_ALL_PAIRS[method].weights != "none"):
                 all_pairs_shortest_paths(graph, method=method)

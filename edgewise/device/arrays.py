@@ -274,7 +274,7 @@ def synchronize(device):
     """Block the host until the work queued on ``device`` is done."""
     if device == "cpu" or SIMULATED:
         return
-    if int(device[5:]) == _cupy().cuda.runtime.getDevice():  # two microseconds less
+    if int(device[5:]) == _cupy().cuda.runtime.getDevice():  # without a context
         _cupy().cuda.get_current_stream().synchronize()
         return
     with on(device):

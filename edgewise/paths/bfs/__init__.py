@@ -102,8 +102,8 @@ def bfs(
     cutoff : int, optional
         Vertices further away than this count as not reached.  Infinity means no cutoff.
     method : str
-        A name in ``METHODS``, or ``"auto"``: chosen by the device, and by the size and the direction
-        of the graph.
+        A name in ``METHODS``, or ``"auto"``: chosen by the device, and by the size, the degrees and the
+        direction of the graph.
     device : str, optional
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of
         the graph.

@@ -145,7 +145,8 @@ def shortest_paths(
         Largest distance that counts; vertices further away count as not reached.  Infinity means no cutoff.
         Not with negative weights.
     method : str
-        A name in ``METHODS``, or ``"auto"``: chosen by the weights, the device and the size of the graph.
+        A name in ``METHODS``, or ``"auto"``: chosen by the weights, the device, and the size and the
+        degrees of the graph.
     device : str, optional
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
         graph.

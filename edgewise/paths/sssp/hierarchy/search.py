@@ -122,7 +122,7 @@ def saves_levels(rows, sources):
     """Whether a search on a GPU takes less time by a hierarchy than by levels."""
     suited = LOW_DEGREES if len(rows.weights) else CHAINS
     return _is_candidate(rows, sources, suited) and rows.cached(
-        "saves levels", lambda: _has_degrees(rows, suited) and _is_kept(rows, suited)
+        "saves levels", lambda: has_degrees(rows, suited) and _is_kept(rows, suited)
     )
 
 
@@ -159,7 +159,7 @@ def _is_candidate(rows, sources, suited):
     )
 
 
-def _has_degrees(rows, suited):
+def has_degrees(rows, suited):
     """Whether enough of the vertices that are looked at have the degrees."""
     counts = arrays.zeros(HIGH + 1, np.int32, arrays.device_of(rows.offsets))
     count_degrees(SAMPLED, rows.n_vertices // SAMPLED, rows.offsets, counts)
@@ -170,7 +170,7 @@ def _has_degrees(rows, suited):
 def _is_kept(rows, suited):
     """Whether there is memory for a hierarchy, and it has many rounds and a small core; then it is kept."""
     try:
-        made = _prepare(rows)
+        made = rows.known("hierarchy", None) or _prepare(rows)
     except MemoryError:
         return False
     n_rounds, core = made.hierarchy.n_rounds, made.hierarchy.core_size
