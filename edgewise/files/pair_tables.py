@@ -11,10 +11,12 @@ from functools import partial
 from glob import glob
 from pathlib import Path
 
+from edgewise.cached_property import cached_property
 from edgewise.device import threads
 from edgewise.errors import FileError, GraphError
 from edgewise.files.json_lines import JsonTable, is_json_lines
 from edgewise.files.pair_records import DUPS, NPY, ZIP, DupsTable, NpyTable, NpzTable
+from edgewise.files.parquet_footer import column_sizes
 from edgewise.files.store import shards_of
 from edgewise.files.streams import (
     AHEAD_IN_PIECE,
@@ -255,15 +257,18 @@ class ParquetTable(TypedTable):
             file.close(force=True)
 
     def _row_bytes(self, group, columns):
-        """Bytes of a row of a row group, by the sizes in the file."""
-        described = self.metadata.row_group(group)
-        chunks = [described.column(number) for number in range(described.num_columns)]
-        sizes = [
-            max(chunk.total_uncompressed_size, LEAST_BYTES * chunk.num_values)
-            for chunk in chunks
-            if chunk.path_in_schema.partition(".")[0] in columns
-        ]
-        return max(sum(sizes) // max(self.groups[group], 1), 1)
+        """Bytes of a row: as the footer describes the first ones, or more if those here are longer."""
+        all_bytes = self.metadata.row_group(group).total_byte_size / max(self.groups[group], 1)
+        sizes, rows = self._sizes
+        if not rows:
+            return max(LEAST_BYTES * len(columns), int(all_bytes))
+        longer = max(1.0, all_bytes * rows / max(sum(sizes.values()), 1))
+        return sum(max(LEAST_BYTES, int(longer * sizes.get(name, 0) / rows)) for name in columns)
+
+    @cached_property
+    def _sizes(self):
+        """Bytes of columns, and the rows that have them."""
+        return column_sizes(self.path)
 
     def _batch_rows(self, group, columns):
         """Rows of a batch: as many as the cores take together, unless these are too many bytes."""

@@ -278,6 +278,8 @@ def _unreadable(error):
     words = "Truncated", "inflate", "ompress", "ZSTD", "bz2"
     if isinstance(error, EOFError) or any(word in text for word in words):
         return f"the compressed data are cut off or damaged ({text}); fetch the file again"
+    if isinstance(error, OSError) and error.errno is None:  # of a library that has read all it wanted
+        return f"is damaged, or cannot be read ({text}); write or fetch it again"
     return f"cannot be read ({text}); check the disk or the network share"
 
 

@@ -1,5 +1,8 @@
 """What the footers of Parquet files state is read with care, and held against the rows."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
@@ -7,7 +10,8 @@ import pytest
 
 import edgewise as ew
 from edgewise.errors import EdgewiseError, FileError
-from edgewise.files.parquet_footer import integer_range
+from edgewise.files.parquet_footer import column_sizes, integer_range, unsigned_at
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.interpreter
 
@@ -77,3 +81,49 @@ def test_rows_that_the_footer_promises(tmp_path, read):
         path.write_bytes(content.replace(old, new))
         with pytest.raises(FileError, match=r"pairs.parquet: "):
             read(path)
+
+
+READ_ALL = """
+import sys, edgewise as ew
+path, content = sys.argv[1], open(sys.argv[1], "rb").read()
+start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+for place in range(start, len(content)):
+    for bit in (1, 2, 128):
+        damaged = bytearray(content)
+        damaged[place] ^= bit
+        with open(path, "wb") as file:
+            file.write(damaged)
+        try:
+            graph = ew.read(path)
+        except ew.errors.EdgewiseError as error:
+            assert "\\n" not in str(error), error
+"""
+
+
+def test_damage_in_the_footer_never_ends_the_process(tmp_path):
+    """Arrow ends the process where it is asked for the description of a damaged column."""
+    path = stored(tmp_path / "pairs.parquet", {"source": ["a"], "target": ["b"]})
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", READ_ALL, str(path)], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_sizes_of_columns(tmp_path):
+    columns = {"id": ["x" * 50] * 100, "list": [[1, 2, 3]] * 100, "n": np.arange(100)}
+    path = stored(tmp_path / "a.parquet", columns, use_dictionary=False, row_group_size=40)
+    sizes, rows = column_sizes(path)
+    described = pa.parquet.ParquetFile(path).metadata.row_group(0)
+    for name, column in zip(columns, map(described.column, range(3))):
+        assert sizes[name] == column.total_uncompressed_size
+    assert (list(sizes), rows) == (list(columns), 40)
+    empty = stored(path, {"n": pa.array([], pa.int64())})
+    assert column_sizes(empty) == ({}, 0)
+    path.write_bytes(b"PAR1" + bytes(4) + b"PAR1")
+    assert column_sizes(path) == ({}, 0)
+
+
+def test_a_number_without_end():
+    with pytest.raises(ValueError):
+        unsigned_at(b"\xff" * (1 << 20), 0)
+    assert unsigned_at(b"\xff" * 9 + b"\x01", 0) == ((1 << 64) - 1, 10)
