@@ -6,6 +6,8 @@ built-in class a caller would expect, so ``except ValueError`` works too.
 """
 
 import re
+import sys
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -92,6 +94,14 @@ class EdgewiseError(Exception):
 
 class EdgewiseWarning(UserWarning):
     """A call did what it was asked to, which is probably not what was meant."""
+
+
+def warn(message: str, category: type[Warning] = EdgewiseWarning) -> None:
+    """Warn at the line of the caller: the first one outside of the package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "edgewise":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 class ImbalanceWarning(EdgewiseWarning):

@@ -124,3 +124,20 @@ def test_a_gpu_by_its_plain_name(monkeypatch):
     assert device_team("gpu:1,gpu:0").names == ("cuda:1", "cuda:0")
     with pytest.raises(DeviceError, match="device 'gpu:7' is not there"):
         arrays.resolve("gpu:7")
+
+
+@pytest.mark.interpreter
+def test_warnings_are_at_the_line_of_the_caller(tmp_path):
+    """However deep inside a call: a partition, one by pymetis' arguments, a file, a frame."""
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("source,target,score\na,b,0.5\n")
+    edges = {"source": ["a"], "target": ["b"], "score": [0.5]}
+    for call in (
+        lambda: ew.partition(ew.Graph.from_edges([0], [1]), 3, seed=1),
+        lambda: ew.part_graph(3, adjacency=[[1], [0]]),
+        lambda: ew.read(pairs, where="score > 0.9"),
+        lambda: ew.Graph.from_frame(edges, where="score > 0.9"),
+    ):
+        with pytest.warns(ew.errors.EdgewiseWarning) as seen:
+            call()
+        assert {one.filename for one in seen} == {__file__}

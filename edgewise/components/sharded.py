@@ -16,7 +16,6 @@ import os
 from math import ceil
 from time import perf_counter
 from typing import Any
-from warnings import warn
 
 from edgewise.components.file_stream import FileStream, Plan
 from edgewise.components.shard_parts import (
@@ -28,7 +27,7 @@ from edgewise.components.shard_parts import (
     part_file,
 )
 from edgewise.components.tasks import Task, TaskRun, remove_task_folder, task_folder
-from edgewise.errors import EdgewiseWarning, OptionError, argument
+from edgewise.errors import OptionError, argument, warn
 from edgewise.files.inputs import check_readable_again
 from edgewise.files.streams import reading
 from edgewise.files.text_table import ATTEMPTS, Mismatch
@@ -172,7 +171,7 @@ class ShardedStream:
         self.edges, rows = sum(one["edges"] for one in facts), sum(one["rows"] for one in facts)
         if rows and not any(one["kept_any"] for one in facts):
             kept = f"the condition {pairs.condition.text!r} keeps none of {rows:,} rows"
-            warn(kept, EdgewiseWarning, stacklevel=4)
+            warn(kept)
 
     def _number_strings(self: Any, parts, pieces, attempt):
         """Number the strings of all parts; return names of the parts renumbered, and of their new strings."""

@@ -18,7 +18,7 @@ import re
 from itertools import product
 from typing import NamedTuple
 
-from edgewise.errors import EdgewiseWarning, GraphError, argument
+from edgewise.errors import GraphError, argument, warn
 
 #: What Splink writes between the name of a dataset and an id in it.
 JOINT = "-__-"
@@ -70,11 +70,9 @@ def choose_columns(names, is_number, source=None, target=None, weight=None) -> C
 def _warn_of_datasets(ids, names):
     """Warn if given columns hold ids of Splink that are unique within a dataset only."""
     if set(ids) <= set(names) and (joined := _with_datasets(ids, names)) != ids:
-        from warnings import warn
-
         problem = f"the ids are {ids[0]!r} and {ids[1]!r} without {DATASETS[0]!r} and {DATASETS[1]!r}"
         remedy = f"if they repeat in several datasets, use {joined[0]!r} and {joined[1]!r}"
-        warn(f"{problem}; {remedy}, the default", EdgewiseWarning, stacklevel=2)
+        warn(f"{problem}; {remedy}, the default")
 
 
 def default_columns(names, is_number) -> Columns:

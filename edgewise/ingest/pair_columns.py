@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.errors import EdgewiseWarning, GraphError, OptionError, argument, one_of
+from edgewise.errors import GraphError, OptionError, argument, one_of, warn
 from edgewise.ingest.arrow import (
     ColumnNumbers,
     checked,
@@ -242,10 +242,8 @@ class PairBatches:
     def warn_if_empty(self):
         """Warn if there were rows, of which the condition kept none."""
         if self.rows and not self.kept_any:
-            from warnings import warn
-
             kept = f"the condition {self.condition.text!r} keeps none of {self.rows:,} rows"
-            warn(f"{kept}; {self.condition.ranges()}", EdgewiseWarning, stacklevel=2)
+            warn(f"{kept}; {self.condition.ranges()}")
 
 
 def _first_missing(here, keep):

@@ -7,7 +7,6 @@ drawn from the seed, so there is one result for a seed, on every device and for 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.device import arrays, each_row, fetch_add
-from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, closest, one_of
+from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, closest, one_of, warn
 from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import Method, check_graph, check_method, is_number, on_device, worker_names
@@ -276,4 +275,4 @@ def _warn(sizes, weights, wanted, limits, why):
         )
     else:
         problem = f"a part weighs {most}, more than {int(limits[weights.argmax()])}, as the {why}"
-    warnings.warn(problem, ImbalanceWarning, stacklevel=4)
+    warn(problem, ImbalanceWarning)
