@@ -74,7 +74,11 @@ Clustering = Annotated[
 Scheduler = options.scheduler("the vertices")
 Schedule = Annotated[
     str,
-    typer.Option(metavar="SCHEDULE", help=f"How vertices are dealt to the devices: {', '.join(SCHEDULES)}."),
+    typer.Option(
+        "--schedule",
+        metavar="SCHEDULE",
+        help=f"How vertices are dealt to the devices: {', '.join(SCHEDULES)}.",
+    ),
 ]
 #: Weights do not matter here; scripts that serve all subcommands may still name them.
 Unseen = Annotated[str | None, typer.Option(hidden=True)]

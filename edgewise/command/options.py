@@ -134,7 +134,8 @@ def choice(name, text, *tables):
     text = f"{text}: {', '.join(methods)}."
     if baselines:
         text += f" Baselines, for comparison only: {baselines}."
-    return Annotated[kind, typer.Option(metavar=name.upper(), help=text)]
+    # Named, since typer 0.27.2 and 0.27.3 take a metavar that is the name in capitals for the name.
+    return Annotated[kind, typer.Option(f"--{name.lower()}", metavar=name.upper(), help=text)]
 
 
 def team(device, devices):

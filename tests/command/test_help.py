@@ -1,9 +1,11 @@
 """Help at every level: short names of options, no types of switches, and examples that work."""
 
+import inspect
 import os
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -163,3 +165,15 @@ def test_closest_names(arguments, words, capsys, tmp_path, monkeypatch):
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert words in err
+
+
+@pytest.mark.parametrize("name", command.PAGES)
+def test_no_option_is_named_by_its_metavar(name):
+    """Typer 0.27.2 and 0.27.3 take a metavar that is the name in capitals for the name of the option."""
+    page = import_module(f"edgewise.command.{name.replace('-', '_')}")
+    for function in vars(page).values():
+        parameters = inspect.signature(function).parameters if inspect.isfunction(function) else {}
+        for parameter in parameters.values():
+            for option in getattr(parameter.annotation, "__metadata__", ()):
+                metavar = getattr(option, "metavar", None) or ""
+                assert metavar != parameter.name.upper() or getattr(option, "param_decls", ()), parameter
