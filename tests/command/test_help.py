@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from typer.models import OptionInfo
 
 import edgewise as ew
 from edgewise import command
@@ -175,5 +176,6 @@ def test_no_option_is_named_by_its_metavar(name):
         parameters = inspect.signature(function).parameters if inspect.isfunction(function) else {}
         for parameter in parameters.values():
             for option in getattr(parameter.annotation, "__metadata__", ()):
-                metavar = getattr(option, "metavar", None) or ""
-                assert metavar != parameter.name.upper() or getattr(option, "param_decls", ()), parameter
+                metavar, named = getattr(option, "metavar", None), isinstance(option.default, str)
+                is_option = isinstance(option, OptionInfo)
+                assert not is_option or named or metavar != parameter.name.upper(), parameter
