@@ -7,7 +7,7 @@ Either form is derived from the other when it is first read, and then cached.  V
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -273,8 +273,8 @@ class Graph:
     def from_frame(
         cls,
         frame: Any,
-        source: str | None = None,
-        target: str | None = None,
+        source: str | Sequence[str] | None = None,
+        target: str | Sequence[str] | None = None,
         *,
         weight: str | bool | None = None,
         where: str | None = None,
@@ -288,8 +288,9 @@ class Graph:
         frame : table
             Anything with ``__arrow_c_stream__`` (pandas, polars, pyarrow, DuckDB ...), a dict of columns, or
             a structured array, such as the scored pairs of dedupe.
-        source, target : str, optional
-            Columns with the ids of the endpoints.  By default as in :func:`edgewise.read`: columns with usual
+        source, target : str or list of str, optional
+            Columns with the ids of the endpoints; several are joined: the ids of ``["dataset", "id"]`` are
+            such as ``"crm-__-17"``.  By default as in :func:`edgewise.read`: columns with usual
             names, such as ``unique_id_l`` and ``unique_id_r``, or the first two of at most three.
         weight : str or bool, optional
             Column with the weights; ``False`` for none, ``True`` for the column of the scores.  By default a

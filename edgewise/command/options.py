@@ -42,7 +42,10 @@ Inputs = Annotated[
 
 #: Options of :func:`edgewise.read`, which has the defaults.
 READING = {
-    "source": Annotated[str | None, _about_input(help="Column of one endpoint: name, or position from 0.")],
+    "source": Annotated[
+        str | None,
+        _about_input(help="Column of one endpoint: name, or position from 0; or DATASET,ID."),
+    ],
     "target": Annotated[str | None, _about_input(help="Column of the other endpoint.")],
     "weight": Annotated[str | None, _about_input(help="Column of the weights.")],
     "no_weight": Annotated[

@@ -11,6 +11,7 @@ from edgewise.errors import OptionError
 from edgewise.front import front, reporter
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
     from edgewise.graph import Graph
@@ -22,8 +23,8 @@ __all__ = ["read", "write"]
 def read(
     path: str | PathLike | BinaryIO | list,
     *,
-    source: str | int | None = None,
-    target: str | int | None = None,
+    source: str | int | Sequence[str | int] | None = None,
+    target: str | int | Sequence[str | int] | None = None,
     weight: str | int | bool | None = None,
     where: str | None = None,
     format: str | None = None,
@@ -45,10 +46,12 @@ def read(
         The string ``"-"`` is standard input.  Strings such as ``"s3://bucket/pairs.parquet"`` or
         ``"https://host/pairs.csv"`` are addresses.  A file object is anything with a method ``read``.  Their
         content, and that of named pipes, is copied to a temporary file first.
-    source, target : str or int, optional
+    source, target : str, int or list of these, optional
         Edge lists and tables only: columns with the ids of each edge; names in tables, positions from 0 on in
-        rows without names.  By default columns of tables with usual names, such as ``unique_id_l`` and
-        ``unique_id_r``, or the first two, if there are no more than three columns.
+        rows without names.  Several columns of a table, a list or names with commas between them, are joined:
+        the ids of ``["dataset", "id"]`` are such as ``"crm-__-17"``.  By default columns of tables with usual
+        names, such as ``unique_id_l`` and ``unique_id_r``, or the first two, if there are no more than three
+        columns.
     weight : str, int or bool, optional
         Column, or attribute, with the weights; ``False`` for none, ``True`` for the column of the scores.  By
         default a third column of numbers, or the weights that the format has.

@@ -53,6 +53,8 @@ def read(source, options) -> Edges:
     if not sample.rows:
         return _settled(source, options, np.empty(0, np.int64), np.empty(0, np.int64), None)
     header = is_headed(source, sample, options)
+    if options.joins_columns:
+        raise source.error("ids of several columns are for tables; write a row with the names of the columns")
     if header and sample.delimiter != " " and len(sample.rows) > 1:
         n_names, fields = len(sample.rows[0]), len(sample.rows[1])
         if n_names != fields:

@@ -9,7 +9,6 @@ import os
 import re
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_name
 from edgewise.files.pair_records import DUPS, NPY, ZIP
 from edgewise.files.rare_formats import sibling
 from edgewise.files.streams import Source, check_path, reading, separated
+from edgewise.ingest.default_columns import check_given, is_several
 from edgewise.ingest.origin import take_origin
 from edgewise.ingest.scores import Kept
 
@@ -140,8 +140,8 @@ TABS = {"tab": "\t", "\\t": "\t"}
 class Options:
     """See :func:`edgewise.read` for the meaning of each."""
 
-    source: str | int | None = None
-    target: str | int | None = None
+    source: Any = None
+    target: Any = None
     weight: str | int | bool | None = None
     where: str | None = None
     threshold: float | None = None
@@ -172,10 +172,7 @@ class Options:
         if self.format not in (None, ""):
             named(self.format)
         for name in ("source", "target", "weight"):
-            column = getattr(self, name)
-            number = isinstance(column, Integral) and (name == "weight" or not isinstance(column, bool))
-            if not (number or isinstance(column, str | None)):
-                raise OptionError(f"{argument(name, column)} is no column; give a name or a position")
+            check_given(name, getattr(self, name))
         for name in ("directed", "one_based", "header"):
             if (value := getattr(self, name)) is not None and not isinstance(value, bool):
                 raise OptionError(f"{argument(name, value)} must be True or False")
@@ -200,7 +197,12 @@ class Options:
     def names_columns(self) -> bool:
         """Whether columns are given by name."""
         columns = (self.source, self.target, self.weight)
-        return any(isinstance(column, str) and not column.isdecimal() for column in columns)
+        return self.joins_columns or any(isinstance(name, str) and not name.isdecimal() for name in columns)
+
+    @property
+    def joins_columns(self) -> bool:
+        """Whether ids are joined from several columns."""
+        return is_several(self.source) or is_several(self.target)
 
     def with_ids_as_records(self) -> Options:
         """The options with text as the type of the ids, if those of the records are text."""

@@ -84,6 +84,7 @@ def read_csv(source, options, parts=None):
         if sample.rows and not (parts or options.names_columns or options.kept != Kept()):
             return edgelist.read(source, options.for_format("el"))
         remedy = f"leave {argument('header')} out or give positions"
+        remedy = "add a row with the names" if options.joins_columns else remedy
         raise OptionError(f"columns have names only if there is a header; {remedy}")
     names, rows = sample.rows[0], sample.rows[1:]
     fields = [[row[at] for row in rows if at < len(row)] for at in range(len(names))]

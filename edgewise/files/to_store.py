@@ -23,7 +23,7 @@ from edgewise.files.streams import Source, reading
 from edgewise.files.tables import MARK, TABLES, as_tables, edge_tables, write_parquet
 from edgewise.files.text_table import ATTEMPTS, Mismatch
 from edgewise.graph import Graph
-from edgewise.ingest.default_columns import choose_columns
+from edgewise.ingest.default_columns import choose_columns, default_weight
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, numbers_in
 
 #: Options of reading with which tables are read row by row.
@@ -103,8 +103,8 @@ def _pairs(files, attempt, how):
         schema = files.schema(attempt)
         chosen = choose_columns(schema.names, numbers_in(schema), *files.id_columns, weight)
         if weight is None:
-            default = choose_columns(schema.names, numbers_in(schema))
-            chosen = chosen._replace(weight=None if default.weight in files.id_columns else default.weight)
+            third = default_weight(schema.names, numbers_in(schema), files.id_columns)
+            chosen = chosen._replace(weight=third)
         return KeptRows(schema, PairColumns(*chosen[:3], files.where, null))
 
 

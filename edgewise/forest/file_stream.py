@@ -20,7 +20,7 @@ from edgewise.errors import GraphError, argument
 from edgewise.forest import refuse_scores
 from edgewise.forest.streamed import StreamedForest, StreamReducer, check_forest, edges_of, streamed_forest
 from edgewise.front import front, reporter
-from edgewise.ingest.default_columns import choose_columns
+from edgewise.ingest.default_columns import choose_columns, default_weight
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, check_distinct, numbers_in, weight_type
 from edgewise.workers import device_team
 
@@ -124,8 +124,9 @@ class ForestFileStream(FileStream):
         schema = self.shards.schema()
         chosen = choose_columns(schema.names, numbers_in(schema), *self.shards.id_columns, weight)
         if weight is None:
-            chosen = choose_columns(schema.names, numbers_in(schema))
-            if chosen.weight is None or chosen.weight in self.shards.id_columns:
+            third = default_weight(schema.names, numbers_in(schema), self.shards.id_columns)
+            chosen = chosen._replace(weight=third)
+            if third is None:
                 raise GraphError(f"the tables have no third column of numbers; give {argument('weight')}")
             refuse_scores(chosen.weight, maximum)
         check_distinct(*self.shards.id_columns, chosen.weight)

@@ -11,14 +11,17 @@ The third of three columns is the weight if it holds numbers and is no id.
 
 Splink gives the datasets of linked records names of their own, and ids that are unique only within a dataset.
 It joins the two as ``dataset-__-id`` before it clusters, and so does edgewise: a name such as
-``source_dataset_l-__-unique_id_l``, where no column has this name, is that of the two columns joined.
+``source_dataset_l-__-unique_id_l``, where no column has this name, is that of the two columns joined.  Other
+columns that may be part of the ids (:mod:`~edgewise.ingest.twin_columns`) are named in an error.
 """
 
 import re
 from itertools import product
+from numbers import Integral
 from typing import NamedTuple
 
-from edgewise.errors import GraphError, argument, warn
+from edgewise.errors import GraphError, OptionError, argument, warn
+from edgewise.ingest.twin_columns import doubtful_twins
 
 #: What Splink writes between the name of a dataset and an id in it.
 JOINT = "-__-"
@@ -63,8 +66,17 @@ def choose_columns(names, is_number, source=None, target=None, weight=None) -> C
         chosen = default_columns(names, is_number if weight is None else lambda position: False)
     else:
         chosen = Columns(name_of(source, names), name_of(target, names))
+        _check_parts(chosen, names)
         _warn_of_datasets(chosen[:2], names)
     return chosen if weight is None or weight is False else chosen._replace(weight=name_of(weight, names))
+
+
+def _check_parts(ids, names):
+    """Raise unless both ids are joined from the same number of columns."""
+    source, target = (1 if name in names else len(joined_names(name, names)) for name in ids[:2])
+    if source != target and 0 not in (source, target):  # a column that is not there is refused later
+        choice = f"{argument('source')} and {argument('target')}"
+        raise OptionError(f"{choice} are {source} and {target} columns; give as many for both ids")
 
 
 def _warn_of_datasets(ids, names):
@@ -95,8 +107,7 @@ def default_columns(names, is_number) -> Columns:
     >>> default_columns(splink, is_number=lambda position: position == 0)
     Columns(source='unique_id_l', target='unique_id_r', weight=None, assumed=True)
     """
-    shown = [position for position, name in enumerate(names) if not is_index(name)]
-    listed = [names[position] for position in shown]
+    listed = [name for name in names if not is_index(name)]
     pairs = known_pairs(listed)
     if len(pairs) > 1:
         found = " or ".join(f"{left!r} and {right!r}" for left, right in pairs[:3])
@@ -107,10 +118,33 @@ def default_columns(names, is_number) -> Columns:
     if not pairs and len(listed) > 3:
         raise GraphError(f"{len(listed)} columns: {listing(listed)}; {choose_with()}")
     ids = pairs[0] if pairs else (listed[0], listed[1])
-    third = listed[2] if len(listed) == 3 and listed[2] not in ids else None
-    weight = third if third is not None and is_number(shown[2]) else None
+    weight = default_weight(names, is_number, ids)
     source, target = _with_datasets(ids, names)
+    if pairs and (source, target) == ids:
+        _refuse_twins(ids, listed)
     return Columns(source, target, weight, len(listed) > 3)
+
+
+def default_weight(names, is_number, ids=()):
+    """The third of three columns, if it holds numbers and is not among the ``ids``; else ``None``."""
+    shown = [position for position, name in enumerate(names) if not is_index(name)]
+    third = shown[2] if len(shown) == 3 else None
+    return None if third is None or names[third] in ids or not is_number(third) else names[third]
+
+
+def _refuse_twins(ids, names):
+    """Raise if there are columns that may be part of the ids."""
+    twins = doubtful_twins(names, ids)
+    if not twins:
+        return
+    sides = [",".join([*(pair[side] for pair in twins), ids[side]]) for side in (0, 1)]
+    whole = f"{argument('source', sides[0])} {argument('target', sides[1])}"
+    alone = f"{argument('source', ids[0])} {argument('target', ids[1])}"
+    which = " and ".join(f"{left!r} and {right!r}" for left, right in twins[:3])
+    raise GraphError(
+        f"the columns {which} may be part of the ids; give {whole}, "
+        f"or {alone} if {ids[0]!r} and {ids[1]!r} alone tell records apart"
+    )
 
 
 def _with_datasets(ids, names):
@@ -136,10 +170,44 @@ def is_index(name) -> bool:
 
 
 def name_of(column, names):
-    """Name of a column that is given by name or position."""
-    if column is None or column in names or not str(column).isdecimal() or int(column) >= len(names):
+    """Name of a column that is given by name or position, or of several that are joined.
+
+    Several are a list, or names with commas between them.
+
+    Examples
+    --------
+    >>> name_of(["ds", 1], ["ds", "id"]), name_of("ds,id", ["ds", "id"]), name_of("1", ["ds", "id"])
+    ('ds-__-id', 'ds-__-id', 'id')
+    """
+    if column is None or (isinstance(column, str) and column in names):
+        return column
+    if isinstance(column, list | tuple):
+        parts = [name_of(part, names) for part in column]
+        for part in parts:
+            if part not in names:
+                raise GraphError(f"no column {part!r}; there are {listing(names)}")
+        if not parts:
+            raise OptionError("an empty list names no column; give the name of one")
+        return JOINT.join(parts)
+    if "," in str(column):
+        parts = [name_of(part.strip(), names) for part in str(column).split(",")]
+        return JOINT.join(parts) if set(parts) <= set(names) else column
+    if not str(column).isdecimal() or int(column) >= len(names):
         return column
     return names[int(column)]
+
+
+def is_several(column) -> bool:
+    """Whether what is given as a column of ids is a list of columns, or names with commas between them."""
+    return isinstance(column, list | tuple) or (isinstance(column, str) and "," in column)
+
+
+def check_given(name, given) -> None:
+    """Raise unless ``given`` for the argument ``name`` is a column, or a list of columns of ids."""
+    for column in given if name != "weight" and isinstance(given, list | tuple) else [given]:
+        number = isinstance(column, Integral) and (name == "weight" or not isinstance(column, bool))
+        if not (number or isinstance(column, str) or given is None):
+            raise OptionError(f"{argument(name, column)} is no column; give a name or a position")
 
 
 def choose_with() -> str:

@@ -1,7 +1,8 @@
 """Ids that are joined from several columns of a table, such as Splink's ``dataset-__-id``.
 
 A name such as ``source_dataset_l-__-unique_id_l``, where no column has it, stands for the text of the columns
-in it, with the same joint between them.  The text is null where one of them is.
+in it, with the same joint between them.  The text is null where one of them is.  A value that has a joint of
+its own is refused, because two ids could become one text.
 """
 
 from edgewise.errors import GraphError
@@ -34,11 +35,29 @@ class JoinedColumns:
         import pyarrow as pa
 
         names, columns = list(batch.schema.names), list(batch.columns)
+        if len(self.parts) > 1:
+            _check_kinds(batch.schema, *self.parts.values())
         for name, parts in self.parts.items():
             if set(parts) <= set(names):
                 names.append(name)
                 columns.append(_joined([(part, batch.column(part)) for part in parts]))
         return pa.RecordBatch.from_arrays(columns, names)
+
+
+def _check_kinds(schema, source, target):
+    """Raise if a part of one id is text and that of the other a number, whose text may be the same."""
+    for left, right in zip(source, target):
+        if left in schema.names and right in schema.names:
+            kinds = [value_type(schema.field(name).type) for name in (left, right)]
+            if is_text(kinds[0]) != is_text(kinds[1]) and not any(map(_is_null, kinds)):
+                held = f"column {left!r} holds {kinds[0]}, {right!r} holds {kinds[1]}"
+                raise GraphError(f"{held}; convert one to the other")
+
+
+def _is_null(kind):
+    from pyarrow import types
+
+    return types.is_null(kind)
 
 
 def _joined(named):
@@ -54,8 +73,26 @@ def _joined(named):
         if not (is_text(kind) or types.is_integer(kind) or types.is_null(kind)):
             raise GraphError(f"column {name!r} holds {kind}; ids are integers or strings, so convert it")
         try:
+            if is_text(kind):
+                _check_joint(name, column.dictionary if types.is_dictionary(column.type) else column)
             texts.append(column.cast(kind).cast(pa.string()))
         except pa.ArrowException as error:
             problem = f"column {name!r} cannot be part of an id ({' '.join(str(error).split())})"
             raise GraphError(f"{problem}; write it as UTF-8 text") from error
     return pc.binary_join_element_wise(*texts, JOINT)
+
+
+def _check_joint(name, column):
+    """Raise if a value of a column could be taken for two, or its end for a part of the joint."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = column.cast(pa.string())
+    found = pc.match_substring(texts, JOINT)
+    for test, part in (pc.ends_with, JOINT[:-1]), (pc.starts_with, JOINT[1:]):
+        found = pc.or_(found, test(texts, part))
+    row = found.index(True).as_py()
+    if row >= 0:
+        held = f"column {name!r} holds {texts[row].as_py()!r}"
+        problem = f"{held}, and ids of several columns are joined by {JOINT!r}"
+        raise GraphError(f"{problem}; rename such values, or join the columns yourself")
