@@ -8,9 +8,15 @@ no import of Numba.
 
 There is one file per kernel and signature, written under a temporary name and then renamed.
 ``EDGEWISE_CACHE_DIR`` names another folder; one that is not writable is only read.
+
+Kernels are run, and unpickled, so they are trusted only if nobody else can have written them.  A folder that
+another user owns or can write is neither read nor written; a file of that kind is not read.  Every file
+begins with a checksum of its name and content; one that is damaged counts as missing, and is compiled again.
 """
 
+import atexit
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -20,15 +26,25 @@ from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from uuid import uuid4
+from warnings import warn
 
 from edgewise import notices
 from edgewise.device.target import PUBLIC_ONLY, cpu_compiler, prepare_cpu_compiler
+from edgewise.errors import EdgewiseWarning
+from edgewise.ownership import open_to_others
 
 #: Folders of other versions that are left when a new one is opened; only folders of such names are removed.
 KEPT_VERSIONS = 3
 VERSION = "[0-9a-f]{20}"
+#: Bytes of the checksum at the beginning of a file.
+CHECKSUM_BYTES = 16
+#: Permissions of folders and files, whatever the umask: what others can write is not read again.
+FOLDER_MODE, FILE_MODE = 0o755, 0o644
+#: File with the checksums of files that Numba has written by itself.
+SUMS = "edgewise.sums"
 
 _unsaid = ["edgewise: compiling kernels (first use of this version) ..."]
+_unwarned = ["kernels there are not used; remove it, or set EDGEWISE_CACHE_DIR to a folder of your own"]
 
 
 def root() -> Path:
@@ -42,15 +58,30 @@ def root() -> Path:
 
 @cache
 def folder() -> Path | None:
-    """Folder for the present sources; ``None`` if there is none and none can be made."""
+    """Folder for the present sources; ``None`` if there is none that is safe, and none can be made."""
     try:
-        path = root() / "kernels" / _digest()
-        if not path.exists():
-            path.mkdir(parents=True, exist_ok=True)
+        base = root()
+        path = base / "kernels" / _digest()
+        is_new = not path.exists()
+        base.parent.mkdir(parents=True, exist_ok=True)
+        for one in (base, path.parent, path):
+            one.mkdir(FOLDER_MODE, exist_ok=True)
+            if not _is_safe(one, one):
+                return None
+        if is_new:
             _forget_old_versions(path)
     except (OSError, RuntimeError):  # not writable, or no home folder
         return None
     return path
+
+
+def _is_safe(file, path):
+    """Whether nobody else can have written a file, given as its descriptor or path; the first is named."""
+    problem = open_to_others(file)
+    if problem is not None:
+        with suppress(IndexError):
+            warn(f"{path} {problem}: {_unwarned.pop()}", EdgewiseWarning, stacklevel=2)
+    return problem is None
 
 
 def _digest() -> str:
@@ -103,9 +134,12 @@ def keep(dispatcher, name: str):
     path = folder() if is_ours(name) else None
     if path is None:
         prepare_cpu_compiler()
-    else:
-        read, write = partial(_read_kernel, name), partial(_write_kernel, name)
-        cpu_compiler().keep_compiled(dispatcher, name, path, read, write)
+        return dispatcher
+    read, write = partial(_read_kernel, name), partial(_write_kernel, name)
+    if not cpu_compiler().keep_compiled(dispatcher, read, write):
+        prepare_cpu_compiler()
+        if _owns(path):
+            cpu_compiler().keep_by_numba(dispatcher, name, path)
     return dispatcher
 
 
@@ -194,7 +228,7 @@ def sole(name: str, wait: bool = True):
         with suppress(ImportError, OSError):
             import fcntl
 
-            lock = os.open(file, os.O_CREAT | os.O_RDWR)
+            lock = os.open(file, os.O_CREAT | os.O_RDWR, FILE_MODE)
             fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
             is_mine = True
         yield is_mine
@@ -207,10 +241,23 @@ def sole(name: str, wait: bool = True):
 
 
 def _read(file):
+    """Content of a file of the folder; ``None`` if it is missing, damaged, or not safe."""
     path = folder()
-    with suppress(OSError):
-        return None if path is None else (path / file).read_bytes()
-    return None
+    if path is None:
+        return None
+    try:
+        with open(path / file, "rb", buffering=0) as entry:
+            data = entry.readall() if _is_safe(entry.fileno(), path / file) else b""
+    except OSError:
+        return None
+    content = memoryview(data)[CHECKSUM_BYTES:]
+    return content.tobytes() if data[:CHECKSUM_BYTES] == _checksum(file, content) else None
+
+
+def _checksum(name, content):
+    state = hashlib.blake2b(name.encode() + b"\n", digest_size=CHECKSUM_BYTES)
+    state.update(content)
+    return state.digest()
 
 
 def _write(file, data):
@@ -221,7 +268,71 @@ def _write(file, data):
     with suppress(OSError):
         draft = path / f"{uuid4().hex}.draft"
         try:
-            draft.write_bytes(data)
+            with open(draft, "xb", opener=_for_this_user) as entry:
+                entry.write(_checksum(file, data))
+                entry.write(data)
             os.replace(draft, path / file)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def _for_this_user(path, flags):
+    return os.open(path, flags, FILE_MODE)
+
+
+# -- files that Numba writes by itself -----------------------------------------------------------------------
+
+_locks: dict = {}
+
+
+def _owns(path):
+    """Whether this process may let Numba use a folder: it holds its lock, which it keeps to its end.
+
+    What Numba has written there is listed with checksums when a process ends.  Whatever is not as in the list
+    is removed first.
+    """
+    if path not in _locks:
+        _locks[path] = _lock_of(path)
+    return _locks[path] is not None
+
+
+def _lock_of(path):
+    with suppress(ImportError, OSError):
+        import fcntl
+
+        lock = os.open(path / "lock", os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, FILE_MODE)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if all(_is_safe(one, one) for one in _files_of_numba(path)):
+                _remove_unlisted(path)
+                atexit.register(_list_files, path)
+                return lock
+        except OSError:  # another process has it, or the folder is not writable
+            pass
+        os.close(lock)
+    return None
+
+
+def _files_of_numba(path):
+    """Folders and files below ``path``, without our own."""
+    return [one for one in path.rglob("*") if one.is_dir() or one.suffix in (".nbi", ".nbc")]
+
+
+def _sums(path):
+    files = {os.fspath(one.relative_to(path)): one for one in _files_of_numba(path) if one.is_file()}
+    return {name: _checksum(name, one.read_bytes()).hex() for name, one in files.items()}
+
+
+def _remove_unlisted(path):
+    try:
+        listed = json.loads(load_text(SUMS) or "{}")
+    except ValueError:
+        listed = {}
+    for name, checksum in _sums(path).items():
+        if listed.get(name) != checksum:
+            (path / name).unlink()
+
+
+def _list_files(path):
+    with suppress(OSError):
+        keep_text(SUMS, json.dumps(_sums(path)))

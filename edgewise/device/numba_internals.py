@@ -29,7 +29,6 @@ processes compile two signatures at the same time, the index can name the other 
 runs with arguments of wrong types.
 """
 
-import os
 import pickle
 import sys
 from contextlib import contextmanager, suppress
@@ -401,38 +400,24 @@ class KernelCache:
     enable = flush = disable
 
 
-def keep_compiled(dispatcher, name, folder, read, write):
-    """Keep on disk what ``dispatcher`` compiles."""
+def keep_compiled(dispatcher, read, write):
+    """Keep on disk what ``dispatcher`` compiles; return whether that is possible."""
     if HAS_CACHE and hasattr(dispatcher, "_cache"):
         dispatcher._cache = KernelCache(read, write)
-        return
-    prepare_cpu_compiler()
-    if _owns(folder):
-        dispatcher.py_func.__qualname__ = name
-        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
-        try:
-            dispatcher.enable_caching()
-        except RuntimeError:  # the function's source is not in a file
-            pass
-        finally:
-            numba.config.CACHE_DIR = before
+        return True
+    return False
 
 
-_locks: dict = {}
-
-
-def _owns(folder):
-    """Whether this process holds the lock of a folder, which it keeps to its end."""
-    if folder not in _locks:
-        try:
-            import fcntl
-
-            flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW
-            _locks[folder] = os.open(folder / "lock", flags)  # held until the process ends
-            fcntl.flock(_locks[folder], fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (ImportError, OSError):
-            _locks[folder] = None
-    return _locks[folder] is not None
+def keep_by_numba(dispatcher, name, folder):
+    """Let Numba keep what ``dispatcher`` compiles; no other process may use the folder meanwhile."""
+    dispatcher.py_func.__qualname__ = name
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+    try:
+        dispatcher.enable_caching()
+    except RuntimeError:  # the function's source is not in a file
+        pass
+    finally:
+        numba.config.CACHE_DIR = before
 
 
 # -- CUDA ---------------------------------------------------------------------------------------------------

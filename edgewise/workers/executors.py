@@ -21,6 +21,7 @@ from weakref import finalize
 import numpy as np
 
 from edgewise.errors import OptionError, argument
+from edgewise.ownership import check_owner
 
 
 class Executor(Protocol):
@@ -135,6 +136,7 @@ class Stored:
 def stored_value(path: str) -> Any:
     """Return the value in a file of :class:`Stored`; the last one is kept."""
     with open(path, "rb") as file:
+        check_owner(path, file.fileno(), "start the work again")
         return pickle.load(file)
 
 

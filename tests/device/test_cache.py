@@ -1,6 +1,11 @@
-"""Kernels on disk depend on settings, survive concurrent processes, and need no writable folder."""
+"""Kernels on disk depend on settings, survive concurrent processes, and need no writable folder.
+
+What is damaged, or what another user can have written, is not used.
+"""
 
 import os
+import pickle
+import random
 import shutil
 import subprocess
 import sys
@@ -10,6 +15,8 @@ from numba.core import config
 
 from edgewise.device import cache, numba_internals
 from edgewise.device.target import INTERPRETED, SIMULATED
+from edgewise.errors import EdgewiseWarning
+from tests.ownership import give_away
 
 #: Runs some kernels, and prints how many files of kernels there are, hits, misses, and a result.
 USE = """
@@ -32,9 +39,99 @@ print(len(list(cache.root().rglob("*.nbc"))), hits, misses, *results)
 assert numba.config.CACHE_DIR.endswith("users"), numba.config.CACHE_DIR
 """
 
-pytestmark = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that keeps kernels")
+compiling = pytest.mark.skipif(INTERPRETED or SIMULATED, reason="it is the compiler that keeps kernels")
+users = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system does not know users")
 
 
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder of kernels, of a process that has said nothing yet."""
+    monkeypatch.setenv("EDGEWISE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "_unwarned", list(cache._unwarned) or ["refused"])
+    cache.folder.cache_clear()
+    yield cache.folder()
+    cache.folder.cache_clear()
+
+
+@pytest.mark.interpreter
+def test_a_changed_bit_makes_a_file_count_as_missing(folder):
+    content = random.Random(1).randbytes(300)
+    cache.keep_bytes("edgewise.some", content)
+    path = folder / "edgewise.some"
+    whole = path.read_bytes()
+    assert cache.load_bytes("edgewise.some") == content
+    for bit in range(8 * len(whole)):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        assert cache.load_bytes("edgewise.some") is None
+    for length in (0, 1, cache.CHECKSUM_BYTES, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        assert cache.load_bytes("edgewise.some") is None
+    cache.keep_bytes("edgewise.some", b"")
+    assert cache.load_bytes("edgewise.some") == b""
+
+
+@pytest.mark.interpreter
+def test_a_file_under_another_name_counts_as_missing(folder):
+    cache.keep_text("edgewise.some", "text")
+    (folder / "edgewise.some").rename(folder / "edgewise.other")
+    assert cache.load_text("edgewise.other") is None
+
+
+@users
+@pytest.mark.interpreter
+@pytest.mark.parametrize("umask", [0, 0o002, 0o022, 0o077])
+def test_others_cannot_write_what_is_kept(umask, folder):
+    before = os.umask(umask)
+    try:
+        shutil.rmtree(cache.root())
+        cache.folder.cache_clear()
+        cache.keep_text("edgewise.some", "text")
+        with cache.sole("edgewise.other"):
+            found = [path.stat().st_mode for path in (*folder.iterdir(), folder, *folder.parents[:2])]
+    finally:
+        os.umask(before)
+    assert len(found) == 5
+    assert all(mode & 0o022 == 0 for mode in found)
+    assert cache.load_text("edgewise.some") == "text"
+
+
+@users
+@pytest.mark.interpreter
+@pytest.mark.parametrize("level", [0, 1, 2])
+@pytest.mark.parametrize("how", ["owner", "mode"])
+def test_a_folder_that_others_can_write_is_not_used(level, how, folder, monkeypatch):
+    cache.keep_text("edgewise.some", "text")
+    shared = [folder, *folder.parents][level]
+    if how == "owner":
+        give_away(shared, monkeypatch)
+    else:
+        shared.chmod(0o777)
+    cache.folder.cache_clear()
+    with pytest.warns(EdgewiseWarning, match=r"(belongs to|by) other|another user.*set EDGEWISE_CACHE_DIR"):
+        assert cache.folder() is None
+    cache.keep_text("edgewise.other", "text")
+    assert cache.load_text("edgewise.some") is None and not cache.begin("some")
+    assert [path.name for path in folder.iterdir()] == ["edgewise.some"]
+    cache.folder.cache_clear()
+    assert cache.folder() is None  # without a second line
+
+
+@users
+@pytest.mark.interpreter
+def test_files_of_another_user_are_not_read(folder, monkeypatch):
+    for name in ("some", "other"):
+        cache.keep_text(f"edgewise.{name}", "text")
+    for name in ("some", "other"):
+        give_away(folder / f"edgewise.{name}", monkeypatch)
+    with pytest.warns(EdgewiseWarning, match="belongs to another user") as said:
+        assert cache.load_text("edgewise.some") is cache.load_text("edgewise.other") is None
+    assert len(said) == 1
+    monkeypatch.undo()
+
+
+@compiling
 @pytest.mark.parametrize("setting, value", [("BOUNDSCHECK", 1), ("OPT", 1), ("DEBUGINFO_DEFAULT", 1)])
 def test_settings_of_the_compiler_have_kernels_of_their_own(monkeypatch, setting, value):
     before = cache._file_of("kernel", "(int64,)")
@@ -57,11 +154,16 @@ def process(folder, **settings):
 
 
 def numbers(running):
-    out, error = running.communicate(timeout=300)
+    try:
+        out, error = running.communicate(timeout=300)
+    finally:
+        running.kill()
+        running.wait()
     assert running.returncode == 0, error
     return [int(word) for word in out.split()]
 
 
+@compiling
 @pytest.mark.parametrize("public_only", ["0", "1"])
 def test_processes_that_compile_at_once(tmp_path, public_only):
     settings, folder = {"EDGEWISE_PUBLIC_ONLY": public_only, "EDGEWISE_QUIET": "1"}, tmp_path / "ours"
@@ -81,6 +183,7 @@ def filled(tmp_path_factory):
     return folder
 
 
+@compiling
 @pytest.mark.skipif(not numba_internals.HAS_CACHE, reason="Numba's own cache writes the files")
 def test_a_read_only_folder_serves_what_it_has(tmp_path, filled):
     shutil.copytree(filled, tmp_path / "full")
@@ -98,12 +201,14 @@ def test_a_read_only_folder_serves_what_it_has(tmp_path, filled):
             path.chmod(0o755)
 
 
+@compiling
 def test_a_folder_that_cannot_be_made_is_no_fault(tmp_path):
     (tmp_path / "file").write_text("in the way")
     files, hits, _, *results = numbers(process(tmp_path / "file"))
     assert (files, hits, results) == (0, 0, [4999, 4999, 0])
 
 
+@compiling
 @pytest.mark.skipif(not numba_internals.HAS_CACHE, reason="Numba's own cache writes the files")
 def test_damaged_files_are_compiled_again(tmp_path, filled):
     folder = tmp_path / "damaged"
@@ -112,3 +217,54 @@ def test_damaged_files_are_compiled_again(tmp_path, filled):
         path.write_bytes(damage)
     assert numbers(process(folder))[1:] == [0, 3, 4999, 4999, 0]
     assert numbers(process(folder))[1:] == [3, 0, 4999, 4999, 0]
+
+
+@compiling
+def test_damaged_files_of_numba_itself_are_compiled_again(tmp_path):
+    settings, folder = {"EDGEWISE_PUBLIC_ONLY": "1", "EDGEWISE_QUIET": "1"}, tmp_path / "public"
+    numbers(process(folder, **settings))
+    assert numbers(process(folder, **settings))[1:3] == [3, 0]
+    paths = sorted(folder.rglob("*.nb[ci]"))
+    for path in paths[::2]:
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    assert numbers(process(folder, **settings))[2:] == [3, 4999, 4999, 0]
+    assert numbers(process(folder, **settings))[1:] == [3, 0, 4999, 4999, 0]
+
+
+class Planted:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@compiling
+@users
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root makes files of others")
+@pytest.mark.parametrize("public_only", ["0", "1"])
+@pytest.mark.parametrize("level", ["file", "version", "root"])
+def test_planted_files_of_another_user_are_not_read(level, public_only, tmp_path):
+    ran, folder = tmp_path / "ran", tmp_path / "shared"
+    settings = {"EDGEWISE_PUBLIC_ONLY": public_only}
+    numbers(process(folder, **settings))
+    content = pickle.dumps(Planted(ran))
+    for path in [*folder.rglob("*.nbi"), *folder.rglob("*.nbc")]:
+        name = os.fspath(path.relative_to(next((folder / "kernels").iterdir())))
+        path.write_bytes((b"" if public_only == "1" else cache._checksum(name, content)) + content)
+        os.chown(path, 12345, 12345)
+    if level != "file":
+        for path in [folder] if level == "root" else (folder / "kernels").iterdir():
+            os.chown(path, 12345, 12345)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    running = process(folder, **settings, PYTHONWARNINGS="always")
+    out, error = running.communicate(timeout=300)
+    assert running.returncode == 0 and out.split()[3:] == ["4999", "4999", "0"]
+    assert error.count("belongs to another user (number 12345)") == 1
+    assert not ran.exists()
+    if level != "file":
+        assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
