@@ -11,9 +11,9 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from edgewise.printable import printable
+
 _START, _VALUE, _END = "\ufdd0", "\ufdd1", "\ufdd2"  # noncharacters: no text of a user has them
-#: Characters of names and files that would end the line, or change how a terminal shows it.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 #: Words that no name of a file or folder is as long as, and as much of them as is shown.
 _LONG_WORD, _SHOWN = re.compile(r"[^\s/]{257,}"), 60
 _ARGUMENT = re.compile(f"{_START}(.*?){_VALUE}(.*?){_END}", re.DOTALL)
@@ -85,8 +85,7 @@ class EdgewiseError(Exception):
     def rendered(self, spell: Callable[[str, str], str]) -> str:
         """Return the message with every argument spelled by ``spell(name, repr_of_value)``."""
         text = _ARGUMENT.sub(lambda found: spell(found[1], found[2]), self.message)
-        text = _LONG_WORD.sub(lambda found: f"{found[0][:_SHOWN]}...", text)
-        return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+        return printable(_LONG_WORD.sub(lambda found: f"{found[0][:_SHOWN]}...", text))
 
     def __reduce__(self):
         return type(self), (self.message,)

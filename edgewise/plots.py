@@ -8,6 +8,7 @@ import numpy as np
 
 from edgewise.errors import OptionError
 from edgewise.files.atomic_write import atomic_write
+from edgewise.printable import printable
 
 if TYPE_CHECKING:
     from edgewise.experiments.report import Figure
@@ -22,6 +23,8 @@ MAX_SPANS, MAX_BINS = 15, 60
 WIDE = 20
 #: Largest number of vertices, or of clusters of a larger graph, that a dendrogram has at the bottom.
 MAX_LEAVES = 60
+#: Most characters of a name in a dendrogram, which would have no room beside longer ones.
+MAX_NAME = 40
 #: Most points that are drawn as dots.
 MAX_DOTS = 20_000
 
@@ -81,7 +84,7 @@ def curves(across: Any, series: dict[str, Any], path: str | Path, labels: Labels
     figure = _figure()
     axes = figure.add_subplot()
     for colour, (name, values) in zip(_COLOURS, series.items()):
-        axes.plot(across, values, marker="o", markersize=3.5, color=colour, label=name)
+        axes.plot(across, values, marker="o", markersize=3.5, color=colour, label=_text(name))
     every = np.concatenate([np.asarray(values) for values in series.values()])
     if every.max() > WIDE * every.min():
         axes.set_yscale("log")
@@ -116,7 +119,7 @@ def dendrogram(
         ax=axes,
         p=MAX_LEAVES,
         truncate_mode=None if few else "lastp",
-        labels=names if few else None,
+        labels=[_text(_shortened(name)) for name in names] if few else None,
         leaf_rotation=90,
         leaf_font_size=7,
         link_color_func=lambda cluster: _BARS if finite[cluster - n] else "none",
@@ -128,10 +131,19 @@ def dendrogram(
     _label_and_save(figure, axes, path, labels)
 
 
+def _text(words):
+    """Words as Matplotlib shows them: no formula begins at a dollar sign, and a picture remains valid XML."""
+    return printable(words).replace("$", r"\$")
+
+
+def _shortened(name):
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
+
+
 def _label_and_save(figure, axes, path, labels):
-    axes.set_xlabel(labels.across, color=_INK)
-    axes.set_ylabel(labels.up, color=_INK)
-    axes.set_title(labels.title, loc="left", fontsize=11, color=_INK)
+    axes.set_xlabel(_text(labels.across), color=_INK)
+    axes.set_ylabel(_text(labels.up), color=_INK)
+    axes.set_title(_text(labels.title), loc="left", fontsize=11, color=_INK)
     _save(figure, path)
 
 
@@ -170,7 +182,7 @@ def coloured_points(points: Any, edges: Any, classes: Any, path: str | Path, tit
     axes.autoscale()
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.set_title(title, loc="left", fontsize=11, color=_INK)
+    axes.set_title(_text(title), loc="left", fontsize=11, color=_INK)
     _save(figure, path)
 
 
@@ -208,10 +220,10 @@ def _experiment(shown):
     else:
         axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    axes.set_xlabel(shown.across, color=_INK)
-    axes.set_ylabel(shown.up, color=_INK)
+    axes.set_xlabel(_text(shown.across), color=_INK)
+    axes.set_ylabel(_text(shown.up), color=_INK)
     _dress_frame(axes)
-    axes.set_title(shown.title, loc="left", fontsize=11, color=_INK)
+    axes.set_title(_text(shown.title), loc="left", fontsize=11, color=_INK)
     if len(shown.series) > 1 or not named:
         figure.legend(loc="outside right upper", fontsize=7, frameon=False, handlelength=3.5)
     return figure
@@ -225,7 +237,7 @@ def _draw_curves(axes, series):
         number = heads.index(head)
         dash = _DASHES[(tails.index(tail) + number // len(_COLOURS)) % len(_DASHES)]
         colour = _COLOURS[number % len(_COLOURS)]
-        axes.plot(*zip(*points), dash, marker="o", markersize=3.5, color=colour, label=label)
+        axes.plot(*zip(*points), dash, marker="o", markersize=3.5, color=colour, label=_text(label))
     axes.set_xticks(sorted({x for points in series.values() for x, _ in points}))
 
 
@@ -235,9 +247,13 @@ def _draw_bars(axes, series):
     for number, (label, points) in enumerate(series.items()):
         positions = [names.index(x) + (number + 0.5) * width - 0.4 for x, _ in points]
         axes.bar(
-            positions, [y for _, y in points], width, label=label, color=_COLOURS[number % len(_COLOURS)]
+            positions,
+            [y for _, y in points],
+            width,
+            label=_text(label),
+            color=_COLOURS[number % len(_COLOURS)],
         )
-    axes.set_xticks(range(len(names)), names, rotation=20, ha="right", fontsize=7)
+    axes.set_xticks(range(len(names)), [_text(name) for name in names], rotation=20, ha="right", fontsize=7)
 
 
 def check(path: str | Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from edgewise.errors import EdgewiseError, OptionError, argument, one_of
 from edgewise.graph import check_same_graph
 from edgewise.ingest.frames import as_kind
 from edgewise.ingest.origin import weights_in_words
+from edgewise.printable import in_html, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,14 +58,14 @@ class Result:
     def __str__(self) -> str:
         """The answer, the weights, the method, its time, and the devices if they are not the CPU alone."""
         where = "" if self.devices in ((), ("cpu:0",)) else f" on {', '.join(self.devices)}"
-        return f"{self._answer()}{self._along()}; {self.method}, {duration(self.seconds)}{where}"
+        return printable(f"{self._answer()}{self._along()}; {self.method}, {duration(self.seconds)}{where}")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self}>"
 
     def _repr_html_(self) -> str:
         """The answer, and the first rows of the table, for a notebook."""
-        line = f"<p><b>{type(self).__name__}</b>: {escape(str(self))}</p>"
+        line = f"<p><b>{type(self).__name__}</b>: {in_html(self)}</p>"
         try:
             head = self._arrow(SHOWN_ROWS + 1)
         except (EdgewiseError, OSError):  # records in a file that is not there any more
@@ -262,7 +262,7 @@ def duration(seconds: float) -> str:
 
 def html_of(table: pyarrow.Table) -> str:
     """The first rows of a table in HTML; one more row than is shown says that there are others."""
-    names = "".join(f"<th>{escape(str(name))}</th>" for name in table.column_names)
+    names = "".join(f"<th>{in_html(name)}</th>" for name in table.column_names)
     rows = "".join(
         f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row.values())}</tr>"
         for row in table.slice(0, SHOWN_ROWS).to_pylist()
@@ -275,4 +275,4 @@ def html_of(table: pyarrow.Table) -> str:
 def _cell(value) -> str:
     """A value of a table in HTML, shortened if it is long."""
     text = f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
-    return escape(text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…")
+    return in_html(text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…")

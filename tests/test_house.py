@@ -132,6 +132,19 @@ def test_a_page_is_a_page(source):
             assert without_docstring(node) <= MAX_LINES_PER_FUNCTION, f"{node.name} is longer than a page"
 
 
+#: The only functions that print: words for people, which are escaped, and ASCII.
+PRINTING = {("command/standard.py", "say"), ("command/report.py", "as_json"), ("device/cache.py", "announce")}
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_names_of_users_are_printed_by_one_function(source):
+    page = str(source.relative_to(ROOT / "edgewise"))
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.FunctionDef) and (page, node.name) not in PRINTING:
+            called = [ast.unparse(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)]
+            assert not {"print", "traceback.print_exc", "escape"} & set(called), f"{node.name} prints"
+
+
 def parameters(function):
     """Names of all parameters of a function or lambda, by position, by keyword and collecting ones."""
     given = function.args

@@ -22,6 +22,7 @@ import sys
 import traceback
 import warnings
 from ast import literal_eval
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from itertools import pairwise
@@ -186,7 +187,7 @@ def _words_to_complete():
 
 def _print_version(requested: bool):
     if requested:
-        print(f"edgewise {edgewise.__version__}")
+        standard.say(f"edgewise {edgewise.__version__}")
         raise typer.Exit
 
 
@@ -201,7 +202,7 @@ def overview(
 def _warn(show, message, category, *where):
     """Show a warning of edgewise in one line, and others as ``show`` does."""
     if issubclass(category, EdgewiseWarning):
-        print(f"edgewise: {' '.join(str(message).split())}", file=sys.stderr, flush=True)
+        _tell(message)
     else:
         show(message, category, *where)
 
@@ -212,7 +213,7 @@ def _unexpected(error, arguments):
         command = context.command_path if context else f"edgewise {_page(arguments) or ''}".rstrip()
         return _fail(f"{_mistake(error, context)} (see {command} --help)", 2)
     if os.environ.get("EDGEWISE_DEBUG", "0") not in ("", "0"):
-        traceback.print_exc()
+        standard.say(traceback.format_exc(), sys.stderr, kept="\n")
     if isinstance(error, MemoryError):
         return _fail("this machine has too little memory for the job", 2)
     if isinstance(error, OSError):
@@ -243,12 +244,16 @@ def _as_option(page, name, value):
     option = SPELLINGS.get((page, name)) or SPELLINGS.get(("", name)) or name.replace("_", "-")
     if value == "False" and name in OFF:
         option, value = OFF[name], ""
-    if value.startswith(tuple(QUOTES)):  # the text itself, which may end in quotes
-        value = literal_eval(value)
+    with suppress(SyntaxError, ValueError):  # the text itself, which may end in quotes
+        value = literal_eval(value) if value.startswith(tuple(QUOTES)) else value
     return f"--{option}" + (f" {value}" if value not in ("", "True") else "")
 
 
 def _fail(problem, status):
-    line = " ".join(str(problem).split())
-    print(f"edgewise: {line}", file=sys.stderr, flush=True)
+    _tell(problem)
     return status
+
+
+def _tell(words):
+    """Write one line to standard error."""
+    standard.say(f"edgewise: {' '.join(str(words).split())}", sys.stderr)

@@ -129,9 +129,10 @@ def measured(
     if json:
         report.as_json(as_dict(outcome) | {"seconds": seconds(clock)})
         return
-    print(outcome.text())
+    report.say(outcome.text(), kept="\n")
     if not quiet:
-        print(f"\n{_closing_line(outcome, clock, output)}")
+        report.say("")
+        report.say(_closing_line(outcome, clock, output))
 
 
 def _names(text):

@@ -63,8 +63,10 @@ def measured(
     if json:
         report.as_json(as_dict(found) | {"seconds": seconds(clock)})
         return
-    print(found.text())
+    report.say(found.text(), kept="\n")
     if not quiet:
         where = ", ".join(found.devices)
         ending = f" -> {output}" if output else ""
-        print(f"\n{report.graph_in_words(read)}; {report.times(clock)} (median of {runs}, {where}){ending}")
+        words = f"{report.graph_in_words(read)}; {report.times(clock)} (median of {runs}, {where}){ending}"
+        report.say("")
+        report.say(words)

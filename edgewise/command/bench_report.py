@@ -62,4 +62,4 @@ def measured(
         write(reports, output, stage)
     if not quiet:
         tables = report.counted(sum(len(found.tables) for found in reports), "table")
-        print(f"{report.counted(len(reports), 'preset')}, {tables}; {report.times(clock)} -> {output}")
+        report.say(f"{report.counted(len(reports), 'preset')}, {tables}; {report.times(clock)} -> {output}")

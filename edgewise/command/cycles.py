@@ -234,7 +234,7 @@ def _show(wanted, result, team, clock, quiet):
     if wanted.output is None and wanted.kind is not ESTIMATE:
         report.table(result.to_frame())
     if quiet and wanted.kind is ESTIMATE:
-        print(result.total, result.low, result.high)
+        report.say(f"{result.total} {result.low} {result.high}")
     elif not quiet:
         where = report.device_in_words(team) if len(team) == 1 else ", ".join(result.devices)
         if wanted.scheduler is not None:

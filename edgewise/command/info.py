@@ -33,9 +33,7 @@ def info(reading, file: File = None, json: options.Json = False):
         report.as_json(facts)
         return
     words = _machine_in_words(facts) if file is None else _graph_in_words(facts)
-    width = max(map(len, words))
-    for name, value in words.items():
-        print(f"{name:<{width}}  {value}")
+    report.lines(words)
 
 
 def machine():

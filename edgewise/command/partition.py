@@ -170,6 +170,4 @@ def print_measures(own):
         "contiguous parts": f"{own['contiguous_parts']:,} of {own['parts']:,}",
         "components of a part": f"{own['max_components']:,} at most",
     }
-    width = max(map(len, lines))
-    for name, value in lines.items():
-        print(f"{name:<{width}}  {value}")
+    report.lines(lines)

@@ -42,4 +42,5 @@ def partition_eval(
         return
     print_measures(own)
     if not quiet:
-        print(f"{report.graph_in_words(read)}: {report.counted(own['parts'], 'part')}; {report.times(clock)}")
+        parts = report.counted(own["parts"], "part")
+        report.say(f"{report.graph_in_words(read)}: {parts}; {report.times(clock)}")

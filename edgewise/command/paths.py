@@ -238,11 +238,8 @@ def _all_pairs(wanted, graph, where, progress):
     except KeyboardInterrupt:
         if wanted.matrix is not None and so_far:
             done, blocks = so_far
-            print(
-                f"edgewise: {done:,} of {blocks:,} blocks of {wanted.output} are kept; "
-                "repeat the command to continue",
-                file=sys.stderr,
-            )
+            kept = f"{done:,} of {blocks:,} blocks of {wanted.output} are kept"
+            report.say(f"edgewise: {kept}; repeat the command to continue", sys.stderr)
         raise
 
 
@@ -296,11 +293,11 @@ def _parents(result):
 
 def _show(wanted, result, table, team, clock, quiet):
     for target in wanted.targets:
-        print(_path_in_words(wanted, result, target))
+        report.say(_path_in_words(wanted, result, target))
     if wanted.output is None and not wanted.targets:
         report.table(table)
         if wanted.kind is ALL and len(result.sources) > report.SHOWN_ROWS + 1:
-            print(f"... and rows of {len(result.sources) - report.SHOWN_ROWS - 1:,} more sources")
+            report.say(f"... and rows of {len(result.sources) - report.SHOWN_ROWS - 1:,} more sources")
     if not quiet:
         device = report.device_in_words(team)
         if wanted.scheduler is not None:

@@ -5,9 +5,11 @@ import sys
 
 import edgewise
 from edgewise.command.stages import seconds
+from edgewise.command.standard import say
 from edgewise.device import threads
 from edgewise.files.destinations import goes_to_standard_output
 from edgewise.ingest.origin import name_of_weights
+from edgewise.printable import printable
 from edgewise.result import counted
 from edgewise.timer import Scope
 
@@ -31,6 +33,13 @@ def as_json(facts: dict):
     print(json.dumps(facts))
 
 
+def lines(words: dict):
+    """Print names and values, one a line."""
+    width = max(map(len, words))
+    for name, value in words.items():
+        say(f"{name:<{width}}  {value}")
+
+
 def table(frame, rows=SHOWN_ROWS, file=None):
     """Print the first rows of an Arrow table, numbers to the right."""
     head(frame.slice(0, rows), frame.num_rows, file)
@@ -39,16 +48,17 @@ def table(frame, rows=SHOWN_ROWS, file=None):
 def head(frame, count, file=None):
     """Print an Arrow table, the first rows of ``count`` rows, numbers to the right."""
     lists = frame.to_pydict().items()
-    columns = [[name, *("-" if one is None else str(one) for one in values)] for name, values in lists]
+    cells = [[name, *("-" if one is None else one for one in values)] for name, values in lists]
+    columns = [list(map(printable, column)) for column in cells]
     widths = [max(map(len, column)) for column in columns]
     text = [isinstance(column[0].as_py(), str) for column in frame.columns if len(column)]
     for row in zip(*columns):
         cells = (
             c.ljust(w) if t else c.rjust(w) for c, w, t in zip(row, widths, text or [True] * len(widths))
         )
-        print("  ".join(cells).rstrip(), file=file)
+        say("  ".join(cells).rstrip(), file)
     if count > frame.num_rows:
-        print(f"... {count - frame.num_rows:,} more rows", file=file)
+        say(f"... {count - frame.num_rows:,} more rows", file)
 
 
 def facts(result, team, clock, own, verified, *files) -> dict:
@@ -86,9 +96,9 @@ def closing_line(result, found, how, clock, output):
 def close(words, output):
     """Print the closing line, with the name of the output; to standard error if standard output is that."""
     if output is not None and goes_to_standard_output(output):
-        print(words, file=sys.stderr)
+        say(words, sys.stderr)
     else:
-        print(f"{words} -> {output}" if output else words)
+        say(f"{words} -> {output}" if output else words)
 
 
 def times(clock: Scope) -> str:
@@ -98,7 +108,7 @@ def times(clock: Scope) -> str:
 
 def profile(clock: Scope):
     """Print the tree of scopes to standard error."""
-    print(clock, file=sys.stderr)
+    say(clock, sys.stderr, kept="\n")
 
 
 def device_in_words(team) -> str:

@@ -89,7 +89,7 @@ class Scores(NamedTuple):
             return
         elsewhere = output is not None and goes_to_standard_output(output)
         if output is None:
-            print()
+            report.say("")
         report.table(result.summary(), len(self.thresholds), sys.stderr if elsewhere else sys.stdout)
 
     def found(self, result) -> str:

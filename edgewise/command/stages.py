@@ -8,6 +8,7 @@ import edgewise
 from edgewise import notices
 from edgewise.command import keyboard
 from edgewise.files.destinations import name_of
+from edgewise.printable import printable
 from edgewise.timer import recording, timer
 
 #: Between what a command does and the kernel that it compiles for it.
@@ -99,6 +100,7 @@ def _add_kernel(bar, name):
 
 def _show(bar, began, description, completed, total):
     """Move the bar; one that has a total cannot lose it, so a step without one gets a bar of its own."""
+    description = printable(description)
     if bar.tasks and (total is not None or bar.tasks[0].total is None):
         bar.update(bar.task_ids[0], description=description, completed=completed, total=total)
         return

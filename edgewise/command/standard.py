@@ -1,7 +1,8 @@
 """Standard output and standard error, whatever the shell has made of them.
 
 What cannot be written to standard output is an error that names it.  Messages that cannot be written are
-lost, because the work matters more.  File names that are not UTF-8 are printed as they are.
+lost, because the work matters more.  All words pass through :func:`say`, so that a terminal shows names of
+users rather than obey them.
 """
 
 import errno
@@ -11,6 +12,12 @@ import sys
 from contextlib import suppress
 
 from edgewise.errors import FileError
+from edgewise.printable import printable
+
+
+def say(words, file=None, *, kept=""):
+    """Print words for people, to standard output unless a file is given; escaped, but for those ``kept``."""
+    print(printable(words, kept), file=file, flush=file is not None)
 
 
 class _Output(io.FileIO):

@@ -91,10 +91,10 @@ def run_stream(job, stage, words):
             return result
     except KeyboardInterrupt:
         if isinstance(job, ScheduledStream) and job.checkpoint is not None:
-            print(f"edgewise: repeat the command to continue from {job.checkpoint}", file=sys.stderr)
+            report.say(f"edgewise: repeat the command to continue from {job.checkpoint}", sys.stderr)
         if job.saved is not None:
             saved = f"{job.saved:,} rows are in {job.checkpoint.path}"
-            print(f"edgewise: {saved}; repeat the command to continue", file=sys.stderr)
+            report.say(f"edgewise: {saved}; repeat the command to continue", sys.stderr)
         raise
 
 

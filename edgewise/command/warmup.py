@@ -42,4 +42,4 @@ def warmup(
     if json:
         report.as_json({"device": where, "seconds": seconds(clock)})
     elif not quiet:
-        print(f"kernels for {where} are ready; {clock['compile'].seconds:.1f} s")
+        report.say(f"kernels for {where} are ready; {clock['compile'].seconds:.1f} s")

@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from edgewise.printable import printable
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -53,7 +55,8 @@ class Table:
 
     def markdown(self):
         """The table in Markdown."""
-        lines = [[*self.columns.values()], ["---"] * len(self.columns), *self._cells()]
+        cells = [[cell.replace("|", "\\|") for cell in row] for row in self._cells()]
+        lines = [[*self.columns.values()], ["---"] * len(self.columns), *cells]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -96,7 +99,7 @@ def shown(value):
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) < 100 else f"{value:,.0f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else printable(value)
 
 
 def curves(rows, x, y, by):

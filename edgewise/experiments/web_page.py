@@ -1,11 +1,11 @@
 """Reports as one HTML page, with its pictures inside (extra ``plot``), in light and dark colours."""
 
 import base64
-from html import escape
 from importlib.util import find_spec
 
 from edgewise import plots
 from edgewise.experiments.report import Report, Table, shown
+from edgewise.printable import in_html
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --faint: #777; }
@@ -31,13 +31,13 @@ def page(title: str, facts: dict[str, object], reports: list[Report]) -> str:
         What is said of the machine, the versions and the date, by name.
     reports : list of Report
     """
-    known = "".join(f"<dt>{escape(name)}</dt><dd>{escape(str(fact))}</dd>" for name, fact in facts.items())
+    known = "".join(f"<dt>{in_html(name)}</dt><dd>{in_html(fact)}</dd>" for name, fact in facts.items())
     body = "".join(_of_report(report) for report in reports)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
-        f"<body><h1>{escape(title)}</h1><dl>{known}</dl>\n{body}</body></html>\n"
+        f"<title>{in_html(title)}</title><style>{STYLE}</style></head>\n"
+        f"<body><h1>{in_html(title)}</h1><dl>{known}</dl>\n{body}</body></html>\n"
     )
 
 
@@ -46,25 +46,25 @@ def _of_report(report):
         f"{name}: {sizes['vertices']:,} vertices, {sizes['edges']:,} edges"
         for name, sizes in report.graphs.items()
     )
-    where = f"size {report.size}, {', '.join(report.devices)}, median of {report.runs}"
-    head = f"<h2>{escape(report.preset)}</h2><p>{escape(where)}</p><p class='source'>{escape(graphs)}</p>\n"
+    where = in_html(f"size {report.size}, {', '.join(report.devices)}, median of {report.runs}")
+    head = f"<h2>{in_html(report.preset)}</h2><p>{where}</p><p class='source'>{in_html(graphs)}</p>\n"
     return head + "".join(_of_table(table) for table in report.tables)
 
 
 def _of_table(table: Table):
     numeric = [any(isinstance(row.get(key), int | float) for row in table.rows) for key in table.columns]
     kinds = [' class="number"' if number else "" for number in numeric]
-    heads = "".join(f"<th{kind}>{escape(text)}</th>" for kind, text in zip(kinds, table.columns.values()))
+    heads = "".join(f"<th{kind}>{in_html(text)}</th>" for kind, text in zip(kinds, table.columns.values()))
     rows = "".join(
         "<tr>"
-        + "".join(f"<td{kind}>{escape(shown(row.get(key)))}</td>" for kind, key in zip(kinds, table.columns))
+        + "".join(f"<td{kind}>{in_html(shown(row.get(key)))}</td>" for kind, key in zip(kinds, table.columns))
         + "</tr>\n"
         for row in table.rows
     )
-    published = "".join(f"<p class='source'>published: {escape(words)}</p>" for words in table.published)
+    published = "".join(f"<p class='source'>published: {in_html(words)}</p>" for words in table.published)
     pictures = "".join(_picture(figure) for figure in table.figures if any(figure.series.values()))
     return (
-        f"<h3>{escape(table.title)} <span class='source'>({escape(table.source)})</span></h3>"
+        f"<h3>{in_html(table.title)} <span class='source'>({in_html(table.source)})</span></h3>"
         f"<div class='table'><table><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table></div>"
         f"{published}{pictures}\n"
     )
@@ -74,4 +74,4 @@ def _picture(figure):
     if find_spec("matplotlib") is None:
         return ""
     data = base64.b64encode(plots.experiment_as_svg(figure).encode()).decode()
-    return f'<img alt="{escape(figure.title)}" src="data:image/svg+xml;base64,{data}">'
+    return f'<img alt="{in_html(figure.title)}" src="data:image/svg+xml;base64,{data}">'

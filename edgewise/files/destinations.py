@@ -4,6 +4,7 @@ A file at an address is written to a temporary file first, and stored when it is
 standard output, or to a file object, is written directly.
 """
 
+import codecs
 import io
 import os
 import stat
@@ -15,6 +16,7 @@ from edgewise.files import remote
 from edgewise.files.atomic_write import atomic_write, temporary_file
 from edgewise.files.remote import is_address
 from edgewise.files.streams import SUFFIXES
+from edgewise.printable import printable
 
 #: Paths of standard output, besides the hyphen.
 STANDARD_OUTPUT = "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"
@@ -119,6 +121,10 @@ def name_by_suffix(path, formats) -> str:
     return name
 
 
+def _is_terminal(stream) -> bool:
+    return bool(getattr(stream, "isatty", bool)())
+
+
 class Sink(io.RawIOBase):
     """A stream to write to, with the name of the output, and the lower-case suffix of its format."""
 
@@ -139,10 +145,26 @@ class Sink(io.RawIOBase):
         return content.nbytes
 
 
+class _Terminal(io.RawIOBase):
+    """A stream to a terminal, which gets rows and columns as text, and obeys no character in them."""
+
+    def __init__(self, stream):
+        self.stream, self.decoder = stream, codecs.getincrementaldecoder("utf-8")("surrogateescape")
+
+    def writable(self):
+        return True
+
+    def write(self, content):
+        content = memoryview(content)
+        self.stream.write(printable(self.decoder.decode(content), kept="\n\t").encode())
+        return content.nbytes
+
+
 @contextmanager
 def sink(part, path, compression):
-    """Open ``part`` for writing, compressed, unless it is open."""
+    """Open ``part`` for writing, compressed, unless it is open; a terminal shows what is written to it."""
     with nullcontext(part) if is_open(part) else open(part, "wb") as file:
+        file = _Terminal(file) if _is_terminal(file) else file
         if compression is None:
             yield Sink(file, path)
         elif compression == "xz":

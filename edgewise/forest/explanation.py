@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from edgewise.printable import printable
+
 if TYPE_CHECKING:
     import pyarrow
 
@@ -40,10 +42,10 @@ class Explanation(NamedTuple):
 
     def __str__(self):
         if self.weakest is None:
-            return f"{self.source} is one vertex, which no threshold parts"
+            return printable(f"{self.source} is one vertex, which no threshold parts")
         side = "above" if self.maximum else "below"
         pair = f"{self.weakest['source']} and {self.weakest['target']}"
-        return (
+        return printable(
             f"{self.source} and {self.target} are together by {count_of(self.path)}, the weakest between "
             f"{pair}; they part {side} {self.threshold}"
         )

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from edgewise.errors import GraphError
+from edgewise.printable import printable
 
 #: Attributes of a graph that say where its vertices and weights come from.
 ATTRIBUTES = ("weight_name", "assumed_weights", "assumed_columns", "records", "frame_kind")
@@ -25,7 +26,7 @@ def name_of_weights(graph) -> str | None:
 def weights_in_words(graph) -> str:
     """What the weights of a graph are: ``along 'km'``, ``along the third column``; empty if it has none."""
     name = name_of_weights(graph)
-    return "" if name is None else f"along {name!r}" if graph.weight_name else f"along {name}"
+    return "" if name is None else printable(f"along {name!r}" if graph.weight_name else f"along {name}")
 
 
 def selected(records, kept):

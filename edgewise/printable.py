@@ -1,0 +1,43 @@
+"""How texts of other people are shown: ids, names of columns and files, and lines of files.
+
+A terminal obeys control characters, and others turn the direction of the text or are invisible.  Everything
+that is shown to people passes through :func:`printable`, and through :func:`in_html` on a page.  Data that
+are written to a file or a pipe are never changed.
+"""
+
+from typing import Any
+
+#: Blanks that ``str.isprintable`` does not count as printable; names in Japanese have the last one.
+_BLANKS = frozenset("\xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B))))
+
+
+def printable(text: Any, kept: str = "") -> str:
+    r"""Return ``text`` with an escape, as Python writes it, for every character that is not seen as itself.
+
+    These are control characters, line breaks, those that turn the direction of text or have no width,
+    surrogates, and numbers without a character; those in ``kept`` remain.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b]0;b\x07"))
+    a\x1b]0;b\x07
+    """
+    text = str(text)
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() or one in _BLANKS or one in kept else repr(one)[1:-1] for one in text
+    )
+
+
+def in_html(text: Any) -> str:
+    r"""Return ``text`` as a page shows it: without tags, and :func:`printable`.
+
+    Examples
+    --------
+    >>> print(in_html("<b>\x07"))
+    &lt;b&gt;\x07
+    """
+    import html
+
+    return html.escape(printable(text))
