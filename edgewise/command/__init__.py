@@ -138,6 +138,8 @@ def run(arguments, begin=lambda: None) -> int:
     except EdgewiseError as error:
         if isinstance(error.__cause__, BrokenPipeError):  # an output that is a pipe
             return _unread()
+        if keyboard.interrupted():  # a library may make an error of an interrupt, and a reader a damaged file
+            return _fail(*keyboard.ending())
         return _fail(error.rendered(partial(_as_option, _page(arguments))), 2)
     except Exception as error:  # an interrupt may come out of a library as another error
         return _fail(*keyboard.ending()) if keyboard.interrupted() else _unexpected(error, arguments)

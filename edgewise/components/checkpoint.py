@@ -1,8 +1,11 @@
 """Files that hold the state of a stream: checkpoints of interrupted runs, and streams that were saved.
 
-A state is one ``.npz`` file, written under another name and renamed: facts as JSON, and arrays.  A checkpoint
-stores the inputs and options of the run and its position; a run with other inputs is refused with a message
-that names the difference.
+A state is one ``.npz`` file, written under another name and renamed: facts as JSON, arrays, and a checksum
+over all of them.  A checkpoint stores the inputs and options of the run and its position; a run with other
+inputs is refused with a message that names the difference.
+
+What is read is the state that was written, by this user or the administrator, or it is refused.  Files of
+versions that wrote no checksum are read, too.
 """
 
 import json
@@ -13,40 +16,65 @@ from pathlib import Path
 import numpy as np
 
 from edgewise.errors import EdgewiseError, FileError
+from edgewise.files import checksum
 from edgewise.files.atomic_write import atomic_write, writing
+from edgewise.files.npz import check_expansion
 from edgewise.files.streams import reading
+from edgewise.ownership import check_owner
 
 FORMAT = 2
 DAMAGED = "is no checkpoint, or a damaged one; remove it to start again"
+#: Name of the checksum, both of the array that holds it and of the fact that says that there is one.
+CHECKSUM = "checksum"
+FOREIGN = "copy it if it is right, or remove it"
 
 
 def save_state(path, facts, arrays):
     """Write facts and arrays by name to a file, whole or not at all."""
-    text = json.dumps(facts).encode()
+    text = json.dumps(facts | {CHECKSUM: "crc32"}).encode()
+    arrays = {"facts": np.frombuffer(text, np.uint8), **arrays}
+    found = np.frombuffer(_checksum(arrays).encode(), np.uint8)
     with atomic_write(path) as part, writing(path), open(part, "wb") as file:
-        np.savez(file, facts=np.frombuffer(text, np.uint8), **arrays)
+        np.savez(file, **arrays, **{CHECKSUM: found})
 
 
 def load_state(path, damaged):
     """Return the facts and arrays of a file; FileError, with the message ``damaged``, if it has none."""
-    with (
-        reading(path),
-        open(path, "rb") as stream,
-        damage_reported(path, damaged),
-        np.load(stream, allow_pickle=False) as file,
-    ):
-        facts = json.loads(file["facts"].tobytes())
-        if not isinstance(facts, dict):
-            raise ValueError("the facts are no record")
-        return facts, {name: file[name] for name in file.files if name != "facts"}
+    with reading(path), open(path, "rb") as stream:
+        check_owner(path, stream.fileno(), FOREIGN)
+        with damage_reported(path, damaged), np.load(stream, allow_pickle=False) as file:
+            check_expansion(os.fstat(stream.fileno()).st_size, file.zip)
+            arrays = {name: file[name] for name in file.files}
+            found = arrays.pop(CHECKSUM, None)
+            facts = json.loads(arrays["facts"].tobytes())
+            if not isinstance(facts, dict):
+                raise ValueError("the facts are no record")
+            if (CHECKSUM in facts) != (found is not None):
+                raise ValueError("there is a checksum where none was written, or none where one was")
+            if found is not None and found.tobytes() != _checksum(arrays).encode():
+                raise ValueError("the arrays are not those that were written")
+            del arrays["facts"]
+            facts.pop(CHECKSUM, None)
+    return facts, arrays
+
+
+def _checksum(arrays):
+    """Checksum of arrays with their names, types and shapes."""
+    parts = []
+    for name, array in sorted(arrays.items()):
+        parts += [f"{name} {array.dtype.str} {array.shape}".encode(), np.ascontiguousarray(array).data]
+    return checksum.of_bytes(parts)
 
 
 @contextmanager
 def damage_reported(path, damaged):
-    """Context that reports any error as the damage of a file, except those of edgewise itself."""
+    """Context that reports any error as the damage of a file, except those of edgewise itself.
+
+    An interrupt is no damage, nor is the ``SystemError`` that libraries make of one if they expect none.
+    """
     try:
         yield
-    except (EdgewiseError, MemoryError):
+    except (EdgewiseError, MemoryError, SystemError):
         raise
     except Exception as error:
         raise FileError(path, damaged) from error

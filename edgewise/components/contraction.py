@@ -42,6 +42,7 @@ from edgewise.components.tasks import Task, TaskFolder
 from edgewise.components.trees import compress, make_singletons
 from edgewise.device import each, fetch_add, fetch_min
 from edgewise.errors import OptionError, argument
+from edgewise.files.npz import check_memory_of_arrays
 from edgewise.files.streams import reading
 from edgewise.files.text_table import Mismatch
 from edgewise.index_type import index_type
@@ -321,6 +322,8 @@ class ContractedStream(StoredStream):
     def __init__(self, memory, output, path, columns, n_vertices=None, **how):
         self.memory = bytes_of(memory)
         super().__init__(output, path, columns, n_vertices, **how)
+        for one in self.shards.paths:
+            check_memory_of_arrays(one, self.memory)
         for name, given in (("name", self.output.name), ("min_size", self.output.min_size > 1)):
             if given:
                 raise OptionError(
@@ -357,7 +360,7 @@ class ContractedStream(StoredStream):
         if plan.ids != "dense":
             needed = f"{argument('memory')} needs ids that are numbers from 0 on, and at most 8 for each row"
             raise OptionError(f"{needed}; number them, or leave it out")
-        end = self.n_vertices if self.numbered else plan.room or plan.limit
+        end = self.n_vertices if self.numbered else plan.room or (1 if plan.rows == 0 else plan.limit)
         dtype = np.dtype(index_type(end))
         width = max(self.memory // BYTES_OF_ID[dtype.itemsize] // ROUND, 1) * ROUND
         if end > width * MOST_RANGES:

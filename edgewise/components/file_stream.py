@@ -259,7 +259,7 @@ class FileStream:
     def _inputs(self):
         inputs = {"files": self.shards.stamps, "columns": self.shards.id_columns}
         inputs |= {"where": self.columns["where"], "null": self.columns["null"]}
-        schema = {field.name: str(field.type) for field in self.shards.schema()}
+        schema = {field.name: str(field.type) for field in self.shards.first_schema()}
         return inputs | {"n_vertices": self.n_vertices, "schema": schema}
 
     def remove_checkpoint(self):

@@ -7,13 +7,14 @@ whether directed.
 """
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from edgewise.errors import GraphError
+from edgewise.errors import FileError, GraphError, argument
 from edgewise.files.contents import check_room, matrix_edges, with_ids, writable
-from edgewise.files.streams import check_memory, one_line, reading
+from edgewise.files.streams import MAX_FREE, MAX_RATIO, check_memory, one_line, reading
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import numpy_array
 from edgewise.ingest.ids import ids_of_vertices, weights_of_vertices
@@ -56,7 +57,7 @@ def read(source, options):
 
 def _from_archive(source, options, archive):
     names = set(archive.files)
-    check_memory(sum(member.file_size for member in archive.zip.infolist()), "the arrays need")
+    check_expansion(source.size, archive.zip)
     if {"format", "shape", "data"} <= names:
         return _of_scipy(source, options, archive)
     form = next((form for form in FORMS if {*form, "shape"} <= names), None)
@@ -65,6 +66,29 @@ def _from_archive(source, options, archive):
         raise source.error(f"holds {content}, no graph; use edgewise.write or scipy.sparse.save_npz")
     arrays = {name: _array(source, archive, name) for name in (*form, *FACTS) if name in names}
     return _of_edgewise(arrays, form, options)
+
+
+def check_memory_of_arrays(path, memory):
+    """Raise unless the arrays of a file, if it is an archive, are in at most ``memory`` bytes."""
+    from zipfile import BadZipFile, ZipFile, is_zipfile
+
+    with reading(path), suppress(BadZipFile):  # which is reported where the file is read
+        if not is_zipfile(path):
+            return
+        with ZipFile(path) as archive:
+            stored = sum(member.file_size for member in archive.infolist())
+    if stored > memory:
+        problem = f"its arrays need {stored:,} bytes, and {argument('memory')} is {memory:,}"
+        raise FileError(path, f"{problem}; convert it to Parquet, which is read piece by piece")
+
+
+def check_expansion(size, archive):
+    """Raise unless the members of a zip archive of some bytes are in proportion to it, and there is room."""
+    stored = sum(member.file_size for member in archive.infolist())
+    if stored > max(MAX_FREE, MAX_RATIO * size):
+        problem = f"its arrays hold more than {MAX_RATIO} times its {size:,} bytes"
+        raise GraphError(f"{problem}; if this is right, save them without compression (numpy.savez)")
+    check_memory(stored, "the arrays need")
 
 
 def _array(source, archive, name):

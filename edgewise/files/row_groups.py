@@ -9,6 +9,7 @@ import os
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from edgewise.files.parquet_footer import integer_range
 from edgewise.files.store import is_store
 from edgewise.files.streams import Source, native, read_ahead, reading, separated
 from edgewise.files.tables import ALLOWED, MARK, TABLES, facts_of
-from edgewise.files.text_table import AS_INFERRED, Mismatch
+from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch
 from edgewise.ingest.arrow import value_type
 from edgewise.ingest.default_columns import choose_columns
 
@@ -125,7 +126,14 @@ class PairFiles:
         ranges = [one for one in ranges if one]
         return rows, min((one[0] for one in ranges), default=0), max((one[1] for one in ranges), default=-1)
 
-    def schema(self, attempt=AS_INFERRED):
+    def first_schema(self):
+        """Schema of the first file by the first attempt that its beginning fits; there may be no row."""
+        for attempt in ATTEMPTS:
+            with suppress(Mismatch):
+                return self.schema(attempt)
+        raise AssertionError("the last attempt reads ids as text")
+
+    def schema(self, attempt):
         """Schema of the first file."""
         first = self._source(0)
         with reading(first.path, passing=Mismatch):

@@ -121,7 +121,7 @@ class ForestFileStream(FileStream):
         """Choose the column of weights, and whether large ones come first."""
         if weight is False:
             raise GraphError(f"a spanning forest needs weights; leave out {argument('weight', False)}")
-        schema = self.shards.schema()
+        schema = self.shards.first_schema()
         chosen = choose_columns(schema.names, numbers_in(schema), *self.shards.id_columns, weight)
         if weight is None:
             third = default_weight(schema.names, numbers_in(schema), self.shards.id_columns)

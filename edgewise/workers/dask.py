@@ -200,6 +200,29 @@ def worker_name() -> str:
     return f"process {os.getpid()}"
 
 
+def _started(distributed, workers):
+    """A cluster of some workers on this machine."""
+    try:
+        own = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
+        return distributed.LocalCluster(**own)
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise _not_started(error) from error
+
+
+def _client_of(distributed, cluster):
+    try:
+        return distributed.Client(cluster, direct_to_workers=True)
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise _not_started(error) from error
+
+
+def _not_started(error):
+    """The error for a worker that ended while it started, or could not start: Dask says which in words."""
+    reason = str(error).partition("\n")[0] or type(error).__name__
+    problem = f"the workers of Dask on this machine did not start ({reason})"
+    return WorkerError(f"{problem}; repeat the command, with fewer workers if memory is short")
+
+
 @contextmanager
 def connected(scheduler: str) -> Iterator[Any]:
     """Context with a client of a scheduler: its address, or ``local:N``, which starts N workers here.
@@ -222,11 +245,7 @@ def connected(scheduler: str) -> Iterator[Any]:
         problem = f"{argument('scheduler', scheduler)} needs Dask, which is not installed"
         raise OptionError(f"{problem}; pip install 'edgewise[dask]'") from None
     if workers:
-        own = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
-        with (
-            distributed.LocalCluster(**own) as cluster,
-            distributed.Client(cluster, direct_to_workers=True) as client,
-        ):
+        with _started(distributed, workers) as cluster, _client_of(distributed, cluster) as client:
             yield client
         return
     try:

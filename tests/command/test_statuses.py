@@ -10,8 +10,8 @@ import pytest
 
 import edgewise
 from edgewise import command
-from edgewise.command import run
-from edgewise.errors import OutOfMemoryError
+from edgewise.command import keyboard, run
+from edgewise.errors import FileError, OutOfMemoryError
 
 
 def one_line(capsys):
@@ -86,6 +86,20 @@ def test_debugging_shows_the_traceback(capsys, monkeypatch):
     monkeypatch.setenv("EDGEWISE_DEBUG", "1")
     assert run(["info"]) == 1
     assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.interpreter
+def test_what_a_library_makes_of_an_interrupt(monkeypatch, capsys):
+    """An error of edgewise after a signal is reported as the end that the signal has brought about."""
+
+    def fail(_):
+        monkeypatch.setattr(keyboard, "_pressed", signal.SIGTERM)
+        raise FileError("so-far", "is no checkpoint, or a damaged one")
+
+    monkeypatch.setattr(keyboard, "_pressed", 0)
+    monkeypatch.setattr(command, "_command", fail)
+    assert run(["info"]) == 143
+    assert one_line(capsys) == "edgewise: terminated\n"
 
 
 def test_input_is_not_overwritten(capsys, tmp_path):

@@ -1,6 +1,5 @@
 """Streamed files give the table that reading them gives; interrupted runs go on; faults are named."""
 
-import json
 import os
 import threading
 
@@ -14,12 +13,14 @@ from hypothesis import strategies as st
 import edgewise as ew
 from edgewise.components import file_stream as streams
 from edgewise.components import id_mapping
+from edgewise.components.checkpoint import load_state, save_state
 from edgewise.components.file_stream import FileStream
 from edgewise.device.target import SIMULATED
 from edgewise.errors import FileError, GraphError, OptionError
 from edgewise.files import row_groups as files
 from edgewise.workers import device_team
 from tests.clusters import assert_equal
+from tests.ownership import give_away
 
 TEAMS = ["cuda:0"] if SIMULATED else ["cpu:0", "cpu:0,cpu:1"]
 COLUMNS = {"source": None, "target": None, "where": None, "null": "error"}
@@ -308,13 +309,10 @@ def test_checkpoint_with_something_missing(missing, tmp_path):
 
 
 def change(checkpoint, damage):
-    """Let ``damage`` change the facts and the arrays of a checkpoint."""
-    with np.load(checkpoint) as file:
-        arrays = {name: file[name] for name in file.files}
-    facts = json.loads(arrays.pop("facts").tobytes())
+    """Let ``damage`` change the facts and the arrays of a checkpoint, of which the checksum then is right."""
+    facts, arrays = load_state(checkpoint, "damaged")
     damage(facts, arrays)
-    with open(checkpoint, "wb") as file:
-        np.savez(file, facts=np.frombuffer(json.dumps(facts).encode(), np.uint8), **arrays)
+    save_state(checkpoint, facts, arrays)
 
 
 DAMAGES = {
@@ -332,6 +330,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.interpreter
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_checkpoints(damage, tmp_path):
     kind, function = DAMAGES[damage]
@@ -340,6 +339,70 @@ def test_damaged_checkpoints(damage, tmp_path):
     change(checkpoint, function)
     with pytest.raises(FileError, match="so-far: is no checkpoint, or a damaged one; remove it"):
         ew.stream_components(folder, checkpoint=checkpoint)
+
+
+@pytest.mark.interpreter
+def test_a_checkpoint_that_is_not_what_was_written(tmp_path):
+    """Other labels that could be right, with a right checksum in the archive, are refused."""
+    folder, checkpoint = stored(tmp_path / "shards", *KINDS["dense"]), tmp_path / "so-far"
+    not_forgotten(folder, checkpoint)
+    with np.load(checkpoint) as file:
+        arrays = {name: file[name] for name in file.files}
+    arrays["labels"] = np.arange(len(arrays["labels"]), dtype=arrays["labels"].dtype)
+    with open(checkpoint, "wb") as file:
+        np.savez(file, **arrays)
+    with pytest.raises(FileError, match="so-far: is no checkpoint, or a damaged one; remove it"):
+        ew.stream_components(folder, checkpoint=checkpoint)
+
+
+@pytest.mark.interpreter
+def test_the_checkpoint_of_another_user(tmp_path, monkeypatch):
+    folder, checkpoint = stored(tmp_path / "shards", *KINDS["dense"]), tmp_path / "so-far"
+    not_forgotten(folder, checkpoint)
+    before = checkpoint.read_bytes()
+    give_away(checkpoint, monkeypatch)
+    with pytest.raises(FileError, match=r"so-far: belongs to another user \(.*\); copy it if it is right"):
+        ew.stream_components(folder, checkpoint=checkpoint)
+    assert checkpoint.read_bytes() == before
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("error", (KeyboardInterrupt, SystemError))
+def test_an_interrupt_is_no_damage(error, tmp_path, monkeypatch):
+    """What a library makes of an interrupt while a checkpoint is read is not reported as damage."""
+    folder, checkpoint = stored(tmp_path / "shards", *KINDS["dense"]), tmp_path / "so-far"
+    not_forgotten(folder, checkpoint)
+    before = checkpoint.read_bytes()
+
+    def interrupted(*_, **__):
+        raise error
+
+    for place in (np, "load"), (FileStream, "_resume"), (np, "savez"):
+        with monkeypatch.context() as patch:
+            patch.setattr(*place, interrupted)
+            with pytest.raises(error):
+                ew.stream_components(folder, checkpoint=checkpoint, every=0.0)
+        assert checkpoint.read_bytes() == before
+        assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+    assert same(folder, checkpoint=checkpoint).graph.resumed > 0
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("ending", ("csv", "tsv", "parquet", "arrow"))
+@pytest.mark.parametrize("client", (False, True))
+def test_tables_without_rows(ending, client, tmp_path, threads):
+    """With a checkpoint, as a forest, by tasks and with little memory there is nothing, and nothing fails."""
+    path, options = tmp_path / f"empty.{ending}", {"client": threads} if client else {}
+    kinds = [("source", pa.int64()), ("target", pa.int64()), ("weight", pa.float64())]
+    ew.write(pa.schema(kinds).empty_table(), path)
+    for checkpoint in (None, tmp_path / "so-far"):
+        assert len(ew.stream_components(path, checkpoint=checkpoint, **options).labels) == 0
+        forest = ew.stream_forest(path, checkpoint=checkpoint, **options)
+        assert len(forest.edges) == 0 and forest.to_frame().num_rows == 0
+    assert ew.stream_components(path, output=tmp_path / "clusters", **options).count == 0
+    if ending in ("parquet", "arrow"):
+        small = {"memory": "1 MB", "output": tmp_path / "again"}
+        assert ew.stream_components(path, **small, **options).count == 0
 
 
 def test_faults_name_file_and_column(tmp_path):

@@ -1,5 +1,6 @@
 """Batches in any split, on every engine, give the labels of the oracle."""
 
+import json
 import os
 
 import numpy as np
@@ -9,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import edgewise as ew
-from edgewise.components import batch_stream, parents
+from edgewise.components import batch_stream, checkpoint, parents
 from edgewise.components.verification import oracle
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import DeviceError, FileError, GraphError, OptionError, OutOfMemoryError
+from tests.ownership import give_away
 from tests.zoo import ZOO
 
 pytestmark = [pytest.mark.interpreter, pytest.mark.simulator]
@@ -351,14 +353,14 @@ def rewritten(path, name, change):
     """Change one array of a saved stream."""
     with np.load(path) as file:
         content = {one: file[one] for one in file.files}
-    content[name] = change(content[name])
-    np.savez(path, **content)
+    found = content.pop(name)
+    np.savez(path, **content, **({name: change(found)} if change else {}))
 
 
-def of_version(version):
-    return lambda facts: np.frombuffer(
-        facts.tobytes().replace(b'"stream": 1', f'"stream": {version}'.encode()), np.uint8
-    )
+def of_version(path, version):
+    """Save the stream again as another version of edgewise would."""
+    facts, arrays = checkpoint.load_state(path, "damaged")
+    checkpoint.save_state(path, facts | {"stream": version}, arrays)
 
 
 @pytest.mark.parametrize(
@@ -369,7 +371,7 @@ def of_version(version):
         (lambda path: np.savez(path, labels=np.zeros(3)), "holds no stream that was saved"),
         (lambda path: path.unlink(), "no such file"),
         (
-            lambda path: rewritten(path, "facts", of_version(2)),
+            lambda path: of_version(path, 2),
             "another version of edgewise .format 2, not 1.",
         ),
         (lambda path: rewritten(path, "facts", lambda facts: facts[:-5]), "damaged"),
@@ -378,6 +380,10 @@ def of_version(version):
         (lambda path: rewritten(path, "offsets", lambda offsets: offsets[::-1].copy()), "damaged"),
         (lambda path: rewritten(path, "arena", lambda arena: np.full_like(arena, 255)), "damaged"),
         (lambda path: rewritten(path, "arena", lambda arena: np.full_like(arena, 97)), "damaged"),
+        (lambda path: rewritten(path, "arena", lambda arena: np.roll(arena, 1)), "damaged"),
+        (lambda path: rewritten(path, "labels", lambda labels: np.arange(5, dtype=labels.dtype)), "damaged"),
+        (lambda path: rewritten(path, "checksum", lambda found: found[::-1]), "damaged"),
+        (lambda path: rewritten(path, "checksum", None), "damaged"),
     ],
 )
 def test_files_that_hold_no_stream(tmp_path, spoil, words):
@@ -389,6 +395,36 @@ def test_files_that_hold_no_stream(tmp_path, spoil, words):
     with pytest.raises(FileError, match=f"stream.npz.*{words}") as raised:
         ew.ComponentsStream.load(path)
     assert "\n" not in str(raised.value)
+
+
+def test_a_stream_that_was_saved_without_a_checksum(tmp_path):
+    found = ew.ComponentsStream(device=PLACE)
+    found.add(["a", "b", "x"], ["b", "c", "y"])
+    path = tmp_path / "stream.npz"
+    found.save(path)
+    with np.load(path) as file:
+        content = {name: file[name] for name in file.files if name != "checksum"}
+    facts = {name: one for name, one in json.loads(content["facts"].tobytes()).items() if name != "checksum"}
+    content["facts"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+    np.savez(path, **content)
+    assert ew.ComponentsStream.load(path).connected("a", "c")
+
+
+def test_the_stream_of_another_user(tmp_path, monkeypatch):
+    path = tmp_path / "stream.npz"
+    ew.ComponentsStream(device=PLACE).save(path)
+    give_away(path, monkeypatch)
+    with pytest.raises(
+        FileError, match=r"stream.npz: belongs to another user \(.*\); copy it if it is right"
+    ):
+        ew.ComponentsStream.load(path)
+
+
+def test_a_saved_stream_that_expands_without_measure(tmp_path):
+    path = tmp_path / "stream.npz"
+    np.savez_compressed(path, facts=np.frombuffer(b"{}", np.uint8), labels=np.zeros(1 << 23, np.int32))
+    with pytest.raises(FileError, match=r"stream.npz: its arrays hold more than 200 times its [\d,]+ bytes"):
+        ew.ComponentsStream.load(path)
 
 
 def test_a_stream_that_cannot_be_saved_leaves_the_old_file(tmp_path, monkeypatch):

@@ -3,12 +3,14 @@
 import subprocess
 import sys
 
+import numpy as np
 import pyarrow as pa
 import pytest
+import scipy.sparse
 
 import edgewise as ew
 from edgewise.errors import FileError
-from edgewise.files import normalise_text, streams
+from edgewise.files import normalise_text, npz, streams
 from tests.files.seed_files import pack
 
 MTX = b"%%MatrixMarket matrix coordinate pattern general\n"
@@ -124,3 +126,38 @@ def test_a_gibibyte_in_four(tmp_path):
     answers = [line.split() for line in done.stdout.splitlines()]
     assert [count for count, _ in answers] == ["1"] * len(paths), done.stdout
     assert all(float(seconds) < 10 for _, seconds in answers)
+
+
+@pytest.mark.interpreter
+def test_archives_of_arrays(tmp_path, monkeypatch):
+    """Compressed ``.npz``: of a graph, of a matrix, as a stream, and inside another compression."""
+    monkeypatch.setattr(npz, "MAX_FREE", 1 << 20)
+    ends = np.zeros(1 << 19, np.uint32)
+    path = tmp_path / "graph.npz"
+    np.savez_compressed(path, edgewise=np.int64(1), shape=np.array([1, 0]), sources=ends, targets=ends)
+    words = f"hold more than 200 times its {path.stat().st_size:,} bytes; if this is right, save them without"
+    assert words in refusal(path)
+    with pytest.raises(FileError, match="more than 200 times its"):
+        ew.stream_components(path)
+    matrix = tmp_path / "matrix.npz"
+    scipy.sparse.save_npz(matrix, scipy.sparse.csr_array((1 << 19, 1 << 19)))
+    assert "hold more than 200 times its" in refusal(matrix)
+    packed = tmp_path / "graph.npz.gz"
+    packed.write_bytes(pack(path.read_bytes(), "gz"))
+    assert "hold more than 200 times its" in refusal(packed)
+    small = tmp_path / "small.npz"
+    np.savez_compressed(
+        small, edgewise=np.int64(1), shape=np.array([1, 0]), sources=ends[:9], targets=ends[:9]
+    )
+    assert ew.read(small).n_edges == 9
+
+
+@pytest.mark.interpreter
+def test_archives_of_more_arrays_than_memory(tmp_path):
+    path = tmp_path / "graph.npz"
+    ew.write(ew.Graph.from_edges(np.zeros(1 << 16, np.uint32), np.zeros(1 << 16, np.uint32)), path)
+    with pytest.raises(
+        FileError, match=r"graph\.npz: its arrays need [\d,]+ bytes, and memory= is 100,000; conv"
+    ):
+        ew.stream_components(path, memory="100 kB", output=tmp_path / "out")
+    assert ew.stream_components(path, memory="1 MB", output=tmp_path / "out").count == 1

@@ -2,6 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import pytest
 
@@ -166,3 +167,18 @@ def test_machines_of_a_cluster(dask, monkeypatch):
     assert machines("a", "b", "b") == (3, 98)
     assert machines("a", "b", "b", gpu_on=(0, 1), device="cuda") == (2, 99)
     assert machines("a", "b", "b", gpu_on=(1,), device="cuda") == (1, 99)
+
+
+@pytest.mark.parametrize("what", ("LocalCluster", "Client"))
+def test_a_worker_that_ends_while_it_starts(what, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
+
+    def fail(*_, **__):
+        raise RuntimeError("Nanny failed to start.\nand more")
+
+    with nullcontext() as cluster:
+        monkeypatch.setattr(distributed, "LocalCluster", lambda **_: nullcontext(cluster))
+        monkeypatch.setattr(distributed, what, fail)
+        words = r"the workers of Dask on this machine did not start \(Nanny failed to start\.\); repeat"
+        with pytest.raises(WorkerError, match=words):
+            connected("local:2").__enter__()

@@ -1,0 +1,46 @@
+"""Checksums of what is written to be read again: saved states, files of tasks, and shards.
+
+A checksum shows damage, which it finds all but once in 2**32 times; it does not show who has written a file
+(see :mod:`edgewise.ownership`).  It is the CRC-32 of the CRC-32s of pieces of a fixed length, which threads
+compute at the same time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from zlib import crc32
+
+from edgewise.device import threads
+
+#: Bytes of a piece.
+PIECE = 1 << 23
+
+
+def of_bytes(parts: Iterable[Any]) -> str:
+    """Checksum of bytes-like objects, one behind the other; where one ends is part of it."""
+    pieces = [memoryview(part).cast("B") for part in parts]
+    cuts = [piece[at : at + PIECE] for piece in pieces for at in range(0, max(len(piece), 1), PIECE)]
+    return _joined(crc32, cuts)
+
+
+def of_file(path: str | os.PathLike) -> str:
+    """Checksum of the content of a file."""
+
+    def piece(at):
+        with open(path, "rb") as file:
+            file.seek(at)
+            return crc32(file.read(PIECE))
+
+    return _joined(piece, range(0, max(os.path.getsize(path), 1), PIECE))
+
+
+def _joined(function: Callable[[Any], int], pieces) -> str:
+    if len(pieces) == 1:
+        found = [function(pieces[0])]
+    else:
+        with ThreadPoolExecutor(min(len(pieces), threads.count())) as pool:
+            found = list(pool.map(function, pieces))
+    return f"{crc32(b''.join(one.to_bytes(4, 'little') for one in found)):08x}"
