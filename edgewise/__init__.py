@@ -112,7 +112,11 @@ if TYPE_CHECKING:
 
 def __getattr__(name):
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from edgewise.errors import closest
+
+        meant = None if name.startswith("_") else closest(name, __all__)
+        ending = f"; did you mean {meant}?" if meant else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{ending}")
     module, attribute = _HOMES[name]
     value = import_module(module)
     if attribute:
@@ -122,4 +126,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_HOMES})
+    return __all__

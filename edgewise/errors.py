@@ -16,6 +16,8 @@ from edgewise.printable import printable
 _START, _VALUE, _END = "\ufdd0", "\ufdd1", "\ufdd2"  # noncharacters: no text of a user has them
 #: Words that no name of a file or folder is as long as, and as much of them as is shown.
 _LONG_WORD, _SHOWN = re.compile(r"[^\s/]{257,}"), 60
+#: Packages whose lines are not those of a caller.
+_BETWEEN = ("edgewise", "contextlib", "networkx", "sklearn")
 _ARGUMENT = re.compile(f"{_START}(.*?){_VALUE}(.*?){_END}", re.DOTALL)
 
 
@@ -69,6 +71,22 @@ def one_of(given: Any, known: Iterable[str]) -> str:
     return f"did you mean {meant}? The choices are {listed}" if meant else f"use one of {listed}"
 
 
+def check_names(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise :class:`ArgumentError` if the name of an argument is not known, with the one that was meant.
+
+    Parameters
+    ----------
+    function : str
+        Its name.
+    given, known : iterable of str
+    """
+    known = list(dict.fromkeys(known))
+    for name in given:
+        if name not in known:
+            meant = f"did you mean {near}? It has" if (near := closest(name, known)) else "it has"
+            raise ArgumentError(f"{function}() has no option {name!r}; {meant} {', '.join(known) or 'none'}")
+
+
 class EdgewiseError(Exception):
     """Base of every error raised by edgewise itself.
 
@@ -96,11 +114,11 @@ class EdgewiseWarning(UserWarning):
 
 
 def warn(message: str, category: type[Warning] = EdgewiseWarning) -> None:
-    """Warn at the line of the caller: the first one outside of the package."""
+    """Warn at the line of the caller: the first one outside of the package and of what calls it for users."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "edgewise":
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(str(EdgewiseError(message)), category, stacklevel=level)
 
 
 class ImbalanceWarning(EdgewiseWarning):
@@ -113,6 +131,10 @@ class GraphError(EdgewiseError, ValueError):
 
 class OptionError(EdgewiseError, ValueError):
     """An argument or command-line option has no meaning here."""
+
+
+class ArgumentError(OptionError, TypeError):
+    """A function has no argument of this name."""
 
 
 class FileError(EdgewiseError, ValueError):

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from edgewise import notices
-from edgewise.errors import OptionError, argument
+from edgewise.errors import OptionError, argument, check_names
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -75,13 +75,15 @@ def front(function: Callable[P, R]) -> Callable[P, R]:
     shown = list(own.parameters.values())
     others = shown.pop() if shown[-1].kind is inspect.Parameter.VAR_KEYWORD else None
     is_open = others is not None and others.annotation != f"Unpack[{CallOptions.__name__}]"
-    known = _NAMES.union(own.parameters)
+    kind = _kind_of(function, others) if is_open else CallOptions
+    known = _NAMES.union(parameter.name for parameter in shown)
+    known |= kind.__optional_keys__ if kind is not None else frozenset()
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not is_open and not kwargs.keys() <= known:
-            unknown = min(kwargs.keys() - known)
-            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {unknown!r}")
+        if kind is not None and not kwargs.keys() <= known:
+            names = [parameter.name for parameter in shown]
+            check_names(function.__name__, kwargs, [*names, *sorted(known - {*names, "client"})])
         if not kwargs.keys() & _NAMES:
             return function(*args, **kwargs)
         n_threads, progress = kwargs.pop("threads", None), kwargs.pop("progress", None)
@@ -92,6 +94,29 @@ def front(function: Callable[P, R]) -> Callable[P, R]:
     call.__signature__ = own.replace(parameters=[*shown, *_PARAMETERS, *tail])  # type: ignore[attr-defined]
     if function.__doc__ is not None:
         call.__doc__ = described(inspect.cleandoc(function.__doc__), DESCRIPTION)
+    return call
+
+
+def named(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a public function without :class:`CallOptions` an error that suggests the argument that was meant.
+
+    Examples
+    --------
+    >>> @named
+    ... def half(number=1):
+    ...     return number / 2
+    >>> half(numbr=3)
+    Traceback (most recent call last):
+    edgewise.errors.ArgumentError: half() has no option 'numbr'; did you mean number? It has number
+    """
+    known = inspect.signature(function).parameters
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not kwargs.keys() <= known.keys():
+            check_names(function.__name__, kwargs, known)
+        return function(*args, **kwargs)
+
     return call
 
 
@@ -110,6 +135,13 @@ def described(text: str, added: str) -> str:
     end = titles[0] - 2 if titles else len(lines)
     place = next((row for row in range(start, end) if lines[row].startswith("**")), end)
     return "\n".join([*lines[:place], *added.split("\n"), *lines[place:]])
+
+
+def _kind_of(function, others):
+    """The class of the options ``**others`` of a function; ``None`` if it checks their names itself."""
+    name = str(others.annotation).removeprefix("Unpack[").removesuffix("]")
+    kind = inspect.unwrap(function).__globals__.get(name)
+    return kind if hasattr(kind, "__optional_keys__") else None
 
 
 @contextmanager

@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError, argument, one_of
-from edgewise.ingest.origin import take_origin, weights_in_words
+from edgewise.errors import GraphError, OptionError, argument, check_names, one_of
+from edgewise.front import named
+from edgewise.ingest.origin import take_origin
+from edgewise.ingest.representation import INTERNAL, page_of, text_of, what_instead
 
 if TYPE_CHECKING:
+    import pyarrow
     import scipy.sparse
 
     from edgewise.ingest.frames import Kind
     from edgewise.workers.split import SplitGraph
 
 DIRECTIONS = ("out", "in", "both")
+FROM_EDGES = ["sources", "targets", "weights", "n_vertices", "ids", "directed", "self_loops", "repeated"]
 
 
 class Graph:
@@ -37,7 +41,8 @@ class Graph:
     directed : bool
     ids : array or None
         External id of each vertex (int64, uint64 or an Arrow string array, on the host); ``None`` where the
-        ids are the vertex numbers.
+        ids are the vertex numbers.  Both kinds of array have ``tolist``, slices and :func:`numpy.asarray`;
+        :meth:`id_column` is of Arrow for all of them.
     vertex_weights : (n_vertices,) or (n_vertices, k) array, or None
         On the host.
     weight_name : str or None
@@ -127,8 +132,7 @@ class Graph:
         from edgewise.ingest import edges as building
 
         choices = {"self_loops": "keep", "repeated": "keep"} | merging
-        if unknown := set(choices) - {"self_loops", "repeated"}:
-            raise OptionError(f"from_edges() has no option {min(unknown)!r}; see its documentation")
+        check_names("from_edges", choices, FROM_EDGES)
         building.check_choices(**choices)
         if targets is None:
             from edgewise.ingest.edge_arrays import two_columns
@@ -143,6 +147,7 @@ class Graph:
         return cls(count, edges=merged, directed=directed, ids=ids)
 
     @classmethod
+    @named
     def from_csr(
         cls,
         offsets: Any,
@@ -186,6 +191,7 @@ class Graph:
         return cls(n, rows=rows, directed=directed, ids=ids, vertex_weights=vertex_weights)
 
     @classmethod
+    @named
     def from_scipy(
         cls,
         matrix: scipy.sparse.sparray,
@@ -225,6 +231,7 @@ class Graph:
         return from_scipy(cls, matrix, directed, weight)
 
     @classmethod
+    @named
     def from_igraph(cls, graph: Any, *, weight: str | None = None, ids: str | None = None) -> Graph:
         """Make a graph of an ``igraph.Graph``.
 
@@ -329,6 +336,7 @@ class Graph:
         return building.from_frame(cls, frame, directed, given)
 
     @classmethod
+    @named
     def from_networkx(cls, graph: Any, *, weight: str | None = None) -> Graph:
         """Make a graph of a NetworkX graph.
 
@@ -615,18 +623,12 @@ class Graph:
         >>> graph.degrees().tolist(), graph.degrees(direction="in").tolist()
         ([2, 0, 0], [0, 1, 1])
         """
-        from edgewise.device import arrays
-        from edgewise.primitives import histogram
+        from edgewise.ingest.csr import degrees
 
         if direction not in DIRECTIONS:
             problem = f"{argument('direction', direction)} is unknown"
             raise OptionError(f"{problem}; {one_of(direction, DIRECTIONS)}")
-        outgoing: Any = 0 if direction == "in" and self.directed else self.offsets[1:] - self.offsets[:-1]
-        if not self.directed or direction == "out":
-            return outgoing
-        targets = self._edges[1] if self._edges is not None else self._rows[1]
-        with arrays.guard(self.device):
-            return outgoing + histogram(targets, self.n_vertices)
+        return degrees(self, direction)
 
     def degree(self, id: Any, *, direction: str = "out") -> int:
         """Number of edges of the vertex with an id, as counted by :meth:`degrees`.
@@ -743,6 +745,20 @@ class Graph:
 
         return self.ids.take(arrow_array(vertices))
 
+    def id_column(self) -> pyarrow.Array:
+        """Return the ids of all vertices as an Arrow array, whatever they are; also vertex numbers.
+
+        Examples
+        --------
+        >>> import edgewise as ew
+        >>> graph = ew.Graph.from_edges([10, 20], [20, 30])
+        >>> graph.id_column().to_pylist(), graph.id_column()[2].as_py()
+        ([10, 20, 30], 30)
+        """
+        from edgewise.ingest.arrow import arrow_array
+
+        return arrow_array(np.arange(self.n_vertices) if self.ids is None else self.ids)
+
     def vertices_of(self, ids: Any) -> np.ndarray:
         """Vertex numbers of external ids: (k,) int64 array on the host.
 
@@ -823,13 +839,16 @@ class Graph:
             return False
 
     def __repr__(self):
-        kind = "directed" if self.directed else "undirected"
-        nouns = (self.n_vertices, "vertex", "vertices"), (self.n_edges, "edge", "edges")
-        counts = ", ".join(f"{count:,} {one if count == 1 else more}" for count, one, more in nouns)
-        forms = " and ".join(name for name, form in (("edges", self._edges), ("rows", self._rows)) if form)
-        weights = f", weights {weights_in_words(self)}".removesuffix(" along the weights")
-        weights = weights if self.is_weighted else ""
-        return f"<Graph: {kind}, {counts}{weights}, held as {forms} on {self.device}>"
+        return text_of(self)
+
+    def _repr_html_(self):
+        return page_of(self)
+
+    def __getattr__(self, name):
+        raise AttributeError(f"'Graph' object has no attribute {name!r}{what_instead(self, name)}")
+
+    def __dir__(self):
+        return [name for name in super().__dir__() if name not in INTERNAL]
 
 
 def check_same_graph(graph: Graph | SplitGraph, count: int, what: str) -> None:

@@ -113,7 +113,9 @@ def check_method(name: str, methods: Mapping[str, Method], options: Mapping[str,
     """Refuse a name that is not in ``methods``, and options that the method does not have."""
     if name == "auto":
         for option in options:
-            raise OptionError(f"auto has no option {option!r}; name the method it belongs to, if any")
+            owners = [method for method, one in methods.items() if option in one.options]
+            choice = argument("method", owners[0]) if owners else "the method it belongs to, if any"
+            raise OptionError(f"auto has no option {option!r}; name {choice}")
         return
     if name not in methods:
         raise OptionError(f"{argument('method', name)} is unknown; {one_of(name, ('auto', *methods))}")
@@ -149,13 +151,6 @@ def check_one_or_several(device: Any, devices: Any) -> None:
             f"{argument('device')} is for one device and {argument('devices')} for several; "
             "use one of the two"
         )
-
-
-def client_of(options: Mapping[str, Any], function: str) -> Any:
-    """The ``client`` among the options of a function that has no others; ``None`` if there is none."""
-    if unknown := sorted(options.keys() - {"client"}):
-        raise TypeError(f"{function}() got an unexpected keyword argument {unknown[0]!r}")
-    return options.get("client")
 
 
 def refuse_client(options: Mapping[str, Any], instead: str) -> None:

@@ -7,6 +7,8 @@ are written to a file or a pipe are never changed.
 
 from typing import Any
 
+#: Rows of a table in a notebook, and characters of a value there.
+SHOWN_ROWS, SHOWN_CHARACTERS = 8, 60
 #: Blanks that ``str.isprintable`` does not count as printable; names in Japanese have the last one.
 _BLANKS = frozenset("\xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B))))
 
@@ -41,3 +43,21 @@ def in_html(text: Any) -> str:
     import html
 
     return html.escape(printable(text))
+
+
+def html_of(table: Any) -> str:
+    """The first rows of an Arrow table in HTML; one more row than is shown says that there are others."""
+    names = "".join(f"<th>{in_html(name)}</th>" for name in table.column_names)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row.values())}</tr>"
+        for row in table.slice(0, SHOWN_ROWS).to_pylist()
+    )
+    if table.num_rows > SHOWN_ROWS:
+        rows += f"<tr>{'<td>…</td>' * table.num_columns}</tr>"
+    return f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _cell(value) -> str:
+    """A value of a table in HTML, shortened if it is long."""
+    text = f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
+    return in_html(text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…")

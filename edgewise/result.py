@@ -12,7 +12,7 @@ from edgewise.errors import EdgewiseError, OptionError, argument, one_of
 from edgewise.graph import check_same_graph
 from edgewise.ingest.frames import as_kind
 from edgewise.ingest.origin import weights_in_words
-from edgewise.printable import in_html, printable
+from edgewise.printable import SHOWN_ROWS, html_of, in_html, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     import pyarrow
 
     from edgewise.ingest.frames import Frame, Kind
-
-#: Rows of a table in a notebook, and characters of a value there.
-SHOWN_ROWS, SHOWN_CHARACTERS = 8, 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -258,21 +255,3 @@ def duration(seconds: float) -> str:
     if seconds < 0.01:
         return f"{1000 * seconds:.2g} ms"
     return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:,.0f} s"
-
-
-def html_of(table: pyarrow.Table) -> str:
-    """The first rows of a table in HTML; one more row than is shown says that there are others."""
-    names = "".join(f"<th>{in_html(name)}</th>" for name in table.column_names)
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row.values())}</tr>"
-        for row in table.slice(0, SHOWN_ROWS).to_pylist()
-    )
-    if table.num_rows > SHOWN_ROWS:
-        rows += f"<tr>{'<td>…</td>' * table.num_columns}</tr>"
-    return f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _cell(value) -> str:
-    """A value of a table in HTML, shortened if it is long."""
-    text = f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
-    return in_html(text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…")

@@ -3,6 +3,8 @@
 import tempfile
 from pathlib import Path
 
+from edgewise.front import named
+
 #: Methods of searches that ``auto`` takes; the others are left to the first who asks for them.
 TAKEN = {
     "cpu": (
@@ -29,6 +31,7 @@ TAKEN = {
 LONGEST = 7
 
 
+@named
 def warmup(
     *,
     device: str = "auto",

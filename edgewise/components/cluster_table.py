@@ -135,7 +135,7 @@ class ClusterTable:
         """Ids of some rows."""
         if self.order is not None:
             return self.graph.ids_of(self.order[start:stop])
-        if hasattr(self.graph, "ids_between"):  # makes the ids on request
+        if hasattr(type(self.graph), "ids_between"):  # makes the ids on request
             return self.graph.ids_between(start, stop)
         ids = self.graph.ids
         return np.arange(start, stop, dtype=np.int64) if ids is None else ids[start:stop]

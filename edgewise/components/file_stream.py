@@ -28,7 +28,7 @@ from edgewise.components.parents import StreamWorkers
 from edgewise.components.result import Components
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, threads
-from edgewise.errors import OptionError, argument
+from edgewise.errors import OptionError, argument, closest
 from edgewise.files.inputs import check_readable_again, local
 from edgewise.files.pair_tables import parts_of
 from edgewise.files.row_groups import PairFiles
@@ -48,7 +48,20 @@ if TYPE_CHECKING:
     from edgewise.components.stored import StoredComponents
 
 #: Options of :func:`edgewise.read` that apply to a stream of tables.
+    "n_vertices",
+    "weight",
+    "maximum",
+    "device",
+    "devices",
+    "merge",
+    "checkpoint",
+    "client",
+    "memory",
+    "output",
+)
 READING = ("source", "target", "where", "threshold", "score", "null", "sep")
+#: Other arguments of streams of files, for suggestions.
+NAMED = "path n_vertices weight maximum device devices merge checkpoint client memory output threads progress"
 #: Rows that are joined at a time.
 BATCH_ROWS = 1 << 20
 #: Share of the free memory that may be taken.
@@ -174,8 +187,9 @@ def check_reading(given):
     """Refuse options of reading that mean nothing for a stream."""
     for name in given:
         if name not in READING:
-            known = ", ".join(READING)
-            raise OptionError(f"{argument(name)} means nothing for a stream of tables, which knows {known}")
+            meant = f"; did you mean {near}?" if (near := closest(name, [*READING, *NAMED.split()])) else ""
+            knows = f"a stream of tables, which knows {', '.join(READING)}{meant}"
+            raise OptionError(f"{argument(name)} means nothing for {knows}")
 
 
 def stream_team(device, devices, merge):

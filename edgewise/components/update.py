@@ -19,7 +19,7 @@ from edgewise.cached_property import cached_property
 from edgewise.components import Components, connected_components
 from edgewise.components.cluster_table import ADDED, ClusterTable
 from edgewise.components.naming import check_name, name_givers
-from edgewise.errors import GraphError, argument
+from edgewise.errors import GraphError, argument, check_names
 from edgewise.files import read
 from edgewise.files.records import records_of
 from edgewise.front import front
@@ -88,6 +88,10 @@ class UpdatedComponents(Components):
         return _changes(self)
 
 
+#: Arguments of :func:`update_components` beside the options of reading, and those for the components.
+NAMED, SOLVING = ("clusters", "pairs", "name"), ("method", "device", "devices", "merge")
+
+
 @front
 def update_components(
     clusters: Any,
@@ -139,8 +143,11 @@ def update_components(
     >>> tuesday.to_frame().to_pydict()["cluster"]
     ['a', 'a', 'a', 'a', 'f', 'f']
     """
+    from edgewise.files.formats import option_names
+
     check_name(name)
-    solving = {key: options.pop(key) for key in ("method", "device", "devices", "merge") if key in options}
+    check_names("update_components", options, [*NAMED, *SOLVING, *option_names()])
+    solving = {key: options.pop(key) for key in SOLVING if key in options}
     old = read_clusters(clusters, name or "min", vertex_id)
     graph = old.with_pairs(pairs, vertices, options)
     graph.frame_kind = kind_of(clusters)

@@ -26,11 +26,10 @@ from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from uuid import uuid4
-from warnings import warn
 
 from edgewise import notices
 from edgewise.device.target import PUBLIC_ONLY, cpu_compiler, prepare_cpu_compiler
-from edgewise.errors import EdgewiseWarning
+from edgewise.errors import warn
 from edgewise.ownership import open_to_others
 
 #: Folders of other versions that are left when a new one is opened; only folders of such names are removed.
@@ -80,7 +79,7 @@ def _is_safe(file, path):
     problem = open_to_others(file)
     if problem is not None:
         with suppress(IndexError):
-            warn(f"{path} {problem}: {_unwarned.pop()}", EdgewiseWarning, stacklevel=2)
+            warn(f"{path} {problem}: {_unwarned.pop()}")
     return problem is None
 
 

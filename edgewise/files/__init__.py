@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from edgewise.errors import OptionError
-from edgewise.front import front, reporter
+from edgewise.front import front, named, reporter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,6 +115,7 @@ def read(
     return graph.simplified(**{"self_loops": "keep", "repeated": "keep", **merging})
 
 
+@named
 def write(graph_or_table: Any, path: str | PathLike | BinaryIO, *, format: str | None = None) -> None:
     r"""Write a graph, a result or a table to a file, whole or not at all.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.errors import FileError, OptionError, argument, closest, one_of
+from edgewise.errors import FileError, OptionError, argument, check_names, one_of
 from edgewise.files.atomic_write import writing
 from edgewise.files.contents import Edges, Rows
 from edgewise.files.destinations import (
@@ -222,13 +222,14 @@ class Options:
                 raise OptionError(f"{problem}; it is for {FORMATS_WITH[field.name]}, so leave it out")
 
 
+def option_names() -> list[str]:
+    """The names of all options of :func:`edgewise.read`."""
+    return [*(field.name for field in fields(Options)), "self_loops", "repeated", "threads"]
+
+
 def options_of(given: dict) -> Options:
     """The options of a call; unknown ones are refused."""
-    known = [*(field.name for field in fields(Options)), "self_loops", "repeated"]
-    for name in given:
-        if name not in known:
-            meant = f"did you mean {near}? It has" if (near := closest(name, known)) else "it has"
-            raise OptionError(f"read() has no option {name!r}; {meant} {', '.join(known)}")
+    check_names("read", given, option_names())
     plain: dict = {name: bool(one) if isinstance(one, np.bool_) else one for name, one in given.items()}
     return Options(**plain)
 

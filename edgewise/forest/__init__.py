@@ -32,7 +32,6 @@ from edgewise.method import (
     check_method,
     check_one_or_several,
     check_weights,
-    client_of,
     is_of_rows,
     refuse_client,
 )
@@ -140,7 +139,6 @@ def minimum_spanning_forest(
     >>> forest.edges.tolist(), round(forest.weight, 1)
     ([0, 2, 3], 2.4)
     """
-    client_of(options, "minimum_spanning_forest")
     refuse_client(options, "stream_forest")
     check_graph(graph)
     check_method(method, METHODS, {})

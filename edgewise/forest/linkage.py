@@ -14,6 +14,7 @@ from edgewise.device import compiled
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.forest.order import order_of, words_of
 from edgewise.forest.trees import halve
+from edgewise.front import named
 from edgewise.ingest.arrow import arrow_array
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def sizes_of_merges(n_vertices, sources, targets):
     return joined[2]
 
 
+@named
 def single_linkage(forest: SpanningForest) -> np.ndarray:
     """Return the hierarchy of single-linkage clustering in the form of SciPy.
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from edgewise.device import arrays, each
 from edgewise.errors import OptionError
+from edgewise.front import named
 from edgewise.generators.limits import MAX_SEED, check_memory, check_whole
 from edgewise.generators.random import WEIGHTS, below, words
 from edgewise.graph import Graph
@@ -18,6 +19,7 @@ def _weigh(edge, seed, low, span, sources, targets, weights):
     weights[edge] = low + np.int64(below(w0, w1, span))
 
 
+@named
 def with_weights(graph: Graph, low: int, high: int, *, seed: int = 0) -> Graph:
     """Give every edge a random whole weight from ``low`` to ``high``.
 
@@ -77,6 +79,7 @@ def _copy(edge, sources, targets, edges, vertices, new_sources, new_targets):
     new_targets[edge] = targets[old] + copy * vertices
 
 
+@named
 def replicate(graph: Graph, copies: int) -> Graph:
     """Make several copies of a graph, with no edges between them (Hellås 2018, section 6.1).
 

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from edgewise.device import arrays
-from edgewise.errors import OptionError, argument
+from edgewise.errors import OptionError, argument, check_names
 from edgewise.index_type import MAX_UINT32
 
 P = ParamSpec("P")
@@ -44,9 +44,11 @@ Examples
 
 def family(make: Callable[P, R]) -> Callable[P, R]:
     """Check ``seed`` and ``device`` of a generator, run it on the device, and complete its docstring."""
+    names = inspect.signature(make).parameters
 
     @wraps(make)
     def checked(*arguments: P.args, **options: P.kwargs) -> R:
+        check_names(make.__name__, options, names)
         options["seed"] = check_whole("seed", options.get("seed", 0), most=MAX_SEED)
         options["device"] = where = arrays.resolve(str(options.get("device", "cpu")))
         with arrays.on(where):
@@ -54,7 +56,6 @@ def family(make: Callable[P, R]) -> Callable[P, R]:
 
     beginning, _, examples = (inspect.getdoc(make) or "").partition("\n\nExamples\n")
     beginning, _, returned = beginning.partition("\n\nReturns\n-------\n")
-    names = inspect.signature(make).parameters
     shared = [f"{name} : {text}" for name, text in SHARED_PARAMETERS.items() if name in names]
     checked.__doc__ = DOCSTRING.format(beginning, "\n".join(shared), returned or "Graph", examples)
     return checked

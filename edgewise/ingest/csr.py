@@ -15,7 +15,7 @@ from edgewise.device import arrays, device, each, fetch_add
 from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.device.warps import warp_aggregated_add
 from edgewise.errors import OptionError, argument
-from edgewise.primitives import exclusive_scan
+from edgewise.primitives import exclusive_scan, histogram
 
 #: Gaps of Shell's sort, each about 2.25 times the next.
 GAPS = np.array(
@@ -200,3 +200,13 @@ def _find_row(row, keys, entries, offsets):
             else:
                 end = middle
         offsets[row] = first
+
+
+def degrees(graph, direction):
+    """Number of CSR entries of each vertex; see :meth:`edgewise.Graph.degrees`."""
+    outgoing = 0 if direction == "in" and graph.directed else graph.offsets[1:] - graph.offsets[:-1]
+    if not graph.directed or direction == "out":
+        return outgoing
+    targets = graph._edges[1] if graph._edges is not None else graph._rows[1]
+    with arrays.guard(graph.device):
+        return outgoing + histogram(targets, graph.n_vertices)

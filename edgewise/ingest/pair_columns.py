@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError, argument, one_of, warn
+from edgewise.errors import GraphError, OptionError, argument, check_names, one_of, warn
 from edgewise.ingest.arrow import (
     ColumnNumbers,
     checked,
@@ -357,9 +357,7 @@ def from_frame(graph_class, frame, directed, given):
 
     ``given`` is a dict of its other arguments.
     """
-    for name in given:
-        if name not in FRAME_OPTIONS:
-            raise OptionError(f"from_frame() has no option {name!r}; it has {', '.join(FRAME_OPTIONS)}")
+    check_names("from_frame", given, (*FRAME_OPTIONS, "directed"))
     table, records = arrow_table(frame), _records(given.get("vertices"), given.get("vertex_id"))
     try:
         names, ends = table.schema.names, [given.get(name) for name in ("source", "target")]

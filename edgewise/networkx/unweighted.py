@@ -1,11 +1,11 @@
 """Shortest paths and traversals along unweighted edges."""
 
 import math
-import warnings
 
 import networkx as nx
 import numpy as np
 
+from edgewise.errors import warn
 from edgewise.garbage_collection import collection_paused
 from edgewise.networkx.breadth_first import NO_LIMIT, Search, TwoSearches
 from edgewise.networkx.registry import IS_3_7, LESS, MANY_NODES, implements
@@ -206,7 +206,7 @@ def generic_bfs_edges(G, source, neighbors=None, depth_limit=None):
 def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
     if IS_3_7:
         message = "bfs_predecessors is deprecated in NetworkX 3.7 and leaves it in 3.9; use bfs_edges instead"
-        warnings.warn(message, DeprecationWarning, stacklevel=3)
+        warn(message, DeprecationWarning)
     return ((child, parent) for parent, child in bfs_edges(G, source, False, depth_limit))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from edgewise.device import arrays, each_row, fetch_add
-from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, closest, one_of, warn
+from edgewise.errors import GraphError, ImbalanceWarning, OptionError, argument, check_names, one_of, warn
 from edgewise.front import front
 from edgewise.graph import Graph
 from edgewise.method import Method, check_graph, check_method, is_number, on_device, worker_names
@@ -200,6 +200,10 @@ def _method(given, preset):
     return taken
 
 
+#: Arguments of :func:`partition` beside its options.
+NAMED = ["graph", "parts", "imbalance", "preset", "seed", "device", "weight", "threads", "progress"]
+
+
 def _options(options):
     """All options, with their defaults."""
     known = {
@@ -211,10 +215,7 @@ def _options(options):
         "scale": None,
         "contiguous": False,
     }
-    for name in options:
-        if name not in known:
-            meant = f"; did you mean {near}?" if (near := closest(name, known)) else ""
-            raise OptionError(f"partition() has no option {name!r} (it has: {', '.join(known)}){meant}")
+    check_names("partition", options, (*NAMED, *known))
     given = known | options
     if given["scale"] is not None and not (is_number(given["scale"], False) and 0 < given["scale"] < np.inf):
         raise OptionError(f"{argument('scale', given['scale'])} must be a number larger than 0")

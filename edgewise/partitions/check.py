@@ -10,6 +10,7 @@ from edgewise.components import connected_components
 from edgewise.device import arrays, fetch_add, parallel_region, threads
 from edgewise.device.shares import new_shares, next_chunk
 from edgewise.errors import GraphError, OptionError, VerificationError, argument
+from edgewise.front import named
 from edgewise.graph import Graph, check_same_graph
 from edgewise.ingest.edges import row_numbers
 from edgewise.method import check_graph
@@ -133,6 +134,7 @@ class Measures(NamedTuple):
         }
 
 
+@named
 def evaluate_partition(
     graph: Graph, parts: Any, *, weight: Any = None, k: int | None = None, vertex_weights: Any = None
 ) -> Measures:

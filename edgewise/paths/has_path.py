@@ -8,6 +8,7 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import OptionError
+from edgewise.front import named
 from edgewise.graph import Graph
 from edgewise.method import check_graph, on_device
 from edgewise.paths.bfs import NO_CUTOFF, bfs
@@ -16,6 +17,7 @@ from edgewise.paths.local_search import search_by_levels
 from edgewise.paths.method import sources_in
 
 
+@named
 def has_path(graph: Graph, source: Any, target: Any, *, device: str | None = None) -> bool:
     """Return whether there is a path from one vertex to another.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from edgewise.components import connected_components
 from edgewise.device import arrays
+from edgewise.front import named
 from edgewise.graph import Graph
 from edgewise.ingest.subgraphs import induced
 from edgewise.method import check_graph
 from edgewise.strong import strongly_connected_components
 
 
+@named
 def largest_component(graph: Graph, *, strong: bool = False, device: str | None = None) -> Graph:
     """Return the subgraph of the largest component, the giant component of many real graphs.
 

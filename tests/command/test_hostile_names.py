@@ -13,8 +13,7 @@ import pytest
 import edgewise as ew
 from edgewise.command import PAGES, run, stages
 from edgewise.files import destinations
-from edgewise.printable import in_html, printable
-from edgewise.result import html_of
+from edgewise.printable import html_of, in_html, printable
 
 pytestmark = [pytest.mark.interpreter]
 

@@ -164,7 +164,7 @@ def test_lengths_that_are_none(length):
     [
         ({"method": "guess"}, OptionError, "method='guess' is unknown; use one of auto, "),
         ({"method": "dfs", "depth": 3}, OptionError, "method dfs has no option 'depth' .it has: none."),
-        ({"depth": 3}, OptionError, "auto has no option 'depth'"),
+        ({"depth": 3}, OptionError, "cycle_counts.. has no option 'depth'"),
         ({"schedule": "magic"}, OptionError, "schedule='magic' is unknown; use one of auto, static,"),
         ({"schedule": "auto:3"}, OptionError, "schedule auto takes no number; leave out :3"),
         ({"schedule": "queue:0"}, OptionError, "such as queue:64"),

@@ -147,7 +147,7 @@ def test_what_means_nothing_for_workers(threads):
         distance_measures(graph, client=threads, device="cuda")
     with pytest.raises(OptionError, match=r"^client= is a str; give a dask"):
         ew.all_pairs_shortest_paths(graph, client="tcp://10.0.0.1:8786")
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'clients'"):
+    with pytest.raises(TypeError, match=r"has no option 'clients'"):
         ew.all_pairs_shortest_paths(graph, clients=threads)
     for function, instead in (
         (ew.connected_components, "stream_components"),
@@ -155,5 +155,5 @@ def test_what_means_nothing_for_workers(threads):
     ):
         with pytest.raises(OptionError, match=rf"^client= is for tables, .*; use edgewise\.{instead}\(path"):
             function(graph, client=threads)
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'thread'"):
+    with pytest.raises(TypeError, match=r"has no option 'thread'"):
         ew.minimum_spanning_forest(graph, thread=2)

@@ -14,7 +14,7 @@ from typing import Any, Literal, Unpack
 from edgewise.device import arrays
 from edgewise.front import front, reporter
 from edgewise.graph import Graph
-from edgewise.method import check_graph, check_method, check_one_or_several, client_of, worker_names
+from edgewise.method import check_graph, check_method, check_one_or_several, worker_names
 from edgewise.paths.apsp.by_workers import WorkerJob, check_places
 from edgewise.paths.apsp.driver import Job, Request
 from edgewise.paths.apsp.floyd_warshall import floyd_warshall, floyd_warshall_simple
@@ -140,7 +140,7 @@ def all_pairs_shortest_paths(
     check_graph(graph)
     check_one_or_several(device, devices)
     check_method(method, METHODS, {})
-    if (client := client_of(options, "all_pairs_shortest_paths")) is not None:
+    if (client := options.get("client")) is not None:
         check_places(device, devices)
         request = Request(method, sources, dtype, ("cpu",), output, reporter())
         return WorkerJob(METHODS, graph, request, client).run()

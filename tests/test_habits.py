@@ -1,0 +1,135 @@
+"""What Python users expect of names: suggestions, tab completion, pictures in notebooks."""
+
+import inspect
+import pickle
+from copy import copy
+
+import numpy as np
+import pytest
+
+import edgewise as ew
+from edgewise.errors import EdgewiseError, OptionError, warn
+
+pytestmark = [pytest.mark.interpreter]
+
+FUNCTIONS = {name: getattr(ew, name) for name in ew.__all__ if inspect.isfunction(getattr(ew, name))}
+FUNCTIONS |= {f"generate.{name}": getattr(ew.generate, name) for name in ew.generate.__all__}
+FUNCTIONS |= {
+    f"Graph.{name}": getattr(ew.Graph, name)
+    for name in ("from_edges", "from_csr", "from_scipy", "from_igraph", "from_frame", "from_networkx")
+}
+FUNCTIONS = {name: one for name, one in FUNCTIONS.items() if callable(one)}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_argument_that_is_misspelt_is_suggested(name):
+    function = FUNCTIONS[name]
+    parameters = inspect.signature(function).parameters.values()
+    graph = ew.Graph.from_edges([0, 1], [1, 2])
+    given = [
+        graph if one.name == "graph" else 2
+        for one in parameters
+        if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD
+    ]
+    named = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    named = [right for right in named if len(right) > 2]
+    for right in named or [[one.name for one in parameters if one.kind is not one.VAR_KEYWORD][-1]]:
+        wrong = f"{right[:-1]}x" if len(right) < 5 else right[:-2] + right[-1]
+        with pytest.raises(OptionError, match=rf"(has no option '|^){wrong}.*; did you mean \w+\?"):
+            function(*given, **{wrong: None})
+
+
+def test_options_of_methods_and_readers_are_suggested(tmp_path):
+    graph = ew.Graph.from_edges([0, 1], [1, 2])
+    cases = [
+        (lambda: ew.connected_components(graph, threshold=0.9), "did you mean thresholds?"),
+        (lambda: ew.connected_components(graph, treshold=0.9), "did you mean thresholds?"),
+        (lambda: ew.connected_components(graph, iteration=3), "did you mean iterations?"),
+        (lambda: ew.connected_components(graph, rounds=3), "auto has no option 'rounds'; name method='"),
+        (lambda: ew.read("a.csv", treshold=0.9), "did you mean threshold?"),
+        (lambda: ew.read("a.csv", sources="a"), "did you mean source?"),
+        (lambda: ew.Graph.from_frame({}, directd=True), "did you mean directed?"),
+        (lambda: ew.Graph.from_edges([0], [1], self_loop="drop"), "did you mean self_loops?"),
+        (lambda: ew.partition(graph, 2, imbalanc=1), "did you mean imbalance?"),
+        (lambda: ew.partition(graph, 2, vertex_weight=1), "did you mean vertex_weights?"),
+        (lambda: ew.bfs(graph, 0, cut_off=1), "did you mean cutoff?"),
+    ]
+    for call, words in cases:
+        with pytest.raises(OptionError) as caught:
+            call()
+        assert words in str(caught.value)
+
+
+def test_an_unknown_argument_is_a_type_error_too():
+    with pytest.raises(TypeError) as caught:
+        ew.connected_components(None, nothing=1)
+    assert isinstance(caught.value, EdgewiseError)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_public_names_complete():
+    assert dir(ew) == ew.__all__
+    ew.connected_components(ew.Graph.from_edges([0], [1]))
+    assert dir(ew) == ew.__all__
+    with pytest.raises(AttributeError, match="no attribute 'conected_components'; did you mean connected_c"):
+        ew.conected_components  # noqa: B018
+    names = set(dir(ew.Graph.from_edges([0], [1])))
+    assert not {"has_cached", "cached", "assumed_columns"} & names
+    assert {"ids", "n_edges", "sources", "from_edges", "subgraph", "to"} <= names
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("add_edge", "Graph.from_edges"),
+        ("add_nodes_from", "Graph.from_edges"),
+        ("remove_node", "Graph.from_edges"),
+        ("nodes", "list(graph)"),
+        ("edges", "graph.sources"),
+        ("neighbors", "bfs(graph, id, cutoff=1)"),
+        ("vertices", "graph.ids"),
+        ("number_of_edges", "graph.n_edges"),
+        ("n_vertex", "did you mean n_vertices?"),
+        ("weigths", "did you mean weights?"),
+    ],
+)
+def test_names_of_other_libraries_say_what_to_use(name, words):
+    graph = ew.Graph.from_edges([0], [1])
+    with pytest.raises(AttributeError) as caught:
+        getattr(graph, name)
+    assert str(caught.value).startswith(f"'Graph' object has no attribute {name!r}") and words in str(
+        caught.value
+    )
+
+
+def test_graphs_are_copied_and_kept():
+    graph = ew.Graph.from_edges(["a"], ["b"])
+    for other in (copy(graph), pickle.loads(pickle.dumps(graph))):
+        assert list(other) == ["a", "b"]
+    assert not hasattr(graph, "__array__") and not hasattr(graph, "_nothing")
+
+
+def test_ids_are_of_one_kind():
+    for ids in (["a", "b", "c"], [10, 20, 2**40], [0, 1, 2]):
+        graph = ew.Graph.from_edges(ids[:2], ids[1:], n_vertices=3 if ids == [0, 1, 2] else None)
+        assert graph.id_column().to_pylist() == list(graph) == ids
+        assert graph.ids is None or graph.ids.tolist() == ids
+    part = ew.connected_components(ew.Graph.from_edges(["a"], ["b"]))
+    assert part.graph.id_column().to_pylist() == ["a", "b"]
+
+
+def test_a_graph_in_a_notebook():
+    frame = {"source": ["<a>", "b"], "target": ["b", "c"], "km": [1.5, 2.0]}
+    page = ew.Graph.from_frame(frame, "source", "target", weight="km")._repr_html_()
+    assert "<th>km</th>" in page and "&lt;a&gt;" in page and "3 vertices, 2 edges" in page
+    many = ew.Graph.from_edges(np.arange(100), np.arange(100) + 1)._repr_html_()
+    assert many.count("<tr>") == 10 and "…" in many
+    rows = ew.Graph.from_csr([0, 1, 2], [1, 0])
+    assert rows._repr_html_().count("<tr>") == 0
+    assert ew.Graph.from_edges([], [])._repr_html_().count("<tr>") == 1
+
+
+def test_a_warning_is_one_line_at_the_caller():
+    with pytest.warns(ew.errors.EdgewiseWarning, match=r"^a\\x1b\[0m$") as seen:
+        warn("a\x1b[0m")
+    assert seen[0].filename == __file__
