@@ -48,17 +48,6 @@ if TYPE_CHECKING:
     from edgewise.components.stored import StoredComponents
 
 #: Options of :func:`edgewise.read` that apply to a stream of tables.
-    "n_vertices",
-    "weight",
-    "maximum",
-    "device",
-    "devices",
-    "merge",
-    "checkpoint",
-    "client",
-    "memory",
-    "output",
-)
 READING = ("source", "target", "where", "threshold", "score", "null", "sep")
 #: Other arguments of streams of files, for suggestions.
 NAMED = "path n_vertices weight maximum device devices merge checkpoint client memory output threads progress"
