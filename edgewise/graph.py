@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError, argument, check_names, one_of
+from edgewise.errors import GraphError, check_names
 from edgewise.front import named
 from edgewise.ingest.origin import take_origin
-from edgewise.ingest.representation import INTERNAL, page_of, text_of, what_instead
+from edgewise.ingest.representation import Representation
 
 if TYPE_CHECKING:
     import pyarrow
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     from edgewise.ingest.frames import Kind
     from edgewise.workers.split import SplitGraph
 
-DIRECTIONS = ("out", "in", "both")
 FROM_EDGES = ["sources", "targets", "weights", "n_vertices", "ids", "directed", "self_loops", "repeated"]
 
 
-class Graph:
+class Graph(Representation):
     """A directed or undirected graph, with optional weights and external ids.
 
     Make one with :meth:`from_edges`, :meth:`from_csr`, :meth:`from_scipy`, :meth:`from_igraph`,
@@ -625,9 +624,6 @@ class Graph:
         """
         from edgewise.ingest.csr import degrees
 
-        if direction not in DIRECTIONS:
-            problem = f"{argument('direction', direction)} is unknown"
-            raise OptionError(f"{problem}; {one_of(direction, DIRECTIONS)}")
         return degrees(self, direction)
 
     def degree(self, id: Any, *, direction: str = "out") -> int:
@@ -837,18 +833,6 @@ class Graph:
             return len(self.vertices_of([id])) == 1
         except GraphError:
             return False
-
-    def __repr__(self):
-        return text_of(self)
-
-    def _repr_html_(self):
-        return page_of(self)
-
-    def __getattr__(self, name):
-        raise AttributeError(f"'Graph' object has no attribute {name!r}{what_instead(self, name)}")
-
-    def __dir__(self):
-        return [name for name in super().__dir__() if name not in INTERNAL]
 
 
 def check_same_graph(graph: Graph | SplitGraph, count: int, what: str) -> None:

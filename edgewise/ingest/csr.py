@@ -14,9 +14,11 @@ import numpy as np
 from edgewise.device import arrays, device, each, fetch_add
 from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.device.warps import warp_aggregated_add
-from edgewise.errors import OptionError, argument
+from edgewise.errors import OptionError, argument, one_of
 from edgewise.primitives import exclusive_scan, histogram
 
+#: The edges of a directed graph that degrees count.
+DIRECTIONS = ("out", "in", "both")
 #: Gaps of Shell's sort, each about 2.25 times the next.
 GAPS = np.array(
     [1412643, 627841, 279041, 124018, 55119, 24497, 10887, 4839, 2150, 956, 425, 189, 84, 37, 16, 7, 3, 1]
@@ -204,6 +206,8 @@ def _find_row(row, keys, entries, offsets):
 
 def degrees(graph, direction):
     """Number of CSR entries of each vertex; see :meth:`edgewise.Graph.degrees`."""
+    if direction not in DIRECTIONS:
+        raise OptionError(f"{argument('direction', direction)} is unknown; {one_of(direction, DIRECTIONS)}")
     outgoing = 0 if direction == "in" and graph.directed else graph.offsets[1:] - graph.offsets[:-1]
     if not graph.directed or direction == "out":
         return outgoing

@@ -1,5 +1,7 @@
 """How a graph is shown: its line, its first edges in a notebook, and what names of other libraries mean."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from edgewise.device import arrays
@@ -27,6 +29,24 @@ ELSEWHERE = {
     "has_node": "use id in graph",
     "is_directed": "use graph.directed",
 }
+
+
+class Representation:
+    """Base of a graph: how it is shown, and what it says about attributes that it does not have."""
+
+    def __repr__(self) -> str:
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return page_of(self)
+
+    if not TYPE_CHECKING:  # which know the attributes
+
+        def __getattr__(self, name):
+            raise AttributeError(f"'Graph' object has no attribute {name!r}{what_instead(self, name)}")
+
+    def __dir__(self):
+        return [name for name in super().__dir__() if name not in INTERNAL]
 
 
 def text_of(graph) -> str:
