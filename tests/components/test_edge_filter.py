@@ -16,7 +16,7 @@ from tests.conftest import engine
 
 edge_filter = import_module("edgewise.components.edge_filter")
 PLACE = "cuda:0" if engine() == "simulator" else "cpu"
-SEEDS = range(60)
+SEEDS = range(90)
 
 
 def random_edges(n, m, seed):

@@ -13,7 +13,7 @@ from tests import jitter
 
 peel = import_module("edgewise.cores.peel")
 pytestmark = pytest.mark.interpreter
-WORKERS, N, SEEDS, MANY_SEEDS = 3, 14, range(12), range(80)
+WORKERS, N, SEEDS, MANY_SEEDS = 3, 14, range(24), range(80)
 rng = np.random.default_rng(3)
 SOURCES, TARGETS = rng.integers(0, N, (2, 40))
 EXPECTED = oracle(N, SOURCES.tolist(), TARGETS.tolist())

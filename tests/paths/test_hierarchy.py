@@ -304,7 +304,7 @@ def test_long_and_narrow_graphs_on_a_gpu():
             assert np.array_equal(found.distances.get(), search_of(graph, 5).distances)
 
 
-WORKERS, SEEDS = 3, range(6)
+WORKERS, SEEDS = 3, range(10)
 RACED = graph_of(ZOO["grid"], least=1)
 
 

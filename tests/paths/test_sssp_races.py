@@ -16,7 +16,7 @@ bellman_ford = import_module("edgewise.paths.sssp.bellman_ford")
 delta_stepping = import_module("edgewise.paths.sssp.delta_stepping")
 near_far = import_module("edgewise.paths.sssp.near_far")
 pytestmark = pytest.mark.interpreter
-SEEDS, WORKERS = range(20), 3
+SEEDS, WORKERS = range(30), 3
 #: More seeds for a planted race, of which one is enough.
 MANY_SEEDS = range(200)
 #: A source, vertices around it, and vertices that all of these lower at about the same time.

@@ -11,7 +11,7 @@ from tests import jitter
 
 page = import_module("edgewise.strong.signatures")
 pytestmark = pytest.mark.interpreter
-WORKERS, N, SEEDS, MANY_SEEDS = 3, 9, range(6), range(40)
+WORKERS, N, SEEDS, MANY_SEEDS = 3, 9, range(12), range(40)
 rng = np.random.default_rng(4)
 SOURCES, TARGETS = rng.integers(0, N, (2, 14)).astype(np.uint32)
 EXPECTED = oracle(N, SOURCES.tolist(), TARGETS.tolist())

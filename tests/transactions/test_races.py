@@ -13,7 +13,7 @@ from tests import jitter
 from tests.transactions.broken import BROKEN
 
 pytestmark = pytest.mark.interpreter
-SEEDS, THREADS, COUNT, WORDS = range(12), 3, 6, 4
+SEEDS, MANY_SEEDS, THREADS, COUNT, WORDS = range(24), range(120), 3, 6, 4
 HOT = ("increments", "bank of 4", "write skew")
 
 
@@ -25,16 +25,16 @@ def careless_cas(array, index, expected, value):
     return held
 
 
-def jittery_run(seed, workload, protocol, **replaced):
+def jittery_run(seed, workload, protocol, n_words=WORDS, count=COUNT, **replaced):
     """Run transactions in threads that switch at every access of a shared array, and check the history."""
     scheduler, kind = jitter.Scheduler(seed), WORKLOADS[workload]
-    picks, seen = kind.arguments(WORDS, COUNT, np.random.default_rng(seed))
-    initial = with_versions(np.full(WORDS, kind.value))
+    picks, seen = kind.arguments(n_words, count, np.random.default_rng(seed))
+    initial = with_versions(np.full(n_words, kind.value))
     words = jitter.Jittery(initial.copy(), scheduler)
-    entries = jitter.Jittery(np.full(WORDS, protocol.free), scheduler)
-    shared = jitter.Jittery(np.zeros(protocol.shared(COUNT), np.int64), scheduler)
+    entries = jitter.Jittery(np.full(n_words, protocol.free), scheduler)
+    shared = jitter.Jittery(np.zeros(protocol.shared(count), np.int64), scheduler)
     memory, log = Memory(words, entries, shared, 2), runner.log_of(initial, THREADS, 8)
-    history = new_history(COUNT, kind.accesses)
+    history = new_history(count, kind.accesses)
 
     def attempt(of, slot, number):
         steps = transaction.begin, kind.body, transaction.commit
@@ -45,12 +45,12 @@ def jittery_run(seed, workload, protocol, **replaced):
         return commit(tx)
 
     def slot_of(slot):
-        for number in range(slot, COUNT, THREADS):
+        for number in range(slot, count, THREADS):
             while not attempt(protocol.kind, slot, number):
                 pass
 
     def rounds():
-        pending, turn = list(range(COUNT)), 0
+        pending, turn = list(range(count)), 0
         while pending:
             turn += 1
             shared.values[0] = (1000 - turn) << 32
@@ -88,6 +88,13 @@ def test_histories_are_serial(protocol):
     for workload in HOT:
         for seed in SEEDS:
             jittery_run(seed, workload, PROTOCOLS[protocol])
+
+
+@pytest.mark.parametrize("protocol", ["invisible", "tl2", "block"])
+def test_reads_without_locks_are_of_one_moment(protocol):
+    # A word may change after it has been read and before the transaction takes a later time.
+    for seed in MANY_SEEDS:
+        jittery_run(seed, "write skew", PROTOCOLS[protocol], n_words=2, count=12)
 
 
 @pytest.mark.parametrize("protocol", ["wound-wait", "pessimistic"])
