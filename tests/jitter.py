@@ -21,8 +21,9 @@ class Stuck(Exception):
 class Scheduler:
     """Lets one of several threads go on at a time, and at every :meth:`step` may pick another.
 
-    Every second seed picks anew at each step, which finds races between two neighbouring accesses.  With the
-    others a thread goes on for a burst of steps, which finds races in which one does much while another waits.
+    Every second seed picks anew at each step, which finds races between two neighbouring accesses.  With
+    the others a thread goes on for a burst of steps, which finds races in which one does much while another
+    waits.
     """
 
     def __init__(self, seed):

@@ -273,3 +273,18 @@ class TestFromFrame:
     def test_what_is_no_table(self):
         with pytest.raises(GraphError, match="list is no table"):
             ew.Graph.from_frame([1, 2], "a", "b")
+
+
+@pytest.mark.interpreter
+def test_ids_that_end_as_vertex_numbers_do_are_kept():
+    graph = ew.Graph.from_edges([-5], [1])
+    assert graph.ids.tolist() == [-5, 1]
+
+
+@pytest.mark.interpreter
+def test_an_unsigned_id_is_not_the_negative_one_of_the_same_bits():
+    graph = ew.Graph.from_edges([-3, 7], [7, 20])
+    assert graph.vertices_of(np.array([20, 7], np.uint64)).tolist() == [2, 1]
+    for wanted in np.array([7, 2**64 - 3], np.uint64), [2**64 - 3]:
+        with pytest.raises(GraphError, match=f"vertex {2**64 - 3} is not in the graph"):
+            graph.vertices_of(wanted)

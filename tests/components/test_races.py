@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from edgewise.components import edge_lists, naming, pairs_of_rows, threshold_result
+from edgewise.components import contraction, edge_lists, naming, pairs_of_rows, threshold_result
 from edgewise.components.edge_samples import hang
 from edgewise.components.hook import hook_up
 from edgewise.components.long_rows import list_row
@@ -292,3 +292,35 @@ def sizes_after(seed, **replaced):
 def test_sizes_of_parts_are_all_added():
     assert {sizes_after(seed) for seed in SEEDS} == {11}
     assert any(sizes_after(seed, fetch_add=careless_add) != 11 for seed in SEEDS)
+
+
+def ranges_contracted_by_three(seed, **replaced):
+    """Links of two components to a lower range, and the sizes of both, by three threads."""
+    scheduler = jitter.Scheduler(seed)
+    bodies = [getattr(contraction, name).body for name in ("lower", "lower_link", "add_size")]
+    lower, lower_link, add_size = (jitter.jittery(body, **replaced) for body in bodies)
+    parent, first = np.array([0, 0, 0, 3, 3, 3]), 10
+    highs, lows, links = np.arange(10, 16), np.array([9, 7, 8, 6, 4, 5]), np.array([8, 9, 6, 5, 7, 3])
+    least = jitter.Jittery(np.full(6, 99), scheduler)
+    total = jitter.Jittery(np.zeros(6, np.int64), scheduler)
+
+    def thread(number):
+        for index in range(number, 6, 3):
+            lower(index, highs, lows, first, parent, least)
+            lower_link(index, highs - first, links, parent, least)
+            add_size(index, highs - first, lows, parent, total)
+
+    scheduler.run(*(lambda number=number: thread(number) for number in range(3)))
+    return least.values[[0, 3]].tolist(), total.values[[0, 3]].tolist()
+
+
+def careless_min(array, index, value):
+    if array[index] > value:
+        array[index] = value
+
+
+def test_ranges_lose_no_link_and_no_size():
+    expected = [6, 3], [24, 15]
+    assert all(ranges_contracted_by_three(seed) == expected for seed in SEEDS)
+    for planted in {"fetch_min": careless_min}, {"fetch_add": careless_add}:
+        assert not all(ranges_contracted_by_three(seed, **planted) == expected for seed in SEEDS)

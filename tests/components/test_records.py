@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import edgewise as ew
+from edgewise.components.cluster_table import ClusterTable
 from edgewise.errors import EdgewiseWarning, FileError, GraphError, OptionError
 
 PEOPLE = {"id": ["zoe", "bob", "ann", "anna", "rob"], "zip": ["1", "02", "3", None, ""]}
@@ -29,6 +30,7 @@ def least_members(ids, pairs):
     return [min(sets[one]) for one in ids], [len(sets[one]) for one in ids]
 
 
+@pytest.mark.interpreter
 def test_all_records_with_their_columns():
     table = clusters().to_frame()
     assert table.column_names == ["id", "zip", "cluster", "size"]
@@ -36,7 +38,9 @@ def test_all_records_with_their_columns():
     assert table["cluster"].to_pylist() == ["zoe", "bob", "ann", "ann", "bob"]
     assert table["size"].to_pylist() == [1, 2, 2, 2, 2]
     assert clusters().to_frame("row")["cluster"].to_pylist() == [0, 1, 2, 2, 1]
-    assert clusters().to_frame(min_size=2).num_rows == 4
+    for min_size, rows in ((1, 5), (2, 4), (3, 0)):
+        assert clusters().to_frame(min_size=min_size).num_rows == rows
+        assert ClusterTable(clusters(), "first", min_size).rows() == rows
     assert pa.table(clusters()).equals(table)
 
 

@@ -461,3 +461,19 @@ def test_kernels_compile(kind):
         (parents.unite_numbers, (kind, kind, kind)),
     ):
         assert ".entry" in loop.cuda.ptx(kinds, (9, 0))
+
+
+@pytest.mark.parametrize(
+    "labels, words",
+    [
+        ([0, 0, 3, 2], "no vertex"),
+        ([0, -1], "no vertex"),
+        ([[0]], "no vertex"),
+        ([0.0], "no vertex"),
+        ([0, 0, 1], "another label"),
+    ],
+)
+def test_labels_of_a_state_are_the_smallest_vertices_of_trees(labels, words):
+    checkpoint.check_labels(np.array([0, 0, 2, 2]))
+    with pytest.raises(ValueError, match=words):
+        checkpoint.check_labels(np.array(labels))

@@ -112,3 +112,10 @@ def test_published_totals(data):
     graph = ew.read(data / "com-DBLP" / "com-dblp.ungraph.txt.gz")
     for length, total in ((4, 55_107_655), (5, 3_449_276_253)):
         assert int(counted(graph, length).sum()) == length * total
+
+
+def test_wedges_of_a_vertex_that_need_17_bits():
+    """Two hubs with 65,536 common neighbours, and nothing else."""
+    ends = np.repeat([0, 1], 2**16), np.tile(np.arange(2, 2**16 + 2), 2)
+    graph = ew.Graph.from_edges(*ends, n_vertices=2**16 + 2)
+    assert int(counted(graph, 4, np.arange(2**16 + 2)).sum()) == 4 * (2**16 * (2**16 - 1) // 2)

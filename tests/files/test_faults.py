@@ -241,3 +241,12 @@ def test_options_of_other_formats(tmp_path):
 def test_messages_are_one_line_whatever_the_names_are(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"a\x0bb,c\x1b[31m,d,e\xe2\x80\xa8f\nx,y,z,w\n")
     assert r"a\x0bb, c\x1b[31m, d, e\u2028f" in message(tmp_path / "a.csv")
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("directed", [None, True])
+@pytest.mark.parametrize("neighbour", [0, 3])
+def test_neighbours_in_metis_are_numbered_from_one(tmp_path, neighbour, directed):
+    (tmp_path / "a.graph").write_text(f"2 1\n2\n{neighbour}\n")
+    with pytest.raises(ew.errors.FileError, match=f":3: neighbour {neighbour} is not in 1 .. 2"):
+        ew.read(tmp_path / "a.graph", directed=directed)

@@ -261,6 +261,8 @@ def test_a_graph_without_conversion():
     assert nx.minimum_spanning_tree(wrapped).number_of_edges() == 3
     assert list(nx.all_shortest_paths(Graph(pairs), 0, 3)) == [[0, 1, 3], [0, 2, 3]]
     assert set(nx.k_corona(Graph(pairs), 2)) == set(range(4))
+    path = ew.Graph.from_edges([0, 0, 1, 2], [1, 1, 2, 3])  # its first edge is twice
+    assert set(nx.k_corona(Graph(path), 1, core_number=dict.fromkeys(range(4), 1))) == {0, 3}
     with nx.config(fallback_to_nx=True):  # what this backend lacks runs on a graph of NetworkX
         assert nx.pagerank(wrapped).keys() == set("abcde")
     directed = Graph(ew.Graph.from_edges([0, 1, 1], [1, 2, 2], n_vertices=4, directed=True))

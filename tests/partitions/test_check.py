@@ -36,6 +36,11 @@ def test_measures(shape):
     assert measures.report()["parts"] == 4
 
 
+def test_an_even_share_is_rounded_up():
+    measures = ew.evaluate_partition(ew.generate.grid(1, 5), [0, 0, 0, 1, 1])
+    assert measures.imbalance == 0 and measures.balance == pytest.approx(6 / 5)
+
+
 def test_bad_partitions():
     graph = ew.generate.grid(2, 2)
     for parts, message in (

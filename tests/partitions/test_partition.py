@@ -261,3 +261,7 @@ def test_wrong_partitions_are_found():
     ):
         with pytest.raises(VerificationError, match=message):
             replace(found, **wrong).verify()
+    n = found.graph.n_vertices
+    wrong = {"_parts": np.zeros_like(found._parts), "edge_cut": 0, "weights": np.array([n, 0])}
+    with pytest.raises(VerificationError, match="part 1 is empty"):
+        replace(found, **wrong).verify()

@@ -304,6 +304,16 @@ def test_long_and_narrow_graphs_on_a_gpu():
             assert np.array_equal(found.distances.get(), search_of(graph, 5).distances)
 
 
+@pytest.mark.interpreter
+def test_shortcuts_beyond_the_type_are_no_paths():
+    """Between the ends of two edges of 2**62 a shortcut would be of 2**63."""
+    middles = np.arange(1, 120, 3)
+    ends = np.concatenate([middles, middles]), np.concatenate([middles - 1, middles + 1])
+    graph = ew.Graph.from_edges(*ends, weights=np.full(2 * len(middles), 2**62), n_vertices=120)
+    found = ew.shortest_paths(graph, 1, method=NAME).distances
+    assert found[:3].tolist() == [2**62, 0, 2**62] and (found[3:] == unreached(np.int64)).all()
+
+
 WORKERS, SEEDS = 3, range(10)
 RACED = graph_of(ZOO["grid"], least=1)
 

@@ -78,6 +78,17 @@ def test_the_smallest_nearer_parent_is_found(monkeypatch, kind, seed):
 
 
 @pytest.mark.interpreter
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_of_the_host_may_be_in_any_order(seed):
+    rows = random_rows(seed, np.int32)
+    distances, none = distances_of(rows)
+    levels, changed = np.empty(N, np.int32), np.zeros(1, np.int32)
+    tree = parents.Tree(distances, none, np.empty(N, np.int64), levels, changed)
+    parents._nearer_parent(N, rows, tree, np.array([0]))
+    assert tree.parents.tolist() == expected(rows, distances, none)
+
+
+@pytest.mark.interpreter
 @pytest.mark.simulator
 @pytest.mark.parametrize("kind", [None, np.int32, np.float64])
 def test_a_gpu_finds_the_parents_of_the_host(kind):
