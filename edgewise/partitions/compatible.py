@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from edgewise.errors import GraphError, OptionError, argument
-from edgewise.front import named
 from edgewise.graph import Graph
 
 #: Arguments of nxmetis, beside those that are named.
@@ -16,7 +15,6 @@ KNOWN_OF_NXMETIS = ("node_size", "tpwgts", "ubvec", "options", "recursive")
 KNOWN = ("vweights", "eweights", "tpwgts", "recursive", "contiguous", "options", "symmetrize")
 
 
-@named
 def part_graph(
     nparts: int,
     adjacency: Any = None,
