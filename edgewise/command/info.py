@@ -109,7 +109,7 @@ def _table(folder):
     manifest = manifest_of(folder)
     if manifest is None or manifest["holds"] != "table":
         return None
-    sizes = manifest["bytes"].values()
+    sizes = [one["bytes"] for one in manifest["shards"]]
     columns = ", ".join(manifest["columns"])
     return {"rows": manifest["rows"], "columns": columns, "shards": len(sizes), "bytes": sum(sizes)}
 

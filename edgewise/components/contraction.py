@@ -300,7 +300,7 @@ def written(
     with RangeWriter(folder, name, ranges, 2) as writer:
         for ends, roots, _ in columns_for(folder, files["higher"], number):
             writer.add(roots, labels[state.parent[ends.astype(np.int64) - first]])
-    return writer.facts | write_shard(_batches(state, labels, first, how), target)
+    return writer.facts | write_shard(folder, _batches(state, labels, first, how), target)
 
 
 def _batches(state, labels, first, how):

@@ -26,7 +26,7 @@ from edgewise.components.tasks import Task, TaskFolder
 from edgewise.errors import GraphError
 from edgewise.files import store
 from edgewise.files.atomic_write import atomic_write, writing
-from edgewise.files.store import new_folder, shard_name, shards_of, write_manifest
+from edgewise.files.store import new_folder, shard_facts, shard_name, shards_of, write_manifest
 from edgewise.files.tables import write_parquet
 from edgewise.files.to_store import write_folder
 from edgewise.result import Result, counted
@@ -129,7 +129,7 @@ def cluster_shard(
     graph = StreamedGraph(facts["vertices"], 0, ids=_ids(folder, labels, facts, ids))
     table = ClusterTable(Components(graph, "", 0.0, found["labels"]), wanted.name, wanted.min_size)
     table.restore(found)
-    return write_shard(table.batches(*bounds), target)
+    return write_shard(folder, table.batches(*bounds), target)
 
 
 def _ids(folder, labels, facts, ids):
@@ -142,8 +142,11 @@ def _ids(folder, labels, facts, ids):
     return mapped(folder, f"{labels}.ids.npy") if facts["ids"] == "integers" else None
 
 
-def write_shard(batches: Any, target: str) -> dict:
-    """Write record batches, at least one, as a shard at a path; return its number of rows."""
+def write_shard(folder: TaskFolder, batches: Any, target: str) -> dict:
+    """Write record batches, at least one, as a shard at a path; return what the manifest says of it.
+
+    The shard is not in the folder of the tasks, which notes its checksum.
+    """
     import pyarrow as pa
 
     first = next(batches)
@@ -158,7 +161,9 @@ def write_shard(batches: Any, target: str) -> dict:
 
     with writing(target), atomic_write(target) as part, open(part, "wb") as file:
         write_parquet(pa.RecordBatchReader.from_batches(first.schema, counted_batches()), file)
-    return {"rows": rows, "columns": first.schema.names}
+    shard = shard_facts(Path(target), rows)
+    folder.checksums[target] = shard["crc32"]
+    return {"shard": shard, "columns": first.schema.names}
 
 
 class StoredStream(ShardedComponents):
@@ -223,8 +228,8 @@ class StoredStream(ShardedComponents):
             for file in part.iterdir():
                 if file.name not in done:  # what a worker that was killed has left
                     file.unlink()
-            rows = [facts["rows"] for facts in done.values()]
-            write_manifest(part, list(done), rows, ("table", next(iter(done.values()))["columns"]))
+            shards = [facts["shard"] for facts in done.values()]
+            write_manifest(part, shards, ("table", next(iter(done.values()))["columns"]))
 
     def _result(self, found, seconds):
         graph = StreamedGraph(found["vertices"], self.edges, files=len(self.shards.paths))

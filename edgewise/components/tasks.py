@@ -6,6 +6,9 @@ input only, so a worker that dies costs the tasks that it ran and nothing else; 
 task, as a scheduler lets them do that has lost one of them, write the same files; and a run that stops
 continues from the folder, with other workers and another scheduler.
 
+The facts hold a checksum of each file that the task has written, and of themselves.  A run that continues
+compares what is there with them, and takes nothing that is not what was written.
+
 No result of a task passes through the scheduler or the calling process, except for its facts.
 """
 
@@ -22,8 +25,10 @@ from typing import NamedTuple
 
 from edgewise.components.checkpoint import Checkpoint
 from edgewise.errors import FileError, WorkerError, argument
+from edgewise.files import checksum
 from edgewise.files.atomic_write import atomic_write, writing
 from edgewise.files.text_table import Mismatch
+from edgewise.ownership import check_owner
 from edgewise.workers.calls import Call, CallRun
 from edgewise.workers.dask import worker_name
 from edgewise.workers.executors import Executor
@@ -61,6 +66,8 @@ class TaskFolder:
 
     def __init__(self, path: str | os.PathLike):
         self.path = Path(path)
+        #: Checksums of the files that were written by way of this object, by their names.
+        self.checksums: dict[str, str] = {}
 
     def file(self, name: str) -> Path:
         """Path of a file of a name."""
@@ -72,16 +79,37 @@ class TaskFolder:
         path = self.file(name)
         with writing(path), atomic_write(path) as part:
             yield part
+            self.checksums[name] = checksum.of_file(part)
 
     def facts(self, name: str) -> dict | None:
         """Facts of a task, or ``None`` if it is not done."""
+        content = self._content(name)
+        return None if content is None else content["facts"]
+
+    def _content(self, name):
+        """The facts of a task and the checksums of its files, or ``None``."""
+        path = self.file(f"{name}.json")
         try:
-            return json.loads(self.file(f"{name}.json").read_bytes())
+            content = json.loads(path.read_bytes())
+            if content["checksum"] == _checksum(content["facts"], content["files"]):
+                return content
         except FileNotFoundError:
             return None
-        except ValueError:
-            problem = "is damaged; remove it to do this task again"
-            raise FileError(self.file(f"{name}.json"), problem) from None
+        except (ValueError, TypeError, KeyError, RecursionError):
+            pass
+        remedy = f"remove the folder {self.path} to start again"
+        raise FileError(path, f"is damaged, or of another version of edgewise; {remedy}")
+
+    def check(self, name: str) -> None:
+        """Raise FileError unless the files of a task that is done are those that it has written.
+
+        A file that is not there is not needed any more, or missed where it is read.
+        """
+        for file, written in self._content(name)["files"].items():
+            path = self.file(file)
+            if path.exists() and checksum.of_file(path) != written:
+                problem = "is not what was written, according to its checksum"
+                raise FileError(path, f"{problem}; remove the folder {self.path} to start again")
 
     def facts_of(self, name: str) -> dict:
         """Facts of a task that is done."""
@@ -92,14 +120,21 @@ class TaskFolder:
 
     def keep(self, name: str, facts: dict) -> None:
         """Store the facts of a task, which is done then."""
-        with self.written(f"{name}.json") as part:
-            part.write_text(json.dumps(facts))
+        content = {"facts": json.loads(json.dumps(facts)), "files": dict(self.checksums)}
+        content["checksum"] = _checksum(content["facts"], content["files"])
+        path = self.file(f"{name}.json")
+        with writing(path), atomic_write(path) as part:
+            part.write_text(json.dumps(content))
 
     def discard(self, names: Iterable[str]) -> None:
         """Remove files, if they are there."""
         for name in names:
             with suppress(FileNotFoundError):
                 self.file(name).unlink()
+
+
+def _checksum(facts, files):
+    return checksum.of_bytes([json.dumps([facts, files], sort_keys=True).encode()])
 
 
 @contextmanager
@@ -120,6 +155,7 @@ def task_folder(given: str | os.PathLike | None, inputs: dict) -> Iterator[TaskF
     path = os.path.abspath(given)
     with writing(path):
         os.makedirs(path, exist_ok=True)
+    check_owner(path, path, "name another folder")
     mark = Checkpoint(Path(path) / INPUTS, inputs)
     if mark.load() is None:
         if os.listdir(path):
@@ -170,7 +206,8 @@ class TaskRun:
             facts = self.folder.facts(task.name)
             if facts is None:
                 missing[task.name] = task
-            else:
+            else:  # by an earlier run
+                self.folder.check(task.name)
                 self._end(task, facts, done, listener)
 
         def is_ready(call):

@@ -15,8 +15,8 @@ from zlib import crc32
 
 from edgewise.device import threads
 
-#: Bytes of a piece.
-PIECE = 1 << 23
+#: Bytes of a piece, and of the part of it that is read at a time, which stays in the caches.
+PIECE, BUFFER = 1 << 23, 1 << 18
 
 
 def of_bytes(parts: Iterable[Any]) -> str:
@@ -30,9 +30,12 @@ def of_file(path: str | os.PathLike) -> str:
     """Checksum of the content of a file."""
 
     def piece(at):
-        with open(path, "rb") as file:
+        found, left, buffer = 0, PIECE, memoryview(bytearray(BUFFER))
+        with open(path, "rb", buffering=0) as file:
             file.seek(at)
-            return crc32(file.read(PIECE))
+            while left and (count := file.readinto(buffer[:left])):
+                found, left = crc32(buffer[:count], found), left - count
+        return found
 
     return _joined(piece, range(0, max(os.path.getsize(path), 1), PIECE))
 

@@ -3,7 +3,11 @@
 A store is written shard by shard, so that memory holds a few row groups, into a folder with another name,
 which is renamed when the manifest is written: there is no store of which a part is missing, whatever
 interrupts the writer.  Readers take the shards of a folder with a manifest in its order, and compare their
-sizes with it.
+sizes and checksums with it.
+
+A manifest says what else is read, so it is read only if this user or the administrator owns it, and it names
+nothing but files of its own folder.  Such a file may be a symbolic link, as a shard on another disk is: what
+it leads to must be what was written, too.
 """
 
 from __future__ import annotations
@@ -17,9 +21,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from edgewise.errors import FileError
+from edgewise.files import checksum
 from edgewise.files.atomic_write import writing
+from edgewise.ownership import check_owner, of_another
 
-MANIFEST, VERSION = "manifest.json", 1
+MANIFEST, VERSION = "manifest.json", 2
+#: Version of the manifests that have no checksums.
+UNCHECKED = 1
+DAMAGED = "is damaged; convert the edges again, or remove it"
 #: Rows of a shard, where no number of shards is given.
 SHARD_ROWS = 1 << 22
 
@@ -68,13 +77,14 @@ def write_store(
     """
     with new_folder(folder) as path:
         rows = Rows(tables)
-        names: list[str] = []
-        while not names or rows.left():
-            names.append(shard_name(len(names), writer))
-            last = len(names) == shape.most
-            with open(path / names[-1], "wb") as file:
-                writer(rows.take(None if last else shape.rows), file)
-        return write_manifest(path, names, rows.counts, (holds, rows.schema.names))
+        shards: list[dict] = []
+        while not shards or rows.left():
+            file = path / shard_name(len(shards), writer)
+            last = len(shards) + 1 == shape.most
+            with open(file, "wb") as stream:
+                writer(rows.take(None if last else shape.rows), stream)
+            shards.append(shard_facts(file, rows.counts[-1]))
+        return write_manifest(path, shards, (holds, rows.schema.names))
 
 
 def shard_name(number: int, writer: Callable) -> str:
@@ -82,16 +92,25 @@ def shard_name(number: int, writer: Callable) -> str:
     return f"{number:05}.{writer.__name__.rpartition('_')[2]}"
 
 
-def write_manifest(folder: Path, names: list[str], rows: list[int], content: tuple) -> dict:
-    """Write the manifest of shards that are in a folder; ``content`` is what they hold, and the columns."""
-    shards = [
-        {"name": name, "rows": count, "bytes": (folder / name).stat().st_size}
-        for name, count in zip(names, rows, strict=True)
-    ]
-    facts = {"edgewise_store": VERSION, "holds": content[0], "columns": list(content[1])}
-    facts |= {"rows": sum(rows), "shards": shards}
+def shard_facts(path: Path, rows: int) -> dict:
+    """What the manifest says of a shard that has been written to a path."""
+    size = path.stat().st_size
+    return {"name": path.name, "rows": rows, "bytes": size, "crc32": checksum.of_file(path)}
+
+
+def write_manifest(folder: Path, shards: list[dict], content: tuple) -> dict:
+    """Write the manifest of shards (:func:`shard_facts`); ``content`` is what they hold, and the columns."""
+    facts: dict[str, Any] = {"edgewise_store": VERSION, "holds": content[0], "columns": list(content[1])}
+    facts |= {"rows": sum(one["rows"] for one in shards), "shards": shards}
+    facts["checksum"] = _checksum(facts)
     (folder / MANIFEST).write_text(json.dumps(facts, indent=1))
     return facts
+
+
+def _checksum(facts):
+    """Checksum of a manifest without its own."""
+    facts = {name: value for name, value in facts.items() if name != "checksum"}
+    return checksum.of_bytes([json.dumps(facts, sort_keys=True).encode()])
 
 
 class Rows:
@@ -131,46 +150,82 @@ def _as_table(table):
 
 
 def manifest_of(folder: str | os.PathLike) -> dict | None:
-    """The manifest of a store, with the ``bytes`` of shards by name, or ``None`` if a folder is no store.
+    """The manifest of a store, or ``None`` if a folder is no store.
 
-    FileError if it is damaged.
+    FileError if it is damaged, or belongs to another user.
     """
     manifest = Path(folder) / MANIFEST
     try:
-        facts = json.loads(manifest.read_bytes())
-        if not isinstance(facts, dict) or "edgewise_store" not in facts:
-            return None
-        if facts["edgewise_store"] == VERSION:
-            return (
-                {"holds": "edges"} | facts | {"bytes": {one["name"]: one["bytes"] for one in facts["shards"]}}
-            )
+        with open(manifest, "rb") as file:
+            facts = json.loads(file.read())
+            if not isinstance(facts, dict) or "edgewise_store" not in facts:
+                return None
+            pattern = os.path.join(folder, "*.parquet")
+            check_owner(manifest, file.fileno(), f"name the shards to read them as tables: {pattern}")
+        if facts["edgewise_store"] not in (UNCHECKED, VERSION):
+            raise FileError(manifest, "was written by another version of edgewise; convert the edges again")
+        facts = {"holds": "edges"} | facts
+        _check_manifest(facts)
+        return facts
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (ValueError, TypeError, KeyError):
-        raise FileError(manifest, "is damaged; convert the edges again, or remove it") from None
-    raise FileError(manifest, "was written by another version of edgewise; convert the edges again")
+    except FileError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise FileError(manifest, DAMAGED) from None
+
+
+def _check_manifest(facts):
+    """Raise ValueError unless a manifest is what was written, as far as it says so itself."""
+    if (facts["edgewise_store"] == VERSION or "checksum" in facts) and facts["checksum"] != _checksum(facts):
+        raise ValueError("other facts than were written")
+    names = [one["name"] for one in facts["shards"]]
+    if len(set(names)) < len(names) or not all(map(_is_plain, names)):
+        raise ValueError("a shard is no file of the folder")
+    counts = [facts["rows"], *(one["bytes"] for one in facts["shards"])]
+    if any(type(one) is not int for one in counts) or not all(
+        isinstance(one, str) for one in facts["columns"]
+    ):
+        raise ValueError("rows, columns and bytes are something else")
+
+
+def _is_plain(name):
+    """Whether a name is that of a file in the folder of the manifest, on every system."""
+    return isinstance(name, str) and bool(name) and not set(name) & set("/\\:\0") and name not in (".", "..")
 
 
 def shards_of(folder: Path) -> list[Path] | None:
     """Paths of the shards of a store, in order; ``None`` if a folder is no store.
 
-    FileError if a shard is missing, or has another size than the one that was written.
+    FileError if a shard is missing, or is not the one that was written.
     """
     facts = manifest_of(folder)
     if facts is None:
         return None
-    for name, size in facts["bytes"].items():
+    for one in facts["shards"]:
+        path, size = folder / one["name"], one["bytes"]
         try:
-            found = (folder / name).stat().st_size
-        except FileNotFoundError:
-            raise FileError(folder / name, f"is missing, and {MANIFEST} names it; restore it") from None
+            found = path.stat().st_size
+        except OSError:
+            raise FileError(path, f"is missing, and {MANIFEST} names it; restore it") from None
         if found != size:
             problem = f"has {found:,} bytes, and {size:,} according to {MANIFEST}"
-            raise FileError(folder / name, f"{problem}; restore it, or convert the edges again")
-    return [folder / name for name in facts["bytes"]]
+            raise FileError(path, f"{problem}; restore it, or convert the edges again")
+        if "crc32" in one and one["crc32"] != checksum.of_file(path):
+            problem = f"is not what was written, according to its checksum in {MANIFEST}"
+            raise FileError(path, f"{problem}; restore it, or convert the edges again")
+    return _paths(folder, facts)
+
+
+def _paths(folder, facts):
+    return [folder / one["name"] for one in facts["shards"]]
 
 
 def is_store(paths: Iterable[str | os.PathLike]) -> bool:
-    """Whether files are all shards of one store, in order."""
+    """Whether files are all shards of one store, in order; the store of another user is none."""
     files = [Path(path) for path in paths]
-    return len(files) > 1 and (files[0].parent / MANIFEST).is_file() and shards_of(files[0].parent) == files
+    folder = files[0].parent
+    if len(files) < 2 or not (folder / MANIFEST).is_file() or of_another(folder / MANIFEST):
+        return False
+    facts = manifest_of(folder)
+    return facts is not None and _paths(folder, facts) == files

@@ -18,6 +18,7 @@ from edgewise.components import sharded, tasks
 from edgewise.errors import EdgewiseWarning, FileError, OptionError, WorkerError
 from edgewise.workers.executors import executor_of
 from tests.clusters import resolved_by_workers
+from tests.ownership import give_away
 
 SHARDS, ROWS = 5, 400
 pytestmark = pytest.mark.usefixtures("divided")
@@ -209,6 +210,56 @@ def test_a_run_continues_where_it_stopped(kind, tmp_path, monkeypatch):
         assert_same(ew.stream_components(folder, client=pool, checkpoint=state), expected)
     assert len(done) == len(set(done))  # nothing was done twice
     assert not state.exists()
+
+
+def stopped_after(count, folder, state, monkeypatch):
+    """Stream the shards in a folder until so many facts are kept in the folder ``state``."""
+    keep, done, lock = tasks.TaskFolder.keep, [], Lock()
+
+    def kept(self, name, facts):
+        with lock:
+            if len(done) == count:
+                raise Interrupted
+            done.append(name)
+        keep(self, name, facts)
+
+    with monkeypatch.context() as patched, ThreadPoolExecutor(2) as pool:
+        patched.setattr(tasks.TaskFolder, "keep", kept)
+        with pytest.raises(WorkerError, match="Interrupted"):
+            ew.stream_components(folder, client=pool, checkpoint=state)
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("kind", ("dense", "strings"))
+def test_files_of_tasks_that_have_changed(kind, threads, tmp_path, monkeypatch):
+    """A run goes on only with what its tasks have written: any other file is refused."""
+    folder, state = stored(tmp_path / "shards", kind), tmp_path / "state"
+    expected = ew.stream_components(folder)
+    stopped_after(4, folder, state, monkeypatch)
+    done = {
+        name for file in state.glob("*.json") for name in tasks.TaskFolder(state)._content(file.stem)["files"]
+    }
+    assert len(done) > 2
+    for path in sorted(state.iterdir()):
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) // 2] + b"\0" + content[len(content) // 2 + 1 :])
+        if path.name in done or path.suffix == ".json" or path.name == tasks.INPUTS:
+            with pytest.raises(FileError, match=r"(damaged|is not what was written).*; remove"):
+                ew.stream_components(folder, client=threads, checkpoint=state)
+        path.write_bytes(content)
+    assert_same(ew.stream_components(folder, client=threads, checkpoint=state), expected)
+
+
+@pytest.mark.interpreter
+def test_the_folder_of_another_user(threads, tmp_path, monkeypatch):
+    folder, state = stored(tmp_path / "shards", "dense"), tmp_path / "state"
+    stopped_after(3, folder, state, monkeypatch)
+    give_away(state / tasks.INPUTS, monkeypatch)
+    with pytest.raises(FileError, match="belongs to another user"):
+        ew.stream_components(folder, client=threads, checkpoint=state)
+    give_away(state, monkeypatch)
+    with pytest.raises(FileError, match=r"state: belongs to another user .*; name another folder"):
+        ew.stream_components(folder, client=threads, checkpoint=state)
 
 
 def test_a_shard_that_fails_twice(threads, tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from edgewise.command import run
 from edgewise.errors import FileError
 from edgewise.files import store
 from edgewise.files.tables import write_parquet
+from tests.ownership import give_away
 
 
 def pairs(rows=1000):
@@ -79,6 +80,103 @@ def test_a_store_that_is_not_whole(tmp_path, capsys):
             ew.read(folder)
     manifest.write_text('{"name": "no store"}')
     assert ew.read(folder).n_edges == 1000
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A store of two shards."""
+    folder = tmp_path / "store"
+    store.write_store([pairs(100)], folder, store.Shape(60), write_parquet)
+    return folder
+
+
+def changed(folder, change, version=None):
+    """Change the manifest of a store, and its checksum with it."""
+    facts = json.loads((folder / "manifest.json").read_text())
+    change(facts)
+    if version is not None:
+        facts["edgewise_store"] = version
+    facts.pop("checksum")
+    if version != 1:
+        facts["checksum"] = store._checksum(facts)
+    (folder / "manifest.json").write_text(json.dumps(facts))
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("version", (1, 2))
+@pytest.mark.parametrize(
+    "name",
+    (
+        "../secret.parquet",
+        "ABSOLUTE",
+        "..",
+        ".",
+        "",
+        "a/../../b",
+        "sub\\a",
+        "C:a",
+        "a\0b",
+        7,
+        None,
+        "00001.parquet",
+    ),
+)
+def test_a_manifest_names_files_of_its_folder_only(name, version, made, tmp_path):
+    secret = tmp_path / "secret.parquet"
+    secret.write_bytes((made / "00000.parquet").read_bytes())
+    name = str(secret) if name == "ABSOLUTE" else name
+    changed(made, lambda facts: facts["shards"][0].update(name=name), version)
+    for read in (ew.read, ew.stream_components):
+        with pytest.raises(FileError, match=r"manifest\.json: is damaged"):
+            read(made)
+
+
+@pytest.mark.interpreter
+def test_a_store_without_checksums_is_read(made):
+    changed(made, lambda facts: [one.pop("crc32") for one in facts["shards"]], 1)
+    assert ew.read(made).n_edges == 100
+
+
+@pytest.mark.interpreter
+def test_a_shard_on_another_disk(made, tmp_path):
+    """A link to what was written is followed; a link to something else is refused."""
+    shard, there = made / "00001.parquet", tmp_path / "there.parquet"
+    shard.rename(there)
+    shard.symlink_to(there)
+    assert ew.read(made).n_edges == 100
+    content = bytearray(there.read_bytes())
+    content[len(content) // 3] ^= 1
+    there.write_bytes(content)
+    with pytest.raises(
+        FileError, match=r"00001\.parquet: is not what was written, according to its checksum"
+    ):
+        ew.read(made)
+
+
+@pytest.mark.interpreter
+def test_any_change_of_a_manifest(made):
+    """Every byte of a manifest changed: the store is the one that was written, none, or refused."""
+    manifest = made / "manifest.json"
+    content = manifest.read_bytes()
+    for place in range(len(content)):
+        manifest.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        try:
+            facts = store.manifest_of(made)
+        except FileError as error:
+            assert "\n" not in str(error)
+        else:
+            assert facts is None or facts == json.loads(content)
+
+
+@pytest.mark.interpreter
+def test_the_store_of_another_user(made, monkeypatch):
+    give_away(made / "manifest.json", monkeypatch)
+    for read in (ew.read, ew.stream_components):
+        with pytest.raises(FileError, match=r"manifest\.json: belongs to another user .*; name the shards"):
+            read(made)
+    assert ew.read(made / "*.parquet").n_edges == 100  # as tables that the caller names
+    (made / "manifest.json").write_text('{"name": "no store"}')
+    assert ew.read(made).n_edges == 100
 
 
 def test_an_interrupted_writer_leaves_nothing(tmp_path):
