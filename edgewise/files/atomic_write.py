@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all.
+"""Writing a file, or a folder of files, whole or not at all.
 
 The content is written to a *part*, a file with a hidden name in the same folder (the same file system, so
 that the last step cannot fail half-way), which is renamed when it is complete.  Any interruption, Ctrl-C
@@ -81,6 +81,20 @@ def atomic_write(path):
                 os.close(lock)
 
 
+@contextmanager
+def atomic_folder(goal):
+    """Give an empty folder beside ``goal``, to be renamed to that; it is removed when the block ends."""
+    _remove_abandoned(goal)
+    part, lock = _new_part_folder(goal)
+    try:
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        _unfinished.discard(part)
+        if lock is not None:
+            os.close(lock)
+
+
 def without_hanging(path, flags):
     """Opener that waits for the reader of a pipe for a moment only, and leaves what is there as it is."""
     end = monotonic() + PATIENCE
@@ -118,8 +132,27 @@ def _new_part(goal):
         _unfinished.discard(part)
 
 
+def _new_part_folder(goal):
+    """The same for a folder."""
+    while True:
+        part = goal.with_name(_name_of_part(goal, os.urandom(8).hex()))
+        part.mkdir()
+        _unfinished.add(part)
+        if not LOCKS:
+            return part, None
+        with suppress(OSError):  # another process has removed it before it was locked
+            lock = os.open(part, os.O_RDONLY)
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            with suppress(OSError):
+                if os.path.samestat(os.fstat(lock), os.stat(part)):
+                    return part, lock
+            os.close(lock)
+        _unfinished.discard(part)
+
+
 def _remove_abandoned(goal):
-    """Remove the parts of a file whose processes have been killed."""
+    """Remove the parts of a file or folder whose processes have been killed."""
     if not LOCKS:
         return
     pattern = _name_of_part(goal, "*")
@@ -133,12 +166,13 @@ def _remove_abandoned(goal):
 
 
 def _remove_if_unlocked(part):
-    lock = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    is_folder = stat.S_ISDIR(os.lstat(part).st_mode)
+    lock = os.open(part, (os.O_RDONLY if is_folder else os.O_RDWR) | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         state = os.fstat(lock)
-        if stat.S_ISREG(state.st_mode) and state.st_uid == os.geteuid():
+        if state.st_uid == os.geteuid() and (is_folder or stat.S_ISREG(state.st_mode)):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.unlink(part)
+            shutil.rmtree(part) if is_folder else os.unlink(part)
     finally:
         os.close(lock)
 
@@ -162,7 +196,7 @@ def discard_unfinished():
     """Remove what this process, which ends now, has left: an interrupt may come while a part is removed."""
     for part in list(_unfinished):
         with suppress(OSError):
-            part.unlink()
+            shutil.rmtree(part) if part.is_dir() else part.unlink()
 
 
 def no_link(path, flags):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any, NamedTuple
 
 from edgewise.errors import FileError
 from edgewise.files import checksum
-from edgewise.files.atomic_write import writing
+from edgewise.files.atomic_write import atomic_folder, writing
 from edgewise.ownership import check_owner, of_another
 
 MANIFEST, VERSION = "manifest.json", 2
@@ -44,27 +43,30 @@ class Shape(NamedTuple):
 def new_folder(folder: str | os.PathLike, part: str = "", *, lasts: bool = False) -> Iterator[Path]:
     """Context with an empty folder, which is renamed to ``folder`` when the block ends without an error.
 
-    ``part`` tells its name from those of other writers of the same folder.  If it ``lasts``, it stays after
-    an error, and the next writer with the same ``part`` continues with what is there.
+    With ``part``, the name of the empty folder has that in it.  If it ``lasts``, it stays after an error, and
+    the next writer with the same ``part`` continues with what is there.
     """
     path = Path(os.path.abspath(folder))
-    unfinished = path.with_name(f".part-{part or os.getpid()}-{path.name}")
     with writing(path):
         check_new(path)
-        unfinished.mkdir(exist_ok=lasts)
-        try:
+        with _lasting(path, part) if lasts else atomic_folder(path) as unfinished:
             yield unfinished
             os.replace(unfinished, path)
-            lasts = False
-        finally:
-            if not lasts:
-                shutil.rmtree(unfinished, ignore_errors=True)
+
+
+@contextmanager
+def _lasting(path, part):
+    """Context with a folder that stays after an error."""
+    unfinished = path.with_name(f".part-{part}-{path.name}")
+    unfinished.mkdir(exist_ok=True)
+    yield unfinished
 
 
 def check_new(path: Path) -> None:
     """Raise FileError if something other than an empty folder is at a path."""
     if path.exists() and (not path.is_dir() or os.listdir(path)):
-        raise FileError(path, "is there already; name a new folder")
+        whole = ", a whole store" if (path / MANIFEST).is_file() else ""
+        raise FileError(path, f"is there already{whole}; name a new folder, or remove it first")
 
 
 def write_store(

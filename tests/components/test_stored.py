@@ -130,7 +130,7 @@ def test_commands(tmp_path, capsys):
     assert run(["convert", other, str(tmp_path / "clusters.csv"), "-q"]) == 0
     assert run([*words, "-o", str(tmp_path / "one.parquet"), "--name", "min", "-q"]) == 0
     for wrong, message in (
-        (["-o", out], "is there already; name a new folder"),
+        (["-o", out], "is there already, a whole store; name a new folder"),
         (["-o", f"{shards}/out/"], "would be in one of the inputs"),
         (["-o", f"{tmp_path}/new/", "--to", "csv"], "--to csv is not for a folder"),
         (["-o", f"{tmp_path}/new/", "--top", "3", "--scheduler", "local:1"], "--top needs all labels"),

@@ -1,6 +1,10 @@
 """Stores of shards: the rows that were converted, in order; nothing half-written, nothing half-read."""
 
 import json
+import shutil
+import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,8 +16,9 @@ import pytest
 import edgewise as ew
 from edgewise.command import run
 from edgewise.errors import FileError
-from edgewise.files import store
+from edgewise.files import atomic_write, store
 from edgewise.files.tables import write_parquet
+from tests.conftest import ROOT
 from tests.ownership import give_away
 
 
@@ -61,7 +66,7 @@ def test_a_store_that_is_not_whole(tmp_path, capsys):
     ew.write(pairs(), path)
     assert run(["convert", str(path), str(folder), "--shards", "3", "-q"]) == 0
     assert run(["convert", str(path), str(folder), "--shards", "3"]) == 2
-    assert "is there already; name a new folder" in capsys.readouterr().err
+    assert "is there already, a whole store; name a new folder" in capsys.readouterr().err
     last, manifest = folder / "00002.parquet", folder / "manifest.json"
     content = last.read_bytes()
     last.write_bytes(content[:-9])
@@ -187,6 +192,39 @@ def test_an_interrupted_writer_leaves_nothing(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         store.write_store(tables(), tmp_path / "store", store.Shape(20), write_parquet)
     assert list(Path(tmp_path).iterdir()) == []
+
+
+KILLED = """
+import os, signal, sys
+from edgewise.files import store
+with store.new_folder(sys.argv[1]) as part:
+    (part / "shard").write_text("x")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.interpreter
+@pytest.mark.skipif(not atomic_write.LOCKS, reason="this system has no locks")
+def test_a_killed_writer_leaves_nothing_to_the_next(tmp_path):
+    """What a writer that was killed has left is removed by the next; what one is writing is not."""
+    goal, other = tmp_path / "store", tmp_path / "other"
+    with store.new_folder(goal) as part:
+        for folder in (goal, other):
+            killed = subprocess.run([sys.executable, "-c", KILLED, str(folder)], cwd=ROOT)
+            assert killed.returncode == -signal.SIGKILL
+        left = {one for one in tmp_path.iterdir() if one != part}
+        assert len(left) == 2
+        store.write_store([pairs(10)], other, store.Shape(20), write_parquet)
+        assert part.is_dir()
+    assert {one.name for one in tmp_path.iterdir() if one not in left} == {"store", "other"}
+    (goal / "x").write_text("")
+    with pytest.raises(FileError, match="store: is there already; name a new folder, or remove it first"):
+        store.write_store([pairs(10)], goal, store.Shape(20), write_parquet)
+    with pytest.raises(FileError, match="other: is there already, a whole store; name a new folder"):
+        store.write_store([pairs(10)], other, store.Shape(20), write_parquet)
+    shutil.rmtree(goal)
+    store.write_store([pairs(10)], goal, store.Shape(20), write_parquet)
+    assert {one.name for one in tmp_path.iterdir()} == {"store", "other"}
 
 
 @pytest.mark.parametrize("option", (["--to", "csv"], ["--repeated", "first"], ["--self-loops", "drop"]))
