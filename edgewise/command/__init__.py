@@ -65,6 +65,7 @@ SPELLINGS = {
     ("", "force"): "yes",
     ("", "n_vertices"): "vertices",
     ("components", "vertices"): "records",
+    ("bench", "files"): "graph",
     ("components", "vertex_id"): "id",
     ("paths", "source"): "source-column",
     ("paths", "target"): "target-column",

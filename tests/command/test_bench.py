@@ -5,6 +5,7 @@ import json
 import pytest
 
 from edgewise.command import run
+from edgewise.components import METHODS
 
 TINY = ["bench", "components", "--size", "tiny", "--devices", "cpu:0,cpu:1", "--runs", "1"]
 WEAK = [*TINY, "--preset", "hellas-2018", "--only", "weak"]
@@ -76,6 +77,39 @@ def test_a_graph_of_the_user(capsys, tmp_path, monkeypatch):
     ]
     assert run(["bench", "missing.csv"]) == 2
     assert "missing.csv" in capsys.readouterr().err
+
+
+@pytest.mark.interpreter
+def test_methods_kept_for_comparison(capsys, tmp_path):
+    (tmp_path / "pairs.csv").write_text("a,b\nann,anne\nbob,rob\n")
+    command = [
+        "bench",
+        str(tmp_path / "pairs.csv"),
+        "--only",
+        "components",
+        "--runs",
+        "1",
+        "--no-peers",
+        "--json",
+    ]
+    methods = []
+    for baselines in ([], ["--baselines"]):
+        assert run([*command, *baselines]) == 0
+        (table,) = json.loads(capsys.readouterr().out)["tables"]
+        methods.append({row["method"] for row in table["rows"]})
+    assert methods[0] < methods[1]
+    assert methods[1] - methods[0] == {name for name, method in METHODS.items() if method.baseline}
+
+
+@pytest.mark.interpreter
+def test_a_further_graph_of_an_experiment(capsys, tmp_path):
+    (tmp_path / "ring.txt").write_text("".join(f"{vertex} {(vertex + 1) % 12}\n" for vertex in range(12)))
+    given = ["--graph", str(tmp_path / "ring.txt"), "--size", "tiny", "--devices", "cpu:0", "--runs", "1"]
+    assert run(["bench", "cycles", "--preset", "cs406", *given, "--without", "amazon", "--json"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    assert {row["graph"] for table in tables for row in table["rows"]} == {"ring"}
+    assert run(["bench", "components", "--preset", "baltzakis", *given]) == 2
+    assert "takes no files; leave out --graph" in capsys.readouterr().err
 
 
 def test_one_page_of_all_publications(capsys, tmp_path):

@@ -173,6 +173,19 @@ def test_warmup_of_partitions(capsys, monkeypatch):
     assert json.loads(capsys.readouterr().out)["device"] == "cpu" and len(called) == 6
 
 
+@pytest.mark.interpreter
+@pytest.mark.usefixtures("few_scattered")
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" not in os.environ, reason="compiles for a minute")
+def test_warmup_of_cores(capsys, monkeypatch):
+    called, own = [], ew.core_numbers
+    monkeypatch.setattr(
+        "edgewise.cores.core_numbers", lambda *of, **how: called.append(how) or own(*of, **how)
+    )
+    for words, count in ([], 0), (["--cores"], 1):
+        assert run(["warmup", *words, "--device", "cpu", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["device"] == "cpu" and bool(called) == bool(count)
+
+
 def test_warmup_leaves_nothing_to_compile(tmp_path):
     """A process after ``warmup`` gives no notice of compiling."""
     fresh = os.environ | {"EDGEWISE_CACHE_DIR": str(tmp_path / "kernels"), "EDGEWISE_QUIET": "0"}

@@ -47,6 +47,19 @@ def test_json(mesh, capsys):
     assert json.loads(capsys.readouterr().out)["edge_cut"] == facts["edge_cut"]
 
 
+@pytest.mark.interpreter
+def test_contiguous_parts(tmp_path, capsys):
+    graph = ew.Graph.from_edges([0, 2, 4], [1, 3, 5])
+    ew.write(graph, tmp_path / "pairs.graph")
+    command = ["partition", str(tmp_path / "pairs.graph"), "2", "--imbalance", "0.5"]
+    assert run([*command, "--report", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["contiguous_parts"] < 2
+    assert "its parts cannot all be contiguous" in complaint(capsys, *command, "--contiguous")
+    ew.write(ew.generate.grid(1, 9), tmp_path / "path.graph")
+    assert run(["partition", str(tmp_path / "path.graph"), "3", "--contiguous", "--report", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["contiguous_parts"] == 3
+
+
 def test_files_of_numbers(mesh, capsys):
     np.savetxt("shares", [3, 1])
     np.savetxt("start", np.arange(64) % 2, "%d")

@@ -6,8 +6,10 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
@@ -150,6 +152,14 @@ def test_goes_on_after_a_checkpoint(shards, ctrl_c, capsys, monkeypatch):
     assert (shards / "read.parquet").read_bytes() == (shards / "clusters.parquet").read_bytes()
 
 
+def wait_until_open(process, folder, seconds=60):
+    """Wait until a process has a file of a folder open."""
+    end = time.monotonic() + seconds
+    while not any(folder == Path(one.path).parent for one in psutil.Process(process.pid).open_files()):
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.01)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_ctrl_c_in_a_process(tmp_path):
     """Status 130, nothing half-written, and the checkpoint of what was read."""
@@ -158,7 +168,7 @@ def test_ctrl_c_in_a_process(tmp_path):
     shards = tmp_path / "shards"
     shards.mkdir()
     parquet.write_table(table, shards / "00.parquet", row_group_size=100_000)
-    for number in range(1, 40):  # so that it takes longer than the pause below
+    for number in range(1, 40):  # so that it does not end before it is interrupted
         os.link(shards / "00.parquet", shards / f"{number:02}.parquet")
     command = [sys.executable, "-m", "edgewise", "components", "--stream", "shards", "-o", "clusters.parquet"]
     process = subprocess.Popen(
@@ -168,7 +178,7 @@ def test_ctrl_c_in_a_process(tmp_path):
         text=True,
         start_new_session=True,
     )
-    time.sleep(3)
+    wait_until_open(process, shards)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     left = sorted(path.name for path in tmp_path.iterdir())
