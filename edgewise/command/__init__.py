@@ -23,7 +23,7 @@ import traceback
 import warnings
 from ast import literal_eval
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from itertools import pairwise
 
@@ -64,6 +64,8 @@ SPELLINGS = {
     ("", "client"): "scheduler",
     ("", "force"): "yes",
     ("", "n_vertices"): "vertices",
+    ("", "weights"): "weight",
+    ("generate", "weights"): "weights",
     ("components", "vertices"): "records",
     ("bench", "files"): "graph",
     ("components", "vertex_id"): "id",
@@ -214,7 +216,9 @@ def _unexpected(error, arguments):
     if hasattr(error, "format_message"):  # a mistake in the options, found by typer
         context = getattr(error, "ctx", None)
         command = context.command_path if context else f"edgewise {_page(arguments) or ''}".rstrip()
-        return _fail(f"{_mistake(error, context)} (see {command} --help)", 2)
+        return _fail(
+            f"{_mistake(error, context)}{_about_numbers(error, arguments)} (see {command} --help)", 2
+        )
     if os.environ.get("EDGEWISE_DEBUG", "0") not in ("", "0"):
         standard.say(traceback.format_exc(), sys.stderr, kept="\n")
     if isinstance(error, MemoryError):
@@ -222,6 +226,16 @@ def _unexpected(error, arguments):
     if isinstance(error, OSError):
         return _fail(f"{error.filename or 'a file'}: {error.strerror or error}", 2)
     return _fail(f"unexpected {type(error).__name__}: {error} (EDGEWISE_DEBUG=1 shows where)", 1)
+
+
+def _about_numbers(error, arguments):
+    """What to do about an argument that is a number with a decimal comma, or in percent."""
+    from edgewise.ingest.numerals import about_number, is_foreign
+
+    if "valid number" not in error.format_message():
+        return ""
+    given = (word.partition("=")[2] or word for word in arguments)
+    return next((f": {about_number(word)}" for word in given if is_foreign(word)), "")
 
 
 def _mistake(error, context):
@@ -242,11 +256,28 @@ def _mistake(error, context):
     return f"{message}; did you mean {meant}?" if meant else message
 
 
+@cache
+def options_of(page) -> set:
+    """The options of a page, and of its subcommands; none if there is no such page."""
+
+    def of(command):
+        names = (name for one in command.params for name in one.opts + one.secondary_opts)
+        return set(names).union(*map(of, getattr(command, "commands", {}).values()))
+
+    return of(_command([page]).commands[page]) if page in PAGES else set()
+
+
 def _as_option(page, name, value):
-    """A Python argument, such as ``one_based=True``, as the option that it is on ``page``."""
+    """A Python argument, such as ``one_based=True``, as the option that it is on ``page``.
+
+    What is no option there is spelled as in Python.
+    """
     option = SPELLINGS.get((page, name)) or SPELLINGS.get(("", name)) or name.replace("_", "-")
+    given = value
     if value == "False" and name in OFF:
         option, value = OFF[name], ""
+    if f"--{option}" not in options_of(page):
+        return f"{name}={given}"
     with suppress(SyntaxError, ValueError):  # the text itself, which may end in quotes
         value = literal_eval(value) if value.startswith(tuple(QUOTES)) else value
     return f"--{option}" + (f" {value}" if value not in ("", "True") else "")

@@ -62,6 +62,13 @@ READING = {
     "sep": Annotated[
         str | None, _about_input(metavar="';'|tab|...", help="Separator of fields, where it is misjudged.")
     ],
+    "decimal": Annotated[
+        str | None,
+        _about_input(metavar="','|'.'", help="Decimal mark of weights and scores."),
+    ],
+    "encoding": Annotated[
+        str | None, _about_input(metavar="NAME", help="Encoding of text, such as latin-1, if not UTF-8.")
+    ],
     "format": Annotated[str | None, _about_input(help="Format, where the content is ambiguous.")],
     "directed": Annotated[
         bool | None, _about_input("--directed/--undirected", help="Whether edges have a direction.")

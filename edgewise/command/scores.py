@@ -10,7 +10,7 @@ from edgewise.errors import OptionError
 from edgewise.files import formats
 from edgewise.files.destinations import goes_to_standard_output
 from edgewise.files.inputs import is_local
-from edgewise.files.streams import Source
+from edgewise.files.streams import Source, styled
 from edgewise.files.streams import reading as reading_of
 
 
@@ -113,9 +113,10 @@ def _are_tables(pairs, reading):
     """Whether the inputs are tables, not one file of a graph, all of whose vertices and weights count."""
     if len(pairs) > 1 or not Path(pairs[0]).is_file():
         return True
-    given = {name: reading[name] for name in ("format", "header") if name in reading}
+    names = ("format", "header", "sep", "decimal", "encoding")
+    options = formats.Options(**{name: reading[name] for name in names if name in reading})
     with reading_of(pairs[0]):
-        name = formats.format_of(Source(pairs[0]), formats.Options(**given))
+        name = formats.format_of(Source(styled(pairs[0], options.style)), options)
     return formats.FORMATS[name].page == "tables"
 
 

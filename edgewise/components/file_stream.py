@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from edgewise.components.stored import StoredComponents
 
 #: Options of :func:`edgewise.read` that apply to a stream of tables.
-READING = ("source", "target", "where", "threshold", "score", "null", "sep")
+READING = ("source", "target", "where", "threshold", "score", "null", "sep", "decimal", "encoding")
 #: Other arguments of streams of files, for suggestions.
 NAMED = "path n_vertices weight maximum device devices merge checkpoint client memory output threads progress"
 #: Rows that are joined at a time.
@@ -97,8 +97,8 @@ def stream_components(
     every : float
         Seconds between two checkpoints.
     **reading
-        ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null`` and ``sep``, as in
-        :func:`edgewise.read`; and
+        ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null``, ``sep``, ``decimal`` and
+        ``encoding``, as in :func:`edgewise.read`; and
 
         * ``client``, a :class:`distributed.Client` of Dask or an executor of :mod:`concurrent.futures`, whose
           workers share the files.  ``checkpoint`` is then a folder that all workers share, in which tasks

@@ -195,7 +195,7 @@ def _with_pairs(clusters, pairs, vertices, reading) -> Graph:
     own = [column for column in old.schema.names if column not in ADDED]
     together = _only(old, own)
     if vertices is not None:
-        together = _joined(together, records_of(vertices, old.id_column))
+        together = _joined(together, records_of(vertices, old.id_column, reading.get("encoding")))
     together = replace(together, grow=len(own) == 1 and vertices is None)
     graph = _of_pairs(pairs, together, reading)
     rows: np.ndarray = np.flatnonzero(before != np.arange(len(before))).astype(index_type(graph.n_vertices))

@@ -67,6 +67,10 @@ def read(
           ``match_probability``, or the only column with a usual name, such as ``score`` or ``similarity``.
         * ``sep`` : str. Edge lists and text tables: the character between fields (``"tab"`` for a tab), where
           the first rows do not show it.
+        * ``decimal`` : {'.', ','}. Edge lists and text tables: the decimal mark of weights and scores.  With
+          a comma, fields are between other marks, unless ``sep=","`` is given and such numbers are in quotes.
+        * ``encoding`` : str. Text, also that of ``vertices``: its encoding, such as ``"latin-1"``, if that is
+          not UTF-8.  A byte order mark of UTF-8, UTF-16 or UTF-32 decides by itself.
         * ``null`` : {'error', 'drop'}. Edge lists and tables: what to do with rows whose source, target or
           weight is missing.
         * ``one_based`` : bool. Edge lists: the ids are vertex numbers from 1 on (or from 0 on, if ``False``)

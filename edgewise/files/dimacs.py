@@ -10,7 +10,7 @@ import numpy as np
 from edgewise.files.contents import Edges, check_count, counted_from_one, matrix_edges
 from edgewise.files.layout import Layout, count_in
 from edgewise.files.text import read_columns
-from edgewise.files.write_text import integer_weights, numbers_from_one, write_columns
+from edgewise.files.write_text import edges_with_integers, numbers_from_one, write_columns
 
 #: Letter and number of fields of the edge lines of each kind of problem.
 KINDS = {"sp": ("a", 4), "max": ("a", 4), "edge": ("e", 3), "col": ("e", 3)}
@@ -51,7 +51,7 @@ def write(graph, stream) -> None:
     """Write a shortest-path problem; of an undirected graph both arcs, without weights all 1."""
     import pyarrow as pa
 
-    weights = integer_weights(stream.path, graph.weights, "DIMACS .gr")
+    weights = edges_with_integers(graph, stream, "DIMACS .gr")
 
     def make(part):
         sources, targets = numbers_from_one(graph.sources[part]), numbers_from_one(graph.targets[part])

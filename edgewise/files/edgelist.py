@@ -27,6 +27,7 @@ from edgewise.files.layout import (
     count_in,
     fields_of,
     has_names,
+    is_count,
     lay_out,
     look,
 )
@@ -37,7 +38,7 @@ from edgewise.files.text import read_columns
 #: Comment that edgewise writes, so that isolated vertices and directions are read again.
 SETTINGS = re.compile(rb"^[#%]\s*edgewise: vertices=(\d+) directed=([01]) numbered=([01])", re.MULTILINE)
 #: Digits of most integers of 64 bits.
-INTEGER64 = re.compile(r"-?\d{1,19}")
+INTEGER64 = re.compile(r"-?[0-9]{1,19}")
 #: In shorter lists a first edge looks like a count too easily.
 MIN_EDGES = 16
 #: A comment that counts edges, as SNAP writes them: then no row does.
@@ -47,7 +48,7 @@ DECLARED = re.compile(rb"^[#%].*Edges:\s*(\d+)", re.MULTILINE | re.IGNORECASE)
 def read(source, options) -> Edges:
     """Read an edge list."""
     columns, records = ("source", "target", "weight"), ("vertices", "vertex_id")
-    options.only("an edge list", *columns, *records, "null", "one_based", "header", "ids", "sep")
+    options.only("an edge list", *columns, *records, "null", "one_based", "header", "ids", "sep", "decimal")
     options = options.with_ids_as_records()
     sample = look(source)
     if not sample.rows:
@@ -154,7 +155,7 @@ def read_smat(source, options) -> Edges:
     sample = look(source)
     fields = sample.rows[0] if sample.rows else []
     line = sample.skip + 1
-    if len(fields) != 3 or not all(field.isdecimal() for field in fields) or fields[0] != fields[1]:
+    if len(fields) != 3 or not all(map(is_count, fields)) or fields[0] != fields[1]:
         raise source.error("the first row must be 'n n m': a square matrix and its entries", line)
     vertices, _, count = (count_in(source, field, line) for field in fields)
     if count == 0:

@@ -6,7 +6,6 @@ The suffix decides only between formats that can look the same.
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import Any
@@ -27,12 +26,11 @@ from edgewise.files.destinations import (
     sink,
     suffixes_of,
 )
+from edgewise.files.encodings import encoding_named
 from edgewise.files.inputs import local
-from edgewise.files.json_lines import is_json_lines
-from edgewise.files.layout import COMMENTS, MAX_DIGITS, TABLE_SUFFIXES, has_names, look
-from edgewise.files.pair_records import DUPS, NPY, ZIP
-from edgewise.files.rare_formats import sibling
-from edgewise.files.streams import Source, check_path, reading, separated
+from edgewise.files.pair_records import DUPS
+from edgewise.files.sniffing import BINARY, MAGIC, magic, sniff
+from edgewise.files.streams import Source, TextStyle, check_path, reading, styled
 from edgewise.ingest.default_columns import check_given, is_several
 from edgewise.ingest.origin import take_origin
 from edgewise.ingest.scores import Kept
@@ -93,6 +91,7 @@ FORMATS_WITH = {
     "threshold": "tables",
     "score": "tables",
     "sep": "edge lists and text tables",
+    "decimal": "edge lists and text tables",
     "null": "edge lists and tables",
     "one_based": "edge lists",
     "header": "edge lists and CSV",
@@ -103,35 +102,6 @@ FORMATS_WITH = {
 #: What is taken as the weights of a file by default, by format, where it has no name.
 WEIGHTS = dict.fromkeys(("mtx", "smat"), "the values of the matrix")
 WEIGHTS |= dict.fromkeys(("el", "el1", "csv", "tsv", "ncol", "ldbc"), "the third column")
-#: First bytes of binary formats.
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", ZIP: "npz"}
-MAGIC[NPY] = "npy"
-#: First bytes of files that are no graphs, and what to do with them.
-FOREIGN = {
-    b"FEA1": "is a Feather file of version 1; write it again with pyarrow.feather.write_feather",
-    b"\x89HDF": "is HDF5; write the edges to Parquet or CSV",
-    b"\xff\xfe": "is UTF-16 text; convert it to UTF-8",
-    b"\xfe\xff": "is UTF-16 text; convert it to UTF-8",
-    b"7z\xbc\xaf": "is a 7-Zip archive; unpack it first",
-    b"%PDF": "is a PDF document, not a graph",
-    b"\x80\x04\x95": "is a Python pickle; write the edges to Parquet or .npz",
-    b"\x80\x05\x95": "is a Python pickle; write the edges to Parquet or .npz",
-    b"SQLite": "is an SQLite database; export the edges to CSV",
-}
-#: First characters of rows that are of no text format read as rows.
-MARKUP = {b"{": "JSON", b"[": "JSON", b"<": "XML or HTML"}
-TEXT = (
-    ("el", re.compile(rb"# edgewise: vertices=")),  # as edgewise writes it, whatever the names look like
-    ("mtx", re.compile(rb"\s*%{1,2}MatrixMarket|%%.*\bmatrix\b", re.IGNORECASE)),
-    ("graphml", re.compile(rb"\s*<(?:graphml\b|(?:\?xml|!).*<graphml\b)", re.DOTALL)),
-    ("tntp", re.compile(rb"\s*<NUMBER OF |(?=\s*<).*<END OF METADATA>", re.DOTALL)),
-    ("gml", re.compile(rb"(?:[^\[\]]*\n)?[ \t\r]*graph\s*\[")),
-    ("vlg", re.compile(rb"t \d+ \d+\s*\n\s*[ve] ")),
-    ("dimacs", re.compile(rb"(?:c\b[^\n]*\n|\s)*p\s+(?:sp|max|edge|col)\s")),
-    ("jlg", re.compile(rb"\d+,\d+,[ud][,\r\n]")),
-)
-#: Suffixes that decide where the content could be several formats, all of them rows of numbers or names.
-TIES = {".graph": "metis", ".metis": "metis", ".mgraph": "metis", ".smat": "smat", ".ncol": "ncol"}
 #: Words for a tab between fields.
 TABS = {"tab": "\t", "\\t": "\t"}
 
@@ -148,6 +118,8 @@ class Options:
     score: str | int | None = None
     null: str = "error"
     sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
     format: str | None = None
     directed: bool | None = None
     one_based: bool | None = None
@@ -183,6 +155,11 @@ class Options:
             problem = f"{argument('sep', self.sep)} is no separator"
             raise OptionError(f"{problem}; give one character such as ';' or '|', or the word tab")
 
+        if self.decimal not in (None, ".", ","):
+            raise OptionError(f"{argument('decimal', self.decimal)} is no decimal mark; give ',' or '.'")
+        if self.encoding is not None:
+            encoding_named(self.encoding)
+
     @property
     def kept(self) -> Kept:
         """Which rows are kept."""
@@ -192,6 +169,12 @@ class Options:
     def separator(self) -> str | None:
         """The separator of fields as one character, if it is given."""
         return TABS.get(self.sep, self.sep) if isinstance(self.sep, str) else self.sep
+
+    @property
+    def style(self) -> TextStyle:
+        """How text is written, as far as that is given."""
+        encoding = None if self.encoding is None else encoding_named(self.encoding)
+        return TextStyle(self.separator, self.decimal or ".", encoding)
 
     @property
     def names_columns(self) -> bool:
@@ -215,11 +198,17 @@ class Options:
 
     def only(self, what: str, *allowed: str) -> None:
         """Refuse the options that mean nothing for this kind of file; every file can do without weights."""
-        always = {"format", "directed", "progress", *allowed, *(["weight"] if self.weight is False else [])}
+        always = {"format", "directed", "progress", "encoding", *allowed}
+        always |= {"weight"} if self.weight is False else set()
         for field in fields(self):
             if field.name not in always and getattr(self, field.name) != field.default:
                 problem = f"{argument(field.name)} means nothing for {what}"
                 raise OptionError(f"{problem}; it is for {FORMATS_WITH[field.name]}, so leave it out")
+
+    def check_text(self, name: str) -> None:
+        """Refuse the encoding of text for a format that is none."""
+        if self.encoding is not None and name in BINARY:
+            raise OptionError(f"{argument('encoding')} is for text, and this is {name}; leave it out")
 
 
 def option_names() -> list[str]:
@@ -248,7 +237,7 @@ def read(path, options):
     if options.vertices is not None:
         from edgewise.files.records import records_of
 
-        options = replace(options, vertices=records_of(options.vertices, options.vertex_id))
+        options = replace(options, vertices=records_of(options.vertices, options.vertex_id, options.encoding))
     with local(check_path(path)) as files:
         if _is_several(files):
             from edgewise.files.tables import read_several
@@ -259,9 +248,10 @@ def read(path, options):
 
 def read_one(path, options):
     """Read a graph from one file."""
-    source = Source(separated(path, options.separator))
+    source = Source(styled(path, options.style))
     with reading(source.path):
         name = format_of(source, options)
+        options.check_text(name)
         graph = _graph_of(_function_of(name, FORMATS[name].reader)(source, options.for_format(name)), options)
     if options.weight is None and (graph.csr_weights if graph.has_rows else graph.weights) is not None:
         graph.assumed_weights = graph.assumed_weights or WEIGHTS.get(name)
@@ -283,7 +273,7 @@ def format_of(source, options) -> str:
     """Name of the format that is given, if the content can be of it; else of the format of the content."""
     if not options.format:
         return sniff(source, options)
-    name, binary = named(options.format), _magic(source)
+    name, binary = named(options.format), magic(source)
     if name == "dups" != binary:
         raise source.error(f"does not end in {DUPS}, by which such a file is known; rename it")
     if binary != (name if name in (*MAGIC.values(), "dups") else None):
@@ -295,88 +285,10 @@ def format_of(source, options) -> str:
     return name
 
 
-def _magic(source):
-    """Name of the binary format that the first bytes are of, or ``None``."""
-    if source.suffix == DUPS:
-        return "dups"
-    for magic, problem in FOREIGN.items():
-        if source.head.startswith(magic):
-            raise source.error(problem)
-    return next((name for magic, name in MAGIC.items() if source.head.startswith(magic)), None)
-
-
-def sniff(source, options) -> str:
-    """Return the name of the format of a source, or raise if edgewise reads no such format."""
-    if binary := _magic(source):
-        return binary
-    head = source.head
-    if b"\0" in head:
-        return _binary(source)
-    if not head.strip():
-        source.lines()  # lengthens the head
-        head = source.head
-    if not head.strip():
-        raise source.error("holds nothing but blanks; a graph file has at least a header or one edge")
-    return next((name for name, pattern in TEXT if pattern.match(head)), None) or _rows(source, options)
-
-
 def is_separator(text) -> bool:
     """Whether a text is one ASCII character that can be between the fields of a row."""
     single = isinstance(text, str) and len(text) == 1 and text.isascii()
     return single and not text.isalnum() and text not in "\n\r\0\"'\\#%+-."
-
-
-def _binary(source):
-    if source.head[0] <= 1 and (len(source.head) >= 25 or source.suffix in (".sg", ".wsg")):
-        return "gap"
-    raise source.error(f"is binary, but of no known format; see {argument('format')} for those that are")
-
-
-def _rows(source, options):
-    """Distinguish the formats that consist of rows of numbers or names."""
-    if is_json_lines(source):
-        return "jsonl"
-    _refuse_markup(source)
-    if source.suffix in TIES:
-        return TIES[source.suffix]
-    if source.suffix in (".v", ".e") and all(sibling(source, suffix) for suffix in (".v", ".e")):
-        return "ldbc"
-    if options.names_columns or options.kept != Kept():
-        return "csv"
-    sample = look(source)
-    if not sample.rows or options.header is False:
-        return "el"
-    if sample.delimiter == " " and _is_metis(source):
-        return "metis"
-    table = sample.delimiter != " " or source.suffix in TABLE_SUFFIXES
-    return "csv" if table and (options.header or has_names(sample, source.suffix)) else "el"
-
-
-def _refuse_markup(source):
-    """Refuse text with rows that look like JSON, XML or HTML; names may, if the format is given."""
-    for number, line in enumerate(source.lines(COMMENTS), 1):
-        if found := MARKUP.get(line.lstrip()[:1]):
-            readable = "JSON Lines (one object per line)" if found == "JSON" else "GraphML"
-            problem = f"looks like {found} that is not {readable}; check the file"
-            choice = f"{argument('format', 'el')} or {argument('format', 'csv')}"
-            raise source.error(f"{problem}, or pass {choice} if this is a name", number)
-
-
-def _is_metis(source):
-    """Whether rows of numbers differ in length as METIS rows do, under a header that fits them."""
-    lines = [line for line in source.lines(b"%") if line[:1] != b"%"]
-    words = [line.split() for line in lines]
-    numeric = all(word.isdigit() for row in words for word in row)
-    if len(words) < 2 or not 2 <= len(words[0]) <= 4 or not numeric or max(map(len, words[0])) > MAX_DIGITS:
-        return False
-    vertices, edges = int(words[0][0]), int(words[0][1])
-    rows = words[1:]
-    lengths = [len(row) for row in rows]
-    if source.whole:
-        plain = len(words[0]) == 2
-        rows_fit = vertices <= len(rows) + 1 and not any(lengths[vertices:])
-        return rows_fit and len(set(lengths)) > 1 and (not plain or sum(lengths) == 2 * edges)
-    return max(lengths) > 3 and len(set(lengths)) > 2 and vertices > len(rows)
 
 
 def _function_of(name: str, function: str):

@@ -12,6 +12,7 @@ import numpy as np
 
 from edgewise.files.contents import Rows, check_room
 from edgewise.files.streams import check_memory, read_fully, reading
+from edgewise.files.write_text import rows_with_integers
 from edgewise.ingest.symmetry import check_symmetric
 
 HEADER = struct.Struct("<?qq")
@@ -99,27 +100,26 @@ def write(graph, stream) -> None:
     """Write ``.sg``, or ``.wsg`` for a path with that suffix."""
     if graph.n_vertices > MAX_VERTICES:
         raise stream.error(f"GAP graphs have at most {MAX_VERTICES} vertices; write .npz")
-    weighted = stream.suffix == ".wsg"
-    if weighted and graph.weights is None:
+    weighted, weights = stream.suffix == ".wsg", None
+    if weighted and not graph.is_weighted:
         raise stream.error("a .wsg file needs weights; write .sg")
+    if weighted:
+        weights = rows_with_integers(graph, stream, ".wsg", dtype=np.int32)
     stream.write(HEADER.pack(graph.directed, len(graph.neighbours), graph.n_vertices))
-    _write_rows(graph, stream, weighted)
+    _write_rows(graph, stream, weights)
     if graph.directed:
         edges = graph.targets, graph.sources, graph.weights
         back = type(graph)(graph.n_vertices, edges=edges, directed=True)
-        _write_rows(back, stream, weighted)
+        _write_rows(back, stream, back.csr_weights if weighted else None)
 
 
-def _write_rows(graph, stream, weighted):
+def _write_rows(graph, stream, weights):
+    """Write rows, and in them the weights of 32 bits, unless they are ``None``."""
     stream.write(np.ascontiguousarray(graph.offsets, "<i8").data)
     step = 1 << 22
     for first in range(0, len(graph.neighbours), step):
         part = slice(first, first + step)
         fields = graph.neighbours[part].astype("<i4")
-        if weighted:
-            weights = graph.csr_weights[part]
-            narrow = weights.astype("<i4")
-            if not np.array_equal(narrow, weights):
-                raise stream.error(".wsg has 32-bit whole weights only; write .npz")
-            fields = np.column_stack([fields, narrow])
+        if weights is not None:
+            fields = np.column_stack([fields, weights[part].astype("<i4")])
         stream.write(np.ascontiguousarray(fields).data)

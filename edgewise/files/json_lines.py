@@ -6,9 +6,11 @@ in quotes, so a mixture is refused.  Blocks of whole lines are parsed one by one
 """
 
 import json
+from collections.abc import Callable
 
 from edgewise.files.normalise_text import whole_lines
-from edgewise.files.text import bisected, shorten
+from edgewise.files.streams import has_byte_order_mark
+from edgewise.files.text import about_bytes, bisected, shorten
 from edgewise.files.text_table import AS_INFERRED, WITH_STRINGS, Mismatch, TextTable
 
 #: What the values of each type are called.
@@ -30,13 +32,17 @@ def is_json_lines(source) -> bool:
 def _value(line: bytes):
     """The value of a line of JSON, long integers cut short; ``None`` if it is not valid."""
     try:
-        return json.loads(line, parse_int=lambda digits: int(digits[:LONGEST]))
+        text = line.decode("utf-8", "replace")  # what is no UTF-8 is an error when the line is parsed
+        return json.loads(text, parse_int=lambda digits: int(digits[:LONGEST]))
     except (ValueError, RecursionError):
         return None
 
 
 class JsonTable(TextTable):
     """A file of JSON Lines, as a table with an unknown number of rows."""
+
+    #: Called with name and type of each column of a block that the schema does not have.
+    late: Callable | None = None
 
     def __init__(self, source, attempt=AS_INFERRED, like=None, ids=None):
         import pyarrow as pa
@@ -76,7 +82,7 @@ class JsonTable(TextTable):
         with self.source.open() as stream:
             for before, block in whole_lines(stream):
                 try:
-                    yield from _parsed(block, schema)
+                    yield from _parsed(block, schema, self.late)
                 except pa.ArrowInvalid as error:
                     if self.attempt == AS_INFERRED:
                         raise Mismatch from error
@@ -111,22 +117,30 @@ def _is_unsigned(line, schema):
     return any(type(item) is int and 2**63 <= item < 2**64 for item in items)
 
 
-def _parsed(block, schema):
-    """Record batches of a block of whole lines."""
+def _parsed(block, schema, late=None):
+    """Record batches of a block of whole lines; ``late`` is called for other columns than the schema's."""
     import pyarrow as pa
     import pyarrow.json as arrow_json
 
     if not block.strip():
         return []
+    if has_byte_order_mark(block):  # Arrow would take it away from the first line
+        raise pa.ArrowInvalid("a byte order mark within the text")
     how = arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
-    parsing = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    others = "infer" if late else "ignore"
+    parsing = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others)
     table = arrow_json.read_json(pa.BufferReader(block), how, parsing)
     table.validate(full=True)  # strings that are no UTF-8
+    for field in table.schema if late else ():
+        if field.name not in schema.names:
+            late(field.name, field.type)
     return table.select(schema.names).to_batches()
 
 
 def _complaint(line, schema):
     """What is wrong with a line."""
+    if problem := about_bytes(line):
+        return problem
     value = _value(line)
     if not isinstance(value, dict):
         return f"one JSON object expected, but found {shorten(line)}; correct the line"

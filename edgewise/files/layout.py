@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.files.quotes import Quotes
+from edgewise.ingest.numerals import is_integer, looks_numeric
 from edgewise.ingest.pair_columns import check_distinct
 
 BLANKS = b" \t\r"
@@ -18,9 +19,12 @@ UNNAMED = ".unnamed"
 #: Names of columns with ids, which the first row of a table without a suffix may have.
 ID_COLUMN = re.compile(r"(.*_)?(id|source|target|from|to|src|dst|left|right)(_.*)?", re.IGNORECASE)
 LISTED = re.compile(rb"[#%][^\s#%].*[,\t|;]")
+#: Two ids and a number with a decimal comma, between blanks.
+COMMA_BEHIND_BLANKS = re.compile(rb"[^\s,]+[ \t]+[^\s,]+[ \t]+[-+]?[0-9]+,[0-9]+")
+BLANK = re.compile(rb"[ \t]")
+#: Characters of a row that a message shows.
+SHOWN = 60
 SEPARATOR = re.compile(rb'"?sep=.?"?\s*', re.IGNORECASE)
-INTEGER = re.compile(r"-?\d+")
-NUMBER = re.compile(r"-?[\d.]+(e[-+]?\d+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Layout:
     min_id, max_id : range of the ids, or ``None``
     exact : bool, whether ids such as ``007``, which integers would change, are refused
     null : {'error', 'drop'}, what to do with rows without one of the ids or the weight
+    decimal : decimal mark of the weights, or ``None`` if the format always has a point
     """
 
     columns: int = 2
@@ -59,6 +64,7 @@ class Layout:
     max_id: int | None = None
     exact: bool = False
     null: str = "error"
+    decimal: str | None = None
 
     def tolerant(self) -> "Layout":
         """The same layout for text that is normalised first."""
@@ -88,6 +94,11 @@ class Layout:
 
 #: Digits that a count in a header may have.
 MAX_DIGITS = 18
+
+
+def is_count(field: str) -> bool:
+    """Whether a field is a number of vertices or edges."""
+    return field.isascii() and field.isdecimal()
 
 
 def count_in(source, field: str, line: int | None = None) -> int:
@@ -123,7 +134,9 @@ def look(source, comments: bytes = COMMENTS) -> Sample:
     while skip < len(lines) and (not is_row(lines[skip]) or SEPARATOR.fullmatch(lines[skip])):
         skip += 1
     rows = [line for line in lines[skip:] if is_row(line)]
-    delimiter = source.sep or (delimiter_of(rows[0].strip()) if rows else " ")
+    delimiter = source.sep or (delimiter_of(rows[0].strip(), source.decimal) if rows else " ")
+    if rows and not source.sep:
+        _check_commas(source, rows[0].strip(), delimiter, skip + 1)
     if delimiter == "\t" and not source.sep and are_integers(fields_of(rows[0], " ")[:2]):
         delimiter = " "
     if delimiter != " ":
@@ -131,9 +144,22 @@ def look(source, comments: bytes = COMMENTS) -> Sample:
     return Sample(skip, [fields_of(row, delimiter) for row in rows], delimiter)
 
 
-def delimiter_of(line: bytes) -> str:
-    """The delimiter that a line has most often; a space if it has none."""
-    mark = max(DELIMITERS, key=lambda mark: line.count(mark.encode()))
+def _check_commas(source, row: bytes, delimiter: str, line: int) -> None:
+    """Refuse rows whose commas may be between fields or be decimal marks."""
+    by_commas = f"{argument('sep', ',')} if commas are between the fields"
+    shown = repr(row.decode("utf-8", "replace")[:SHOWN])
+    if delimiter == "," and COMMA_BEHIND_BLANKS.fullmatch(row):
+        choice = f"{argument('decimal', ',')} if it has, or {by_commas}"
+        raise source.error(f"{shown} may have a decimal comma; pass {choice}", line)
+    if delimiter == " " and source.decimal == "," and b"," in row and not BLANK.search(row):
+        problem = f"{shown} is one field, because the comma is the decimal mark"
+        raise source.error(f"{problem}; pass {by_commas}, and put such numbers in quotes", line)
+
+
+def delimiter_of(line: bytes, decimal: str = ".") -> str:
+    """The delimiter that a line has most often; a space if it has none.  A decimal mark is none."""
+    marks = DELIMITERS.replace(decimal, "")
+    mark = max(marks, key=lambda mark: line.count(mark.encode()))
     return mark if mark.encode() in line else " "
 
 
@@ -155,7 +181,7 @@ def fields_of(line: bytes, delimiter: str, blanks: bytes = BLANKS) -> list[str]:
 
 def are_integers(fields) -> bool:
     """Whether there are fields, and all are integers."""
-    return len(fields) > 0 and all(INTEGER.fullmatch(field) for field in fields)
+    return len(fields) > 0 and all(map(is_integer, fields))
 
 
 def has_names(sample: Sample, suffix: str) -> bool:
@@ -184,7 +210,7 @@ def has_names(sample: Sample, suffix: str) -> bool:
 
 
 def _has_number(fields):
-    return any(NUMBER.fullmatch(field) for field in fields)
+    return any(map(looks_numeric, fields))
 
 
 def lay_out(source, sample: Sample, options, first: int = 0) -> Layout:
@@ -210,6 +236,7 @@ def lay_out(source, sample: Sample, options, first: int = 0) -> Layout:
         quoted=sample.delimiter != " ",
         min_id=None if options.one_based is None else int(options.one_based),
         null=options.null,
+        decimal=source.decimal,
     )
 
 

@@ -6,17 +6,16 @@ vertex weights, and whether every neighbour is followed by the weight of its edg
 software package for partitioning unstructured graphs", version 5.1, section 4.1.
 """
 
-import io
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from edgewise.errors import argument
 from edgewise.files.contents import Rows, numbered_from_one
 from edgewise.files.layout import count_in
-from edgewise.files.normalise_text import RowCounter
-from edgewise.files.text import line_of_row, locate_error, parse_fields, read_fields, shorten
-from edgewise.files.write_text import integer_weights, numbers_from_one
+from edgewise.files.text import line_of_row, read_fields, shorten
+from edgewise.files.write_text import as_integers, numbers_from_one, rows_with_integers
 from edgewise.ingest.arrow import arrow_array
 from edgewise.ingest.symmetry import unmatched
 
@@ -45,7 +44,7 @@ def read(source, options) -> Rows:
     """
     options.only("METIS", "weight")
     header = _header(source)
-    fields, lengths = _fields(source, header)
+    fields, lengths = read_fields(source, header.skip, COMMENTS, "int64", _complaint)
     lengths = _one_row_each(source, header, lengths)
     promised = header.edges * (1 + header.edge_weights)
     for sizes in dict.fromkeys((header.sizes, 0)):
@@ -73,19 +72,8 @@ def _header(source) -> Header:
     return Header(vertices, edges, int(digits[0]), vertex_weights, digits[2] == "1", skip + 1)
 
 
-def _fields(source, header):
-    import pyarrow as pa
-
-    try:
-        return read_fields(source, header.skip, COMMENTS, "int64")
-    except pa.ArrowInvalid as error:
-        raise locate_error(
-            source,
-            lambda block: parse_fields(io.BytesIO(RowCounter(COMMENTS)(block)), "int64"),
-            lambda line: f"a field is not an integer: {shorten(line)}; METIS has whole numbers only",
-            (header.skip, None),
-            error,
-        ) from error
+def _complaint(line):
+    return f"a field is not an integer: {shorten(line)}; METIS has whole numbers only"
 
 
 def _one_row_each(source, header, lengths):
@@ -162,8 +150,8 @@ def write(graph, stream) -> None:
         raise stream.error(f"METIS graphs are undirected; read the graph with {argument('directed', False)}")
     if bool((graph.sources == graph.targets).any()):
         raise stream.error(f"METIS has no self-loops; read the graph with {argument('self_loops', 'drop')}")
-    weights = integer_weights(stream.path, graph.csr_weights, "METIS")
-    vertex_weights = integer_weights(stream.path, graph.vertex_weights, "METIS")
+    weights = rows_with_integers(graph, stream, "METIS", least=0)
+    vertex_weights = as_integers(stream, graph.vertex_weights, "METIS", partial(_vertex, graph), least=0)
     ncon = 0 if vertex_weights is None else 1 if vertex_weights.ndim == 1 else vertex_weights.shape[1]
     kind = f" 0{int(ncon > 0)}{int(weights is not None)}" if ncon or weights is not None else ""
     ending = f" {ncon}" if ncon > 1 else ""
@@ -171,6 +159,10 @@ def write(graph, stream) -> None:
     for first in range(0, graph.n_vertices, BLOCK):
         part = slice(first, min(first + BLOCK, graph.n_vertices))
         stream.write(_text(graph, part, weights, vertex_weights))
+
+
+def _vertex(graph, number):
+    return f"the vertex {graph.ids_of(np.array([number])).tolist()[0]!r}"
 
 
 def _text(graph, part, weights, vertex_weights) -> bytes:

@@ -49,6 +49,8 @@ def examine_all(further, before, letters, after, delimiter):
 class ZeroWatch:
     """Examines blocks of whole lines, on several threads; ``found`` tells whether a field may be such an id.
 
+    ``columns`` are the names of those with ids.
+
     >>> watch = ZeroWatch(",")
     >>> watch(np.frombuffer(b"10,0.5", np.uint8)), watch.found
     (None, False)
@@ -56,7 +58,8 @@ class ZeroWatch:
     (None, True)
     """
 
-    def __init__(self, delimiter: str):
+    def __init__(self, delimiter: str, columns=()):
+        self.columns = frozenset(columns)
         mark = re.escape(delimiter.encode())
         self.delimiter = np.uint8(ord(delimiter))
         self.rare = re.compile(rb'(?:^|[\s"]|' + mark + rb")(?:-0(?![.\d])|-?0[xX])")

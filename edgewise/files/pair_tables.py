@@ -105,12 +105,17 @@ def _gather(parts, how, progress, wanted, records):
     for part in parts:
         source = Source(part)
         with reading(source.path, passing=Mismatch):
-            table = with_joined(table_of(source, *how, schema), wanted[:2])
+            stored = table_of(source, *how, schema)
+            if wanted.weight is not None and isinstance(stored, TextTable):
+                stored.check_numbers(wanted.weight)
+            table = with_joined(stored, wanted[:2])
             table.settle(choose_id_columns(table.schema, *wanted[:2]) if pairs is None else pairs.id_columns)
             if pairs is None:
                 expected = (table.rows or 0) * len(parts)  # as if all parts were like the first
                 pairs, schema = Pairs(table.schema, wanted, expected, known), table.schema
             pairs.begin(table.schema)
+            if pairs.unweighted and isinstance(table, JsonTable):
+                table.late = pairs.check_late
             _take_all(pairs, table, progress)
     with reading(source.path), timer("number ids"):
         return pairs.finish()

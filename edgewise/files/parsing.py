@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from edgewise.files.normalise_text import cut_rows
-from edgewise.files.streams import BYTE_ORDER_MARK
+from edgewise.files.streams import has_byte_order_mark
+from edgewise.ingest.numerals import has_foreign_numbers
 
 #: Bytes of the longest block that Arrow can parse.
 LONGEST = 2**31 - 1
@@ -31,8 +32,9 @@ def parse_text(stream, options, skip=0, *, quotes=None, change=None, watch=None)
         Where fields may be in quotes.
     change : function, optional
         Called with the bytes of each block, on several threads; what it returns is parsed.
-    watch : function, optional
-        Called with an array of the bytes of each block that is parsed, on several threads.
+    watch : ZeroWatch, optional
+        Called with an array of the bytes of each block that is parsed, on several threads; it looks for
+        hexadecimal numbers in its own columns.
     """
     import pyarrow as pa
 
@@ -62,18 +64,30 @@ def parse_block(pieces, options, change=None, watch=None):
         pieces = [change(b"".join(pieces))]
     if _is_blank(pieces):  # an error to Arrow
         return None
-    if bytes(pieces[0][:3]) == BYTE_ORDER_MARK:  # Arrow would take it away from what is no start of a file
-        pieces = [b"\n", *pieces]
     memory = pa.allocate_buffer(sum(map(len, pieces)))
     letters = room = np.frombuffer(memory, np.uint8)
     for piece in pieces:
         room[: len(piece)] = np.frombuffer(piece, np.uint8)
         room = room[len(piece) :]
+    exact = frozenset() if watch is None else watch.columns
     if watch is not None:
         watch(letters)
+    text = letters.tobytes()
+    if has_byte_order_mark(text):  # Arrow would take it away from the first line
+        raise pa.ArrowInvalid("a byte order mark within the text")
     names, size = options[0].column_names, min(memory.size + 1, LONGEST)
     reading = csv.ReadOptions(use_threads=False, column_names=names, block_size=size)
-    return csv.read_csv(pa.BufferReader(memory), reading, *options[1:])
+    table = csv.read_csv(pa.BufferReader(memory), reading, *options[1:])
+
+    def as_text(names):
+        types = dict.fromkeys(names, pa.string())
+        how = csv.ConvertOptions(include_columns=names, column_types=types, null_values=[])
+        return csv.read_csv(pa.BufferReader(memory), reading, options[1], how)
+
+    types = {name: kind for name, kind in options[2].column_types.items() if name not in exact}
+    if has_foreign_numbers(text, table, types, as_text):
+        raise pa.ArrowInvalid("a number that is not decimal")
+    return table
 
 
 def _is_blank(pieces):

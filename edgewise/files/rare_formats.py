@@ -10,7 +10,7 @@ TNTP of the Transportation Networks repository (github.com/bstabler/Transportati
     A few lines ``<NAME> value``, then one link per row under a row of column names that begins with ``~``;
     fields are separated by tabs and rows end with ``;``.  Nodes count from one; links are directed.
 NCOL
-    ``name name [weight]`` in each row; rows without a weight have weight 1.  See Adai et al., "LGL: creating
+    ``name name [weight]`` in each row; a weight in all rows or in none.  See Adai et al., "LGL: creating
     a map of protein function with an algorithm for visualizing very large biological networks", J. Mol. Biol.
     340 (2004), as igraph reads it.
 LDBC Graphalytics
@@ -25,12 +25,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgewise.errors import FileError
+from edgewise.errors import FileError, argument
 from edgewise.files.contents import Edges, check_count, counted_from_one
 from edgewise.files.layout import Layout, count_in, fields_of, lay_out, look
 from edgewise.files.normalise_text import whole_lines
 from edgewise.files.streams import SUFFIXES, Source
-from edgewise.files.text import line_of_row, read_columns, read_fields
+from edgewise.files.text import line_of_row, read_columns, read_fields, shorten
+from edgewise.ingest.arrow import numpy_array
+from edgewise.ingest.numerals import NUMBER_OF_ARROW, about_number
 
 TNTP_BLANKS = b" \t\r;"
 
@@ -108,25 +110,49 @@ def _tntp_weight(names, wanted, source, line):
 
 
 def read_ncol(source, options) -> Edges:
-    """Read an undirected graph with names; there are no weights only if no row has one."""
-    import pyarrow as pa
-
+    """Read an undirected graph with names, and weights if the rows have them."""
     options.only("NCOL", "weight", *(["ids"] if options.ids == "string" else []))
-    fields, lengths = read_fields(source, 0, b"#", "string")
+    fields, lengths = read_fields(source, 0, b"#", "string", _complaint)
     wrong = np.flatnonzero((lengths != 0) & (lengths != 2) & (lengths != 3))
     if len(wrong):
         line = line_of_row(source, 0, b"#", int(wrong[0]))
         problem = f"two names and perhaps a weight expected, but found {lengths[wrong[0]]} fields"
         raise source.error(problem, line)
     starts = (np.cumsum(lengths) - lengths)[lengths > 0]
-    weighted, weights = lengths[lengths > 0] == 3, None
-    if options.weight is not False and weighted.any():
-        weights = np.ones(len(starts))
-        try:
-            weights[weighted] = fields.take(starts[weighted] + 2).cast(pa.float64()).to_numpy()
-        except pa.ArrowInvalid as error:
-            raise source.error(f"a weight is not a number ({error}); correct it") from error
+    weights = None
+    if options.weight is not False and (lengths == 3).any():
+        bare = np.flatnonzero(lengths == 2)
+        if len(bare):
+            line = line_of_row(source, 0, b"#", int(bare[0]))
+            problem = (
+                f"a row without a weight, of which {np.count_nonzero(lengths == 3):,} other rows have one"
+            )
+            raise source.error(f"{problem}; fill it in, or pass {argument('weight', False)}", line)
+        weights = _ncol_weights(source, fields.take(starts + 2), lengths)
     return Edges(fields.take(starts), fields.take(starts + 1), weights)
+
+
+def _complaint(line):
+    return f"cannot be parsed: {shorten(line)}; correct the line"
+
+
+def _ncol_weights(source, fields, lengths):
+    """Weights of all rows, each the third of three fields."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def check(row):
+        if problem := about_number(fields[row].as_py()):
+            line = line_of_row(source, 0, b"#", int(np.flatnonzero(lengths)[row]), blank_rows=True)
+            raise source.error(f"the weight {problem}, or pass {argument('weight', False)}", line)
+
+    wrong = pc.match_substring_regex(fields, NUMBER_OF_ARROW).index(False).as_py()
+    if wrong >= 0:
+        check(wrong)
+    weights = numpy_array(fields.cast(pa.float64()))
+    for row in np.flatnonzero(np.isinf(weights)).tolist():
+        check(row)
+    return weights
 
 
 def sibling(source, suffix: str) -> str | None:

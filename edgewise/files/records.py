@@ -14,7 +14,8 @@ from edgewise.errors import FileError
 from edgewise.files import formats
 from edgewise.files.inputs import local, name_of
 from edgewise.files.pair_tables import batches_ahead, parts_of, table_of
-from edgewise.files.streams import Source, check_path, reading
+from edgewise.files.sniffing import sniff
+from edgewise.files.streams import Source, check_path, reading, styled
 from edgewise.files.text_table import ATTEMPTS, Mismatch, TextTable
 from edgewise.ingest.pair_columns import arrow_table
 from edgewise.ingest.records import Records, id_column_of, records_of_table
@@ -23,17 +24,20 @@ from edgewise.ingest.records import Records, id_column_of, records_of_table
 TABLES = ("parquet", "arrow", "csv", "tsv")
 
 
-def records_of(given, id_column=None) -> Records:
+def records_of(given, id_column=None, encoding=None) -> Records:
     """Records in a table, a file, or several files with the same columns.
 
-    ``given`` has ``__arrow_c_stream__``, or is a dict of columns, a path, a pattern or a list of paths.
+    ``given`` has ``__arrow_c_stream__``, or is a dict of columns, a path, a pattern or a list of paths, whose
+    text has this ``encoding``.
     """
     if isinstance(given, Records):
         return given
     if not isinstance(given, str | bytes | os.PathLike | list | tuple):
         return records_of_table(arrow_table(given), id_column)
     with ExitStack() as copies:
-        parts = [Source(part) for part in parts_of(copies.enter_context(local(check_path(given))))]
+        style = formats.Options(encoding=encoding).style
+        parts = parts_of(copies.enter_context(local(check_path(given))))
+        parts = [Source(styled(part, style)) for part in parts]
         for source in parts:
             _check_format(source)
         records = _records_in(parts, id_column, name_of(given) if len(parts) == 1 else f"{len(parts)} files")
@@ -57,7 +61,7 @@ def _records_in(parts, id_column, name):
 
 
 def _check_format(source):
-    kind = formats.sniff(source, formats.Options(source="0", target="1"))
+    kind = sniff(source, formats.Options(source="0", target="1"))
     if kind not in TABLES and not (kind == "el" and source.suffix in (".csv", ".tsv")):
         raise source.error(f"holds {kind}; records are a table, so convert them to Parquet, Arrow or CSV")
     if source.compression is not None and kind in ("parquet", "arrow"):

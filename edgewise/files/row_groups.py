@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from edgewise.files.formats import Options, sniff
+from edgewise.files.formats import Options
 from edgewise.files.layout import has_names, look
 from edgewise.files.pair_tables import (
     BATCH_ROWS,
@@ -26,8 +26,9 @@ from edgewise.files.pair_tables import (
     with_joined,
 )
 from edgewise.files.parquet_footer import integer_range
+from edgewise.files.sniffing import sniff
 from edgewise.files.store import is_store
-from edgewise.files.streams import Source, native, read_ahead, reading, separated
+from edgewise.files.streams import Source, native, read_ahead, reading, styled
 from edgewise.files.tables import ALLOWED, MARK, TABLES, facts_of
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch
 from edgewise.ingest.arrow import value_type
@@ -65,21 +66,26 @@ class PairFiles:
         self.stamps = [self._stamp(path) for path in self.paths]
         self.facts = None
         options = Options(**given)
-        self.sep = options.separator
+        self.style = options.style
         first = self._source(0)
         with reading(first.path):
             kind = self._kind(first, options)
             schema = table_of(first).schema
             whole = len(paths) == 1 or is_store(self.paths)
-            if options == Options(sep=options.sep) and whole and kind != "csv":
+            if options == self._plain(options) and whole and kind != "csv":
                 self.facts = facts_of(first, schema.metadata) if MARK in (schema.metadata or {}) else None
             chosen = choose_columns(schema.names, None, options.source, options.target, False)
             self.where = options.kept.condition(schema.names)
         self.id_columns, self.assumed = chosen[:2], chosen[:2] if chosen.assumed else None
 
+    @staticmethod
+    def _plain(options):
+        """Options that say nothing but how text is written."""
+        return Options(sep=options.sep, decimal=options.decimal, encoding=options.encoding)
+
     def _source(self, part):
         """The file of a number, to be read."""
-        return Source(separated(self.paths[part], self.sep))
+        return Source(styled(self.paths[part], self.style))
 
     @staticmethod
     def _stamp(path):
@@ -94,7 +100,9 @@ class PairFiles:
         if kind not in TABLES:
             raise source.error(f"holds {kind}, and only tables can be streamed; read it into a graph")
         text = kind in ("csv", "tsv")
-        options.only("JSON Lines" if kind == "jsonl" else "a table", *ALLOWED, *(["sep"] if text else []))
+        options.check_text(kind)
+        written = ["sep", "decimal"] if text else []
+        options.only("JSON Lines" if kind == "jsonl" else "a table", *ALLOWED, *written)
         if source.compression is not None and not text and kind != "jsonl":
             raise source.error(f"is a table inside {source.compression}; decompress it")
         if text and not (options.names_columns or has_names(look(source), source.suffix)):

@@ -13,13 +13,17 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from queue import Empty, Queue
 from threading import Thread
+from typing import NamedTuple
 
 from edgewise.cached_property import cached_property
 from edgewise.errors import EdgewiseError, FileError, GraphError, OptionError, argument
+from edgewise.files.encodings import Decoded, encoding_of
 
 #: First bytes of what each compressor writes.
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
+#: Bytes of the longest byte order mark.
+LONGEST_MARK = 4
 #: Number of bytes that are examined to detect the format, and the most where blanks or comments fill them.
 HEAD, MAX_HEAD = 1 << 16, 1 << 24
 #: Compressed content beyond so many bytes may be so many times as large as its file.
@@ -37,36 +41,49 @@ AHEAD_IN_PIECE = 4
 HEADLESS = (".dups",)
 
 
-class SeparatedPath(os.PathLike):
-    """A path of text whose fields are separated by the character ``sep``."""
+class TextStyle(NamedTuple):
+    """How a text is written: the separator of fields, if it is given, the decimal mark, and the encoding."""
 
-    def __init__(self, path, sep):
-        self.path, self.sep = os.fspath(path), sep
+    sep: str | None = None
+    decimal: str = "."
+    encoding: str | None = None
+
+
+class StyledPath(os.PathLike):
+    """A path of text that is written in a style."""
+
+    def __init__(self, path, style):
+        self.path, self.style = os.fspath(path), style
 
     def __fspath__(self):
         return self.path
 
 
-def separated(path, sep):
-    """The path of text with fields between the characters ``sep``; the path itself if that is ``None``."""
-    return path if sep is None else SeparatedPath(path, sep)
+def styled(path, style):
+    """The path of a text written in a style; the path itself if that is the usual one."""
+    return path if style == TextStyle() else StyledPath(path, style)
 
 
 class Source:
     """A file to read: its name, its first bytes, and fresh streams of its decompressed content.
 
     ``stem`` and the lower-case ``suffix`` are those before a suffix that only names a compression.  ``head``
-    are the first bytes after decompression and a byte order mark; everything if ``whole``.  ``sep`` is the
-    separator of fields, if it is given.
+    are the first bytes after decompression and a byte order mark, in UTF-8; everything if ``whole``.
+    ``style`` is a :class:`TextStyle`, and ``encoding`` the codec of text that is not UTF-8.
     """
 
     def __init__(self, path):
-        self.path, self.sep = os.fspath(path), getattr(path, "sep", None)
+        self.path, self.style = os.fspath(path), getattr(path, "style", TextStyle())
+        self.sep, self.decimal, self.encoding = self.style
         with reading(self.path):
             self.size = _regular_size(self.path)
             with open(self.path, "rb") as file:
                 start = b"" if is_headless(self.path) else file.read(6)
         self.compression = next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
+        if self.compression is not None:
+            with reading(self.path), self._decompressed() as stream:
+                start = read_fully(stream, LONGEST_MARK)
+        self.encoding = encoding_of(start, self.encoding)
         self.reach = HEAD
         stem, suffix = os.path.splitext(self.path)
         if suffix.lower() in SUFFIXES:
@@ -80,15 +97,16 @@ class Source:
     def open(self):
         """Return a new stream of the decompressed bytes after a byte order mark; close it after use."""
         stream = self._opened()
-        if self._start.startswith(BYTE_ORDER_MARK):
-            stream.read(len(BYTE_ORDER_MARK))
+        read_fully(stream, len(self._start) - len(without_marks(self._start)))
         return stream
 
     def _opened(self):
-        """A new stream of all decompressed bytes."""
-        if self.compression is None:
-            return native(self.path)
-        return Decompressed(self)
+        """A new stream of all bytes, decompressed and in UTF-8."""
+        stream = self._decompressed()
+        return stream if self.encoding is None else Decoded(self, stream, self.encoding)
+
+    def _decompressed(self):
+        return native(self.path) if self.compression is None else Decompressed(self)
 
     @cached_property
     def _start(self):
@@ -97,7 +115,7 @@ class Source:
 
     @property
     def head(self) -> bytes:
-        return self._start[: self.reach].removeprefix(BYTE_ORDER_MARK)
+        return without_marks(self._start[: self.reach])
 
     @property
     def whole(self) -> bool:
@@ -207,6 +225,20 @@ def check_path(path):
     return path
 
 
+def without_marks(start: bytes) -> bytes:
+    """The first bytes of a text without byte order marks; programs that add one do not look for another."""
+    while start.startswith(BYTE_ORDER_MARK):
+        start = start[len(BYTE_ORDER_MARK) :]
+    return start
+
+
+def has_byte_order_mark(text: bytes) -> bool:
+    """Whether a line of a text begins with a byte order mark, as where files have been joined."""
+    if text.find(BYTE_ORDER_MARK[:1]) < 0:  # several times as fast
+        return False
+    return text.startswith(BYTE_ORDER_MARK) or text.find(b"\n" + BYTE_ORDER_MARK) >= 0
+
+
 def read_fully(stream, count: int) -> bytes:
     """Read ``count`` bytes, or up to the end."""
     parts, missing = [], count
@@ -251,8 +283,10 @@ def reading(path, passing=()):
     except (OSError, EOFError, ZlibError) as error:
         raise FileError(path, _unreadable(error)) from error
     except UnicodeDecodeError as error:
-        remedy = f"convert it, or name the format with {argument('format')}"
-        raise FileError(path, f"is not UTF-8 text; {remedy}") from error
+        content = error.object
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        raise FileError(path, not_utf8(column, content[error.start]), line) from error
     except ValueError as error:
         raise FileError(path, one_line(error)) from error
     except MemoryError as error:
@@ -267,6 +301,12 @@ def reading(path, passing=()):
         if type(error).__name__ != "LZMAError":
             raise
         raise FileError(path, "the compressed data are cut off or damaged; fetch the file again") from error
+
+
+def not_utf8(column: int, byte: int) -> str:
+    """What is wrong with a byte of a line that is not UTF-8, and what to do."""
+    problem = f"byte {column} of this line (0x{byte:02x}) is not UTF-8"
+    return f"{problem}; name the encoding of the file, such as {argument('encoding', 'latin-1')}"
 
 
 def _unreadable(error):

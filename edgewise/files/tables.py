@@ -21,13 +21,15 @@ from edgewise.files.layout import are_integers, look
 from edgewise.files.pair_records import ZIP, NpzTable
 from edgewise.files.pair_tables import check_rows, parts_of, read_pairs, table_of
 from edgewise.files.parallel_parquet import write_row_groups
+from edgewise.files.sniffing import MAGIC
 from edgewise.files.store import is_store
-from edgewise.files.streams import Source, native, reading, separated
+from edgewise.files.streams import Source, native, reading, styled
 from edgewise.files.text import NeedlessZeros
 from edgewise.files.write_text import check_names, edge_columns, formatted, settings
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import arrow_array, checked, numpy_array
 from edgewise.ingest.default_columns import choose_columns, joined_names
+from edgewise.ingest.numerals import about_number, is_foreign, is_number
 from edgewise.ingest.pair_columns import PairColumns, check_distinct, numbers_in
 from edgewise.ingest.scores import Kept, weight_column
 
@@ -50,13 +52,14 @@ FEW = 1 << 16
 
 def read_several(path, options):
     """Read a folder, a pattern or a list of tables with the same columns, as the first of them is read."""
-    parts = [separated(part, options.separator) for part in parts_of(path)]
+    parts = [styled(part, options.style) for part in parts_of(path)]
     if len(parts) == 1:
         return formats.read_one(parts[0], options)
     first = Source(parts[0])
     kind = formats.format_of(first, options)
     if kind not in TABLES:
         raise FileError(first.path, "of several files each must be a table; join the others into one file")
+    options.check_text(kind)
     text = {"csv": read_csv, "tsv": read_csv, "jsonl": read_json}
     content = text.get(kind, read)(first, options, parts)
     return content.graph(options.directed, options.vertices) if isinstance(content, Edges) else content
@@ -103,17 +106,19 @@ def read_csv(source, options, parts=None):
             if edges.sources.dtype != np.uint64:
                 return edges
         options = replace(options, ids="string")  # as those of a table that is one of several, or streamed
-    options.only("a table", "header", "ids", "sep", *ALLOWED)
-    return _pairs(parts or separated(source.path, source.sep), columns, options)
+    options.only("a table", "header", "ids", "sep", "decimal", *ALLOWED)
+    return _pairs(parts or styled(source.path, source.style), columns, options)
 
 
 def _hold_numbers(source, names, fields, position):
     """Whether the first fields of a column of a text table, by its position, are numbers."""
     name, fields = names[position], [field for field in fields[position] if field]
-    other = next((field for field in fields if not _is_number(field)), None)
-    if other is not None and name.lower() in ("weight", "weights"):
-        problem = f"the column {name!r} holds {other!r}, no number"
-        raise source.error(f"{problem}; correct it, or pass {argument('weight', False)}")
+    other = next((field for field in fields if not is_number(field, source.decimal)), None)
+    marks = ".", source.decimal
+    somehow = all(is_foreign(one) or any(is_number(one, mark) for mark in marks) for one in fields)
+    if other is not None and (somehow or name.lower() in ("weight", "weights")):
+        problem = f"column {name!r}: {about_number(other, source.decimal)}"
+        raise source.error(f"{problem}, or pass {argument('weight', False)}")
     return bool(fields) and other is None
 
 
@@ -123,20 +128,14 @@ def read_json(source, options, parts=None):
     if not is_json_lines(source):
         raise source.error('is not JSON Lines; write one object, such as {"from": 1, "to": 2}, per line')
     schema = table_of(source).schema
-    return _pairs(parts or source.path, *_chosen(source, options, schema.names, numbers_in(schema)))
-
-
-def _is_number(text):
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    path = parts or styled(source.path, source.style)
+    return _pairs(path, *_chosen(source, options, schema.names, numbers_in(schema)))
 
 
 def _pairs(path, columns, options):
     """Read the chosen columns of a table."""
-    wanted = PairColumns(*columns[:3], options.where, options.null)
+    unweighted = options.weight is None and options.source is None and columns.alone
+    wanted = PairColumns(*columns[:3], options.where, options.null, unweighted)
     directed = options.directed
     if directed is None and options.source is None:
         directed = _direction(path if isinstance(path, list) else [path])
@@ -153,7 +152,7 @@ def _direction(parts):
     found: dict = {}
     for part in parts:
         source, metadata = Source(part), {}
-        if source.head.startswith(tuple(formats.MAGIC)):
+        if source.head.startswith(tuple(MAGIC)):
             with reading(source.path):
                 metadata = table_of(source).schema.metadata or {}
         found.setdefault(MARK in metadata and bool(facts_of(source, metadata)["directed"]), source)

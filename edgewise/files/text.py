@@ -14,14 +14,17 @@ from dataclasses import replace
 
 from edgewise.errors import FileError, argument
 from edgewise.files.blanks import without_blanks
-from edgewise.files.layout import INTEGER, Layout, fields_of
+from edgewise.files.layout import Layout, fields_of
 from edgewise.files.needless_zeros import ZeroWatch, has_needless_zeros
 from edgewise.files.normalise_text import Lines, RowCounter, lines_of, normalise, whole_lines
 from edgewise.files.parsing import parse_text
 from edgewise.files.quotes import UnclosedQuote, members
-from edgewise.files.streams import one_line, reading
+from edgewise.files.streams import has_byte_order_mark, not_utf8, one_line, reading
 from edgewise.ingest.arrow import numpy_array
+from edgewise.ingest.numerals import about_number, is_integer
 
+#: A number that C would read, at the beginning of a field.
+HEXADECIMAL = re.compile(rb"(?:^|[\s,|;])-?0[xX]")
 #: A quote that opens a field for people only.
 BLANK_QUOTE = re.compile(rb'(?:^|[,\t|;])[ \t]+"')
 #: Digits of which fewer are enough to tell that a number has more than 64 bits.
@@ -33,6 +36,7 @@ def csv_options(
     delimiter,
     *,
     names=None,
+    decimal=".",
     quoted=True,
     quoted_nulls=True,
     on_invalid=None,
@@ -40,7 +44,8 @@ def csv_options(
 ) -> tuple:
     """Options of pyarrow's parsers for the columns of ``types``.
 
-    ``names`` are those of all columns where the text has no row of them; ``quoted_nulls`` tells whether an
+    ``names`` are those of all columns where the text has no row of them, ``decimal`` is the decimal mark,
+    ``quoted_nulls`` tells whether an
     empty field in quotes is null, ``on_invalid`` decides about rows with another number of fields, and
     ``first_field`` is the only true value of columns of booleans.
     """
@@ -54,6 +59,7 @@ def csv_options(
         csv.ConvertOptions(
             include_columns=list(types),
             column_types=types,
+            decimal_point=decimal,
             null_values=[""],
             strings_can_be_null=True,
             quoted_strings_can_be_null=quoted_nulls,
@@ -67,7 +73,7 @@ def read_columns(source, layout: Layout):
     import pyarrow as pa
 
     for attempt in _attempts(layout):
-        watch = ZeroWatch(attempt.delimiter) if layout.exact else None
+        watch = ZeroWatch(attempt.delimiter, map(str, layout.endpoints)) if layout.exact else None
         try:
             with reading(source.path, passing=(pa.ArrowInvalid, UnclosedQuote)), source.open() as stream:
                 columns = _parsed(stream, attempt, attempt.skip, watch)
@@ -117,9 +123,10 @@ def _check_zeros(source, layout):
 
     if wrong := first_wrong_line(source, parse, layout.skip, layout.quotes):
         number, line = wrong
-        as_names, as_numbers = argument("ids", "string"), argument("ids", "integer")
+        as_names = argument("ids", "string")
+        as_numbers = "" if HEXADECIMAL.search(line) else f", or pass {argument('ids', 'integer')}"
         problem = f"an id would change as an integer (007 to 7): {shorten(line)}"
-        raise NeedlessZeros(source.path, f"{problem}; keep it with {as_names}, or pass {as_numbers}", number)
+        raise NeedlessZeros(source.path, f"{problem}; keep it with {as_names}{as_numbers}", number)
 
 
 def _parsed(stream, layout: Layout, skip: int = 0, watch=None):
@@ -138,6 +145,7 @@ def _parsed(stream, layout: Layout, skip: int = 0, watch=None):
         layout.types,
         layout.delimiter,
         names=[str(position) for position in range(layout.columns)],
+        decimal=layout.decimal or ".",
         quoted=layout.quoted,
         on_invalid=None if layout.null == "error" else _skip_short,
         first_field=layout.first_field,
@@ -173,17 +181,27 @@ def _table(tables, types):
     return pa.concat_tables([pa.Table.from_batches([], pa.schema(list(types.items()))), *tables])
 
 
-def read_fields(source, skip: int, comments: bytes, kind: str):
+def read_fields(source, skip: int, comments: bytes, kind: str, describe):
     """Read all fields of a text whose rows have different lengths, after ``skip`` lines.
 
     Returns the fields, an int64 array or (for ``'string'``) an Arrow array, and the lengths of the rows.
     Empty lines are rows of length 0, and so is what follows the last line end; ``comments`` are no rows.
+    ``describe`` returns what is wrong with a line.
     """
     import pyarrow as pa
 
     counter = RowCounter(comments)
-    with reading(source.path, passing=pa.ArrowInvalid), source.open() as stream:
-        fields = parse_fields(Lines(stream, counter, skip), kind)
+    try:
+        with reading(source.path, passing=pa.ArrowInvalid), source.open() as stream:
+            fields = parse_fields(Lines(stream, counter, skip), kind)
+    except pa.ArrowInvalid as error:
+        raise locate_error(
+            source,
+            lambda block: parse_fields(io.BytesIO(RowCounter(comments)(block)), kind),
+            lambda line: about_bytes(line) or describe(line),
+            (skip, None),
+            error,
+        ) from error
     return fields, counter.lengths()
 
 
@@ -256,6 +274,8 @@ def bisected(parse, rows, before):
 
 def complaint(line: bytes, layout: Layout) -> str:
     """What is wrong with a line of edges."""
+    if problem := about_bytes(line):
+        return problem
     fields, shown = fields_of(line, layout.delimiter, layout.blanks), shorten(line)
     if len(fields) != layout.columns:
         what = "column" if layout.columns == 1 else "columns"
@@ -268,10 +288,18 @@ def complaint(line: bytes, layout: Layout) -> str:
             return problem
     if layout.quoted and BLANK_QUOTE.search(line):
         return f"a quote behind a blank opens no field; remove the blank: {shown}"
-    return (
-        _about_weight(fields, layout)
-        or f"cannot be parsed: {shown}; correct the line, or convert it to UTF-8"
-    )
+    return _about_weight(fields, layout) or f"cannot be parsed: {shown}; correct the line"
+
+
+def about_bytes(line: bytes) -> str:
+    """What is wrong with the bytes of a line, if anything is."""
+    if has_byte_order_mark(line):
+        return "a byte order mark begins this line, as where files have been joined; remove it"
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        return not_utf8(error.start + 1, line[error.start])
+    return ""
 
 
 def _about_weight(fields, layout):
@@ -282,11 +310,9 @@ def _about_weight(fields, layout):
     if not field:
         dropping = f"drop such rows with {argument('null', 'drop')}"
         return f"the weight is missing; fill it in, {dropping}{remedy}"
-    try:
-        float(field)
-    except ValueError:
-        return f"the weight {shorten(field.encode())} is not a number; correct it{remedy}"
-    if layout.whole and not (INTEGER.fullmatch(field) and -(2**63) <= int(field[:MAX_ID_DIGITS]) < 2**63):
+    if problem := about_number(field, layout.decimal):
+        return f"the weight {problem}{remedy}"
+    if layout.whole and not (is_integer(field) and -(2**63) <= int(field[:MAX_ID_DIGITS]) < 2**63):
         return f"the weight {shorten(field.encode())} is not an integer of 64 bits; correct it{remedy}"
     return ""
 
@@ -297,7 +323,7 @@ def _about_id(field, layout):
         return f"an id is missing; fill it in, or drop such rows with {argument('null', 'drop')}"
     if layout.ids == "string":
         return ""
-    if not field.removeprefix("-").isdecimal():
+    if not is_integer(field):
         names = "" if layout.max_id is not None else f", or {as_names} if ids are names"
         return f"{shorten(field.encode())} is not an integer; correct it{names}"
     number = int(field[:MAX_ID_DIGITS])

@@ -9,11 +9,19 @@ import io
 
 from edgewise.errors import argument
 from edgewise.files.blanks import without_blanks
-from edgewise.files.layout import look
+from edgewise.files.layout import fields_of, look
 from edgewise.files.needless_zeros import ZeroWatch, has_needless_zeros
 from edgewise.files.parsing import parse_block, parse_text
 from edgewise.files.quotes import Quotes, UnclosedQuote
-from edgewise.files.text import BLANK_QUOTE, csv_options, first_wrong_line, locate_error, shorten
+from edgewise.files.text import (
+    BLANK_QUOTE,
+    about_bytes,
+    csv_options,
+    first_wrong_line,
+    locate_error,
+    shorten,
+)
+from edgewise.ingest.numerals import about_number
 
 #: An integer as a program would write it; blanks around it change nothing.
 PLAIN_INTEGER = "^[ \\t]*(0|-?[1-9][0-9]*)?[ \\t]*$"
@@ -37,6 +45,8 @@ class TextTable:
     rows = None
 
     def __init__(self, source, attempt=AS_INFERRED, like=None, ids=None):
+        import pyarrow as pa
+
         self.source, self.attempt, self.ids = source, attempt, ids
         sample = look(source)
         if not sample.rows:
@@ -52,7 +62,12 @@ class TextTable:
         self.beginning = b"".join(line + b"\n" for line in lines[self.skip :] if line.strip())
         if len(self.quotes.marks(self.beginning)) % 2:  # the last row is cut off
             self.beginning = b"".join(row + b"\n" for row in self.quotes.rows(self.beginning)[:-1])
-        self.schema = _inferred_schema(self.names, self.beginning, self.delimiter, like)
+        self.texts: list = []
+        self.mixed: tuple = ()  # columns of ids that are text only because some row holds no integer
+        try:
+            self.schema = _inferred_schema(self.names, self.beginning, (self.delimiter, source.decimal), like)
+        except pa.ArrowInvalid as error:
+            raise self._located(dict.fromkeys(self.names, pa.string()), error) from error
 
     def settle(self, id_columns):
         """Settle the types of the columns; a mismatch if the beginning does not show that of the ids."""
@@ -69,7 +84,6 @@ class TextTable:
         whole = all(map(types.is_integer, of_ids.values()))
         inferred = self.ids is None and self.attempt != WITH_STRINGS and whole
         self.exact = tuple(id_columns) if inferred else ()
-        #: Columns of ids that are text only because some row holds no integer.
         self.mixed = tuple(id_columns) if self.ids is None and self.attempt == WITH_STRINGS else ()
         for name, kind in kinds.items():
             if name in id_columns and not (inferred and types.is_integer(kind)):
@@ -80,6 +94,17 @@ class TextTable:
                 kinds[name] = pa.float64()
         self.schema = pa.schema([(field.name, kinds[field.name]) for field in self.schema])
         self.texts = [name for name in id_columns if name in kinds and types.is_string(kinds[name])]
+
+    def check_numbers(self, name):
+        """Raise if a column that should hold numbers begins with other text."""
+        from pyarrow import types
+
+        if name in self.schema.names and types.is_string(self.schema.field(name).type):
+            position = self.names.index(name)
+            rows = (fields_of(line, self.delimiter) for line in self.beginning.splitlines())
+            for field in (row[position] for row in rows if position < len(row) and row[position]):
+                if problem := about_number(field, self.source.decimal):
+                    raise self.source.error(f"column {name!r}: {problem}")
 
     def _are_decimal(self, name):
         """Whether all of the first fields of a column are numbers such as ``1.0``, as of pandas."""
@@ -99,7 +124,7 @@ class TextTable:
         import pyarrow as pa
 
         types = {name: self.schema.field(name).type for name in columns}
-        watch = ZeroWatch(self.delimiter)
+        watch = ZeroWatch(self.delimiter, self.exact)
         try:
             with self.source.open() as stream:
                 for table in self._tables(stream, types, self.skip, watch if self.exact else None):
@@ -122,7 +147,9 @@ class TextTable:
 
     def _tables(self, stream, types, skip=0, watch=None):
         """Yield tables of the columns in ``types``."""
-        options = csv_options(types, self.delimiter, names=self.names, quoted_nulls=False)
+        options = csv_options(
+            types, self.delimiter, names=self.names, decimal=self.source.decimal, quoted_nulls=False
+        )
         return parse_text(stream, options, skip, quotes=self.quotes, watch=watch)
 
     def _trimmed(self, table):
@@ -157,15 +184,31 @@ class TextTable:
                 self._trimmed(table)
 
         def describe(line):
+            if problem := about_bytes(line) or self._about_numbers(line, types):
+                return problem
             if BLANK_QUOTE.search(line):
                 return f"a quote behind a blank opens no field; remove the blank: {shorten(line)}"
             return f"{len(self.names)} columns expected, with {kinds}, but found: {shorten(line)}"
 
         return locate_error(self.source, parse, describe, (self.skip, self.quotes), error)
 
+    def _about_numbers(self, line, types):
+        """What is wrong with a number of a row, if anything is."""
+        fields = fields_of(line, self.delimiter)
+        if len(fields) != len(self.names):
+            return ""
+        for name, field in zip(self.names, fields):
+            number = field and name in types and str(types[name]) == "double"
+            if number and (problem := about_number(field, self.source.decimal)):
+                return f"column {name!r}: {problem}"
+        return ""
 
-def _inferred_schema(names, text, delimiter, like):
-    """Schema of a table whose first rows are this text; columns in ``like`` have its types."""
+
+def _inferred_schema(names, text, marks, like):
+    """Schema of a table whose first rows are this text; columns in ``like`` have its types.
+
+    ``marks`` are the delimiter and the decimal mark.
+    """
     import pyarrow as pa
     import pyarrow.csv as csv
 
@@ -173,8 +216,9 @@ def _inferred_schema(names, text, delimiter, like):
         return pa.schema([(name, pa.null()) for name in names])
 
     def parsed(types):
-        skipping = csv.ParseOptions(delimiter=delimiter, invalid_row_handler=lambda row: "skip")
-        options = csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
+        skipping = csv.ParseOptions(delimiter=marks[0], invalid_row_handler=lambda row: "skip")
+        how = {"null_values": [""], "strings_can_be_null": True, "decimal_point": marks[1]}
+        options = csv.ConvertOptions(column_types=types, **how)
         return parse_block([text], (csv.ReadOptions(column_names=names), skipping, options))
 
     inferred = parsed(None).schema

@@ -13,13 +13,14 @@ from typing import Any
 from edgewise.device import threads
 from edgewise.errors import OptionError, argument
 from edgewise.files import read, store
-from edgewise.files.formats import Options, named, sniff
+from edgewise.files.formats import Options, named
 from edgewise.files.inputs import check_readable_again
 from edgewise.files.npz import write_npz
 from edgewise.files.pair_tables import parts_of
 from edgewise.files.row_groups import PairFiles
+from edgewise.files.sniffing import sniff
 from edgewise.files.store import Shape, write_store
-from edgewise.files.streams import Source, reading
+from edgewise.files.streams import Source, TextStyle, reading, styled
 from edgewise.files.tables import MARK, TABLES, as_tables, edge_tables, write_parquet
 from edgewise.files.text_table import ATTEMPTS, Mismatch
 from edgewise.graph import Graph
@@ -27,7 +28,7 @@ from edgewise.ingest.default_columns import choose_columns, default_weight
 from edgewise.ingest.pair_columns import PairBatches, PairColumns, numbers_in
 
 #: Options of reading with which tables are read row by row.
-STREAMED = ("source", "target", "weight", "where", "threshold", "score", "null", "sep")
+STREAMED = ("source", "target", "weight", "where", "threshold", "score", "null", *TextStyle._fields)
 #: Bytes of text that show how long its rows are, and those of a row that is compressed.
 SAMPLE, LEAST_ROW = 1 << 20, 8
 
@@ -42,9 +43,10 @@ def to_store(
     shards, writer = how
     check_readable_again(path, "shards")
     parts = parts_of(path)
-    first = Source(parts[0])
+    chosen = Options(**given)
+    first = Source(styled(parts[0], chosen.style))
     with reading(first.path):
-        kind = sniff(first, Options(**given))
+        kind = sniff(first, chosen)
     if kind not in TABLES or any(name not in STREAMED for name in given):
         graph = read(path, progress=progress, **given)
         shape = Shape(_share(graph.n_edges, shards), shards)

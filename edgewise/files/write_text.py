@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from edgewise.errors import FileError
 from edgewise.ingest.arrow import arrow_array
 
 #: Rows formatted at a time.
@@ -78,14 +77,62 @@ def numbers_from_one(vertices) -> np.ndarray:
     return vertices.astype(np.int64) + 1
 
 
-def integer_weights(path, weights, what: str):
-    """Weights as int64, for formats without fractions."""
+def edges_with_integers(graph, stream, what: str, **limits):
+    """Weights of the edges of a graph as integers, or ``None``; see :func:`as_integers`."""
+
+    def name(edge):
+        return edge_named(graph, graph.sources[edge], graph.targets[edge])
+
+    return as_integers(stream, graph.weights, what, name, **limits)
+
+
+def rows_with_integers(graph, stream, what: str, **limits):
+    """Weights of the CSR entries of a graph as integers, or ``None``; see :func:`as_integers`."""
+
+    def name(entry):
+        row = np.searchsorted(graph.offsets, entry, "right") - 1
+        return edge_named(graph, row, graph.neighbours[entry])
+
+    return as_integers(stream, graph.csr_weights, what, name, **limits)
+
+
+def edge_named(graph, source, target) -> str:
+    """An edge in the words of a message."""
+    first, second = graph.ids_of(np.array([source, target])).tolist()
+    return f"the edge from {first!r} to {second!r}"
+
+
+def as_integers(stream, weights, what: str, name, *, dtype=np.int64, least=None):
+    """Weights as integers, for formats without fractions, checked before anything is written.
+
+    Parameters
+    ----------
+    stream : Sink
+    weights : array or None
+        Of one or two dimensions.
+    what : str
+        The format.
+    name : function
+        Returns the words for the edge, or vertex, at a position.
+    dtype : type
+        Type of the integers in the format.
+    least : int, optional
+        The least weight of the format, if that is not the least of ``dtype``.
+    """
     if weights is None:
         return None
-    if weights.dtype.kind == "f" and not (np.mod(weights, 1) == 0).all():
-        remedy = "scale the weights or write .mtx, .txt or .parquet"
-        raise FileError(path, f"{what} has whole weights only; {remedy}")
-    return weights.astype(np.int64)
+    most = np.iinfo(dtype).max
+    least = np.iinfo(dtype).min if least is None else least
+    if weights.dtype.kind == "f":  # the largest integer itself is no float
+        fits = (weights == np.floor(weights)) & (weights >= least) & (weights < float(most + 1))
+    else:
+        fits = (weights >= least) & (weights <= most)
+    if not fits.all():
+        wrong = np.unravel_index(int(fits.argmin()), fits.shape)
+        problem = f"{what} has whole weights from {least} to {most} only"
+        found = f"that of {name(int(wrong[0]))} is {weights[wrong].item()!r}"
+        raise stream.error(f"{problem}, and {found}; scale the weights, or write .mtx, .txt or .parquet")
+    return weights.astype(dtype, copy=False)
 
 
 def settings(graph) -> dict:

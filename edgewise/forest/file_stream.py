@@ -20,8 +20,9 @@ from edgewise.errors import GraphError, argument
 from edgewise.forest import refuse_scores
 from edgewise.forest.streamed import StreamedForest, StreamReducer, check_forest, edges_of, streamed_forest
 from edgewise.front import front, reporter
+from edgewise.ingest.columns import weight_type
 from edgewise.ingest.default_columns import choose_columns, default_weight
-from edgewise.ingest.pair_columns import PairBatches, PairColumns, check_distinct, numbers_in, weight_type
+from edgewise.ingest.pair_columns import PairBatches, PairColumns, check_distinct, numbers_in
 from edgewise.workers import device_team
 
 
@@ -57,8 +58,8 @@ def stream_forest(
     every : float
         Seconds between two checkpoints.
     **reading
-        ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null``, ``sep`` and ``client``, as of
-        :func:`edgewise.stream_components`.
+        ``source``, ``target``, ``where``, ``threshold``, ``score``, ``null``, ``sep``, ``decimal``,
+        ``encoding`` and ``client``, as of :func:`edgewise.stream_components`.
 
     Returns
     -------

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.errors import GraphError
+from edgewise.errors import GraphError, argument
 
 #: Kinds of ids by the types of Python values; a type is of the first kind that it derives from.
 KINDS = {
@@ -140,3 +140,20 @@ def check_one_kind(kinds, name):
         raise GraphError(f"{mixed} in {name}; ids are integers or strings, so convert them")
     if len(kinds - {"others"}) > 1:
         raise GraphError(f"{mixed} are mixed in {name}; convert them to one")
+
+
+def weight_type(field):
+    """NumPy type for a column of weights."""
+    from pyarrow import types
+
+    kind = field.type
+    if types.is_integer(kind):
+        return np.int64
+    if types.is_floating(kind) and kind.bit_width <= 32:
+        return np.float32
+    if types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+        return np.float64
+    problem = f"column {field.name!r} holds {kind}; weights are integers or floats"
+    if types.is_string(kind) or types.is_large_string(kind):
+        problem += f" (numbers with a decimal comma are read with {argument('decimal', ',')})"
+    raise GraphError(problem)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from edgewise.ingest.arrow import with_plain_nulls, without_views
+from edgewise.ingest.numerals import about_number
 
 #: Arithmetic of columns, and of two constants.  A quotient by 0 is infinite or nan and stops no other row.
 ARITHMETIC = {
@@ -112,6 +113,8 @@ def _as_type_of(value, other):
         return value
     if types.is_floating(other.type) and is_number(value):
         return pa.scalar(float(value), other.type)
+    if types.is_floating(other.type) and isinstance(value, str) and (problem := about_number(value.strip())):
+        raise ValueError(problem)
     if types.is_floating(other.type) or types.is_temporal(other.type):
         return pa.scalar(value).cast(other.type)
     return value

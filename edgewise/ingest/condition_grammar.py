@@ -76,6 +76,8 @@ REMEDIES = {
     "--": "leave the comment out, or put a blank between two minus signs",
     "#": "leave the comment out",
     ";": "give one condition",
+    ",": "write the decimal mark as a point (0.9), and the constants of a list in brackets: n IN (1, 2)",
+    "%": "write a fraction (0.95 for 95%)",
     ".": "put `...` around a name with a full stop",
     "'": "close the string with another '",
     '"': 'close the string with another "',

@@ -48,13 +48,15 @@ LISTED = 20
 class Columns(NamedTuple):
     """Names of the columns with the two ids of each pair, and of the weights or ``None``.
 
-    ``assumed`` tells whether the ids were found among more than three columns without being named.
+    ``assumed`` tells whether the ids were found among more than three columns without being named, and
+    ``alone`` whether there are no other columns.
     """
 
     source: str
     target: str
     weight: str | None = None
     assumed: bool = False
+    alone: bool = False
 
 
 def choose_columns(names, is_number, source=None, target=None, weight=None) -> Columns:
@@ -105,7 +107,7 @@ def default_columns(names, is_number) -> Columns:
     --------
     >>> splink = ["match_probability", "unique_id_l", "unique_id_r", "name_l", "name_r"]
     >>> default_columns(splink, is_number=lambda position: position == 0)
-    Columns(source='unique_id_l', target='unique_id_r', weight=None, assumed=True)
+    Columns(source='unique_id_l', target='unique_id_r', weight=None, assumed=True, alone=False)
     """
     listed = [name for name in names if not is_index(name)]
     pairs = known_pairs(listed)
@@ -122,7 +124,7 @@ def default_columns(names, is_number) -> Columns:
     source, target = _with_datasets(ids, names)
     if pairs and (source, target) == ids:
         _refuse_twins(ids, listed)
-    return Columns(source, target, weight, len(listed) > 3)
+    return Columns(source, target, weight, len(listed) > 3, len(listed) == 2)
 
 
 def default_weight(names, is_number, ids=()):

@@ -18,7 +18,7 @@ from edgewise.ingest.arrow import (
     with_plain_nulls,
     without_views,
 )
-from edgewise.ingest.columns import check_one_kind, is_arrow, kinds_of
+from edgewise.ingest.columns import check_one_kind, is_arrow, kinds_of, weight_type
 from edgewise.ingest.default_columns import choose_columns, default_columns, listing
 from edgewise.ingest.frames import kind_of
 from edgewise.ingest.growing import Growing
@@ -31,19 +31,25 @@ from edgewise.timer import timer
 OBJECTS = np.dtype(object)
 #: Floats hold integers up to this one exactly.
 EXACT = 1 << 53
+REFUSED = argument("weight", False)
 CHOICE = f"{argument('source')} and {argument('target')}"
 #: Arguments of :meth:`edgewise.Graph.from_frame` about the rows of the table.
 FRAME_OPTIONS = ("source", "target", "weight", "null", "vertices", "vertex_id", *Kept._fields)
 
 
 class PairColumns(NamedTuple):
-    """Which columns of a table are read, and which of its rows; see :func:`edgewise.read`."""
+    """Which columns of a table are read, and which of its rows; see :func:`edgewise.read`.
+
+    ``unweighted`` tells that there seem to be no weights, though the caller has not said so: where rows or
+    files further on have some, they are not dropped.
+    """
 
     source: str | None = None
     target: str | None = None
     weight: str | None = None
     where: str | None = None
     null: str = "error"
+    unweighted: bool = False
 
 
 class Chosen(NamedTuple):
@@ -128,20 +134,6 @@ def integer_type(kind):
     return np.uint64 if types.is_uint64(kind) else np.int64
 
 
-def weight_type(field):
-    """NumPy type for a column of weights."""
-    from pyarrow import types
-
-    kind = field.type
-    if types.is_integer(kind):
-        return np.int64
-    if types.is_floating(kind) and kind.bit_width <= 32:
-        return np.float32
-    if types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
-        return np.float64
-    raise GraphError(f"column {field.name!r} holds {kind}; weights are integers or floats")
-
-
 class PairBatches:
     """Batches of pairs, checked and filtered row by row; :meth:`_take` of a subclass takes them in.
 
@@ -158,7 +150,7 @@ class PairBatches:
             raise OptionError(f"{argument('null', null)} is unknown; {one_of(null, ('error', 'drop'))}")
         self.id_columns = source, target = choose_id_columns(schema, wanted.source, wanted.target)
         check_distinct(source, target, weight)
-        self.weight, self.null = weight, null
+        self.weight, self.null, self.unweighted = weight, null, wanted.unweighted
         self.condition = None
         if where is not None:
             from edgewise.ingest.where import Condition  # imports pyarrow.compute
@@ -168,6 +160,7 @@ class PairBatches:
         compared = self.condition.columns if self.condition else ()
         self.columns = list(dict.fromkeys([*self.needed, *compared]))
         self.kinds = id_types(schema, self.id_columns, self.columns)
+        self.known_columns = frozenset(schema.names)
         self.rows = self.begun = 0
         self.kept_any = self.condition is None
         self._selected = None
@@ -179,7 +172,18 @@ class PairBatches:
             if is_text(kind) != is_text(before):
                 problem = f"column {name!r} holds {kind}, but {before} in the file before"
                 raise GraphError(f"{problem}; convert one of them")
+        if self.unweighted:
+            for name in schema.names:
+                self.check_late(name, schema.field(name).type)
         self.begun = self.rows - row
+
+    def check_late(self, name, kind):
+        """Raise if a column that the beginning does not have may hold the weights."""
+        from pyarrow import types
+
+        if name not in self.known_columns and (types.is_integer(kind) or types.is_floating(kind)):
+            problem = f"the numbers in {name!r} may be weights, which the rows before do not have"
+            raise GraphError(f"{problem}; name the column with {argument('weight')}, or pass {REFUSED}")
 
     def prepare(self):
         """Do what can be done before there are rows."""

@@ -9,9 +9,13 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from edgewise.errors import OptionError, argument
+from edgewise.ingest.arrow import is_utf8, value_type
 from edgewise.ingest.comparisons import column_of
 from edgewise.ingest.condition_grammar import Parser, refusal
+from edgewise.ingest.numerals import about_number, is_foreign
 
+#: Values of a column that are examined for numbers in text.
+SAMPLE = 100
 #: Largest number of characters of a condition.
 MAX_LENGTH = 100_000
 
@@ -42,10 +46,22 @@ class Condition:
         try:
             met = self._evaluate(table)
         except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as error:
+            self._check_numbers(table)
             raise refusal(self.text, " ".join(str(error).split())) from error
         if not types.is_boolean(met.type):
             raise refusal(self.text, "it is a value, not a condition")
         return pc.fill_null(met, False)
+
+    def _check_numbers(self, table):
+        """Raise if a column of text holds numbers that are written in another way."""
+        for name in self.columns:
+            column = table.column(name)
+            if is_utf8(value_type(column.type)):
+                fields = column.slice(0, SAMPLE).to_pylist()
+                field = next((field for field in fields if field and is_foreign(field.strip())), None)
+                if field is not None:
+                    problem, remedy = about_number(field.strip(), ".").rsplit("; ", 1)
+                    raise refusal(self.text, f"column {name!r} holds text, and {problem}", remedy)
 
     def note_range(self, table):
         """Note least and largest value of each column of the condition, where its type has an order."""

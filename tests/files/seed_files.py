@@ -68,7 +68,7 @@ BY_HAND = {
         "<NUMBER OF NODES> 3\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n~\ta\tb\tlength\t;\n"
         "\t1\t2\t5\t;\n\t2\t3\t0.5\t;\n"
     ],
-    "ncol": ["a b\nb c 2\n", "1 2\n3 1\n", "x y 0.5\ny z 1e2\n# c\n"],
+    "ncol": ["a b 1\nb c 2\n", "1 2\n3 1\n", "x y 0.5\ny z 1e2\n# c\n"],
     "gml": [
         "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 value 2 ] ]\n",
         'Creator "x"\ngraph [\n  directed 1\n  node [ id 7 label "a" ]\n  node [ id 9 ]\n'

@@ -102,7 +102,6 @@ def test_vanished_between_two_looks(tmp_path):
 
 FOREIGN = {
     b"\x89HDF\r\n\x1a\n": "HDF5",
-    b"\xff\xfe1\0 \0": "UTF-16",
     b"%PDF-1.4": "PDF",
     b"FEA1....": "Feather",
     b"SQLite format 3\0": "SQLite",
@@ -165,7 +164,7 @@ FAULTY = {
     "a.ncol": {
         "a b\nc\n": (2, "two names"),
         "a b c d\n": (1, "found 4 fields"),
-        "a b x\n": (None, "not a number"),
+        "a b x\n": (1, "not a number"),
     },
     "a.lg": {
         "t 2 1\nv 0 0 1\nv 1 0 1\ne 0 2\n": (4, "vertex 2 is not in 0 .. 1"),

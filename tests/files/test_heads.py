@@ -134,7 +134,7 @@ def test_weights_are_decided_by_more_than_the_first_row(tmp_path):
         ew.read(path)
     assert ew.read(path, null="drop").weights.tolist() == [2]
     for field in "0;5", "x":
-        with pytest.raises(FileError, match=f"the column 'weight' holds '{field}', no number"):
+        with pytest.raises(FileError, match=f"column 'weight': '{field}' is not a number"):
             ew.read(store(tmp_path, f"a,b,weight\nx,y,{field}\ny,z,2\n"))
     assert ew.read(store(tmp_path, "a,b,kind\nx,y,1\ny,z,k\n")).weights is None
 

@@ -37,7 +37,7 @@ CUT_OFF = [
     ("real", "1 2 0,25", "the weight '0,25' is not a number"),
     ("real", "1 2 1d3", "the weight '1d3' is not a number"),
     ("real", "1 2 1.5f", "'1.5f'"),
-    ("real", "1 2 1_000", "'1 2 1_000'"),
+    ("real", "1 2 1_000", "the weight '1_000' is not a number"),
     ("real", "1 2 3.0 2 3 4.0", "3 columns expected, but found 6"),
     ("real", "1 2", "3 columns expected, but found 2"),
     ("integer", "1 2 1e3", "the weight '1e3' is not an integer of 64 bits"),

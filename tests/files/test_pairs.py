@@ -391,7 +391,7 @@ def test_a_ragged_row_is_named_by_its_line(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("x,y,w\na,b,c\n", "weights are integers or floats"),
+        ("x,y,w\na,b,c\n", "column 'w': 'c' is not a number"),
         (b"x,y\na,\xff\xfe\n", "not UTF-8"),
         ("\n\n", "row of names is missing"),
         ("", "is empty"),

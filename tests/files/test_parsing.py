@@ -91,7 +91,7 @@ def test_processes_that_meet_a_bad_row_end_well(tmp_path):
 
 
 def test_a_caller_that_stops_leaves_no_thread(tmp_path):
-    options = (pyarrow.csv.ReadOptions(column_names=["a"]), None, None)
+    options = (pyarrow.csv.ReadOptions(column_names=["a"]), None, pyarrow.csv.ConvertOptions())
     with open(store(tmp_path, "pairs.txt"), "rb") as stream:
         tables = parsing.parse_text(stream, options)
         assert next(tables).num_rows

@@ -215,7 +215,7 @@ REFUSALS = [
     (sample(weights=np.float64, loops=False), ".graph", "whole weights"),
     (sample(weights=np.float64), ".gr", "whole weights"),
     (sample(), ".wsg", "needs weights"),
-    (sample(weights=np.float64), ".wsg", "32-bit"),
+    (sample(weights=np.float64), ".wsg", "whole weights from -2147483648"),
     (sample(), ".parquet.gz", "compressed inside"),
     (sample(), ".what", "says no format"),
     (sample(), "", "is missing and says no format"),

@@ -3,7 +3,8 @@
 import pytest
 
 import edgewise as ew
-from edgewise.files.formats import Options, sniff
+from edgewise.files.formats import Options
+from edgewise.files.sniffing import sniff
 from edgewise.files.streams import Source
 
 TEXTS = {
