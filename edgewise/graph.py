@@ -39,7 +39,7 @@ class Graph(Representation):
     n_vertices : int
     directed : bool
     ids : array or None
-        External id of each vertex (int64, uint64 or an Arrow string array, on the host); ``None`` where the
+        External id of each vertex (int64, uint64 or an Arrow array, on the host); ``None`` where the
         ids are the vertex numbers.  Both kinds of array have ``tolist``, slices and :func:`numpy.asarray`;
         :meth:`id_column` is of Arrow for all of them.
     vertex_weights : (n_vertices,) or (n_vertices, k) array, or None
@@ -90,7 +90,8 @@ class Graph(Representation):
         Parameters
         ----------
         sources, targets : (m,) array-like
-            The endpoints of each edge: integers, or strings (NumPy or Arrow).  Anything with ``__dlpack__``
+            The endpoints of each edge: integers, strings, UUIDs, whole decimals, dates, times, or tuples of
+            these (lists, NumPy, pandas or Arrow).  Anything with ``__dlpack__``
             or ``__cuda_array_interface__`` stays on its device, and is not copied if it has the right type.
             Without ``targets``, the edges are an array or tensor of shape (m, 2) or (2, m), such as the
             ``edge_index`` of PyTorch Geometric, or a list of pairs (tuples).  Shape (2, 2) may be either, so
@@ -329,7 +330,7 @@ class Graph(Representation):
         >>> ew.connected_components(graph).labels.tolist()
         [0, 1, 2, 2]
         """
-        from edgewise.ingest import pair_columns as building
+        from edgewise.ingest import frame_pairs as building
 
         given = {"source": source, "target": target, "weight": weight, "where": where} | options
         return building.from_frame(cls, frame, directed, given)
@@ -342,7 +343,7 @@ class Graph(Representation):
         Parameters
         ----------
         graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-            Its nodes are the ids: strings or integers; the integers from 0 on, in this order, are the vertex
+            Its nodes are the ids: strings, integers or tuples; the integers from 0 on, in order, are vertex
             numbers.  Parallel edges are repeated edges.
         weight : str, optional
             Attribute of every edge that is its weight; by default the graph has no weights.

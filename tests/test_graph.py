@@ -263,7 +263,7 @@ class TestFromFrame:
         [
             ({"source": "l", "target": "x"}, "column 'x' is not there .columns: l, r, score"),
             ({"source": "l", "target": "r"}, "'l' is null in row 2"),
-            ({"source": "l", "target": "score"}, "'score' holds double; ids are"),
+            ({"source": "l", "target": "score"}, "'score' holds double .float, DOUBLE.; ids are"),
         ],
     )
     def test_refused(self, options, complaint):

@@ -221,9 +221,15 @@ class View:
 
 def id_of(graph, word) -> Any:
     """An id that comes as text, in the type that those of the graph have."""
+    from edgewise.ingest.id_types import describe, is_plain, of_word
+
     ids = graph.ids
     if ids is not None and not hasattr(ids, "dtype"):
-        return word
+        try:
+            return word if is_plain(ids.type) else of_word(word, ids.type)
+        except ValueError:  # those of Arrow are among them
+            problem = f"vertex {word!r} is not in the graph: its ids are of type {describe(ids.type)}"
+            raise GraphError(problem) from None
     if not word.removeprefix("-").isdecimal():
         raise GraphError(f"vertex {word!r} is not in the graph: its ids are integers")
     return int(word)

@@ -11,6 +11,7 @@ import typer
 
 import edgewise
 from edgewise.command import options, report
+from edgewise.command.clusters import id_of
 from edgewise.command.outputs import check_outputs, check_writable, on_terminal, or_standard_output
 from edgewise.command.stages import finish, stages, workers_of
 from edgewise.device import arrays, threads
@@ -245,12 +246,7 @@ def _all_pairs(wanted, graph, where, progress):
 
 def _ids(graph, words):
     """Ids in the type that the graph's have."""
-    if graph.ids is not None and not isinstance(graph.ids, np.ndarray):
-        return list(words)
-    for word in words:
-        if not word.removeprefix("-").isdecimal():
-            raise GraphError(f"vertex {word!r} is not in the graph: its ids are integers")
-    return [int(word) for word in words]
+    return [id_of(graph, word) for word in words]
 
 
 def _table(wanted, result):

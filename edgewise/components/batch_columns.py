@@ -1,7 +1,8 @@
 """The two columns of a batch: vertex numbers or strings, out of whatever the caller has.
 
 Vertex numbers are NumPy arrays of integers, or arrays on a GPU.  Strings and bytes are Arrow arrays, all of
-which is checked here, so that numbering them cannot fail half-way.
+which is checked here, so that numbering them cannot fail half-way.  Ids of other types become bytes, except
+decimals, which are integers.
 """
 
 from typing import Any, NamedTuple
@@ -11,7 +12,17 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import is_text, is_utf8, value_type, without_views
-from edgewise.ingest.columns import as_column, is_arrow, unmasked
+from edgewise.ingest.columns import KINDS, TYPED, as_column, is_arrow, is_object_array, unmasked
+from edgewise.ingest.id_types import (
+    are_comparable,
+    as_ordered_bytes,
+    describe,
+    is_integer_column,
+    is_plain,
+    joint_type,
+    plain_type,
+    to_plain,
+)
 from edgewise.ingest.ids import host_column
 from edgewise.method import is_number
 
@@ -19,14 +30,20 @@ from edgewise.method import is_number
 FOREIGN = ("__cuda_array_interface__", "__dlpack__", "chunks", "buffers")
 #: Python values that are one id, which is no number.
 TEXTS = (str, bytes, bytearray, memoryview)
+#: Those that are of none of the types that NumPy has, but tuples, which may be several ids.
+OBJECTS = tuple(kind for name in sorted(TYPED - {"tuples"}) for kind in KINDS[name])
 
 
 class BatchColumns(NamedTuple):
-    """Two columns; ``kind`` is ``"integers"``, ``"strings"``, ``"bytes"``, or ``None`` if both are empty."""
+    """Two columns; ``kind`` is ``"integers"``, ``"strings"``, ``"bytes"``, or ``None`` if both are empty.
+
+    For ids that have become bytes, ``type`` is that of Arrow that they had, and ``kind`` its name.
+    """
 
     left: Any
     right: Any
     kind: str | None
+    type: Any = None
 
 
 def batch_columns(left, right, names):
@@ -35,6 +52,8 @@ def batch_columns(left, right, names):
     >>> batch_columns(np.array([1, 2]), [3, 4], ("sources", "targets")).kind
     'integers'
     """
+    if any(map(_is_typed, (left, right))):
+        return _typed_columns((left, right), names)
     columns, kinds = [], []
     for values, name in zip((left, right), names):
         values, text = _recognised(values, name)
@@ -49,7 +68,40 @@ def batch_columns(left, right, names):
 
 def is_single(value) -> bool:
     """Whether a value is one id and no column of ids."""
-    return isinstance(value, TEXTS) or is_number(value, whole=True)
+    return isinstance(value, TEXTS + OBJECTS) or is_number(value, whole=True)
+
+
+def _is_typed(values):
+    """Whether values are ids of a type that is numbered as another."""
+    if is_arrow(values):
+        return plain_type(values.type) is not None and not is_plain(values.type)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "Mm":
+        return True
+    if not (isinstance(values, list | tuple) or is_object_array(values)):
+        return False
+    first = next((one for one in values if one is not None and one == one), None)
+    return isinstance(first, OBJECTS + KINDS["tuples"])
+
+
+def _typed_columns(columns, names):
+    """Columns of which one at least holds ids of another type."""
+    import pyarrow as pa
+
+    found = [host_column(values, name) for values, name in zip(columns, names)]
+    types = [pa.int64() if isinstance(column, np.ndarray) else column.type for column in found]
+    full = [type for type, column in zip(types, found) if len(column)] or types
+    if not are_comparable(full[0], full[-1]):
+        held = " and ".join(f"{name} are {describe(type)}" for name, type in zip(names, types))
+        raise GraphError(f"{held}; convert one of them to the other")
+    joint = joint_type(full[0], full[-1])
+    plain = [
+        column if isinstance(column, np.ndarray) else to_plain(column, joint if len(column) else None, name)
+        for column, name in zip(found, names)
+    ]
+    if pa.types.is_decimal(joint) or pa.types.is_integer(joint):
+        whole = (np.asarray(one) if is_integer_column(one) else one for one in plain)
+        return BatchColumns(*(np.ascontiguousarray(one) for one in whole), "integers")
+    return BatchColumns(*map(as_ordered_bytes, plain), describe(joint), joint)
 
 
 def _kind_of(column):

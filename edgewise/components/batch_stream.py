@@ -20,6 +20,8 @@ from edgewise.components.result import Components
 from edgewise.components.streamed_graph import StreamedGraph
 from edgewise.device import arrays, device, each
 from edgewise.errors import GraphError
+from edgewise.ingest.id_types import is_tuple_type
+from edgewise.ingest.ids import is_one_tuple
 from edgewise.ingest.string_table import MISSING
 from edgewise.workers import device_team
 
@@ -167,16 +169,21 @@ class ComponentsStream(EdgeStream):
         >>> stream.connected(["ann", "tom", "tom"], ["bob", "tom", "pat"]).tolist()
         [True, True, False]
         """
-        given = [[one] if is_single(one) else one for one in (u, v)]
+        singles = [is_single(one) or self._is_tuple(one) for one in (u, v)]
+        given = [[one] if single else one for one, single in zip((u, v), singles)]
         columns = batch_columns(given[0], given[1], ("u", "v"))
-        ones, others, kind = columns
+        ones, others, kind = columns[:3]
         if len(ones) != len(others) and 1 not in (len(ones), len(others)):
             raise GraphError(f"{len(ones)} ids in u but {len(others)} in v; give one of each to compare")
         if kind is not None:
             self._check_kind(columns, "u and v")
         compare = self._connected_numbers if kind in (None, "integers") else self._connected_strings
         answers = compare(ones, others)
-        return bool(answers[0]) if is_single(u) and is_single(v) else answers
+        return bool(answers[0]) if all(singles) else answers
+
+    def _is_tuple(self, ids):
+        """Whether a value is one id that is a tuple."""
+        return isinstance(ids, tuple) and is_tuple_type(self._type) and is_one_tuple(ids)
 
     def _connected_numbers(self, ones, others):
         device = next((one for one in map(arrays.device_of, (ones, others)) if one != "cpu"), "cpu")
@@ -230,8 +237,7 @@ class ComponentsStream(EdgeStream):
             On the device of the stream.  Its graph has the vertices, their ids if these are strings, and the
             number of edges, but not the edges: to verify, pass a graph that has them.
         """
-        ids = None if self._numbers is None else self._numbers.ids(last=False)[: self.n_vertices]
-        graph = StreamedGraph(self.n_vertices, self._edges, self._parents.device, ids)
+        graph = StreamedGraph(self.n_vertices, self._edges, self._parents.device, self._ids())
         devices = device_team(self._parents.device).names
         return Components(graph, "rem", self._seconds, self._parents.labels(), devices=devices)
 

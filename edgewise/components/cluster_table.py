@@ -16,6 +16,7 @@ from edgewise.device import arrays
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.files.streams import read_ahead
 from edgewise.ingest.arrow import arrow_array
+from edgewise.ingest.id_types import plain_ids
 from edgewise.ingest.string_order import ascending_order, strings_of
 from edgewise.method import is_number
 
@@ -69,9 +70,9 @@ class ClusterTable:
     @cached_property
     def order(self):
         """The order of the rows; ``None`` where it is that of the vertices."""
-        ids = self.graph.ids
-        if self.name != "min" or self.records is not None or ids is None:
+        if self.name != "min" or self.records is not None or self.graph.ids is None:
             return None
+        ids = plain_ids(self.graph.ids)
         if isinstance(ids, np.ndarray):
             return None if bool((ids[1:] > ids[:-1]).all()) else np.argsort(ids, kind="stable")
         return ascending_order(strings_of(ids))

@@ -47,6 +47,7 @@ from edgewise.files.streams import reading
 from edgewise.files.text_table import Mismatch
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import arrow_array
+from edgewise.ingest.id_types import describe
 from edgewise.method import is_number
 from edgewise.timer import timer
 
@@ -339,6 +340,9 @@ class ContractedStream(StoredStream):
     def _run_tasks(self, folder, attempt, progress):
         with reading(self.shards.paths[0], passing=Mismatch):
             pairs = self._pairs(self.shards.schema(attempt))
+        if pairs.type_to_restore() is not None:
+            held = describe(pairs.type_to_restore())
+            raise OptionError(f"{argument('memory')} needs integers, and the ids are {held}; convert them")
         plan = self.plan_for(pairs)
         ranges = self._ranges(plan)
         groups = self._layout(folder, plan)["groups"]

@@ -5,6 +5,7 @@ so one maximum per column suffices.  Strings are numbered on the host in order o
 not depend on how the edges are split into batches.
 """
 
+from base64 import b64decode, b64encode
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from edgewise.components.batch_columns import batch_columns
 from edgewise.components.checkpoint import check_labels, damage_reported, load_state, save_state
 from edgewise.device import arrays
 from edgewise.errors import FileError, GraphError, OptionError, argument
+from edgewise.ingest.id_types import describe, of_ordered_bytes
 from edgewise.method import is_number
 
 ENDS = ("sources", "targets")
@@ -35,6 +37,8 @@ class EdgeStream:
         self._edges, self._seconds = 0, 0.0
         self._kind: str | None = None
         self._numbers: Any = None
+        #: The Arrow type of ids that are numbered as bytes, else ``None``.
+        self._type: Any = None
 
     @property
     def edges(self) -> int:
@@ -61,12 +65,18 @@ class EdgeStream:
 
         if self._numbers is None:
             self._kind, self._numbers = columns.kind, column_numbers(columns.kind)
+            self._type = columns.type
         row = 0
         for left, right in aligned(columns.left, columns.right):
             pair = np.empty(len(left), np.uint32), np.empty(len(left), np.uint32)
             self._numbers.add(left, right, *pair)
             yield pair, self._numbers.strings.count - 1, row
             row += len(left)
+
+    def _ids(self):
+        """The ids so far, as they came in; ``None`` if they are vertex numbers."""
+        ids = None if self._numbers is None else self._numbers.ids(last=False)[: self.n_vertices]
+        return ids if self._type is None else of_ordered_bytes(ids, self._type)
 
     def _check_kind(self, columns, name):
         """Raise if the ids are of another kind than those before, or do not go with ``n_vertices``."""
@@ -95,6 +105,7 @@ class EdgeStream:
     def _save(self, path, state, **facts):
         """Write facts and arrays to a file; ``labels`` is one of these."""
         facts |= {self._FORMAT_NAME: FORMAT, "kind": self._kind, "edges": self._edges, "limit": self._limit}
+        facts["type"] = None if self._type is None else written_type(self._type)
         if self._numbers is not None:  # without strings that were numbered before memory ran out
             strings = self._numbers.state()
             offsets = strings["offsets"][: len(state["labels"]) + 1]
@@ -116,14 +127,32 @@ class EdgeStream:
             check_labels(labels)
             counted = all(is_number(number, whole=True) and number >= 0 for number in (edges, limit or 0))
             numbered = limit is None or (len(labels) == limit and kind in (None, "integers"))
-            if not (counted and numbered and kind in (None, *KINDS)) or (kind is None and edges):
+            found = None if facts.get("type") is None else type_written(facts["type"])
+            known = kind in (None, *KINDS) if found is None else kind == describe(found)
+            if not (counted and numbered and known) or (kind is None and edges):
                 raise ValueError("facts that are no facts of a stream")
             stream = restored(facts, state)
-            stream._kind, stream._edges = kind, edges
-            if kind in ("strings", "bytes"):
+            stream._kind, stream._edges, stream._type = kind, edges, found
+            if kind not in (None, "integers"):
                 stream._numbers = column_numbers(kind)
                 stream._numbers.restore(state, len(labels))
         return stream
+
+
+def written_type(kind):
+    """An Arrow type as text, for a file."""
+    import pyarrow as pa
+
+    return b64encode(pa.schema([("id", kind)]).serialize().to_pybytes()).decode()
+
+
+def type_written(text):
+    """The Arrow type that :func:`written_type` wrote; ValueError if it is damaged."""
+    import pyarrow as pa
+
+    import edgewise.ingest.tuples  # noqa: F401 -- Arrow learns of their type
+
+    return pa.ipc.read_schema(pa.py_buffer(b64decode(text, validate=True))).field(0).type
 
 
 def column_numbers(kind):

@@ -250,6 +250,8 @@ class FileStream:
         #: File and row where reading begins, and the plan, if it is known beforehand.
         self.begin, self.plan = (0, 0), None
         self.stopping = False
+        #: The Arrow type in which the ids come out, or ``None``: as they are numbered.
+        self.ids_type: Any = None
         self.checkpoint = None if checkpoint is None else Checkpoint(checkpoint, self._inputs())
 
     def _max_vertices(self):
@@ -298,7 +300,7 @@ class FileStream:
         """The vertices, and how many edges were read."""
         files = len(self.shards.paths)
         graph = StreamedGraph(len(labels), self.edges, ids=ids, files=files, resumed=self.resumed)
-        graph.assumed_columns = self.shards.assumed
+        graph.assumed_columns, graph.ids_type = self.shards.assumed, self.ids_type
         return graph
 
     def _run(self, attempt, saved, progress):
@@ -315,6 +317,7 @@ class FileStream:
                     self._resume(pairs, *saved)
             self._read_in_thread(pairs, attempt, n_rows, progress)
             self._warn_if_empty(pairs)
+            self.ids_type = pairs.type_to_restore()
             with timer("number ids"):
                 return self._finish(pairs)
         finally:

@@ -15,6 +15,7 @@ import numpy as np
 
 from edgewise.device import cas, each
 from edgewise.errors import OptionError, argument
+from edgewise.ingest.id_types import plain_ids
 from edgewise.ingest.string_order import precedes, strings_of
 
 #: Rules, by name.
@@ -64,6 +65,7 @@ def name_givers(labels, ids, name):
 
     ``labels`` are on the host; ``ids`` are those of the graph, or ``None``.
     """
+    ids = plain_ids(ids)
     if name != "min" or ids is None:
         return None
     if not isinstance(ids, np.ndarray):
@@ -83,6 +85,7 @@ def name_givers_of_levels(labels, ids, name):
     ``labels`` are a (levels, n) array on the host; the clusters of a level are unions of those of the next.
     Ids are compared once for each union, not once for each level.
     """
+    ids = plain_ids(ids)
     finest = name_givers(labels[-1], ids, name)
     if finest is None:
         return None

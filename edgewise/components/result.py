@@ -299,13 +299,15 @@ class Components(ClusterResult):
         >>> result.component_of("d"), result.component_of(["b", "d", "a"]).to_pylist()
         ('c', ['a', 'c', 'a'])
         """
-        from edgewise.ingest.arrow import is_text
+        from pyarrow.types import is_integer
 
-        table, is_one = self.table(name or self._naming), np.ndim(ids) == 0
+        from edgewise.ingest.ids import is_one_id
+
+        table, is_one = self.table(name or self._naming), is_one_id(self.graph, ids)
         names = table.names_of(table.labels[self.graph.vertices_of([ids] if is_one else ids)])
         if is_one:
             return names[0].as_py()
-        return names if is_text(names.type) else names.to_numpy()
+        return names.to_numpy() if is_integer(names.type) else names
 
     def to_dict(self, column: str | None = None) -> dict[Any, Any]:
         """Return the name of the cluster of every id: the id of the member that comes first.

@@ -112,6 +112,7 @@ class ShardedStream:
     def _run_tasks(self: Any, folder, attempt, progress):
         with reading(self.shards.paths[0], passing=Mismatch):
             pairs = self._pairs(self.shards.schema(attempt))
+        self.ids_type = pairs.type_to_restore()
         plan = self.plan_for(pairs)
         layout = self._layout(folder, plan)
         how = self._how() | {"plan": plan, "attempt": attempt, "all_occur": self.numbered}

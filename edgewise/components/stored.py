@@ -97,9 +97,9 @@ def labelled(
 ) -> dict:
     """Task: merge the last parts, and write the labels and what else the table needs.
 
-    ``ids`` are the names of the files of strings, or ``None``, and the type of these.
+    ``ids`` are the names of the files of strings, or ``None``, the type of these, and that of the table.
     """
-    wanted, (orders, kind) = Output(*output), ids
+    wanted, (orders, kind, _) = Output(*output), ids
     labels, found = Part(merged_files(folder, parts), how)._run(how["attempt"], None, None)
     facts: dict[str, Any] = {"ids": "numbers"}
     if orders is not None:
@@ -126,7 +126,8 @@ def cluster_shard(
     """Task: write the table of the vertices in a range, from the files of the task ``labels``."""
     facts, wanted = folder.facts_of(labels), Output(*output)
     found = {what: mapped(folder, f"{labels}.{what}.npy") for what in facts["arrays"]}
-    graph = StreamedGraph(facts["vertices"], 0, ids=_ids(folder, labels, facts, ids))
+    graph = StreamedGraph(facts["vertices"], 0, ids=_ids(folder, labels, facts, ids[:2]))
+    graph.ids_type = ids[2]
     table = ClusterTable(Components(graph, "", 0.0, found["labels"]), wanted.name, wanted.min_size)
     table.restore(found)
     return write_shard(folder, table.batches(*bounds), target)
@@ -189,7 +190,7 @@ class StoredStream(ShardedComponents):
         from edgewise.ingest.arrow import ColumnNumbers
 
         kind = None if orders is None else ColumnNumbers(*pairs.kinds).kind
-        given = {"ids": (orders, kind), "output": tuple(self.output)}
+        given = {"ids": (orders, kind, self.ids_type), "output": tuple(self.output)}
         how = self._last_how(folder, names, how, orders, plan)
         name = f"{how['attempt']}-labels"
         task = Task(name, labelled, given | {"parts": names, "how": how}, "the last merge")

@@ -5,6 +5,7 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.graph import Graph
+from edgewise.ingest.id_types import restored
 from edgewise.ingest.origin import take_origin
 
 
@@ -17,6 +18,8 @@ class StreamedGraph(Graph):
     def __init__(self, n_vertices, n_edges, device="cpu", ids=None, files=0, resumed=0):
         super().__init__(n_vertices)
         self._n_edges, self._device, self._ids = n_edges, device, ids
+        #: The Arrow type in which the ids come out, or ``None``: as they were numbered.
+        self.ids_type = None
         self.files, self.resumed = files, resumed
         #: Whether the edges had weights, which were used.
         self.had_weights = False
@@ -35,7 +38,7 @@ class StreamedGraph(Graph):
         """Return the graph as one on ``device``; there is nothing to copy."""
         facts = self._ids, self.files, self.resumed
         graph = StreamedGraph(self.n_vertices, self._n_edges, arrays.resolve(device), *facts)
-        graph.workers, graph.had_weights = self.workers, self.had_weights
+        graph.workers, graph.had_weights, graph.ids_type = self.workers, self.had_weights, self.ids_type
         take_origin(graph, self)
         return graph
 
@@ -46,7 +49,8 @@ class StreamedGraph(Graph):
     @property
     def ids(self):
         """External id of each vertex, or ``None`` where these are the vertex numbers."""
-        return self._ids.between(0, self.n_vertices) if hasattr(self._ids, "between") else self._ids
+        made = self._ids.between(0, self.n_vertices) if hasattr(self._ids, "between") else self._ids
+        return restored(made, self.ids_type, self.n_vertices)
 
     @ids.setter
     def ids(self, ids):
@@ -55,12 +59,16 @@ class StreamedGraph(Graph):
     def ids_between(self, start, stop):
         """Ids of the vertices ``start .. stop - 1``, made at each call."""
         if self._ids is None:
-            return np.arange(start, stop, dtype=np.int64)
-        return self._ids.between(start, stop) if hasattr(self._ids, "between") else self._ids[start:stop]
+            made = np.arange(start, stop, dtype=np.int64)
+        else:
+            made = self._ids.between(start, stop) if hasattr(self._ids, "between") else self._ids[start:stop]
+        return restored(made, self.ids_type, len(made))
 
     def ids_of(self, vertices):
         """External ids of an array of vertex numbers, without making those of the others."""
-        return self._ids.take(vertices) if hasattr(self._ids, "between") else super().ids_of(vertices)
+        if hasattr(self._ids, "between"):
+            return restored(self._ids.take(vertices), self.ids_type, len(vertices))
+        return super().ids_of(vertices)
 
     def _edge_list(self):
         raise GraphError("the edges were not kept; read the files into a graph for this")

@@ -27,6 +27,15 @@ from edgewise.graph import Graph
 from edgewise.index_type import index_type
 from edgewise.ingest.arrow import ColumnNumbers, arrow_array, is_text, value_type
 from edgewise.ingest.frames import kind_of
+from edgewise.ingest.id_types import (
+    are_comparable,
+    describe,
+    is_plain,
+    plain_type,
+    restored,
+    to_plain,
+    unless_plain,
+)
 from edgewise.ingest.records import Records
 
 if TYPE_CHECKING:
@@ -214,13 +223,15 @@ def _of_pairs(pairs, records, reading):
 
 
 def _column(records, name):
-    """A column of records as one Arrow array."""
+    """A column of records, with ids as they are numbered, as one Arrow array."""
     import pyarrow as pa
 
     kind = records.schema.field(name).type
     chunks = [batch.column(0) for batch in records.batches([name])]
     column = pa.chunked_array(chunks, kind).combine_chunks()
-    return column.cast(value_type(kind))
+    if plain_type(kind) is not None:
+        column = to_plain(column, unless_plain(kind), f"column {name!r} of {records.name}")
+    return column.cast(value_type(column.type))
 
 
 def _labels(old):
@@ -246,6 +257,10 @@ def _check_names(old, labels, name):
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    kinds = [old.schema.field(column).type for column in (old.id_column, CLUSTER)]
+    if name != "row" and not (all(map(is_plain, kinds)) or are_comparable(*kinds)):
+        held = f"column {CLUSTER!r} of {old.name} holds {describe(kinds[1])}, column {old.id_column!r} "
+        raise GraphError(f"{held}{describe(kinds[0])}; clusters are named by the id of a member")
     ids, given = _column(old, old.id_column), _column(old, CLUSTER)
     plain = ids if is_text(ids.type) else np.ascontiguousarray(ids.to_numpy(zero_copy_only=False))
     expected = arrow_array(labels)
@@ -259,8 +274,12 @@ def _check_names(old, labels, name):
         raise GraphError(f"{kinds}; clusters are named by the id of a member") from None
     row = same.index(False).as_py()
     if row >= 0:
-        problem = f"the cluster of row {row + 1:,} of {old.name} is {given[row].as_py()!r}"
-        rule = f"by the rule {name!r} it is {expected[row].as_py()!r}"
+        shown = [
+            restored(column.slice(row, 1), None if name == "row" else unless_plain(kinds[0]), 1)[0].as_py()
+            for column in (given, expected)
+        ]
+        problem = f"the cluster of row {row + 1:,} of {old.name} is {shown[0]!r}"
+        rule = f"by the rule {name!r} it is {shown[1]!r}"
         raise GraphError(f"{problem}, but {rule}; say how the clusters are named with {argument('name')}")
 
 
@@ -325,9 +344,6 @@ def _changes(result):
 
 def _names_before(result, firsts, is_new):
     """Names that old clusters had, given by their first rows; null for new ones."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     ids, before = result.graph.ids, result._old.labels
     givers = firsts
     if result.naming != "row":
@@ -335,4 +351,4 @@ def _names_before(result, firsts, is_new):
         least = name_givers(before, given, result.naming)
         givers = firsts if least is None or not len(least) else least[firsts]
     names = arrow_array(givers) if result.naming == "row" else arrow_array(result.graph.ids_of(givers))
-    return pc.if_else(pa.array(is_new), pa.scalar(None, names.type), names)
+    return names.take(arrow_array(np.arange(len(names)), nulls=is_new))

@@ -12,6 +12,7 @@ from edgewise.files.normalise_text import whole_lines
 from edgewise.files.streams import has_byte_order_mark
 from edgewise.files.text import about_bytes, bisected, shorten
 from edgewise.files.text_table import AS_INFERRED, WITH_STRINGS, Mismatch, TextTable
+from edgewise.ingest.id_types import as_text
 
 #: What the values of each type are called.
 NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
@@ -186,6 +187,7 @@ def _as_json(column):
     import pyarrow.compute as pc
     from pyarrow import types
 
+    column = as_text(column)
     kind = column.type
     if types.is_dictionary(kind):
         column = column.cast(kind.value_type)
@@ -197,7 +199,9 @@ def _as_json(column):
     if types.is_floating(kind):
         for written, name in LIKE_JSON.items():
             text = pc.replace_substring_regex(text, written, name)
-    elif not (types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind)):
+    elif not (
+        types.is_integer(kind) or types.is_decimal(kind) or types.is_boolean(kind) or types.is_null(kind)
+    ):
         quote, nothing = (pa.scalar(one, pa.large_string()) for one in ('"', ""))
         text = pc.binary_join_element_wise(quote, _escaped(text), quote, nothing)
     return pc.fill_null(text, "null")

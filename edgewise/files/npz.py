@@ -17,6 +17,7 @@ from edgewise.files.contents import check_room, matrix_edges, with_ids, writable
 from edgewise.files.streams import MAX_FREE, MAX_RATIO, check_memory, one_line, reading
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import numpy_array
+from edgewise.ingest.id_types import describe, is_plain
 from edgewise.ingest.ids import ids_of_vertices, weights_of_vertices
 from edgewise.ingest.matrices import entries_of, real
 
@@ -181,7 +182,7 @@ def write(graph, stream) -> None:
         "shape": np.array([graph.n_vertices, graph.directed], np.int64),
         "vertex_weights": graph.vertex_weights,
         **form,
-        **_ids(graph.ids),
+        **_ids(stream, graph.ids),
     }
     np.savez(stream, **{name: array for name, array in arrays.items() if array is not None})
 
@@ -201,11 +202,15 @@ def write_npz(rows, stream) -> None:
     write(Graph.from_edges(*map(writable, ends), weights=writable(weights), **given), stream)
 
 
-def _ids(ids):
+def _ids(stream, ids):
     """Ids as plain arrays."""
     if ids is None or isinstance(ids, np.ndarray):
         return {"ids": ids}
     import pyarrow as pa
+
+    if not is_plain(ids.type):
+        problem = f"holds ids that are integers or strings, and these are {describe(ids.type)}"
+        raise stream.error(f"{problem}; write .parquet or .arrow")
 
     ids = ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
     ids = pa.concat_arrays([ids.cast(pa.large_string())])

@@ -17,7 +17,7 @@ from edgewise.files.pair_tables import batches_ahead, parts_of, table_of
 from edgewise.files.sniffing import sniff
 from edgewise.files.streams import Source, check_path, reading, styled
 from edgewise.files.text_table import ATTEMPTS, Mismatch, TextTable
-from edgewise.ingest.pair_columns import arrow_table
+from edgewise.ingest.frames import arrow_table
 from edgewise.ingest.records import Records, id_column_of, records_of_table
 
 #: Formats of tables of records.

@@ -183,6 +183,7 @@ def _chosen(source, options, names, is_number):
 def _of_edgewise(source, facts, parts=None) -> Edges:
     """A graph that edgewise wrote, in one file or in the ``parts`` of a store."""
     import pyarrow as pa
+    from pyarrow.types import is_integer
 
     sources = [source] if len(parts or [source]) == 1 else map(Source, parts)
     with reading(source.path):
@@ -190,7 +191,7 @@ def _of_edgewise(source, facts, parts=None) -> Edges:
     columns = table.columns
     if len(columns) not in (2, 3) or any(column.null_count for column in columns):
         raise _damaged(source)
-    if facts["numbered"] or not str(columns[0].type).endswith("string"):
+    if facts["numbered"] or all(is_integer(column.type) for column in columns[:2]):
         columns[:2] = map(numpy_array, columns[:2])
     weights = numpy_array(columns[2]) if len(columns) > 2 else None
     vertices = facts["vertices"] if facts["numbered"] else None

@@ -90,6 +90,8 @@ def shard_writer(name: str | None = None, holds: str = "edges") -> Callable:
 class KeptRows(PairBatches):
     """The rows that are kept, until they are written."""
 
+    makes_plain = False
+
     def __init__(self, schema, wanted):
         super().__init__(schema, wanted)
         self.taken: list = []

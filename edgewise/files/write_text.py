@@ -3,6 +3,7 @@
 import numpy as np
 
 from edgewise.ingest.arrow import arrow_array
+from edgewise.ingest.id_types import as_text, is_plain
 
 #: Rows formatted at a time.
 BLOCK = 1 << 20
@@ -27,10 +28,10 @@ def check_names(stream, ids, in_table=False) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if ids is None or isinstance(ids, np.ndarray):
+    if ids is None or isinstance(ids, np.ndarray) or (in_table and not is_plain(ids.type)):
         return
     try:
-        names = ids.cast(pa.large_string())
+        names = as_text(ids).cast(pa.large_string())
     except pa.ArrowInvalid:
         raise stream.error("has ids that are not UTF-8, which text cannot hold; write .parquet") from None
     first = pc.match_substring_regex(names, UNFIT_IN_TABLES if in_table else UNFIT).index(True).as_py()
@@ -49,6 +50,8 @@ def formatted(table, delimiter: str):
     """Text of a table without its row of names; strings are in quotes only if one of them needs it."""
     import pyarrow as pa
     import pyarrow.csv as csv
+
+    table = pa.table([as_text(column) for column in table.columns], table.column_names)
 
     def in_style(quoting):
         sink = pa.BufferOutputStream()

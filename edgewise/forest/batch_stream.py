@@ -130,9 +130,8 @@ class ForestStream(EdgeStream):
         """
         start = perf_counter()
         found = self._reducer.found()
-        ids = None if self._numbers is None else self._numbers.ids(last=False)[: self.n_vertices]
         where = self._reducer.device
-        graph = StreamedGraph(self.n_vertices, self._edges, where, ids)
+        graph = StreamedGraph(self.n_vertices, self._edges, where, self._ids())
         seconds = self._seconds + perf_counter() - start
         how = self._reducer.method, self.maximum
         return streamed_forest(graph, how, seconds, found, device_team(where).names)

@@ -4,7 +4,10 @@ Python values must be of one kind before they are converted: NumPy and Arrow wou
 string for its bytes, and so make equal what the caller tells apart.
 """
 
+import datetime
 import sys
+from decimal import Decimal
+from uuid import UUID
 
 import numpy as np
 
@@ -17,34 +20,97 @@ KINDS = {
     "integers": (int, np.integer),
     "strings": (str,),
     "bytes": (bytes, bytearray, memoryview),
+    "UUIDs": (UUID,),
+    "decimals": (Decimal,),
+    "timestamps": (datetime.datetime, np.datetime64),
+    "dates": (datetime.date,),
+    "times": (datetime.time,),
+    "durations": (datetime.timedelta, np.timedelta64),
+    "tuples": (tuple,),
 }
+#: Names of the types of missing values.
+NULLS = ("NoneType", "NAType", "NaTType", "MaskedConstant")
+#: Those of them that become Arrow arrays.
+TYPED = frozenset(("UUIDs", "decimals", "timestamps", "dates", "times", "durations", "tuples"))
+#: Classes of those that Arrow, or some version of it, does not take.
+OBJECT_KINDS = (UUID, tuple)
+#: Kinds of the types of NumPy that ids may have.
+ID_KINDS = "iuUOTMm"
 
 
 def as_column(values, name):
-    """An array of integers or strings out of whatever the caller has."""
+    """An array of ids out of whatever the caller has: one of NumPy, of CuPy or of Arrow."""
     if hasattr(values, "__cuda_array_interface__"):
         values = arrays.adopt(values)
     elif is_arrow(values):
         return of_arrow(values, name)
     elif not isinstance(values, np.ndarray):
         values = np.from_dlpack(values) if hasattr(values, "__dlpack__") else _of_list(values, name)
+        if is_arrow(values):
+            return values
     values = unmasked(values, name)
     if values.ndim != 1:
         raise GraphError(f"{name} has {values.ndim} dimensions; give one value for every edge")
     if values.dtype.kind == "O":
         values = _of_objects(values, name)
-    if values.size == 0 and values.dtype == np.float64:
-        values = values.astype(np.int64)
-    if values.dtype.kind not in "iuUOT":
-        if isinstance(values, np.ndarray) and values.dtype.kind == "f" and np.isnan(values).any():
-            raise null_error(name, np.isnan(values).argmax())
-        raise GraphError(f"{name} has type {values.dtype}; ids are integers or strings")
-    return values
+        if is_arrow(values):
+            return values
+    if values.size == 0 and values.dtype.kind not in ID_KINDS:
+        values = np.empty(0, np.int64)
+    if values.dtype.kind not in ID_KINDS:
+        raise _wrong_type(values, name)
+    return of_times(values, name) if values.dtype.kind in "Mm" else values
+
+
+def _wrong_type(values, name):
+    """The error about an array of a type that is none of ids."""
+    kind = values.dtype.kind
+    if kind == "f":
+        if isinstance(values, np.ndarray) and np.isnan(values).any():
+            null = null_error(name, np.isnan(values).argmax())
+            keep = (
+                "a gap makes floats of integers and rounds those beyond 2**53, so keep them as 'Int64' or str"
+            )
+            return GraphError(f"{null.message}; {keep}")
+        remedy = ".astype('int64') makes integers of floats that are whole, and were not rounded"
+        return GraphError(f"{name} has type {values.dtype}; ids are integers or strings, and {remedy}")
+    words = {"b": "bool", "S": "bytes of one width, which lose zeros at their end", "c": "complex numbers"}
+    held = f"{name} has type {values.dtype}" + (f" ({words[kind]})" if kind in words else "")
+    remedy = ".astype(object)" if kind == "S" else "convert them"
+    return GraphError(f"{held}; ids are integers or strings, so {remedy}")
+
+
+def of_times(values, name):
+    """An Arrow array of NumPy's dates, times or durations."""
+    import pyarrow as pa
+
+    missing = np.isnat(values)
+    if missing.any():
+        raise null_error(name, missing.argmax())
+    unit, count = np.datetime_data(values.dtype)
+    known = ("s", "ms", "us", "ns") if values.dtype.kind == "m" else ("D", "s", "ms", "us", "ns")
+    if unit not in known or count != 1:
+        wanted = "D" if unit in ("Y", "M", "W") and values.dtype.kind == "M" else "s"
+        values = _converted(values, f"{values.dtype.kind}8[{wanted}]", name)
+    return pa.array(values.astype(values.dtype.newbyteorder("=")))
+
+
+def _converted(values, dtype, name):
+    """Times in another unit, if it holds them exactly."""
+    converted = values.astype(dtype)
+    if (converted.astype(values.dtype) != values).any() or np.isnat(converted).any():
+        raise GraphError(f"{name} has type {values.dtype}, and {dtype} does not hold it; convert it")
+    return converted
 
 
 def is_arrow(values) -> bool:
     """Whether values are an Arrow array, in chunks or not."""
     return _is_of(values, "pyarrow", "Array", "ChunkedArray")
+
+
+def is_object_array(values) -> bool:
+    """Whether values are an array, or a series, of Python objects."""
+    return getattr(values, "dtype", None) == np.dtype(object)
 
 
 def _is_of(values, module, *names):
@@ -88,6 +154,8 @@ def _of_list(values, name):
     """An array of a list or series; an object array where another would change strings or integers."""
     kinds = kinds_of(values) if isinstance(values, list | tuple) else set()
     check_one_kind(kinds, name)
+    if kinds & TYPED:
+        return of_python(list(values), kinds, name)
     array = as_array(values, name, object if kinds & {"strings", "bytes"} else None)
     if array.dtype.kind in "US" or (array.dtype.kind == "f" and kinds == {"integers"}):
         return np.asarray(values, object)  # NumPy's strings end before zeros, its float64 rounds integers
@@ -111,6 +179,8 @@ def _of_objects(values, name):
         and (null := next((i for i, value in enumerate(values) if _is_null(value)), -1)) >= 0
     ):
         raise null_error(name, null)
+    if kinds & TYPED:
+        return of_python(values.tolist(), kinds, name)
     if kinds != {"integers"}:
         return values
     try:
@@ -119,16 +189,86 @@ def _of_objects(values, name):
         raise GraphError(f"{name} do not all fit into 64 bits; give them as strings") from None
 
 
+def of_python(values, kinds, name):
+    """An Arrow array of a list of Python values of one of the kinds that are :data:`TYPED`."""
+    import pyarrow as pa
+
+    null = next((i for i, value in enumerate(values) if _is_null(value)), -1)
+    if null >= 0:
+        raise null_error(name, null)
+    if "others" in kinds:
+        other = next(value for value in values if kinds_of([value]) == {"others"})
+        raise GraphError(
+            f"{name} hold {type(other).__name__} among {min(kinds & TYPED)}; convert them to one"
+        )
+    (kind,) = kinds
+    if kind == "UUIDs":
+        storage = pa.array([value.bytes for value in values], pa.binary(16))
+        return pa.ExtensionArray.from_storage(pa.uuid(), storage)
+    if kind == "decimals":
+        return _of_decimals(values, name)
+    if kind == "tuples":
+        return _of_tuples(values, name)
+    if len({getattr(value, "tzinfo", None) is None for value in values}) > 1:
+        raise GraphError(f"{name} hold times with and without a time zone; convert them to one")
+    if all(isinstance(value, np.datetime64 | np.timedelta64) for value in values):
+        return of_times(np.array(values), name)
+    try:
+        return pa.array(values, _type_of_times(values))
+    except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as error:
+        raise GraphError(f"{name} cannot be ids ({' '.join(str(error).split())}); convert them") from error
+
+
+def _type_of_times(values):
+    """The Arrow type of times of pandas that have nanoseconds, which Arrow would cut off; else ``None``."""
+    import pyarrow as pa
+
+    if any(getattr(value, "nanosecond", 0) for value in values):
+        return pa.timestamp("ns", "UTC" if values[0].tzinfo else None)
+    return pa.duration("ns") if any(getattr(value, "nanoseconds", 0) for value in values) else None
+
+
+def _of_decimals(values, name):
+    """Whole decimals of 64 bits as an Arrow array."""
+    import pyarrow as pa
+
+    wrong = next((i for i, value in enumerate(values) if not value.is_finite() or value != int(value)), -1)
+    if wrong >= 0:
+        raise GraphError(f"{name}[{wrong}] is {values[wrong]}, no whole number; give ids as strings")
+    try:
+        return pa.array(list(map(int, values)), pa.int64()).cast(pa.decimal128(38, 0))
+    except (OverflowError, pa.ArrowException):
+        raise GraphError(f"{name} do not all fit into 64 bits; give them as strings") from None
+
+
+def _of_tuples(values, name):
+    """Tuples of one length as an Arrow array."""
+    from edgewise.ingest.arrow import arrow_array
+    from edgewise.ingest.ids import host_column
+    from edgewise.ingest.tuples import of_columns
+
+    lengths = set(map(len, values))
+    if lengths == {0} or len(lengths) > 1:
+        wrong = next(i for i, value in enumerate(values) if len(value) != len(values[0]) or not value)
+        held = f"{name}[{wrong}] is {values[wrong]!r}, {name}[0] is {values[0]!r}"
+        hint = f"; weights are given as {argument('weights')}" if lengths == {2, 3} else ""
+        raise GraphError(f"{held}; tuples that are ids have one length, 1 or more{hint}")
+    columns = (host_column(list(part), f"{name}[][{at}]") for at, part in enumerate(zip(*values)))
+    return of_columns([arrow_array(column) for column in columns])
+
+
 def _is_null(value):
     """Whether a Python value stands for a missing one, in one of the libraries that have such values."""
-    missing = type(value).__name__ in ("NoneType", "NAType", "NaTType", "MaskedConstant")
-    return missing or (isinstance(value, float | np.floating) and value != value)
+    missing = type(value).__name__ in NULLS or (isinstance(value, float | np.floating) and value != value)
+    return missing or (isinstance(value, np.datetime64 | np.timedelta64) and bool(np.isnat(value)))
 
 
 def kinds_of(values) -> set[str]:
     """Which of :data:`KINDS` are among Python values; nulls and all other types count as ``"others"``."""
     return {
         next((name for name, types in KINDS.items() if issubclass(kind, types)), "others")
+        if kind.__name__ not in NULLS
+        else "others"
         for kind in set(map(type, values))
     }
 

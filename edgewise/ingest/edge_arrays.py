@@ -31,5 +31,5 @@ def _of_pairs(pairs):
     wrong = next((position for position, pair in enumerate(pairs) if len(pair) != 2), None)
     if wrong is not None:
         problem = f"edge {wrong} is {pairs[wrong]!r}, not a pair of ids"
-        raise GraphError(f"{problem}; give weights as {argument('weights')}")
+        raise GraphError(f"{problem}; give weights as {argument('weights')}, in a list of their own")
     return [source for source, _ in pairs], [target for _, target in pairs]

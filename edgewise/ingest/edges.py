@@ -44,12 +44,12 @@ def endpoints_among(known, sources, targets):
 
     device = _device(as_column(sources, "sources"))
     ends = (sources, "sources"), (targets, "targets")
-    columns = [arrow_array(host_column(values, name)) for values, name in ends]
+    columns = [known.plain(arrow_array(host_column(values, name)), name) for values, name in ends]
     if len(columns[0]) != len(columns[1]):
         problem = f"{len(columns[0])} sources but {len(columns[1])} targets"
         raise GraphError(f"{problem}; give one of each for every edge")
     numbers = tuple(np.empty(len(column), np.uint32) for column in columns)
-    known.number(columns, numbers, ("sources", "targets"))
+    known.number(columns, numbers)
     names, count = known.finish(*numbers)
     return tuple(arrays.move(column, device) for column in numbers), count, names
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from edgewise.errors import OptionError, argument, one_of
+import numpy as np
+
+from edgewise.errors import GraphError, OptionError, argument, one_of
+from edgewise.ingest.columns import OBJECT_KINDS, is_arrow, is_object_array, kinds_of, of_python
+from edgewise.ingest.record_arrays import batches_of, schema_of
 
 if TYPE_CHECKING:
     import pandas
@@ -52,11 +56,117 @@ def as_kind(table: pyarrow.Table, kind: Kind) -> Frame:
         return table
     try:
         if kind == "pandas":
-            return table.to_pandas()
+            return _as_pandas(table)
         import polars
     except ImportError:
         remedy = f"install it, or use {argument('kind', 'arrow')}"
         raise OptionError(
             f"{argument('kind', kind)} needs {kind}, which is not installed; {remedy}"
         ) from None
-    return polars.from_arrow(table)
+    return polars.from_arrow(_for_polars(table))
+
+
+def _as_pandas(table):
+    """A table of pandas, in which UUIDs and tuples are objects of Python."""
+    from edgewise.ingest.id_types import is_plain
+
+    frame = table.to_pandas()
+    for name, column in zip(table.column_names, table.columns):
+        if hasattr(column.type, "extension_name") and not is_plain(column.type):
+            values = np.empty(len(column), object)
+            values[:] = column.to_pylist()
+            frame[name] = values
+    return frame
+
+
+def _for_polars(table):
+    """The table without the types that Polars does not have: wide decimals."""
+    import pyarrow as pa
+
+    for at, field in enumerate(table.schema):
+        if pa.types.is_decimal256(field.type) and field.type.scale == 0:
+            table = table.set_column(at, field.name, table.column(at).cast(pa.decimal128(38, 0)))
+    return table
+
+
+def arrow_table(frame):
+    """The Arrow table of anything with ``__arrow_c_stream__``, or of a dict of columns."""
+    import pyarrow as pa
+
+    if isinstance(frame, pa.Table):  # other ways lose the sizes of its buffers, which are checked
+        return frame
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame])
+    if isinstance(frame, np.ndarray) and frame.dtype.names and not isinstance(frame, np.ma.MaskedArray):
+        return pa.Table.from_batches(batches_of(frame), schema_of(frame.dtype))
+    reader = isinstance(frame, pa.RecordBatchReader)
+    if not (reader or hasattr(frame, "__arrow_c_stream__") or isinstance(frame, dict)):
+        kind = type(frame).__name__
+        hints = {"LazyFrame": "call .collect() first", "list": "a list of pairs is for Graph.from_edges"}
+        hint = hints.get(kind, "pandas, polars and Arrow tables do")
+        raise GraphError(
+            f"{kind} is no table: it needs __arrow_c_stream__ or to be a dict of columns; {hint}"
+        )
+    try:
+        return frame.read_all() if reader else _with_objects(frame)
+    except (pa.ArrowException, ArithmeticError, OSError, TypeError, ValueError) as error:
+        problem = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise GraphError(f"the table cannot be read as Arrow: {problem}") from None
+
+
+def _with_objects(frame):
+    """The Arrow table of a table whose columns may hold objects of Python that Arrow does not know."""
+    import pyarrow as pa
+
+    if kind_of(frame) == "polars":
+        return pa.table(_in_64_bits(frame))
+    if isinstance(frame, dict):
+        return pa.table({name: _column(values) for name, values in frame.items()})
+    if kind_of(frame) != "pandas" or not frame.columns.is_unique:
+        return pa.table(frame)
+    found = {}
+    for at, name in enumerate(frame.columns):
+        if is_object_array(frame[name]) and (column := _column(values := frame[name])) is not values:
+            found[at] = name, column
+    table = pa.table(frame.drop(columns=[name for name, _ in found.values()]) if found else frame)
+    for at, (name, column) in found.items():
+        table = table.add_column(at, str(name), column)
+    return table
+
+
+def _column(values):
+    """Values of Python that only edgewise makes an Arrow array of, as one; other columns as they are."""
+    import pyarrow as pa
+
+    if is_arrow(values) or not (isinstance(values, list | tuple) or is_object_array(values)):
+        return values
+    first = next((one for one in values if one is not None and one == one), None)
+    if not isinstance(first, OBJECT_KINDS):
+        return values
+    listed = list(values)
+    here = [
+        at
+        for at, one in enumerate(listed)
+        if one is not None and type(one).__name__ not in ("NAType", "float")
+    ]
+    known = [listed[at] for at in here]
+    column = of_python(known, kinds_of(known), "a column")
+    if len(known) == len(listed):
+        return column
+    positions = np.full(len(listed), -1)
+    positions[here] = np.arange(len(here))
+    return column.take(pa.array(positions, mask=positions < 0))
+
+
+def _in_64_bits(frame):
+    """A frame of Polars whose integers of 128 bits, which Arrow does not have, are of 64 bits."""
+    import polars
+
+    wide = [name for name, kind in frame.schema.items() if str(kind) in ("Int128", "UInt128")]
+    for name in wide:
+        least, most = frame[name].min(), frame[name].max()
+        if least is not None and (least < -(2**63) or most >= 2**64 or (least < 0 and most >= 2**63)):
+            raise GraphError(f"column {name!r} holds Int128 beyond 64 bits; cast it to strings")
+        kind = polars.UInt64 if most is not None and most >= 2**63 else polars.Int64
+        frame = frame.with_columns(polars.col(name).cast(kind))
+    return frame

@@ -13,6 +13,7 @@ from edgewise.index_type import index_type
 from edgewise.ingest.arrow import (
     BATCH_ROWS,
     ColumnNumbers,
+    arrow_array,
     is_text,
     is_utf8,
     numpy_array,
@@ -20,16 +21,29 @@ from edgewise.ingest.arrow import (
     with_plain_nulls,
 )
 from edgewise.ingest.columns import as_column, check_no_nulls, is_arrow, kinds_of, unmasked
+from edgewise.ingest.id_types import (
+    describe,
+    is_integer_column,
+    is_plain,
+    is_tuple_type,
+    joint_type,
+    plain_columns,
+    plain_ids,
+    plain_type,
+    refusal,
+    restored,
+    to_plain,
+)
 from edgewise.primitives import unique
 from edgewise.timer import timer
 
 
 def number(sources, targets):
-    """Number the distinct ids of an edge list: columns of integers or of strings, without nulls.
+    """Number the distinct ids of an edge list: columns of one of the types of ids, without nulls.
 
     Returns (m,) ``sources`` and ``targets``, uint32 (int64 from 2**32 - 1 vertices on), on the device of the
-    ids; the (n,) ids on the host, an int64 or uint64 NumPy array or an Arrow string array, or ``None`` where
-    they are ``0 .. n - 1`` themselves; and the number of vertices.
+    ids; the (n,) ids on the host, an int64 or uint64 NumPy array or an Arrow array, or ``None`` where they
+    are ``0 .. n - 1`` themselves; and the number of vertices.
 
     >>> sources, targets, ids, count = number(np.array(["c", "a"]), np.array(["a", "b"]))
     >>> sources.tolist(), targets.tolist(), ids.to_pylist(), count
@@ -38,17 +52,27 @@ def number(sources, targets):
     if hasattr(sources, "__cuda_array_interface__") or arrays.device_of(sources, targets) != "cpu":
         return _number_on_device(sources, targets)
     typed = is_arrow(sources) and is_arrow(targets)
-    sources, targets = _column(sources, "sources"), _column(targets, "targets")
+    columns = _column(sources, "sources"), _column(targets, "targets")
+    kind, (sources, targets) = plain_columns(columns, ("sources", "targets"))
+    if kind is not None:
+        _check_lengths(sources, targets)
+        numbers_of = number_integers if isinstance(sources, np.ndarray) else number_strings
+        *numbers, ids, count = numbers_of(sources, targets)
+        return *numbers, restored(ids, kind, count), count
     texts = [not isinstance(column, np.ndarray) for column in (sources, targets)]
     if not len(sources) and not len(targets) and not all(texts):
         return number_integers(sources, targets)
     _check_both(*("strings" if text else "integers" for text in texts))
     if all(texts) and not typed:
         _check_both(*("strings" if is_utf8(value_type(one.type)) else "bytes" for one in (sources, targets)))
+    _check_lengths(sources, targets)
+    return number_strings(sources, targets) if texts[0] else number_integers(sources, targets)
+
+
+def _check_lengths(sources, targets):
     if len(sources) != len(targets):
         problem = f"{len(sources)} sources but {len(targets)} targets"
         raise GraphError(f"{problem}; give one of each for every edge")
-    return number_strings(sources, targets) if texts[0] else number_integers(sources, targets)
 
 
 def _check_both(left, right):
@@ -110,7 +134,7 @@ def _without_plain_ids(sources, targets, ids):
 
 
 def _column(values, name):
-    """A NumPy array of integers, or an Arrow array of strings, out of a column of ids."""
+    """A NumPy array of integers, or an Arrow array of another type of ids, out of a column of ids."""
     import pyarrow as pa
 
     if isinstance(values, np.ndarray) and values.dtype.kind not in "iu":
@@ -123,11 +147,15 @@ def _column(values, name):
         return values
     if pa.types.is_null(value_type(values.type)):
         return pa.array([], pa.string())
-    if pa.types.is_dictionary(values.type):
+    if pa.types.is_dictionary(values.type) and is_plain(values.type):
         return _column(values.cast(values.type.value_type), name)
     if pa.types.is_integer(values.type):
         return np.asarray(values)
-    raise GraphError(f"{name} hold {values.type}; ids are integers or strings, so convert them")
+    if plain_type(values.type) is not None:
+        return values
+    if not len(values):
+        return pa.array([], pa.string())
+    raise GraphError(f"{name} hold {refusal(values.type)}")
 
 
 def _arrow(values, name):
@@ -142,7 +170,7 @@ def _arrow(values, name):
 
 
 def host_column(values, name):
-    """A NumPy array of integers, or an Arrow array of strings, on the host out of whatever the caller has."""
+    """A column of ids on the host out of whatever the caller has: integers in NumPy, others in Arrow."""
     values = as_column(values, name)
     return _column(arrays.move(values, "cpu") if hasattr(values, "dtype") else values, name)
 
@@ -151,7 +179,7 @@ def ids_of_vertices(ids, n_vertices):
     """Distinct external ids of the vertices, as :attr:`Graph.ids` holds them, after a check; or ``None``."""
     if ids is None:
         return None
-    ids = host_column(ids, "ids")
+    kind, (ids,) = plain_columns([host_column(ids, "ids")], ["ids"])
     if len(ids) != n_vertices:
         raise GraphError(f"{len(ids)} ids for {n_vertices} vertices; give one for each")
     if not isinstance(ids, np.ndarray):
@@ -162,7 +190,7 @@ def ids_of_vertices(ids, n_vertices):
         count = len(ids) if bool((ids[1:] > ids[:-1]).all()) else len(np.unique(ids))
     if count != n_vertices:
         raise GraphError(f"{n_vertices} vertices have {count} different ids; give each vertex its own")
-    return ids
+    return restored(ids, kind, n_vertices)
 
 
 def weights_of_vertices(weights, n_vertices):
@@ -195,23 +223,76 @@ def _of_one_sign(sources, targets):
 
 def vertices_of(graph, ids):
     """Vertex numbers of ``ids`` in ``graph``; see :meth:`edgewise.Graph.vertices_of`."""
-    wanted = _as_column(ids)
+    wanted = _as_column(ids, has_tuples(graph))
     if isinstance(wanted, list) and "booleans" in kinds_of(wanted):
         wrong = next(one for one in wanted if isinstance(one, (bool, np.bool_)))
         raise GraphError(f"vertex {wrong!r} is not in the graph: ids are integers or strings")
     if graph.ids is None:
         return _checked(_integers(wanted), graph.n_vertices)
-    return _of_integers(graph, wanted) if isinstance(graph.ids, np.ndarray) else _of_strings(graph, wanted)
+    known, plain = graph.cached("plain ids", lambda: plain_ids(graph.ids)), wanted
+    if known is not graph.ids:
+        plain = _made_plain(graph.ids.type, wanted)
+    found = (_of_integers if isinstance(known, np.ndarray) else _of_strings)(graph, known, plain)
+    if (found < 0).any():
+        raise GraphError(f"vertex {_shown(wanted[int((found < 0).argmax())])!r} is not in the graph")
+    return found
 
 
-def _as_column(ids):
+def is_one_id(graph, ids) -> bool:
+    """Whether a value is one id of a graph, and not several."""
+    if isinstance(ids, tuple) and has_tuples(graph):
+        return is_one_tuple(ids)
+    return _is_single(ids)
+
+
+def _is_single(ids):
+    """Whether a value is no collection."""
+    return isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__") or getattr(ids, "ndim", 1) == 0
+
+
+def is_one_tuple(ids) -> bool:
+    """Whether a tuple is an id, and not several of them."""
+    return not all(isinstance(one, tuple) for one in ids)
+
+
+def has_tuples(graph) -> bool:
+    """Whether the ids of a graph are tuples."""
+    return is_tuple_type(getattr(graph.ids, "type", None))
+
+
+def _as_column(ids, are_tuples=False):
     """One id, or several, as a column."""
-    if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__") or getattr(ids, "ndim", 1) == 0:
+    if _is_single(ids):
+        return [ids]
+    if are_tuples and isinstance(ids, tuple) and is_one_tuple(ids):
         return [ids]
     wanted = ids if hasattr(ids, "dtype") or hasattr(ids, "type") else list(ids)
-    if getattr(wanted, "ndim", 1) > 1 or any(isinstance(one, (list, tuple)) for one in wanted[:1]):
+    nested = list if are_tuples else (list, tuple)
+    if getattr(wanted, "ndim", 1) > 1 or any(isinstance(one, nested) for one in wanted[:1]):
         raise GraphError("ids must be one id or a flat list of them; flatten it")
     return wanted
+
+
+def _made_plain(kind, wanted):
+    """A column as ids of an Arrow type are numbered."""
+    try:
+        column = arrow_array(host_column(wanted, "ids"))
+        if len(column):
+            joint_type(column.type, kind)
+        plain = to_plain(column, kind, "ids")
+    except (GraphError, ValueError):
+        problem = (
+            f"vertex {_shown(wanted[0])!r} is not in the graph"
+            if len(wanted) == 1
+            else "ids are not in the graph"
+        )
+        raise GraphError(f"{problem}: its ids are of type {describe(kind)}") from None
+    return numpy_array(plain) if is_integer_column(plain) else plain
+
+
+def _shown(value):
+    """A value of NumPy or Arrow as one of Python, for a message."""
+    return value.as_py() if hasattr(value, "as_py") else value.item() if hasattr(value, "dtype") else value
 
 
 def _integers(wanted):
@@ -239,17 +320,17 @@ def _checked(column, count):
     return column.astype(np.int64)
 
 
-def _of_integers(graph, wanted):
-    """Numbers of integer ids, which are distinct; ascending where edgewise numbered them."""
-    known, order = graph.cached("sorted ids", lambda: _sorted_ids(graph.ids))
+def _of_integers(graph, known, wanted):
+    """Numbers of integer ids, which are distinct; ascending where edgewise numbered them; -1 if unknown."""
+    known, order = graph.cached("sorted ids", lambda: _sorted_ids(known))
     column, span = _integers(wanted), np.iinfo(known.dtype)
     outside = np.array([not span.min <= int(one) <= span.max for one in column], bool)
     column = np.where(outside, 0, column).astype(known.dtype)
     positions = np.minimum(np.searchsorted(known, column), max(len(known) - 1, 0))
     wrong = outside | (known[positions] != column if len(known) else True)
-    if wrong.any():
-        raise GraphError(f"vertex {wanted[int(wrong.argmax())]} is not in the graph")
-    return (positions if order is None else order[positions]).astype(np.int64)
+    if wrong.all():
+        return np.full(len(wrong), -1, np.int64)
+    return np.where(wrong, -1, positions if order is None else order[positions]).astype(np.int64)
 
 
 def _sorted_ids(known):
@@ -258,21 +339,17 @@ def _sorted_ids(known):
     return known if order is None else known[order], order
 
 
-def _of_strings(graph, wanted):
+def _of_strings(graph, known, wanted):
+    """Numbers of strings or bytes; -1 if unknown."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    known = graph.ids
     try:
         column = _strings_of(wanted, known.type)
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
         wrong = next((one for one in wanted if not isinstance(one, str)), wanted[0])
         raise GraphError(f"vertex {wrong!r} is not in the graph: its ids are strings") from None
-    vertices = pc.index_in(column, value_set=known)
-    if vertices.null_count:
-        wrong = column[pc.is_null(vertices).to_pylist().index(True)]
-        raise GraphError(f"vertex {wrong.as_py()!r} is not in the graph")
-    return numpy_array(vertices).astype(np.int64)
+    return numpy_array(pc.fill_null(pc.index_in(column, value_set=known), -1)).astype(np.int64)
 
 
 def _strings_of(wanted, kind):

@@ -8,6 +8,7 @@ its own is refused, because two ids could become one text.
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import is_text, value_type, with_plain_nulls, without_views
 from edgewise.ingest.default_columns import JOINT, joined_names
+from edgewise.ingest.id_types import are_comparable, as_text, describe, plain_type, refusal
 
 
 class JoinedColumns:
@@ -48,16 +49,10 @@ def _check_kinds(schema, source, target):
     """Raise if a part of one id is text and that of the other a number, whose text may be the same."""
     for left, right in zip(source, target):
         if left in schema.names and right in schema.names:
-            kinds = [value_type(schema.field(name).type) for name in (left, right)]
-            if is_text(kinds[0]) != is_text(kinds[1]) and not any(map(_is_null, kinds)):
-                held = f"column {left!r} holds {kinds[0]}, {right!r} holds {kinds[1]}"
+            kinds = [schema.field(name).type for name in (left, right)]
+            if None not in map(plain_type, kinds) and not are_comparable(*kinds):
+                held = f"column {left!r} holds {describe(kinds[0])}, {right!r} holds {describe(kinds[1])}"
                 raise GraphError(f"{held}; convert one to the other")
-
-
-def _is_null(kind):
-    from pyarrow import types
-
-    return types.is_null(kind)
 
 
 def _joined(named):
@@ -70,12 +65,14 @@ def _joined(named):
     for name, column in named:
         column = without_views(with_plain_nulls(column))
         kind = value_type(column.type)
-        if not (is_text(kind) or types.is_integer(kind) or types.is_null(kind)):
-            raise GraphError(f"column {name!r} holds {kind}; ids are integers or strings, so convert it")
+        if plain_type(kind) is None:
+            raise GraphError(f"column {name!r} holds {refusal(kind)}")
         try:
             if is_text(kind):
                 _check_joint(name, column.dictionary if types.is_dictionary(column.type) else column)
-            texts.append(column.cast(kind).cast(pa.string()))
+            texts.append(
+                as_text(column) if hasattr(kind, "extension_name") else column.cast(kind).cast(pa.string())
+            )
         except pa.ArrowException as error:
             problem = f"column {name!r} cannot be part of an id ({' '.join(str(error).split())})"
             raise GraphError(f"{problem}; write it as UTF-8 text") from error

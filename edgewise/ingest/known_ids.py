@@ -10,9 +10,10 @@ import numpy as np
 
 from edgewise.errors import GraphError
 from edgewise.index_type import MAX_UINT32
-from edgewise.ingest.arrow import ColumnNumbers, is_text, value_type, with_plain_nulls
+from edgewise.ingest.arrow import ColumnNumbers, is_text, with_plain_nulls
 from edgewise.ingest.default_columns import JOINT
 from edgewise.ingest.growing import Growing
+from edgewise.ingest.id_types import describe, joint_type, plain_type, restored, to_plain, unless_plain
 from edgewise.ingest.integers import IntegerNumbers
 
 #: Integers that are numbered at a time.
@@ -32,26 +33,56 @@ def known_ids(kind, name, grow=False, expected=0):
     >>> [column.tolist() for column in columns]
     [[1, 0], [2, 2]]
     """
-    known = (KnownStrings if is_text(kind) else KnownIntegers)(kind, name, grow)
+    known = (KnownStrings if is_text(plain_type(kind)) else KnownIntegers)(kind, name, grow)
     known.numbers.reserve(expected)
     return known
 
 
 class KnownIds:
-    """What both kinds have: ``count`` ids were given, and others may follow them if ``grow``."""
+    """What both kinds have: ``count`` ids were given, and others may follow them if ``grow``.
+
+    Attributes
+    ----------
+    given_as : Arrow type
+    kind : Arrow type
+        As which they are numbered.
+    restore : Arrow type or None
+        In which they come out, unless it is the same.
+    """
 
     def __init__(self, kind, name, grow):
-        self.kind, self.name, self.grow, self.count = value_type(kind), name, grow, 0
+        self.given_as, self.kind, self.restore = kind, plain_type(kind), unless_plain(kind)
+        self.name, self.grow, self.count = name, grow, 0
 
-    def _check_kinds(self, ends, names):
-        """Raise unless the ids of pairs are of the same kind."""
-        for name, column in zip(names, ends):
-            if is_text(column.type) != is_text(self.kind):
-                problem = f"column {name!r} holds {column.type}, but {self.name} holds {self.kind}"
-                remedy = "convert one to the other"
-                if JOINT in name:
-                    remedy = f"give the records a column with ids such as dataset{JOINT}id"
-                raise GraphError(f"{problem}; {remedy}")
+    def check_type(self, kind, name):
+        """Raise unless a column of pairs, with ids of an Arrow type, can have ids among those known."""
+        try:
+            joint_type(kind, self.given_as)
+        except ValueError:
+            held, known = describe(kind), describe(self.given_as)
+            remedy = "convert one to the other"
+            if JOINT in name:
+                remedy = f"give the records a column with ids such as dataset{JOINT}id"
+            raise GraphError(
+                f"column {name!r} holds {held}, but {self.name} holds {known}; {remedy}"
+            ) from None
+
+    def plain(self, column, name):
+        """An Arrow column of ids as they are numbered, after a check of its type."""
+        if len(column):
+            self.check_type(column.type, name)
+        return to_plain(column, self.restore, name)
+
+    def _shown(self, value):
+        """A value as it came in, for a message."""
+        import pyarrow as pa
+
+        if self.restore is None:
+            return value
+        return restored(pa.array([value], self.kind), self.restore, 1)[0].as_py()
+
+    def _restored(self, ids, count):
+        return restored(ids, self.restore, count)
 
     def extend(self, column):
         """Add ids, which are different from each other and from those before."""
@@ -61,16 +92,15 @@ class KnownIds:
             raise GraphError(f"{self.name} is null in row {row:,}; give every row an id")
         if self.count + len(column) > MAX_UINT32:
             raise GraphError(f"{self.name} has more than {MAX_UINT32:,} rows; that is too many")
-        self._extend(column)
+        self._extend(to_plain(column, self.restore, self.name))
         self.count += len(column)
 
-    def number(self, ends, numbers, names=("source", "target"), row_of=None):
-        """Write the numbers of pairs, two Arrow columns, into two uint32 arrays.
+    def number(self, ends, numbers, row_of=None):
+        """Write the numbers of pairs, two columns as of :meth:`plain`, into two uint32 arrays.
 
-        ``names`` are those of the columns, and ``row_of(position)`` is a row, both for messages.
+        ``row_of(position)`` is a row, for messages.
         """
         if len(ends[0]):
-            self._check_kinds(ends, names)
             self._number(ends, numbers)
             if not self.grow:
                 self._check(ends, numbers, row_of)
@@ -81,13 +111,13 @@ class KnownIds:
         rows = [int(where.argmax()) for where in unknown if where.any()]
         if rows:
             row = min(rows)
-            one = ends[0 if unknown[0][row] else 1][row].as_py()
+            one = self._shown(ends[0 if unknown[0][row] else 1][row].as_py())
             where = "" if row_of is None else f" in row {row_of(row):,}"
             problem = f"the id {one!r}{where} is not in {self.name}"
             raise GraphError(f"{problem}; add its record, or leave the pair out")
 
     def _refuse_copy(self, row, first, value):
-        problem = f"{self.name} holds {value!r} in rows {first + 1:,} and {row + 1:,}"
+        problem = f"{self.name} holds {self._shown(value)!r} in rows {first + 1:,} and {row + 1:,}"
         raise GraphError(f"{problem}; give every row an id of its own")
 
 
@@ -96,7 +126,7 @@ class KnownStrings(KnownIds):
 
     def __init__(self, kind, name, grow):
         super().__init__(kind, name, grow)
-        self.numbers = ColumnNumbers(kind, kind)
+        self.numbers = ColumnNumbers(self.kind, self.kind)
 
     def _extend(self, column):
         numbers = self.numbers.add_column(column)
@@ -118,7 +148,7 @@ class KnownStrings(KnownIds):
         ``numbers`` are all the arrays of numbers that were written.
         """
         ids = self.numbers.ids()
-        return ids, len(ids)
+        return self._restored(ids, len(ids)), len(ids)
 
 
 class KnownIntegers(KnownIds):
@@ -172,7 +202,7 @@ class KnownIntegers(KnownIds):
                 column[is_new] = ranks[column[is_new] - np.uint32(self.count)]
             ids = np.concatenate([ids, new[order]])
         plain = bool((ids == np.arange(len(ids), dtype=ids.dtype)).all())
-        return None if plain else ids, len(ids)
+        return self._restored(None if plain else ids, len(ids)), len(ids)
 
 
 def _integers(column, dtype):

@@ -13,6 +13,7 @@ import numpy as np
 
 from edgewise.errors import GraphError, argument
 from edgewise.index_type import index_type
+from edgewise.ingest.columns import TYPED, kinds_of
 
 #: Integers up to here are floats without rounding.
 MAX_EXACT = 2**53
@@ -154,8 +155,10 @@ def _weights_named(weight, data):
 
 
 def _ids_of(nodes):
-    """Nodes as external ids: int64, or an Arrow string array."""
+    """Nodes as external ids: int64, or an Arrow array."""
     import pyarrow as pa
+
+    from edgewise.ingest.ids import host_column
 
     kinds = set(map(type, nodes))
     if kinds == {int}:
@@ -165,6 +168,8 @@ def _ids_of(nodes):
             pass
     elif kinds == {str}:
         return pa.array(nodes, pa.large_string())
+    if kinds_of(nodes) & TYPED:
+        return host_column(nodes, "nodes")
     found = ", ".join(sorted(kind.__name__ for kind in kinds))
     raise GraphError(
         f"nodes of type {found} are no ids, which are strings or 64-bit integers; "

@@ -7,34 +7,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError, argument, check_names, one_of, warn
+from edgewise.errors import GraphError, OptionError, argument, one_of, warn
 from edgewise.ingest.arrow import (
     ColumnNumbers,
-    checked,
     is_text,
-    is_utf8,
     numpy_array,
     value_type,
     with_plain_nulls,
     without_views,
 )
-from edgewise.ingest.columns import check_one_kind, is_arrow, kinds_of, weight_type
-from edgewise.ingest.default_columns import choose_columns, default_columns, listing
-from edgewise.ingest.frames import kind_of
+from edgewise.ingest.columns import weight_type
+from edgewise.ingest.default_columns import default_columns, listing
 from edgewise.ingest.growing import Growing
+from edgewise.ingest.id_types import (
+    describe,
+    is_plain,
+    joint_type,
+    plain_type,
+    refusal,
+    restored,
+    to_plain,
+    unless_plain,
+)
 from edgewise.ingest.ids import number_integers
-from edgewise.ingest.joined_columns import JoinedColumns
-from edgewise.ingest.record_arrays import batches_of, schema_of
-from edgewise.ingest.scores import Kept, weight_column
 from edgewise.timer import timer
 
-OBJECTS = np.dtype(object)
 #: Floats hold integers up to this one exactly.
 EXACT = 1 << 53
 REFUSED = argument("weight", False)
 CHOICE = f"{argument('source')} and {argument('target')}"
-#: Arguments of :meth:`edgewise.Graph.from_frame` about the rows of the table.
-FRAME_OPTIONS = ("source", "target", "weight", "null", "vertices", "vertex_id", *Kept._fields)
 
 
 class PairColumns(NamedTuple):
@@ -116,14 +117,16 @@ def id_types(schema, id_columns, columns):
             raise GraphError(f"column {name!r} {problem} (columns: {listing(schema.names)})")
     kinds = [value_type(schema.field(name).type) for name in id_columns]
     for name, kind in zip(id_columns, kinds):
-        if not (is_text(kind) or types.is_integer(kind) or types.is_null(kind)):
-            problem = f"column {name!r} holds {kind}; ids are integers or strings"
-            raise GraphError(f"{problem}, so convert it or choose others with {CHOICE}")
+        if plain_type(kind) is None:
+            problem = f"column {name!r} holds {refusal(kind)}"
+            raise GraphError(f"{problem}, or choose others with {CHOICE}")
     known = [kind for kind in kinds if not types.is_null(kind)] or [pa.string()]
     left, right = (known[0] if types.is_null(kind) else kind for kind in kinds)
-    if is_text(left) != is_text(right):
-        held = f"column {id_columns[0]!r} holds {left}, {id_columns[1]!r} holds {right}"
-        raise GraphError(f"{held}; convert one to the other")
+    try:
+        joint_type(left, right)
+    except ValueError:
+        held = f"column {id_columns[0]!r} holds {describe(left)}, {id_columns[1]!r} holds {describe(right)}"
+        raise GraphError(f"{held}; convert one to the other") from None
     return left, right
 
 
@@ -143,6 +146,8 @@ class PairBatches:
 
     #: Largest number of rows that are checked together.
     batch_rows = 1 << 20
+    #: Whether ids are taken in as what they are numbered as, and not as they came in.
+    makes_plain = True
 
     def __init__(self, schema, wanted):
         weight, where, null = wanted.weight, wanted.where, wanted.null
@@ -159,7 +164,9 @@ class PairBatches:
         self.needed = [source, target] if weight is None else [source, target, weight]
         compared = self.condition.columns if self.condition else ()
         self.columns = list(dict.fromkeys([*self.needed, *compared]))
-        self.kinds = id_types(schema, self.id_columns, self.columns)
+        given = id_types(schema, self.id_columns, self.columns)
+        #: The type of the ids of both columns, and the types that they are numbered as.
+        self.joint, self.kinds = joint_type(*given), tuple(map(plain_type, given))
         self.known_columns = frozenset(schema.names)
         self.rows = self.begun = 0
         self.kept_any = self.condition is None
@@ -168,10 +175,16 @@ class PairBatches:
     def begin(self, schema, row=0):
         """Begin a file, at a row of it; raise unless its schema agrees with the pairs taken in so far."""
         kinds = id_types(schema, self.id_columns, self.columns)
-        for name, kind, before in zip(self.id_columns, kinds, self.kinds):
-            if is_text(kind) != is_text(before):
-                problem = f"column {name!r} holds {kind}, but {before} in the file before"
-                raise GraphError(f"{problem}; convert one of them")
+        for name, kind in zip(self.id_columns, kinds):
+            try:
+                joint = joint_type(self.joint, kind)
+            except ValueError:
+                problem = (
+                    f"column {name!r} holds {describe(kind)}, but {describe(self.joint)} in the file before"
+                )
+                raise GraphError(f"{problem}; convert one of them") from None
+            if str(self.joint).startswith("decimal"):  # one that holds all, or integers; other types remain
+                self.joint = joint
         if self.unweighted:
             for name in schema.names:
                 self.check_late(name, schema.field(name).type)
@@ -241,7 +254,28 @@ class PairBatches:
         if keep is not None and keep.true_count == len(keep):
             keep = None
         rows, batch = batch.num_rows, _changed(batch.select(self.needed), without_views)
-        return Chosen(rows, batch if keep is None else batch.filter(keep), keep, left_out, missing)
+        batch = batch if keep is None else batch.filter(keep)
+        return Chosen(rows, self._plain(batch), keep, left_out, missing)
+
+    def _plain(self, batch):
+        """The batch with ids as what they are numbered as."""
+        import pyarrow as pa
+
+        ids = {name: batch.column(name) for name in self.id_columns}
+        if not self.makes_plain or all(is_plain(column.type) for column in ids.values()):
+            return batch
+        kind = self.type_to_restore()
+        ids = {name: to_plain(column, kind, f"column {name!r}") for name, column in ids.items()}
+        columns = [ids.get(name, column) for name, column in zip(batch.schema.names, batch.columns)]
+        return pa.RecordBatch.from_arrays(columns, batch.schema.names)
+
+    def restored(self, ids, count):
+        """Ids as they came in, out of those that were numbered."""
+        return restored(ids, self.type_to_restore(), count)
+
+    def type_to_restore(self):
+        """The type in which ids come out, or ``None`` if they were numbered as they are."""
+        return unless_plain(self.joint)
 
     def warn_if_empty(self):
         """Warn if there were rows, of which the condition kept none."""
@@ -276,6 +310,15 @@ class Pairs(PairBatches):
         weight = self.weight
         self.weights = None if weight is None else Growing(weight_type(schema.field(weight)), expected)
 
+    def _plain(self, batch):
+        if self.known is not None and batch.num_rows:
+            for name in self.id_columns:
+                self.known.check_type(batch.column(name).type, name)
+        return super()._plain(batch)
+
+    def type_to_restore(self):
+        return super().type_to_restore() if self.known is None else self.known.restore
+
     def prepare(self):
         """Load the loops that number strings, while the first rows are read."""
         if self.numbers is not None:
@@ -289,7 +332,7 @@ class Pairs(PairBatches):
         sources, targets = self.sources.extend(len(left)), self.targets.extend(len(left))
         if self.known is not None:
             with timer("number ids"):
-                self.known.number((left, right), (sources, targets), self.id_columns, self.row_in_file)
+                self.known.number((left, right), (sources, targets), self.row_in_file)
         elif self.numbers is not None:
             with timer("number ids"):
                 self.numbers.add(left, right, sources, targets)
@@ -326,9 +369,11 @@ class Pairs(PairBatches):
             ids, count = self.known.finish(sources, targets)
         elif self.numbers is None:
             sources, targets, ids, count = number_integers(sources, targets)
+            ids = self.restored(ids, count)
         else:
             ids = self.numbers.ids()
             count = len(ids)
+            ids = self.restored(ids, count)
         return sources, targets, weights, ids, count
 
 
@@ -354,86 +399,3 @@ def integers(column, kind):
                 "of the other ids; store all of them as uint64, or as strings where some are negative"
             )
     return values
-
-
-def from_frame(graph_class, frame, directed, given):
-    """Make a graph of a table with one edge a row: see :meth:`edgewise.Graph.from_frame`.
-
-    ``given`` is a dict of its other arguments.
-    """
-    check_names("from_frame", given, (*FRAME_OPTIONS, "directed"))
-    table, records = arrow_table(frame), _records(given.get("vertices"), given.get("vertex_id"))
-    try:
-        names, ends = table.schema.names, [given.get(name) for name in ("source", "target")]
-    except UnicodeDecodeError:
-        raise GraphError("the name of a column is not UTF-8 text; rename it") from None
-    if (ends[0] is None) != (ends[1] is None):
-        raise OptionError(f"{CHOICE} belong together; give both or neither")
-    weight, kept = given.get("weight"), Kept(*(given.get(name) for name in Kept._fields))
-    columns = choose_columns(names, numbers_in(table.schema), *ends, weight_column(weight, kept.score, names))
-    where = kept.beside(weight).condition(names)
-    joined = JoinedColumns(columns[:2], names)
-    known = None if records is None else records.known_ids()
-    wanted = PairColumns(*columns[:3], where, given.get("null", "error"))
-    pairs = Pairs(joined.schema(table.schema), wanted, table.num_rows, known)
-    _check_values(frame, pairs, joined)
-    needed = table.select(joined.stored(pairs.columns))
-    for batch in checked(needed.to_batches()):
-        pairs.add(joined.add_to(batch))
-    sources, targets, weights, ids, count = pairs.finish()
-    graph = graph_class(count, edges=(sources, targets, weights), directed=directed, ids=ids)
-    graph.records, graph.frame_kind = records, kind_of(frame)
-    graph.weight_name = columns.weight
-    graph.assumed_weights = columns.weight if given.get("weight") is None else None
-    graph.assumed_columns = columns[:2] if columns.assumed else None
-    return graph
-
-
-def _records(given, id_column):
-    """The records in a table of vertices, if there is one."""
-    from edgewise.ingest.records import Records, records_of_table
-
-    if given is None and id_column is not None:
-        raise OptionError(f"{argument('vertex_id')} is a column of {argument('vertices')}; give that too")
-    if given is None or isinstance(given, Records):
-        return given
-    return records_of_table(arrow_table(given), id_column)
-
-
-def _check_values(frame, pairs, joined):
-    """Raise if the columns of ids hold Python values of several kinds, which Arrow may have made equal."""
-    untyped = False
-    for name in list(frame.keys()) if isinstance(frame, dict) or hasattr(frame, "iloc") else ():
-        values = frame[name]
-        typed = is_arrow(values) or getattr(values, "dtype", OBJECTS) != OBJECTS
-        if str(name) in joined.stored(pairs.id_columns) and not typed:
-            check_one_kind(kinds_of(values), f"column {name!r}")
-            untyped = True
-    left, right = pairs.kinds
-    if untyped and is_text(left) and is_utf8(value_type(left)) != is_utf8(value_type(right)):
-        held = f"column {pairs.id_columns[0]!r} holds {left}, {pairs.id_columns[1]!r} holds {right}"
-        raise GraphError(f"{held}; convert one to the other")
-
-
-def arrow_table(frame):
-    """The Arrow table of anything with ``__arrow_c_stream__``, or of a dict of columns."""
-    import pyarrow as pa
-
-    if isinstance(frame, pa.Table):  # other ways lose the sizes of its buffers, which are checked
-        return frame
-    if isinstance(frame, pa.RecordBatch):
-        return pa.Table.from_batches([frame])
-    if isinstance(frame, np.ndarray) and frame.dtype.names and not isinstance(frame, np.ma.MaskedArray):
-        return pa.Table.from_batches(batches_of(frame), schema_of(frame.dtype))
-    reader = isinstance(frame, pa.RecordBatchReader)
-    if not (reader or hasattr(frame, "__arrow_c_stream__") or isinstance(frame, dict)):
-        kind = type(frame).__name__
-        hints = {"LazyFrame": "call .collect() first", "list": "a list of pairs is for Graph.from_edges"}
-        hint = hints.get(kind, "pandas, polars and Arrow tables do")
-        raise GraphError(
-            f"{kind} is no table: it needs __arrow_c_stream__ or to be a dict of columns; {hint}"
-        )
-    try:
-        return frame.read_all() if reader else pa.table(frame)
-    except (pa.ArrowException, ArithmeticError, OSError, TypeError, ValueError) as error:
-        raise GraphError(f"the table cannot be read as Arrow: {str(error).splitlines()[0]}") from None

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from edgewise.errors import GraphError, argument
-from edgewise.ingest.arrow import BATCH_ROWS, check_column, is_text, value_type
+from edgewise.ingest.arrow import BATCH_ROWS, check_column, is_text
+from edgewise.ingest.id_types import plain_type, refusal
 from edgewise.ingest.known_ids import known_ids
 
 #: Names of the column of ids that are looked for if none is given, in this order.
@@ -87,8 +88,8 @@ def id_column_of(schema, given, name) -> str:
     if len(set(names)) < len(names):
         copy = next(one for one in names if names.count(one) > 1)
         raise GraphError(f"column {copy!r} of {name} is there {names.count(copy)} times; rename one")
-    kind = value_type(schema.field(given).type)
-    if not (is_text(kind) or types.is_integer(kind)):
-        problem = f"column {given!r} of {name} holds {kind}; ids are integers or strings"
-        raise GraphError(f"{problem}, so convert it or choose another with {choice}")
+    kind = schema.field(given).type
+    if plain_type(kind) is None or types.is_null(kind):
+        problem = f"column {given!r} of {name} holds {refusal(kind)}"
+        raise GraphError(f"{problem}, or choose another with {choice}")
     return given

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from edgewise.errors import OptionError, argument
+from edgewise.ingest.ids import has_tuples
 from edgewise.method import Method, is_number
 
 
@@ -42,11 +43,12 @@ def check_kind(name, methods, rows):
         raise OptionError(f"method {name} needs weights that are whole numbers; {remedy}")
 
 
-def flat(ids, name):
-    """Return ``ids``, which must be an id or a flat collection of ids."""
+def flat(ids, name, graph):
+    """Return ``ids``, which must be an id of a graph, or a flat collection of ids."""
     first = ids[0] if isinstance(ids, (list, tuple)) and ids else None
     table = len(getattr(ids, "shape", ())) > 1 or isinstance(ids, dict)
-    if table or len(getattr(first, "shape", ())) or isinstance(first, (list, tuple)):
+    nested = list if has_tuples(graph) else (list, tuple)
+    if table or len(getattr(first, "shape", ())) or isinstance(first, nested):
         raise OptionError(f"{name} is a table of ids; give one id, or a flat list of them")
     return ids
 
@@ -55,7 +57,7 @@ def vertices_in(graph, ids, name, remedy):
     """Distinct vertex numbers, ascending, of an id or of a flat collection that is not empty."""
     if type(ids) is int and graph.ids is None and 0 <= ids < graph.n_vertices:
         return np.array([ids], np.int64)  # 10 us less for a search that takes 20
-    vertices = graph.vertices_of(flat(ids, name))
+    vertices = graph.vertices_of(flat(ids, name, graph))
     if not len(vertices):
         raise OptionError(f"{name} is empty; {remedy}")
     return vertices if len(vertices) == 1 else np.unique(vertices)

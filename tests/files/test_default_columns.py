@@ -172,7 +172,7 @@ def test_joined_ids_of_any_type(tmp_path, kind):
 
 def test_what_cannot_be_joined(tmp_path):
     table = pa.table(LINKED).set_column(4, "unique_id_l", pa.array([1.5, 2, 3]))
-    message = "column 'unique_id_l' holds double; ids are integers or strings"
+    message = "column 'unique_id_l' holds double .float, DOUBLE.; ids are integers or strings"
     with pytest.raises(GraphError, match=message):
         ew.Graph.from_frame(table)
     path = stored(tmp_path, ".parquet", table)
@@ -241,7 +241,7 @@ def test_thresholds_that_will_not_do(tmp_path, options, message):
 
 
 def test_unknown_options_of_a_frame_are_refused():
-    with pytest.raises(OptionError, match=r"from_frame\(\) has no option 'treshold'; it has source, target"):
+    with pytest.raises(OptionError, match=r"from_frame\(\) has no option 'treshold'; did you mean threshold"):
         ew.Graph.from_frame(SCORED, treshold=0.5)
     with pytest.raises(OptionError, match="source= and target= belong together; give both or neither"):
         ew.Graph.from_frame(SCORED, "a")

@@ -80,7 +80,7 @@ def test_strings_keep_all_their_characters(tmp_path):
         ('{"a":1,"b":2}\n{"a":1,"b":[3]}\n', "column 'b' holds struct"),
         ('{"a":1,"b":2}\n{"a":1}\n', "'b' is null in row 2"),
         ('{"a":1,"b":"2"}\n', "column 'a' holds int64, 'b' holds string"),
-        ('{"a":1.5,"b":2}\n', "column 'a' holds double; ids are integers or strings"),
+        ('{"a":1.5,"b":2}\n', "column 'a' holds double (float, DOUBLE); ids are integers or strings"),
         (b'{"a":"x","b":"y"}\n{"a":"x","b":"\xff"}\n', "jsonl:2: "),
         ('{"a":"x","b":"y","a":"z"}\n', "jsonl:1: cannot be parsed"),
         ('{"a":1,"b":36893488147419103232}\n', "jsonl:1: cannot be parsed"),

@@ -72,7 +72,10 @@ def test_other_records(tmp_path):
         (np.zeros((2, 2), "i8, i8"), "the array has 2 dimensions; give one record for each pair"),
         (np.zeros(2, [("pairs", "i8", 3)]), r"the field 'pairs' has the shape \(3,\) in each record; only"),
         (np.zeros(2, [("pairs", "c16", 2)]), "the field 'pairs' holds complex128; convert it"),
-        (np.zeros(2, [("pairs", "f8", 2)]), "column 'source' holds double; ids are integers or strings"),
+        (
+            np.zeros(2, [("pairs", "f8", 2)]),
+            "column 'source' holds double .float, DOUBLE.; ids are",
+        ),
         (np.zeros(2, [("a", "i8"), ("b", "M8[s]")]), r"the field 'b' holds datetime64\[s\]; convert it"),
     ],
 )

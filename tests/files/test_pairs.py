@@ -137,7 +137,10 @@ def test_ends_by_default(tmp_path, table, ends):
             r"column 'what' is not there \(columns: left, right, score, kind\)",
         ),
         ({**ENDS, "where": "what > 1"}, r"column 'what' is not there \(columns: left"),
-        ({"source": "left", "target": "score"}, "column 'score' holds double; ids are integers or strings"),
+        (
+            {"source": "left", "target": "score"},
+            "column 'score' holds double .float, DOUBLE.; ids are",
+        ),
         ({**ENDS, "weight": "kind"}, "column 'kind' holds string; weights are integers"),
     ],
 )

@@ -462,7 +462,7 @@ def test_arrow_integers():
         (np.array(["a"]), np.array([1]), "sources are strings, targets are integers"),
         (pa.array(["a", None]), pa.array(["a", "b"]), r"sources\[1\] is null"),
         (pa.array([1, None]), pa.array([1, 2]), r"sources\[1\] is null"),
-        (np.array([1.5]), np.array([2.5]), "hold double; ids are integers or strings"),
+        (np.array([1.5]), np.array([2.5]), "hold double .float, DOUBLE.; ids are integers or strings"),
         (np.array(["a", 1], object), np.array(["a", "b"]), "integers only or strings only"),
         (pa.array(["a"]), pa.array(["a", "b"]), "1 sources but 2 targets"),
     ],

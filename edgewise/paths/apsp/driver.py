@@ -75,7 +75,7 @@ class Job:
         self.names = request.devices
         devices = tuple("cpu" if kind_of(name) == "cpu" else name for name in self.names)
         self.progress = request.progress or (lambda done, blocks: None)
-        self.sources = np.arange(n) if sources is None else graph.vertices_of(flat(sources, "sources"))
+        self.sources = np.arange(n) if sources is None else graph.vertices_of(flat(sources, "sources", graph))
         self.output = None if request.output is None else check_path(request.output)
         self.graph, self.devices = graph.to(devices[0]), devices
         #: Whether the full matrix may be solved in the array of the result.
