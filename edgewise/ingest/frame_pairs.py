@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError, argument
+from edgewise.errors import GraphError, OptionError, argument, check_names
 from edgewise.ingest.arrow import checked, is_text, is_utf8, value_type
 from edgewise.ingest.columns import check_one_kind, is_arrow, kinds_of
 from edgewise.ingest.default_columns import choose_columns
