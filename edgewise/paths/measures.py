@@ -168,8 +168,9 @@ def distance_measures(
     Parameters
     ----------
     graph : Graph
-        With or without weights; without them every edge counts one.  In a directed graph eccentricities look
-        along the edges, closeness and harmonic centrality at the paths that come in.
+        With or without weights; without them every edge counts one, and infinite weights are no edges.  In a
+        directed graph eccentricities look along the edges, closeness and harmonic centrality at the paths
+        that come in.
     method : str
         A name in ``edgewise.paths.apsp.METHODS``, or ``"auto"``.
     device : str, optional
@@ -190,7 +191,7 @@ def distance_measures(
     Raises
     ------
     GraphError
-        Weights that are not finite, a negative cycle, distances too large for any type.
+        Weights that are NaN or minus infinity, a negative cycle, distances too large for any type.
     OptionError
         An unknown method or option.
     DeviceError, OutOfMemoryError

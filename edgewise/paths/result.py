@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -70,7 +71,8 @@ class Distances(Result):
         """Distance of each vertex: (n_vertices,) array on the device of the graph.
 
         int32 where edges count one, else in the type of the weights, or int64 where int32 is too narrow.  A
-        vertex that no path reaches has the largest value of an integer type, or infinity.
+        vertex that no path reaches has the largest value of an integer type, or infinity: see
+        :attr:`reachable`.
         """
         if self._sparse is None:
             return self._distances
@@ -133,9 +135,15 @@ class Distances(Result):
         least = self._adjacency.spread.least
         return parents_of(self._adjacency.incoming, self.distances, self.sources, least)
 
+    @property
+    def reachable(self) -> np.ndarray:
+        """Whether each vertex is reached: (n_vertices,) bool array on the device of the graph."""
+        return arrays.namespace(self.distances).not_equal(self.distances, self.unreached)
+
     def distance_to(self, target: Any) -> int | float:
-        """Distance from the nearest source to ``target``, an id; :attr:`unreached` where no path leads."""
-        return self._distance_of(self.graph.vertices_of([target])[0])
+        """Distance from the nearest source to ``target``, an id; infinity where no path leads."""
+        distance = self._distance_of(self.graph.vertices_of([target])[0])
+        return math.inf if distance == self.unreached else distance
 
     def _distance_of(self, vertex):
         """Distance of a vertex number, without an array of all distances after a local search."""

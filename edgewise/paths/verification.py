@@ -4,6 +4,7 @@ import numpy as np
 
 from edgewise.device import arrays
 from edgewise.errors import VerificationError
+from edgewise.paths.sssp.weights import passable
 
 
 def oracle(vertices, sources, targets, starts, weights=None, directed=False):
@@ -39,6 +40,8 @@ def verify(graph, result):
     computed in the type of the distances, as in the methods.
     """
     host = graph.to("cpu")
+    if result.weighted:
+        host = passable(host)
     distances = arrays.move(result.distances, "cpu")
     offsets, targets = host.offsets, host.neighbours
     degrees = np.diff(offsets)

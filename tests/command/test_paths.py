@@ -228,7 +228,7 @@ def test_a_graph_without_weights_names_the_ways_out(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("weights", "words"), [("-5,-5", "the cycle"), ("nan,1", "nan"), ("inf,1", "must be finite")]
+    ("weights", "words"), [("-5,-5", "the cycle"), ("nan,1", "nan"), ("-inf,1", "weights are numbers")]
 )
 def test_weights_that_cannot_be(weights, words, tmp_path, capsys):
     one, other = weights.split(",")

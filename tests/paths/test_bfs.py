@@ -419,3 +419,36 @@ def test_verifier_rejects(distances, asked, complaint):
 def test_oracle_sees_a_negative_cycle():
     assert oracle(3, [0, 1], [1, 0], [0], weights=[1, -2], directed=True) is None
     assert oracle(3, [0, 1], [1, 2], [0], weights=[1, -2], directed=True) == [0, 1, -1]
+
+
+@pytest.mark.interpreter
+@pytest.mark.simulator
+@pytest.mark.parametrize("shape", FEW_SHAPES)
+def test_targets_end_the_search_the_same_everywhere(shape):
+    vertices, *ends = ZOO[shape]
+    graph = ew.Graph.from_edges(*ends, n_vertices=vertices).to(PLACE)
+    everything = expected(vertices, *ends, [0])
+    for targets in (vertices - 1, [vertices // 2, 0], [0]):
+        furthest = max(everything[target] for target in np.atleast_1d(targets))
+        wanted = [distance if distance <= furthest else NONE for distance in everything]
+        for name in names_for(directed=False):
+            with method_named(name) as method:
+                found = bfs(graph, 0, targets=targets, method=method).verify().on_host()
+            assert found.distances.tolist() == wanted and found.partial, (name, targets)
+    with pytest.raises(GraphError, match=f"vertex {vertices} is not in the graph"):
+        bfs(graph, 0, targets=vertices)
+    with pytest.raises(OptionError, match="targets is empty"):
+        bfs(graph, 0, targets=[])
+
+
+@pytest.mark.interpreter
+@pytest.mark.usefixtures("no_graph_is_small")
+@pytest.mark.skipif(PLACE != "cpu", reason="the local search is the CPU's")
+def test_a_local_search_ends_with_its_targets():
+    n = 30_000
+    graph = ew.Graph.from_edges(np.arange(n - 1), np.arange(1, n), n_vertices=n)
+    near, far = ew.bfs(graph, 5, targets=[9, 2]), ew.bfs(graph, 5, targets=n - 1)
+    assert (near.method, near.n_reached, near.eccentricity) == (LOCAL_SEARCH, 9, 4)
+    assert near.path_to(9) == [5, 6, 7, 8, 9] and near.distance_to(10) == np.inf
+    assert far.method != LOCAL_SEARCH and far.n_reached == n
+    assert ew.bfs(graph, 5, targets=9, cutoff=2).n_reached == 5

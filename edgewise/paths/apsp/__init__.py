@@ -84,7 +84,8 @@ def all_pairs_shortest_paths(
     Parameters
     ----------
     graph : Graph
-        With or without weights; without them every edge counts one.  Edges of a directed graph lead one way.
+        With or without weights; without them every edge counts one, and infinite weights are no edges.  Edges
+        of a directed graph lead one way.
     sources : sequence of ids, optional
         The rows that are wanted; all vertices by default.  ``sssp``, ``multi-source`` and ``johnson`` search
         from these vertices only.  ``floyd-warshall`` and ``floyd-warshall-simple`` compute the whole matrix
@@ -116,7 +117,8 @@ def all_pairs_shortest_paths(
     Raises
     ------
     GraphError
-        An unknown source, weights that are not finite, a negative cycle, distances too large for any type.
+        An unknown source, a weight that is NaN or minus infinity, a negative cycle, distances too large for
+        any type.
     OptionError
         An unknown method or output; a method that does not take the weights or does not run on the device;
         sources that are a table.

@@ -12,6 +12,7 @@ numbers may then be small.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -207,6 +208,12 @@ class AllPairs(Result):
         """The value in :attr:`distances` where no path leads."""
         return unreached(self.distances.dtype)
 
+    @property
+    def reachable(self) -> np.ndarray:
+        """Whether each vertex is reached from each source: a bool array of the shape of :attr:`distances`."""
+        distances = self.distances[:]
+        return arrays.namespace(distances).not_equal(distances, self.unreached)
+
     @cached_property
     def _row_of(self):
         return {int(vertex): row for row, vertex in enumerate(self.sources)}
@@ -219,8 +226,9 @@ class AllPairs(Result):
         return vertex, arrays.move(self.distances[self._row_of[vertex]], "cpu")
 
     def distance(self, u: Any, v: Any) -> int | float:
-        """Distance from ``u``, one of the sources, to ``v``, both ids; :attr:`unreached` without a path."""
-        return self._distances_from(u)[1][int(self.graph.vertices_of([v])[0])][()]
+        """Distance from ``u``, one of the sources, to ``v``, both ids; infinity where no path leads."""
+        distance = self._distances_from(u)[1][int(self.graph.vertices_of([v])[0])][()]
+        return math.inf if distance == self.unreached else distance
 
     def path(self, u: Any, v: Any) -> list:
         """Ids of the vertices of a shortest path from ``u`` to ``v``, both included; empty if there is none.

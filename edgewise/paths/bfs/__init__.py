@@ -20,8 +20,8 @@ from edgewise.paths.bfs.level_synchronous import direction_optimising, level_syn
 from edgewise.paths.bfs.sequential import top_down_sequential
 from edgewise.paths.csr import adjacency_of
 from edgewise.paths.local_search import LOCAL_SEARCH, search_by_levels
-from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in
-from edgewise.paths.result import Distances, unreached
+from edgewise.paths.method import PathMethod, check_cutoff, check_kind, sources_in, vertices_in
+from edgewise.paths.result import Distances, SparseDistances, unreached
 from edgewise.paths.sssp.hierarchy.search import (
     is_deep,
     levels_before_giving_up,
@@ -86,6 +86,7 @@ def bfs(
     graph: Graph,
     source: Any,
     *,
+    targets: Any = None,
     cutoff: int | None = None,
     method: str = "auto",
     device: str | None = None,
@@ -99,6 +100,9 @@ def bfs(
         Edges of a directed graph are followed forwards.  Weights do not count.
     source : id or array-like of ids
         Ids of the graph; of several: distances from the nearest.
+    targets : id or array-like of ids, optional
+        The search may end with the furthest of these vertices, and vertices further away count as not
+        reached.
     cutoff : int, optional
         Vertices further away than this count as not reached.  Infinity means no cutoff.
     method : str
@@ -119,10 +123,10 @@ def bfs(
     Raises
     ------
     GraphError
-        A source is not in the graph.
+        A source or a target is not in the graph.
     OptionError
-        No source or a table of them, an unknown method or option, a method that does not take directed
-        graphs, a cutoff that is no whole number or negative.
+        No source or target, or a table of them, an unknown method or option, a method that does not take
+        directed graphs, a cutoff that is no whole number or negative.
     DeviceError, OutOfMemoryError
         The device is not there, or too small.
 
@@ -144,23 +148,46 @@ def bfs(
     device = graph.device
     check_device(method, device, METHODS)
     sources = sources_in(graph, source)
+    if targets is not None:
+        targets = vertices_in(graph, targets, "targets", "leave it out")
     with arrays.guard(device):
         rows = adjacency_of(graph)
         check_kind(method, METHODS, rows)
         if method == "auto":
-            name, seconds, distances = _auto(rows, sources, furthest, device)
+            name, seconds, distances = _auto(rows, (sources, targets), furthest, device)
         else:
             if METHODS[method].needs_incoming:
                 rows.build_incoming()
             name = method
             seconds, distances = _timed(METHODS[method].run, rows, sources, furthest, device, options)
-    return Distances(
-        graph, name, seconds, sources, False, rows, distances, cutoff, devices=worker_names(device)
-    )
+    if targets is not None:
+        distances = _up_to(targets, distances)
+    facts = sources, False, rows, distances, cutoff, targets is not None
+    return Distances(graph, name, seconds, *facts, devices=worker_names(device))
 
 
-def _auto(rows, sources, cutoff, device):
-    """Name of the method that searched, its seconds, and distances of all vertices or of those found."""
+def _up_to(targets, distances):
+    """Distances without those of vertices further away than all of the targets."""
+    if isinstance(distances, SparseDistances):
+        vertices, levels = distances
+        of_targets = levels[np.isin(vertices, targets)]
+        if len(of_targets) < len(targets):
+            return distances
+        near = levels <= of_targets.max()
+        return SparseDistances(vertices[near], levels[near])
+    none = unreached(np.int32)
+    furthest = distances[arrays.move(targets, arrays.device_of(distances))].max()
+    if furthest != none:
+        distances[distances > furthest] = none
+    return distances
+
+
+def _auto(rows, ends, cutoff, device):
+    """Name of the method that searched, its seconds, and distances of all vertices or of those found.
+
+    ``ends`` are the sources, and the targets or ``None``.
+    """
+    sources, targets = ends
     if device != "cpu":
         seconds, (name, distances) = _timed(_on_gpu, rows, sources, cutoff, device, {})
         return name, seconds, distances
@@ -168,7 +195,7 @@ def _auto(rows, sources, cutoff, device):
         return "top-down-sequential", *_timed(top_down_sequential, rows, sources, cutoff, device, {})
     start = perf_counter()
     known, level, complete = search_by_levels(rows.outgoing, sources, cutoff)
-    if complete:
+    if complete or (targets is not None and np.isin(targets, known.vertices).all()):
         return LOCAL_SEARCH, perf_counter() - start, known
     name, incoming = ("direction-optimising", rows.incoming) if rows.symmetric else ("top-down", None)
     dense = level_synchronous(rows, incoming, known, level, cutoff)

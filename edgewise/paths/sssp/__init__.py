@@ -135,7 +135,8 @@ def shortest_paths(
     ----------
     graph : Graph
         With weights.  They may be zero, and negative if no cycle is negative.  (Rounding can make a cycle of
-        floats that sum up to zero negative.)  Edges of a directed graph are followed from source to target.
+        floats that sum up to zero negative.)  No path leads over an edge of infinite weight.  Edges of a
+        directed graph are followed from source to target.
     source : id or (k,) array-like of ids
         Ids of the graph; vertex numbers where it has no ids.
     targets : id or array-like of ids, optional
@@ -166,8 +167,8 @@ def shortest_paths(
     Raises
     ------
     GraphError
-        An unknown vertex, a graph without weights, a weight that is not finite, a negative cycle (the message
-        names its vertices), or a distance beyond the largest number of its type.
+        An unknown vertex, a graph without weights, a weight that is NaN or minus infinity, a negative cycle
+        (the message names its vertices), or a distance beyond the largest number of its type.
     OptionError
         No source or a table of them, an unknown method or option, a method that does not take negative
         weights, floats or directed graphs, or a cutoff or targets with negative weights.

@@ -18,6 +18,7 @@ import numpy as np
 
 from edgewise.device import arrays, each, fetch_max
 from edgewise.errors import GraphError, OptionError, argument
+from edgewise.graph import Graph
 from edgewise.paths.csr import adjacency_of, spread_of
 from edgewise.paths.result import unreached
 from edgewise.primitives import count
@@ -50,10 +51,14 @@ def wider_than(name, requested=False, passes="passes"):
 
 
 def rows_in(graph, name=None):
-    """The rows of ``graph`` with weights of type ``name``, by default their own; checked and made once."""
+    """The rows of ``graph`` with weights of type ``name``, by default their own; checked and made once.
+
+    Entries of infinite weight are not among them.
+    """
     if name is None:  # a microsecond less for a search that takes fifteen
         return graph.cached("weighted rows", lambda: _own_rows(graph))
     spread = spread_in(graph)
+    graph = passable(graph)
     rows = adjacency_of(graph, name, lambda: _converted(graph.csr_weights, name, spread))
     rows.spread = spread
     return rows
@@ -65,7 +70,7 @@ def _own_rows(graph):
 
 
 def spread_in(graph):
-    """Least, largest and mean weight of the graph, whose weights are checked once."""
+    """Least, largest and mean weight of the graph, infinity excepted; the weights are checked once."""
     weights = graph.csr_weights
     if weights is None:
         raise GraphError("the graph has no weights; use edgewise.bfs, where every edge counts one")
@@ -73,19 +78,39 @@ def spread_in(graph):
         problem = f"the weights are the column {name!r}, which sounds like a similarity"
         raise GraphError(f"{problem}; if it is a distance, use {argument('weight', name)}")
 
-    def checked():
-        if weights.dtype.kind == "f" and len(weights):
-            _check_finite(graph, weights)
-        return spread_of(weights)
-
-    return graph.cached("spread", checked)
+    return graph.cached("spread", lambda: spread_of(passable(graph).csr_weights))
 
 
-def _check_finite(graph, weights):
-    if math.isfinite(weights.min().item()) and math.isfinite(weights.max().item()):
-        return
-    entry = int((~arrays.namespace(weights).isfinite(weights)).argmax())
-    raise GraphError(f"the edge {edge_at(graph, entry)} weighs {weights[entry]}; weights must be finite")
+def passable(graph):
+    """The graph without its edges of infinite weight, over which no path leads; itself if it has none.
+
+    Raises
+    ------
+    GraphError
+        A weight is NaN or minus infinity.
+    """
+    weights = graph.csr_weights
+    if weights is None or weights.dtype.kind != "f" or not len(weights):
+        return graph
+    finite = graph.cached("edges of finite weight", lambda: _with_finite_weights(graph, weights))
+    return graph if finite is None else finite
+
+
+def _with_finite_weights(graph, weights):
+    """The graph without edges of infinite weight; ``None`` where all weights are finite."""
+    least, largest = weights.min().item(), weights.max().item()
+    if math.isfinite(least) and math.isfinite(largest):
+        return None
+    xp = arrays.namespace(weights)
+    wrong = xp.isnan(weights) | (weights == -np.inf)
+    if count(wrong):
+        entry = int(wrong.argmax())
+        problem = f"the edge {edge_at(graph, entry)} weighs {weights[entry]}"
+        raise GraphError(f"{problem}; weights are numbers, and infinity means that there is no edge")
+    keep = weights != np.inf
+    before = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(keep, dtype=np.int64)])
+    rows = before[graph.offsets], graph.neighbours[keep], weights[keep]
+    return Graph(graph.n_vertices, rows=rows, directed=graph.directed)
 
 
 def edge_at(graph, entry):
