@@ -1,5 +1,6 @@
 """All pairs into files: whole or not there, and an interrupted run goes on where it was."""
 
+import json
 import os
 import shutil
 
@@ -9,6 +10,7 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError, GraphError
 from edgewise.paths.apsp import all_pairs_shortest_paths, output, search
+from tests.ownership import give_away
 
 RNG = np.random.default_rng(5)
 N = 40
@@ -106,6 +108,32 @@ def test_a_file_that_is_there_is_replaced_when_all_is_done(goal):
     assert (result.distances[:] == all_pairs_shortest_paths(other).distances).all()
 
 
+def test_a_block_that_has_changed_is_done_again(goal):
+    """What is in the file must be what was written, and what the journal says of it, too."""
+    part, journal = output.hidden_names(goal)
+    interrupted(goal, 2)
+    if part.is_file():
+        content = bytearray(part.read_bytes())
+        content[-8 * N * N + 100] ^= 64  # in the first block
+        part.write_bytes(content)
+    else:
+        shutil.rmtree(next(one for one in part.iterdir() if one.is_dir()))
+    journal.write_text(journal.read_text() + '[4, "00000000"]\n')
+    seen = []
+    result = all_pairs_shortest_paths(
+        GRAPH, method="sssp", output=goal, progress=lambda done, blocks: seen.append(done)
+    )
+    assert seen[0] < 2
+    assert (result.distances[:] == expected()).all()
+
+
+def test_the_unfinished_matrix_of_another_user(goal, monkeypatch):
+    interrupted(goal, 2)
+    give_away(output.hidden_names(goal)[0], monkeypatch)
+    with pytest.raises(FileError, match=r"(belongs to another user|the file of another user)"):
+        all_pairs_shortest_paths(GRAPH, method="sssp", output=goal)
+
+
 def test_a_journal_cut_short_begins_anew(goal):
     interrupted(goal, 2)
     journal = goal.with_name(f".{goal.name}.journal")
@@ -119,9 +147,10 @@ def test_what_a_journal_or_part_cannot_mean_is_not_gone_on_with(goal, monkeypatc
     monkeypatch.setattr(search, "BLOCKS", 1000)
     journal, part = goal.with_name(f".{goal.name}.journal"), goal.with_name(f".{goal.stem}.part{goal.suffix}")
     interrupted(goal, 12)
-    journal.write_text(journal.read_text()[:-2])  # of block 11 a 1 is left
+    journal.write_text(journal.read_text()[:-2])  # the end of the last line is missing
     interrupted(goal, 12)
-    assert journal.read_text().endswith("\n9\n10\n11\n")
+    done = [json.loads(line)[0] for line in journal.read_text().splitlines()[1:]]
+    assert done == list(range(12))
     result = all_pairs_shortest_paths(GRAPH, method="sssp", output=goal)
     assert (result.distances[:] == expected()).all()
 

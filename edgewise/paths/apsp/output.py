@@ -4,15 +4,15 @@ A NumPy file (``.npy``) or a Zarr array (``.zarr``, a folder of chunks) is writt
 the goal and takes the goal's name when it is complete.
 
 A *journal* records which job writes it and which blocks are on the disk.  Its first line is the job, every
-other one the number of a block.  A line counts when its end is there: of ``12`` a crash may leave ``1``.  The
-next run of the same job continues after the last block; a run of another job is refused.  A run holds a lock
-on the journal, where the platform and the file system have locks.
+other one the number of a block and its checksum.  A line counts when its end is there.  The next run of the
+same job continues with the blocks that are missing, or are not what was written; a run of another job is
+refused.  A run holds a lock on the journal, where the platform and the file system have locks.
 
 Blocks are written, not mapped into memory: a full disk is then an error that can be reported.
 
 A format is a class with ``check(path)`` (refuse what an output may not replace), ``read(path, shape)``,
-``reopen()`` (whether an interrupted run has left such a matrix), ``create()``, ``put(first, values)`` and
-``close()``.
+``reopen()`` (whether an interrupted run has left such a matrix), ``create()``, ``put(first, values)``,
+``rows_from(first, count)`` and ``close()``.
 """
 
 import errno
@@ -26,7 +26,9 @@ from pathlib import Path
 import numpy as np
 
 from edgewise.errors import FileError, OptionError, argument
+from edgewise.files import checksum
 from edgewise.files.atomic_write import LOCKS, no_link, writing
+from edgewise.ownership import check_owner
 from edgewise.paths.apsp.search import rows_of_a_block
 
 try:
@@ -96,6 +98,13 @@ class NpyMatrix:
             rest = rest[self.file.write(rest) :]
         sync(self.file)
 
+    def rows_from(self, first, count):
+        """Rows that have been written."""
+        row = self.shape[1] * self.dtype.itemsize
+        self.file.seek(self.start + first * row)
+        content = np.fromfile(self.file, self.dtype, count * self.shape[1])
+        return content.reshape(-1, self.shape[1])
+
     def close(self):
         """Close the file."""
         if self.file is not None:
@@ -161,6 +170,10 @@ class ZarrMatrix:
                 finally:
                     os.close(opened)
 
+    def rows_from(self, first, count):
+        """Rows that have been written."""
+        return self.array[first : first + count]
+
     def close(self):
         """Release the array."""
         self.array = None
@@ -218,13 +231,15 @@ class RowFile:
         self.shape, self.dtype, self.rows = tuple(shape), np.dtype(dtype), rows
         self.job = {**job, "shape": list(shape), "type": self.dtype.name, "rows of a block": rows}
         self.part, self.journal = hidden_names(path)
-        self.done: set[int] = set()
+        self.done: dict[int, str] = {}  # checksums by blocks
         self.matrix = FORMATS[self.path.suffix](self.path, self.part, self.shape, self.dtype, rows)
         with writing(path):
             self.log = _locked(self.journal)
             try:
                 self._resume()
-                if not (self.done and self.matrix.reopen()):
+                if self.done and self.matrix.reopen():
+                    self.done = {block: one for block, one in self.done.items() if self._is_right(block, one)}
+                else:
                     self._begin()
             except BaseException:
                 self.close()
@@ -247,10 +262,11 @@ class RowFile:
         journal = self.log.read()
         try:
             job, done = read_journal(journal)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if not self.part.exists():
             return
+        check_owner(self.part, self.part, "remove it to begin anew, or name another output")
         self.done = done
         for name, value in self.job.items() if done else ():
             if job.get(name) != value:
@@ -260,12 +276,19 @@ class RowFile:
                     "remove it to begin anew, or name another output",
                 )
         if not all(0 <= block < self.blocks for block in done):
-            self.done = set()
+            self.done = {}
         self.log.truncate(journal.rfind(b"\n") + 1)
+
+    def _is_right(self, block, written):
+        """Whether the rows of a block are those that were written."""
+        with suppress(Exception):  # what a damaged array raises is not Zarr's alone
+            rows = self.matrix.rows_from(block * self.rows, self.rows)
+            return checksum.of_bytes([np.ascontiguousarray(rows)]) == written
+        return False
 
     def _begin(self):
         """Begin anew.  An existing part is removed, not overwritten: another process may be reading it."""
-        self.done = set()
+        self.done = {}
         _remove(self.part)
         self.matrix.create()
         self.log.truncate(0)
@@ -278,10 +301,11 @@ class RowFile:
 
     def put(self, block, values):
         """Write the rows of one block; they are on the disk when this returns."""
+        found = checksum.of_bytes([np.ascontiguousarray(values)])
         with writing(self.path):
             self.matrix.put(block * self.rows, values)
-            self._append(block)
-        self.done.add(block)
+            self._append([block, found])
+        self.done[block] = found
 
     def finish(self):
         """Give the file its name; return the matrix, read from the disk when it is indexed."""
@@ -312,7 +336,7 @@ class RowFile:
         _remove(self.part)
         _remove(self.journal)  # still locked, where there are locks
         self.log.close()
-        self.done = set()
+        self.done = {}
 
 
 def hidden_names(path):
@@ -323,7 +347,7 @@ def hidden_names(path):
 
 def type_begun(path, job):
     """Name of the type in which an interrupted run of the same job was writing, or ``None``."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RecursionError):
         with open(hidden_names(path)[1], "rb", opener=no_link) as journal:
             begun, done = read_journal(journal.read())
         if done and all(begun.get(name) == value for name, value in job.items()):
@@ -332,7 +356,7 @@ def type_begun(path, job):
 
 
 def read_journal(journal):
-    """The job in a journal's bytes and the blocks that are done; ValueError if it is no journal.
+    """The job in a journal's bytes, and the blocks that are done with their checksums; else ValueError.
 
     A line without its end does not count.
     """
@@ -340,7 +364,12 @@ def read_journal(journal):
     job = json.loads(first)
     if not isinstance(job, dict):
         raise ValueError("no job")
-    return job, {int(line) for line in lines}
+    done = {}
+    for line in map(json.loads, lines):
+        if not (isinstance(line, list) and [type(one) for one in line] == [int, str]):
+            raise ValueError("no block")
+        done[line[0]] = line[1]
+    return job, done
 
 
 def _locked(path):
