@@ -12,11 +12,14 @@ of its halves do not exceed 64 bits, so that interpreter and compilers agree wit
 import numpy as np
 
 from edgewise.device import arrays, device, each
+from edgewise.device.target import cpu_compiler_is_loaded
 from edgewise.errors import GraphError, argument
 from edgewise.ingest.edges import row_numbers
 
 #: Arcs whose hashes are added at a time.
 BLOCK = 1 << 12
+#: Arcs up to which NumPy is as fast, and faster than the compiler's import or the compiling of a kernel.
+FEW, FEW_AT_FIRST = 1 << 12, 1 << 18
 ROUNDS = 7
 _MASK, _HALF, _SIGN = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1 << 63)
 _MULTIPLIER, _WEYL = np.uint64(0xD256D193), np.uint64(0x9E3779B9)
@@ -53,18 +56,36 @@ def _sum_hashes(block, sources, targets, bits, floating, sums):
     sums[2 * block + 1] = second_sum
 
 
+def _sum_few(sources, targets, bits, floating):
+    """The sums of the same hashes, by NumPy."""
+    source, target = sources.astype(np.uint64), targets.astype(np.uint64)
+    low, high = np.minimum(source, target), np.maximum(source, target)
+    left, right = _mix(low & _MASK, high & _MASK)
+    wide = high > _MASK
+    if wide.any():
+        mixed = _mix(left ^ (low >> _HALF), right ^ (high >> _HALF))
+        left, right = np.where(wide, mixed[0], left), np.where(wide, mixed[1], right)
+    if len(bits):
+        weight = np.where(bits == _SIGN, _ZERO, bits) if floating else bits
+        left, right = _mix(left ^ (weight >> _HALF), right ^ (weight & _MASK))
+    sign = (source < target).astype(np.int64) - (source > target)
+    return np.array([(sign * one.astype(np.int64)).sum() for one in (left, right)])
+
+
 def is_symmetric(sources, targets, weights=None) -> bool:
     """Whether each arc (i, j) comes with as many arcs (j, i) of the same weight; the arrays on one device."""
     where = arrays.device_of(sources)
     blocks = -(-len(sources) // BLOCK)
-    sums = arrays.full(2 * blocks, 0, np.int64, where)
     floating = weights is not None and weights.dtype.kind == "f"
     if weights is None:
         bits = arrays.empty(0, np.uint64, where)
     else:
         wide = weights.astype(np.float64 if floating else np.int64, copy=False)
         bits = arrays.contiguous(wide).view(np.uint64)
+    if where == "cpu" and len(sources) <= (FEW if cpu_compiler_is_loaded() else FEW_AT_FIRST):
+        return not bool(_sum_few(sources, targets, bits, floating).any())
     ends = arrays.contiguous(sources), arrays.contiguous(targets)
+    sums = arrays.full(2 * blocks, 0, np.int64, where)
     _sum_hashes(blocks, *ends, bits, int(floating), sums)
     return not bool(sums.reshape(-1, 2).sum(axis=0).any())
 

@@ -3,7 +3,10 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import scipy.io
+import scipy.sparse
 
 from edgewise.device.target import INTERPRETED, SIMULATED
 
@@ -52,3 +55,15 @@ def test_kernels_are_defined_without_a_compiler():
     script = f"import sys, {', '.join(f'edgewise.{page}' for page in PAGES)}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not HEAVY & set(done.stdout.split())
+
+
+@pytest.mark.skipif(INTERPRETED or SIMULATED, reason="the other engines import Numba")
+@pytest.mark.parametrize("name", ("rows.npz", "matrix.npz", "matrix.mtx", "rows.graph"))
+def test_small_rows_that_are_not_sorted_compile_nothing(name, tmp_path):
+    rows = {"offsets": np.array([0, 2, 3, 4]), "neighbours": np.array([2, 1, 0, 0], np.uint32)}
+    np.savez(tmp_path / "rows.npz", edgewise=np.int64(1), shape=np.array([3, 0]), **rows)
+    matrix = scipy.sparse.csr_array((np.ones(4), rows["neighbours"], rows["offsets"]), (3, 3))
+    scipy.sparse.save_npz(tmp_path / "matrix.npz", matrix)
+    scipy.io.mmwrite(tmp_path / "matrix.mtx", matrix.tocoo())
+    (tmp_path / "rows.graph").write_text("3 2\n3 2\n1\n1\n")
+    assert not imported_by(f"convert {name} out.el", tmp_path) & {"numba", "llvmlite", "pandas"}

@@ -263,7 +263,8 @@ class Job:
                 *lines, rest = (rest + content).split(b"\n")
                 for facts in map(json.loads, lines):
                     begun = facts["number"]
-                    self.results += [facts] if "outcome" in facts else []
+                    if "outcome" in facts:
+                        self.note(facts)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(self.limit * (outcome == "crash"))
             process.kill()
@@ -275,7 +276,11 @@ class Job:
             fatal = self.log[-1000:] if fatal < 0 else self.log[fatal:][:1000]
             detail = f"status {process.returncode}: {' '.join(fatal.split())}"
             facts = {"number": begun, "family": "", "outcome": outcome, "detail": detail}
-            self.results.append(facts | {"seconds": self.limit * (outcome == "hang")})
+            self.note(facts | {"seconds": self.limit * (outcome == "hang")})
+
+    def note(self, facts):
+        """Take the result of a file, as it comes."""
+        self.results.append(facts)
 
 
 def run(numbers: range, folder: Path, jobs: int = 1, seconds: float = float("inf")) -> list[dict]:

@@ -1,11 +1,13 @@
 """Symmetry by a sum of hashes agrees with looking at every arc."""
 
 from collections import Counter
+from unittest import mock
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edgewise.ingest import symmetry
 from edgewise.ingest.symmetry import first_unmatched, is_symmetric
 
 end = st.integers(0, 4)
@@ -19,8 +21,12 @@ def test_symmetry(arcs, both, weighted):
     values = weights if weighted else None
     keys = Counter((u, v, w if weighted else 0) for u, v, w in arcs)
     symmetric = all(keys[v, u, w] == count for (u, v, w), count in keys.items())
-    assert is_symmetric(sources, targets, values) == symmetric
-    assert is_symmetric(sources.astype(np.uint32), targets.astype(np.uint32), values) == symmetric
+    floats = None if values is None else values * 0.5
+    for few in (0, 1 << 12):  # by the kernel, and by NumPy
+        with mock.patch.multiple(symmetry, FEW=few, FEW_AT_FIRST=few):
+            assert is_symmetric(sources, targets, values) == symmetric
+            assert is_symmetric(sources * 2**33, targets * 2**33, floats) == symmetric
+            assert is_symmetric(sources.astype(np.uint32), targets.astype(np.uint32), values) == symmetric
     lonely = first_unmatched(sources, targets, values)
     assert (lonely is None) == symmetric
     if lonely:
@@ -28,4 +34,18 @@ def test_symmetry(arcs, both, weighted):
 
 
 def test_signs_of_zero_are_one_weight():
-    assert is_symmetric(np.array([0, 1]), np.array([1, 0]), np.array([0.0, -0.0]))
+    for few in (0, 1 << 12):
+        with mock.patch.multiple(symmetry, FEW=few, FEW_AT_FIRST=few):
+            assert is_symmetric(np.array([0, 1]), np.array([1, 0]), np.array([0.0, -0.0]))
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**40), st.integers(0, 2**40), st.floats()), max_size=20))
+def test_both_ways_make_the_same_sums(arcs):
+    sources, targets = np.array([one[:2] for one in arcs], np.int64).reshape(-1, 2).T
+    bits = np.array([one[2] for one in arcs], np.float64).view(np.uint64)
+    for given_bits in (bits, bits[:0]):
+        sums = np.zeros(2, np.int64)
+        symmetry._sum_hashes(
+            1, np.ascontiguousarray(sources), np.ascontiguousarray(targets), given_bits, 1, sums
+        )
+        assert sums.tolist() == symmetry._sum_few(sources, targets, given_bits, True).tolist()
