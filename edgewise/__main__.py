@@ -9,17 +9,27 @@ import os
 import signal
 import sys
 
+#: Signals that end the command in good order, and what it says then, as in :mod:`edgewise.command.keyboard`.
+WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "the terminal was closed"}
+
 
 def _end(number, _):
     """End at once: nothing has been written yet."""
-    os.write(2, b"edgewise: interrupted\n")
+    os.write(2, f"edgewise: {WORDS[signal.Signals(number).name]}\n".encode())
     os._exit(128 + number)
+
+
+def expect_signals():
+    """End by signals with the status and the words of the command, while it is being imported."""
+    for name in WORDS:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
 
 
 def main():
     """Run the command line and leave with its exit status."""
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _end)
+    expect_signals()
     for descriptor in range(3):
         _open_if_closed(descriptor)
     gc.disable()  # until all is imported: little of it is garbage, and the search takes a tenth of the start

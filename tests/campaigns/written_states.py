@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from unittest import mock
 
 import edgewise as ew
-from edgewise.components import tasks
+from edgewise.components import sharded, tasks
 from edgewise.components.file_stream import FileStream
 from edgewise.forest.file_stream import ForestFileStream
 from edgewise.paths.apsp import output, search
@@ -76,6 +77,7 @@ def make(folder: Path, given: Path) -> dict[str, State]:
         place.mkdir()
         value, expected = maker(place)
         states[name] = State(files_in(place), value, expected)
+        assert states[name].files, name
         shutil.rmtree(place)
     return states
 
@@ -130,19 +132,18 @@ def task_folder(shards):
 
         def kept(self, name, facts):
             with lock:
-                if len(done) == 5:
+                if len(done) == 3:
                     raise RuntimeError("stopped")
                 done.append(name)
             keep(self, name, facts)
 
-        tasks.TaskFolder.keep = kept
-        try:
-            with ThreadPoolExecutor(2) as pool:
-                ew.stream_components(shards, client=pool, checkpoint=place / "tasks")
-        except ew.errors.WorkerError:
-            pass
-        finally:
-            tasks.TaskFolder.keep = keep
+        # a run over strings has fewer tasks: its folder is taken when it is done
+        changed = (
+            mock.patch.object(tasks.TaskFolder, "keep", kept),
+            mock.patch.object(sharded, "remove_task_folder"),
+        )
+        with changed[0], changed[1], suppress(ew.errors.WorkerError), ThreadPoolExecutor(2) as pool:
+            ew.stream_components(shards, client=pool, checkpoint=place / "tasks")
 
         def value(folder):
             with ThreadPoolExecutor(2) as pool:

@@ -1,11 +1,13 @@
 """A Ctrl-C that something swallows stops the command at its next step."""
 
 import signal
+import subprocess
 import sys
 import time
 
 import pytest
 
+from edgewise import __main__
 from edgewise.command import keyboard
 from edgewise.command.stages import stages
 
@@ -51,6 +53,18 @@ def test_the_compiler_is_not_disturbed(monkeypatch):
     assert not callback()
     monkeypatch.setitem(callback.__globals__, "__name__", "llvmlite.binding")
     assert callback()
+
+
+def test_signals_while_the_command_is_imported():
+    """They end it with the words and the status that it has later."""
+    assert __main__.WORDS == keyboard.WORDS
+    for name in __main__.WORDS:
+        script = (
+            f"from edgewise import __main__ as m; m.expect_signals(); m.signal.raise_signal(m.signal.{name})"
+        )
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        assert done.stderr == f"edgewise: {keyboard.WORDS[name]}\n"
+        assert done.returncode == 128 + getattr(signal, name)
 
 
 def test_nothing_pressed(monkeypatch):

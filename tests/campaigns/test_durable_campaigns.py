@@ -1,0 +1,31 @@
+"""A few cases of the campaigns of mutated files and of interrupted streams."""
+
+import pytest
+
+from edgewise.device.target import SIMULATED
+from tests.campaigns import interrupted_streams, mutated_files
+
+pytestmark = pytest.mark.skipif(SIMULATED, reason="nothing runs on a GPU")
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize(("mode", "cases"), (("footers", 60), ("others", 60)))
+def test_mutated_files(mode, cases, tmp_path):
+    arguments = [
+        "--mode",
+        mode,
+        "--cases",
+        str(cases),
+        "--seed",
+        "7",
+        "--processes",
+        "1",
+        "--keep",
+        str(tmp_path),
+    ]
+    counts = mutated_files.main(arguments)
+    assert set(counts) == {"accepted", "refused"} and sum(counts.values()) == cases
+
+
+def test_interrupted_streams():
+    assert interrupted_streams.main(["--cases", "2", "--seed", "3", "--processes", "2"]) == {"equal": 2}
