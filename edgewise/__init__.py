@@ -17,6 +17,7 @@ _HOMES = {
     "Graph": ("edgewise.graph", "Graph"),
     "SingleLinkage": ("edgewise.estimators", "SingleLinkage"),
     "all_pairs_shortest_paths": ("edgewise.paths.apsp", "all_pairs_shortest_paths"),
+    "best_links": ("edgewise.forest.best_links", "best_links"),
     "bfs": ("edgewise.paths.bfs", "bfs"),
     "clustering": ("edgewise.cycles.clustering", "clustering"),
     "connected_components": ("edgewise.components", "connected_components"),
@@ -51,6 +52,7 @@ __all__ = [
     "SingleLinkage",
     "__version__",
     "all_pairs_shortest_paths",
+    "best_links",
     "bfs",
     "clustering",
     "connected_components",
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
     from edgewise.files import write as write
     from edgewise.forest import minimum_spanning_forest as minimum_spanning_forest
     from edgewise.forest.batch_stream import ForestStream as ForestStream
+    from edgewise.forest.best_links import best_links as best_links
     from edgewise.forest.file_stream import stream_forest as stream_forest
     from edgewise.forest.linkage import single_linkage as single_linkage
     from edgewise.graph import Graph as Graph

@@ -281,6 +281,7 @@ def _grow_forests(device):
 
     from edgewise.components import connected_components
     from edgewise.forest import minimum_spanning_forest, single_linkage
+    from edgewise.forest.best_links import best_links
     from edgewise.graph import Graph
 
     for kind in (np.int64, np.float64):
@@ -295,6 +296,7 @@ def _grow_forests(device):
                 forest.split(max_size=2)
                 forest.explain(ids[0], ids[1])
         single_linkage(minimum_spanning_forest(graph))
+        best_links(graph, [0, 1, 2, 0, 1]).verify()
 
 
 def _divide(device):

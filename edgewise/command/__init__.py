@@ -68,6 +68,8 @@ SPELLINGS = {
     ("generate", "weights"): "weights",
     ("components", "vertices"): "records",
     ("bench", "files"): "graph",
+    ("components", "duplicate_free"): "one-to-one",
+    ("components", "datasets"): "records",
     ("components", "vertex_id"): "id",
     ("paths", "source"): "source-column",
     ("paths", "target"): "target-column",

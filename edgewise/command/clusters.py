@@ -82,6 +82,25 @@ MaxSize = Annotated[
     ),
 ]
 
+OneToOne = Annotated[
+    str | None,
+    typer.Option(
+        "--one-to-one",
+        metavar="all|DATASET,...",
+        help="Join clusters by their best pairs, with one record at most of each of these datasets: of "
+        "source_dataset, of ids of two columns, or left and right.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Ties = Annotated[
+    str | None,
+    typer.Option(
+        metavar="lowest_id|drop",
+        help="With --one-to-one: of pairs of equal score take the lowest ids, or none.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
 #: What can become of a cluster, in the order of the closing line.
 CHANGES = ("merged", "grown", "new")
 

@@ -30,6 +30,7 @@ EXAMPLES = (
     "edgewise components pairs.csv --records people.csv --name min -o clusters.csv",
     "edgewise components pairs.parquet --thresholds 0.8,0.9 -o clusters.parquet",
     "edgewise components pairs.csv --threshold 0.8 --max-size 20",
+    "edgewise components links.csv --threshold 0.8 --one-to-one all",
     "edgewise components --update clusters.csv new.csv -o clusters.csv",
     "edgewise components 'shards/*.parquet' --stream -o clusters.parquet",
     "edgewise components shards/ --scheduler local:4 -o clusters/",
@@ -65,6 +66,8 @@ def components(
     changes: clusters.Changes = None,
     thresholds: clusters.Thresholds = None,
     max_size: clusters.MaxSize = None,
+    one_to_one: clusters.OneToOne = None,
+    ties: clusters.Ties = None,
     plot: Plot = None,
     verify: Verify = False,
     stream: streaming.Stream = False,
@@ -83,8 +86,8 @@ def components(
 ):
     """Read pairs, cluster them, and write or show the table."""
     view = View(top, sizes, members, name)
-    given = records, vertex_id, name, min_size, update, changes, Scores.given(thresholds, max_size)
-    wanted = Clusters(list(pairs), *given)
+    scores = Scores.given(thresholds, max_size, one_to_one, ties)
+    wanted = Clusters(list(pairs), records, vertex_id, name, min_size, update, changes, scores)
     stream, tasks = stream or bool(scheduler or memory), streaming.Tasks(scheduler, memory)
     wanted.check(stream, view)
     file = None if any(tasks) else checkpoint  # tasks check their folder

@@ -22,24 +22,38 @@ class Scores(NamedTuple):
     thresholds : tuple of numbers, or None
     max_size : int or None
         Largest number of members of a cluster.
+    one_to_one : list of str, or None
+        Datasets of which a cluster has one member at most; empty for all.
+    ties : str or None
+        What to do with equal scores of these.
     """
 
     thresholds: tuple | None
     max_size: int | None
+    one_to_one: list[str] | None = None
+    ties: str | None = None
 
     @classmethod
-    def given(cls, thresholds, max_size):
+    def given(cls, thresholds, max_size, one_to_one=None, ties=None):
         """The options as they come."""
-        return cls(None if thresholds is None else numbers_of(thresholds), max_size)
+        if one_to_one is not None:
+            one_to_one = [] if one_to_one == "all" else [word.strip() for word in one_to_one.split(",")]
+        return cls(None if thresholds is None else numbers_of(thresholds), max_size, one_to_one, ties)
 
     @property
     def wanted(self) -> bool:
         """Whether anything is asked of scores."""
-        return self != (None, None)
+        return self != (None, None, None, None)
 
     def check(self, stream, update):
         """Refuse options that mean nothing together."""
-        name = "thresholds" if self.thresholds is not None else "max-size"
+        asked = {"thresholds": self.thresholds, "max-size": self.max_size, "one-to-one": self.one_to_one}
+        given = [name for name, value in asked.items() if value is not None]
+        if self.ties is not None and self.one_to_one is None:
+            raise OptionError("--ties are those of --one-to-one; give that too")
+        if self.one_to_one is not None and len(given) > 1:
+            raise OptionError(f"--{given[0]} and --one-to-one are two choices; give one of the two")
+        name = given[0] if given else ""
         if self.wanted and stream:
             raise OptionError(f"--{name} needs all pairs in memory; leave out it or --stream")
         if self.wanted and update is not None:
@@ -64,6 +78,8 @@ class Scores(NamedTuple):
 
     def solve(self, graph, method, **where):
         """The components, at the thresholds and of the sizes that are wanted."""
+        if self.one_to_one is not None:
+            return self._best_links(graph, method, **where)
         if self.max_size is None:
             own = {} if self.thresholds is None else {"thresholds": self.thresholds}
             return edgewise.connected_components(graph, **own, method=method, **where)
@@ -77,10 +93,26 @@ class Scores(NamedTuple):
             return split
         return edgewise.connected_components(split.kept, thresholds=self.thresholds)
 
+    def _best_links(self, graph, method, device="cpu", devices=None, merge="auto"):
+        """The clusters by best links, which one core finds."""
+        for option, is_given in (
+            ("method", method != "auto"),
+            ("devices", devices),
+            ("merge", merge != "auto"),
+        ):
+            if is_given:
+                raise OptionError(
+                    f"--{option} is not for --one-to-one, which follows the scores; leave it out"
+                )
+        ties = self.ties or "lowest_id"
+        return edgewise.best_links(graph.to(device), duplicate_free=self.one_to_one or None, ties=ties)
+
     def facts(self, result) -> dict:
         """What the JSON object says of the thresholds, or of what was cut."""
         if self.thresholds is not None:
             return {"thresholds": result.summary().to_pylist(), "max_size": self.max_size}
+        if self.one_to_one is not None:
+            return {"one_to_one": list(result.duplicate_free), "links": result.n_links}
         return {} if self.max_size is None else {"max_size": self.max_size, "cut": result.n_cut}
 
     def show(self, result, output):
@@ -104,6 +136,8 @@ class Scores(NamedTuple):
 
     def in_words(self, result) -> str:
         """What the closing line says of what was cut."""
+        if self.one_to_one is not None:
+            return f" (by {report.counted(result.n_links, 'best link')})"
         if self.max_size is None or self.thresholds is not None:
             return ""
         return f" ({report.counted(result.n_cut, 'edge')} cut)"

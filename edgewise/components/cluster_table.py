@@ -70,12 +70,7 @@ class ClusterTable:
     @cached_property
     def order(self):
         """The order of the rows; ``None`` where it is that of the vertices."""
-        if self.name != "min" or self.records is not None or self.graph.ids is None:
-            return None
-        ids = plain_ids(self.graph.ids)
-        if isinstance(ids, np.ndarray):
-            return None if bool((ids[1:] > ids[:-1]).all()) else np.argsort(ids, kind="stable")
-        return ascending_order(strings_of(ids))
+        return order_of_ids(self.graph.ids) if self.name == "min" and self.records is None else None
 
     def names_of(self, roots):
         """Names of components, given by their roots, as an Arrow array."""
@@ -202,6 +197,16 @@ class ClusterTable:
     def to_frame(self):
         """The whole table."""
         return self.to_reader().read_all()
+
+
+def order_of_ids(ids):
+    """The vertices in ascending order of their ids; ``None`` where they are in this order."""
+    if ids is None:
+        return None
+    ids = plain_ids(ids)
+    if isinstance(ids, np.ndarray):
+        return None if bool((ids[1:] > ids[:-1]).all()) else np.argsort(ids, kind="stable")
+    return ascending_order(strings_of(ids))
 
 
 def top(result, count, name):

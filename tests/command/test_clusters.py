@@ -150,3 +150,33 @@ def test_a_clusters_file_that_cannot_be_written_leaves_no_changes(clusters, caps
     assert run(["components", "--update", "c.csv", "new.csv", "-o", "c.csv", "--changes", "d.csv"]) == 1
     assert clusters.read_text() == CLUSTERED and not Path("d.csv").exists()
     assert sorted(path.name for path in Path().iterdir()) == ["c.csv", "new.csv", "pairs.csv", "people.csv"]
+
+
+def test_one_to_one(pairs, capsys):
+    pairs.write_text("left_id,right_id,score\na,x,0.9\na,y,0.9\nb,x,0.7\nb,y,0.6\n")
+    for words, found in (
+        (("all",), [["a", "x"], ["b", "y"]]),
+        (("left",), [["a", "x", "y"], ["b"]]),
+        (("all", "--ties", "drop"), [["b", "x"], ["a"], ["y"]]),
+        (("all", "--threshold", "0.8"), [["a", "x"], ["y"]]),
+    ):
+        assert run(["components", "pairs.csv", "--one-to-one", *words, "-o", "out.csv", "--verify"]) == 0
+        assert f"(by {sum(map(len, found)) - len(found)} best link" in capsys.readouterr().out
+        clusters = {}
+        for line in (pairs.parent / "out.csv").read_text().split()[1:]:
+            one, component = line.split(",")
+            clusters.setdefault(component, []).append(one)
+        assert sorted(map(sorted, clusters.values())) == sorted(found)
+    assert run(["components", "pairs.csv", "--one-to-one", "all", "--json", "-o", "out.csv"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["one_to_one"] == ["left", "right"] and facts["links"] == 2
+    for words, problem in (
+        (("--one-to-one", "lef"), "--one-to-one has 'lef', which is no dataset; did you mean left?"),
+        (("--ties", "drop"), "--ties are those of --one-to-one"),
+        (("--one-to-one", "all", "--ties", "no"), "--ties no is unknown; use one of lowest_id, drop"),
+        (("--one-to-one", "all", "--max-size", "2"), "--max-size and --one-to-one are two choices"),
+        (("--one-to-one", "all", "--method", "rem"), "--method is not for --one-to-one"),
+        (("--one-to-one", "all", "--stream"), "--one-to-one needs all pairs in memory"),
+    ):
+        assert run(["components", "pairs.csv", *words]) == 2
+        assert problem in capsys.readouterr().err

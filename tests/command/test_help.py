@@ -78,6 +78,7 @@ def folder_of_examples(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = "ann,anne,0.97\nanne,anna,0.91\nanna,ann,0.93\n"
     Path("pairs.csv").write_text(f"left_id,right_id,score\n{rows}")
+    Path("links.csv").write_text("left_id,right_id,score\na1,b1,0.97\na1,b2,0.91\na2,b2,0.93\n")
     Path("friends.csv").write_text("a,b\nann,anne\nanne,anna\nanna,ann\n")
     Path("edges.txt").write_text("1 2\n2 3\n")
     Path("roads.csv").write_text("from,to,km\n1,2,5.5\n2,3,2.5\n1,3,9\n")
