@@ -296,7 +296,7 @@ def _grow_forests(device):
                 forest.split(max_size=2)
                 forest.explain(ids[0], ids[1])
         single_linkage(minimum_spanning_forest(graph))
-        best_links(graph, [0, 1, 2, 0, 1]).verify()
+        best_links(graph, datasets=[0, 1, 2, 0, 1]).verify()
 
 
 def _divide(device):

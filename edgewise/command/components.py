@@ -109,9 +109,14 @@ def components(
         _show(view, shown, table, to if output is None else None)
     if not (quiet or json):
         _close(result, team, clock, "-" if _takes_standard_output(asked, wanted) else output, wanted)
-    if stream and output is not None:
+    _end(None if output is None else job, clock if profile else None)
+
+
+def _end(job, clock):
+    """Remove the checkpoint of a stream whose output is written, and print the profile, if they are given."""
+    if job is not None:
         job.remove_checkpoint()
-    if profile:
+    if clock is not None:
         report.profile(clock)
 
 

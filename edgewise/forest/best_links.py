@@ -134,8 +134,8 @@ class BestLinks(Components):
 @takes_weight
 def best_links(
     graph: Graph,
-    datasets: Any = None,
     *,
+    datasets: Any = None,
     duplicate_free: Iterable | None = None,
     threshold: float | None = None,
     ties: str = "lowest_id",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError, argument
+from edgewise.errors import GraphError, OptionError, argument, check_names
 from edgewise.graph import Graph
 
 #: Arguments of nxmetis, beside those that are named.
@@ -69,8 +69,9 @@ def part_graph(
     """
     from edgewise.partitions import partition
 
-    if unknown := set(others) - set(KNOWN):
-        raise OptionError(f"part_graph() has no argument {min(unknown)!r}; it has {', '.join(KNOWN)}")
+    check_names(
+        "part_graph", others, ("nparts", "adjacency", "xadj", "adjncy", "imbalance", "preset", *KNOWN)
+    )
     if (adjacency is None) == (xadj is None or adjncy is None):
         raise OptionError("give either adjacency, or xadj and adjncy")
     if adjacency is not None:
@@ -160,9 +161,8 @@ def partition_networkx(
     """
     from edgewise.partitions import partition
 
-    if unknown := set(others) - set(KNOWN_OF_NXMETIS):
-        known = ", ".join(("node_weight", "edge_weight", "preset", *KNOWN_OF_NXMETIS))
-        raise OptionError(f"partition_networkx() has no argument {min(unknown)!r}; it has {known}")
+    known = ("node_weight", "edge_weight", "preset", *KNOWN_OF_NXMETIS)
+    check_names("partition_networkx", others, known)
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise OptionError(
             f"a NetworkX graph is needed, not {type(graph).__name__}; see ew.partition for others"

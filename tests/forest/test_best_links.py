@@ -72,7 +72,7 @@ def test_against_rounds(seed, ties):
     ids, dataset, pairs = random_pairs(seed, datasets=2 + seed % 4, levels=(2, 5, 1000)[seed % 3])
     for chosen in (None, ["a"], ["a", "b"]):
         result = ew.best_links(
-            graph_of(ids, pairs), [dataset[one] for one in ids], duplicate_free=chosen, ties=ties
+            graph_of(ids, pairs), datasets=[dataset[one] for one in ids], duplicate_free=chosen, ties=ties
         )
         found = {frozenset(cluster) for cluster in result.verify().sets()}
         assert found == naive(ids, dataset, pairs, chosen or sorted(set(dataset.values())), ties)
@@ -86,7 +86,7 @@ def test_the_order_of_the_input_changes_nothing():
         clusters = []
         for order in (1, -1):
             names, links = ids[::order], [(b, a, s) if order < 0 else (a, b, s) for a, b, s in pairs][::order]
-            result = ew.best_links(graph_of(names, links), [dataset[one] for one in names])
+            result = ew.best_links(graph_of(names, links), datasets=[dataset[one] for one in names])
             clusters.append({frozenset(cluster) for cluster in result.sets()})
         assert clusters[0] == clusters[1]
 
@@ -100,7 +100,7 @@ def test_against_splink(seed, ties):
     pairs = list({pair[:2]: pair for pair in pairs}.values())
     for threshold in (0.0, 0.5):
         found = ew.best_links(
-            graph_of(ids, pairs), [dataset[one] for one in ids], threshold=threshold, ties=ties
+            graph_of(ids, pairs), datasets=[dataset[one] for one in ids], threshold=threshold, ties=ties
         )
         assert {frozenset(one) for one in found.sets()} == clusters_of(
             ids, dataset, pairs, ["a", "b"], threshold
@@ -162,7 +162,7 @@ def test_datasets_by_sides_ids_and_records(tmp_path):
         "cluster",
         "size",
     ]
-    assert ew.best_links(records, "kind").n_links == 3
+    assert ew.best_links(records, datasets="kind").n_links == 3
 
 
 def test_thresholds_and_weights():
@@ -177,28 +177,36 @@ def test_thresholds_and_weights():
 def test_many_datasets():
     n = 200
     graph = ew.Graph.from_edges(np.arange(n - 1), np.arange(1, n), weights=np.ones(n - 1), n_vertices=n)
-    assert ew.best_links(graph, np.arange(n)).verify().count == 1
-    again = ew.best_links(graph, np.arange(n) % 100).verify()
+    assert ew.best_links(graph, datasets=np.arange(n)).verify().count == 1
+    again = ew.best_links(graph, datasets=np.arange(n) % 100).verify()
     assert again.largest == 100 and again.count == 2
-    assert ew.best_links(graph, np.arange(n) % 100, ties="drop").verify().count == 2
+    assert ew.best_links(graph, datasets=np.arange(n) % 100, ties="drop").verify().count == 2
 
 
 def test_what_is_refused():
     graph = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[0.5, 0.6])
     for call, error, words in (
         (lambda: ew.best_links(graph), GraphError, "'b' is on the left side of a pair and on the right"),
-        (lambda: ew.best_links(graph, ["a"]), GraphError, "1 values, and the graph 3 vertices"),
-        (lambda: ew.best_links(graph, ["a", None, "b"]), GraphError, "null"),
-        (lambda: ew.best_links(graph, "kind"), OptionError, "no column of the records of the graph"),
+        (lambda: ew.best_links(graph, datasets=["a"]), GraphError, "1 values, and the graph 3 vertices"),
+        (lambda: ew.best_links(graph, datasets=["a", None, "b"]), GraphError, "null"),
+        (lambda: ew.best_links(graph, datasets="kind"), OptionError, "no column of the records of the graph"),
         (
-            lambda: ew.best_links(graph, [1, 2, 3], duplicate_free=[4]),
+            lambda: ew.best_links(graph, datasets=[1, 2, 3], duplicate_free=[4]),
             OptionError,
             "has 4, which is no datas",
         ),
-        (lambda: ew.best_links(graph, [1, 2, 3], ties="lowest"), OptionError, "did you mean lowest_id"),
-        (lambda: ew.best_links(graph, [1, 2, 3], threshold="a"), OptionError, "must be a number"),
-        (lambda: ew.best_links(graph.without_weights(), [1, 2, 3]), GraphError, "best links need scores"),
-        (lambda: ew.best_links(graph.with_weights([np.nan, 1]), [1, 2, 3]), GraphError, "NaN"),
+        (
+            lambda: ew.best_links(graph, datasets=[1, 2, 3], ties="lowest"),
+            OptionError,
+            "did you mean lowest_id",
+        ),
+        (lambda: ew.best_links(graph, datasets=[1, 2, 3], threshold="a"), OptionError, "must be a number"),
+        (
+            lambda: ew.best_links(graph.without_weights(), datasets=[1, 2, 3]),
+            GraphError,
+            "best links need scores",
+        ),
+        (lambda: ew.best_links(graph.with_weights([np.nan, 1]), datasets=[1, 2, 3]), GraphError, "NaN"),
         (
             lambda: ew.best_links(ew.Graph.from_csr([0, 1, 2], [1, 0], weights=[1.0, 1.0])),
             GraphError,
@@ -221,4 +229,4 @@ def test_no_pairs_and_no_vertices():
     empty = ew.Graph.from_edges([], [], weights=[], n_vertices=0)
     assert ew.best_links(empty).verify().count == 0
     lonely = ew.Graph.from_edges([], [], weights=[], n_vertices=3)
-    assert ew.best_links(lonely, [1, 1, 2], ties="drop").verify().count == 3
+    assert ew.best_links(lonely, datasets=[1, 1, 2], ties="drop").verify().count == 3
