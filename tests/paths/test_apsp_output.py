@@ -127,6 +127,21 @@ def test_a_block_that_has_changed_is_done_again(goal):
     assert (result.distances[:] == expected()).all()
 
 
+def test_any_damage_of_a_header(tmp_path, monkeypatch):
+    monkeypatch.setattr(search, "BLOCK_ROWS", 8)
+    goal = tmp_path / "distances.npy"
+    interrupted(goal, 2)
+    part, journal = output.hidden_names(goal)
+    content, log = part.read_bytes(), journal.read_bytes()
+    for place in range(128):
+        for letter in b"\n(":
+            part.write_bytes(content[:place] + bytes([letter]) + content[place + 1 :])
+            journal.write_bytes(log)
+            file = output.NpyMatrix(goal, part, (N, N), np.dtype(np.int64), 8)
+            assert file.reopen() in (False, True)
+            file.close()
+
+
 def test_the_unfinished_matrix_of_another_user(goal, monkeypatch):
     interrupted(goal, 2)
     give_away(output.hidden_names(goal)[0], monkeypatch)

@@ -66,7 +66,7 @@ class NpyMatrix:
 
     def reopen(self):
         """Open what an interrupted run has left: whether it is such a matrix."""
-        with suppress(ValueError, OSError, EOFError):
+        with suppress(Exception):  # a damaged header, which NumPy reads as text of Python, raises anything
             there = np.load(self.part, mmap_mode="r")
             fits = (there.shape, there.dtype) == (self.shape, self.dtype) and there.flags.c_contiguous
             if fits and self.part.stat().st_size == there.offset + there.nbytes:
