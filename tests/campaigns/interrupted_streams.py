@@ -75,8 +75,8 @@ for owner, name in owners if count else ():
 from edgewise.command import main
 main(sys.argv[1:])
 """
-#: Calls within the reading and writing of a checkpoint, about.
-CALLS = 900
+#: Calls by which a signal comes: within the reading of a checkpoint, the first few writings, and restoring.
+CALLS = (1_000, 3_000, 12_000)
 KINDS = ("dense", "sparse", "strings")
 STREAMS = {
     "components": ("components", "--stream", "-q"),
@@ -154,7 +154,7 @@ def try_case(number, seed, inputs, expected):
         for _ in range(draw.randrange(1, 4)):
             chosen = draw.choice(SIGNALS)
             at_call = draw.random() < 0.5 and stream != "components by tasks"
-            process = start(words, (chosen, draw.randrange(1, CALLS)) if at_call else (0, 0))
+            process = start(words, (chosen, draw.randrange(1, draw.choice(CALLS))) if at_call else (0, 0))
             process.stdout.readline()
             if not at_call:
                 time.sleep(draw.random() * draw.choice((1.0, 2.0, LATEST)))

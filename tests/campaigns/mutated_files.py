@@ -145,6 +145,18 @@ def inputs(folder):
     return folder
 
 
+def further_seeds(folder):
+    """Files of records: duplicates of datatrove, and scored pairs of dedupe."""
+    import numpy as np
+
+    draw = np.random.default_rng(3)
+    duplicates = {"a.dups": draw.integers(0, 9, (12, 4)).astype("<u4").tobytes()}
+    records = np.zeros(9, [("pairs", "i8", (2,)), ("score", "f4")])
+    records["pairs"], records["score"] = draw.integers(0, 7, (9, 2)), draw.random(9)
+    np.save(folder / "scored.npy", records)
+    return {"dups": [duplicates], "npy": [{"scored.npy": (folder / "scored.npy").read_bytes()}]}
+
+
 def frame(thing):
     """A result as values that can be compared."""
     return thing.to_frame().to_pydict()
@@ -254,7 +266,7 @@ class Worker:
         else:
             from tests.files.seed_files import seed_files
 
-            self.families = seed_files(folder / "seeds")
+            self.families = seed_files(folder / "seeds") | further_seeds(folder / "seeds")
             self.others = [
                 one for seeds in self.families.values() for files in seeds for one in files.values()
             ]

@@ -107,6 +107,27 @@ def test_a_run_that_fails_leaves_nothing(threads, tmp_path, monkeypatch):
         assert os.listdir(tmp_path) == ["shards"]
 
 
+@pytest.mark.interpreter
+def test_a_shard_that_has_changed_since_it_was_written(threads, tmp_path, monkeypatch):
+    shards, state, output = pairs(tmp_path / "shards", "dense"), tmp_path / "state", tmp_path / "out"
+    given = {"client": threads, "checkpoint": state, "output": output}
+
+    def stops(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched, pytest.raises(FileError, match="full"):
+        patched.setattr("edgewise.components.stored.write_manifest", stops)
+        ew.stream_components(shards, **given)
+    shard = max(tmp_path.glob(".part-*-out/*.parquet"))
+    content = shard.read_bytes()
+    shard.write_bytes(content[:50] + bytes([content[50] ^ 4]) + content[51:])
+    with pytest.raises(FileError, match=r"parquet: is not what was written.*; remove the folder .*state"):
+        ew.stream_components(shards, **given)
+    shard.write_bytes(content)
+    assert ew.stream_components(shards, **given).to_frame() == ew.stream_components(shards).to_frame()
+    assert sorted(os.listdir(tmp_path)) == ["out", "shards"]
+
+
 def test_a_folder_that_is_there(threads, tmp_path):
     shards = pairs(tmp_path / "shards", "dense")
     for client in (None, threads):
