@@ -11,6 +11,7 @@ fallbacks       ``EDGEWISE_PUBLIC_ONLY=1``  as the CPU JIT, without ``ptx``, by 
 """
 
 import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,7 +47,11 @@ def engine():
 
 
 def pytest_configure():
-    """Keep the simulator on one core: its threads take turns, which takes twice as long on several."""
+    """Let Ctrl-C work, also in children, where it was ignored, as it is after ``nohup`` or behind ``&``.
+
+    Keep the simulator on one core: its threads take turns, which takes twice as long on several.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if engine() == "simulator" and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 

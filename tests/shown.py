@@ -10,6 +10,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from tests.processes import ended
+
 #: A command with its here-document, if it has one, and what it prints.
 COMMAND = re.compile(r"^\$ ([^\n]*<<'END'\n.*?^END|[^\n]*)\n(.*?)(?=^\$ |\Z)", re.MULTILINE | re.DOTALL)
 #: A block of a language, without its fences.
@@ -44,11 +46,12 @@ def on_a_terminal(command, folder):
         process = subprocess.Popen(["bash", "-c", command], stdout=theirs, stderr=messages, **how)
         os.close(theirs)
         printed = b""
-        with suppress(OSError):  # Linux ends with an error when the other end is closed
-            while part := os.read(ours, 1 << 16):
-                printed += part
-        os.close(ours)
-        process.wait()
+        with ended(process):
+            with suppress(OSError):  # Linux ends with an error when the other end is closed
+                while part := os.read(ours, 1 << 16):
+                    printed += part
+            os.close(ours)
+            process.wait()
         messages.seek(0)
         return process.returncode, (printed + messages.read()).decode().replace("\r\n", "\n")
 

@@ -43,6 +43,8 @@ FOLDER_MODE, FILE_MODE = 0o755, 0o644
 SUMS = "edgewise.sums"
 
 _unsaid = ["edgewise: compiling kernels (first use of this version) ..."]
+#: Files of this process that are neither renamed nor removed yet.
+_drafts: set[Path] = set()
 _unwarned = ["kernels there are not used; remove it, or set EDGEWISE_CACHE_DIR to a folder of your own"]
 
 
@@ -266,6 +268,7 @@ def _write(file, data):
         return
     with suppress(OSError):
         draft = path / f"{uuid4().hex}.draft"
+        _drafts.add(draft)
         try:
             with open(draft, "xb", opener=_for_this_user) as entry:
                 entry.write(_checksum(file, data))
@@ -273,6 +276,14 @@ def _write(file, data):
             os.replace(draft, path / file)
         finally:
             draft.unlink(missing_ok=True)
+            _drafts.discard(draft)
+
+
+def discard_drafts():
+    """Remove what this process, which ends now, has left."""
+    for draft in list(_drafts):
+        with suppress(OSError):
+            draft.unlink()
 
 
 def _for_this_user(path, flags):

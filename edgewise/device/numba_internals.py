@@ -45,6 +45,7 @@ from numba.core.errors import LoweringError, UnsupportedError
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
 
+from edgewise.device.interrupts import interrupts_kept
 from edgewise.device.target import PUBLIC_ONLY, prepare_cpu_compiler
 from edgewise.garbage_collection import collection_paused
 
@@ -323,7 +324,7 @@ class RecordCalls:
         return self._first_call(key, arguments) if entry is None else entry(*arguments)
 
     def _first_call(self, key, arguments):
-        with collection_paused():
+        with collection_paused(), interrupts_kept():
             result = self.dispatcher(*arguments)
         compiled = self.dispatcher.overloads.get(tuple(map(numba.typeof, arguments)))
         # the dispatcher may have converted the arguments to another signature, which only it can do

@@ -10,6 +10,8 @@ import sys
 from functools import cache
 from threading import RLock
 
+from edgewise.device.interrupts import interrupts_kept
+
 #: No compilation at all: bodies run in the Python interpreter (``NUMBA_DISABLE_JIT=1``).
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 #: CUDA kernels run in Numba's simulator on the CPU (``NUMBA_ENABLE_CUDASIM=1``).
@@ -55,7 +57,8 @@ prepare_cpu_compiler = _cpu.use
 @cache
 def cpu_compiler():
     """Return the page ``numba_internals``, with which compiled functions are made."""
-    from edgewise.device import numba_internals
+    with interrupts_kept():
+        from edgewise.device import numba_internals
 
     return numba_internals
 

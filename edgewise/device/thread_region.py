@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from edgewise.device import cache
+from edgewise.device.interrupts import interrupts_kept
 from edgewise.device.target import INTERPRETED, SIMULATED, cpu_compiler, prepare_cpu_compiler
 from edgewise.errors import DeviceError
 
@@ -52,10 +53,11 @@ class Region(NamedTuple):
 @memoize
 def _calls():
     """Compiled functions that call an entry: as all workers on Numba's threads, and as one worker."""
-    from numba import njit, prange
-
     global call_entry
-    call_entry = cpu_compiler().call_entry
+    internals = cpu_compiler()
+    from numba import njit, prange, types
+
+    call_entry = internals.call_entry
 
     def _call_all(n_workers, function, memory):
         for worker_id in prange(n_workers):
@@ -67,7 +69,11 @@ def _calls():
     calls = njit(parallel=True, nogil=True)(_call_all), njit(nogil=True)(_call_one)
     if INTERPRETED or SIMULATED:
         return calls
-    return tuple(cache.keep(call, f"{__name__}.{call.py_func.__name__}") for call in calls)
+    kept = tuple(cache.keep(call, f"{__name__}.{call.py_func.__name__}") for call in calls)
+    if not _openmp_is_lost:
+        with interrupts_kept():
+            kept[0].compile((types.int64,) * 3)
+    return kept
 
 
 def _call_all(n_workers, function, memory):
@@ -82,10 +88,10 @@ def compiled(region, name):
     """Compile such a function, and keep it on disk under ``name``."""
     if INTERPRETED:
         return Region(region, name)
-    from numba import njit
-
     global entry
     internals = cpu_compiler()
+    from numba import njit
+
     entry = internals.entry
     function = njit(nogil=True, **internals.WHOLE)(region)
     if SIMULATED:

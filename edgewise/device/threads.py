@@ -5,6 +5,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from edgewise.device.interrupts import interrupts_kept
 from edgewise.errors import OptionError, argument
 
 #: Spins of a waiting thread before it sleeps, where threads share cores: some microseconds.
@@ -32,7 +33,8 @@ def share_cores() -> None:
 
 @cache
 def _counter():
-    from numba import get_num_threads
+    with interrupts_kept():
+        from numba import get_num_threads
 
     return get_num_threads
 
@@ -49,7 +51,8 @@ def use(number: int | None) -> None:
         return
     if not isinstance(number, int) or isinstance(number, bool):
         raise OptionError(f"{argument('threads', number)} must be a whole number, 1 or more")
-    import numba
+    with interrupts_kept():
+        import numba
 
     max_threads = numba.config.NUMBA_NUM_THREADS
     if not 1 <= number <= max_threads:

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from tests.processes import ended
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="shells of POSIX")
 
 EDGEWISE = f"{sys.executable} -m edgewise"
@@ -93,10 +95,11 @@ def test_signals_leave_nothing(number, tmp_path):
     """Status and one line, and no part, when the process is ended while it writes."""
     command = [sys.executable, "-m", "edgewise", "generate", "pairs", "200000", "-o", "pairs.csv.xz"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    while not list(tmp_path.iterdir()) and process.poll() is None:
-        time.sleep(0.05)
-    process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    with ended(process):
+        while not list(tmp_path.iterdir()) and process.poll() is None:
+            time.sleep(0.05)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 128 + number
     assert err in ("edgewise: terminated\n", "edgewise: the terminal was closed\n")
     assert list(tmp_path.iterdir()) == []
@@ -115,10 +118,11 @@ def test_an_interrupt_while_it_starts_is_one_line(delay, pairs):
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_default_interrupt
     )
-    assert process.stdout.read(1) == "."
-    time.sleep(delay)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    with ended(process):
+        assert process.stdout.read(1) == "."
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
     if process.returncode == 0:  # it had ended
         assert err == "" or err.startswith("7 vertices")
     else:
@@ -146,7 +150,8 @@ def test_signals_that_the_shell_ignores_are_ignored(pairs):
     """``nohup`` and ``&`` in a script."""
     script = "trap '' HUP INT; EDGEWISE components pairs.csv --source left_id --target right_id -q -o out.csv"
     process = subprocess.Popen(["bash", "-c", script.replace("EDGEWISE", "exec " + EDGEWISE)])
-    for number in (signal.SIGHUP, signal.SIGINT) * 4:
-        time.sleep(0.1)
-        process.send_signal(number)
-    assert process.wait(timeout=60) == 0
+    with ended(process):
+        for number in (signal.SIGHUP, signal.SIGINT) * 4:
+            time.sleep(0.1)
+            process.send_signal(number)
+        assert process.wait(timeout=60) == 0

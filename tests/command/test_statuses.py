@@ -12,6 +12,7 @@ import edgewise
 from edgewise import command
 from edgewise.command import keyboard, run
 from edgewise.errors import FileError, OutOfMemoryError
+from tests.processes import ended
 
 
 def one_line(capsys):
@@ -140,10 +141,11 @@ def test_interruption(delay, tmp_path):
     process = subprocess.Popen(
         command, cwd=folder, stderr=subprocess.PIPE, text=True, env=os.environ | fresh, start_new_session=True
     )
-    assert "compiling" in process.stderr.readline()
-    time.sleep(delay)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    with ended(process):
+        assert "compiling" in process.stderr.readline()
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err == "edgewise: interrupted\n"
     assert list(folder.iterdir()) == []

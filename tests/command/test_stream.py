@@ -17,6 +17,7 @@ import pytest
 import edgewise as ew
 from edgewise.command import run
 from edgewise.components import file_stream as streams
+from tests.processes import ended
 
 
 @pytest.fixture
@@ -178,9 +179,10 @@ def test_ctrl_c_in_a_process(tmp_path):
         text=True,
         start_new_session=True,
     )
-    wait_until_open(process, shards)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    with ended(process):
+        wait_until_open(process, shards)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
     left = sorted(path.name for path in tmp_path.iterdir())
     assert process.returncode == 130
     assert err.endswith("edgewise: interrupted\n")

@@ -12,6 +12,7 @@ import pytest
 
 from edgewise.device import ahead, cache, launch
 from edgewise.device.target import INTERPRETED, SIMULATED
+from tests.processes import ended
 
 CAPABILITY = 9, 0
 USUAL = ahead.usual_kernels("paths")
@@ -56,7 +57,8 @@ def test_processes_share_the_work(empty_cache, tmp_path, monkeypatch):
     )
     words = [sys.executable, "-c", script, *map(str, CAPABILITY), "generate"]
     running = [subprocess.Popen(words) for _ in range(2)]
-    assert [one.wait() for one in running] == [0, 0]
+    with ended(*running):
+        assert [one.wait(timeout=300) for one in running] == [0, 0]
     assert len(kept(empty_cache, ".ptx")) == 2
     assert not kept(empty_cache, ".lock") and not kept(empty_cache, ".draft")
     monkeypatch.setattr(launch, "_compile", None)  # nothing is compiled again

@@ -17,6 +17,7 @@ from edgewise.device import cache, numba_internals
 from edgewise.device.target import INTERPRETED, SIMULATED
 from edgewise.errors import EdgewiseWarning
 from tests.ownership import give_away
+from tests.processes import ended
 
 #: Runs some kernels, and prints how many files of kernels there are, hits, misses, and a result.
 USE = """
@@ -154,11 +155,8 @@ def process(folder, **settings):
 
 
 def numbers(running):
-    try:
+    with ended(running):
         out, error = running.communicate(timeout=300)
-    finally:
-        running.kill()
-        running.wait()
     assert running.returncode == 0, error
     return [int(word) for word in out.split()]
 
@@ -261,8 +259,8 @@ def test_planted_files_of_another_user_are_not_read(level, public_only, tmp_path
         for path in [folder] if level == "root" else (folder / "kernels").iterdir():
             os.chown(path, 12345, 12345)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    running = process(folder, **settings, PYTHONWARNINGS="always")
-    out, error = running.communicate(timeout=300)
+    with ended(process(folder, **settings, PYTHONWARNINGS="always")) as running:
+        out, error = running.communicate(timeout=300)
     assert running.returncode == 0 and out.split()[3:] == ["4999", "4999", "0"]
     assert error.count("belongs to another user (number 12345)") == 1
     assert not ran.exists()

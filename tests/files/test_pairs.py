@@ -283,7 +283,7 @@ def with_weights(*columns):
         (pa.array([1.5]), pa.array([0.1], pa.float32()), [1.5, float(np.float32(0.1))]),
         (pa.array([], pa.float32()), pa.array([2**60]), [2**60]),
         (pa.nulls(1), pa.array([2**60 + 1]), [2**60 + 1]),
-        (pa.array([1.5], pa.float16()), pa.array([2], pa.int8()), [1.5, 2]),
+        (pa.array(np.array([1.5], np.float16)), pa.array([2], pa.int8()), [1.5, 2]),
     ],
 )
 def test_weights_of_two_types_in_two_files(tmp_path, first, second, expected):

@@ -13,6 +13,7 @@ import edgewise as ew
 from edgewise.errors import FileError
 from edgewise.files import parsing
 from edgewise.files.normalise_text import BLOCK, cut_lines, whole_lines
+from tests.processes import ended
 
 ROWS = 150_000
 PAIRS = "".join(f"{row} {row * 7 % ROWS}\n" for row in range(ROWS))
@@ -84,10 +85,11 @@ def test_processes_that_meet_a_bad_row_end_well(tmp_path):
             )
             for path in paths
         ]
-        for path, process in zip(paths, processes):
-            out, error = process.communicate(timeout=120)
-            assert (process.returncode, error) == (0, b""), path
-            assert out.startswith(b"" if path.name == "ring.graph" else b"refused"), path
+        with ended(*processes):
+            for path, process in zip(paths, processes):
+                out, error = process.communicate(timeout=120)
+                assert (process.returncode, error) == (0, b""), path
+                assert out.startswith(b"" if path.name == "ring.graph" else b"refused"), path
 
 
 def test_a_caller_that_stops_leaves_no_thread(tmp_path):

@@ -1,0 +1,60 @@
+"""Ctrl-C is neither lost in the compiler nor raised in the middle of it, and its handler is restored."""
+
+import signal
+import threading
+import time
+
+import pytest
+
+from edgewise.device import interrupts
+
+pytestmark = [
+    pytest.mark.interpreter,
+    pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals of POSIX"),
+]
+
+
+@pytest.mark.parametrize("module", ["numba.core.base", "llvmlite.binding.ffi"])
+def test_it_is_raised_once_the_compiler_is_left(module, monkeypatch):
+    def compiler():
+        signal.raise_signal(signal.SIGINT)
+        return "compiled"
+
+    compiled = None
+    with pytest.raises(KeyboardInterrupt), interrupts.interrupts_kept():
+        with monkeypatch.context() as inside:
+            inside.setitem(globals(), "__name__", module)
+            compiled = compiler()
+            time.sleep(0.1)
+        time.sleep(10)
+    assert compiled == "compiled"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_it_is_raised_elsewhere_at_once():
+    with pytest.raises(KeyboardInterrupt), interrupts.interrupts_kept():
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_handlers_of_others_are_left_alone(monkeypatch):
+    pressed = []
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.append(1))
+    try:
+        with interrupts.interrupts_kept():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert pressed == [1]
+
+
+def test_other_threads_set_no_handlers():
+    entered = []
+
+    def work():
+        with interrupts.interrupts_kept():
+            entered.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert entered == [signal.default_int_handler]
