@@ -133,3 +133,36 @@ def test_a_warning_is_one_line_at_the_caller():
     with pytest.warns(ew.errors.EdgewiseWarning, match=r"^a\\x1b\[0m$") as seen:
         warn("a\x1b[0m")
     assert seen[0].filename == __file__
+
+
+def test_components_are_a_sequence_of_clusters():
+    graph = ew.Graph.from_edges(["b", "a", "d"], ["c", "e", "d"])
+    result = ew.connected_components(graph)
+    assert len(result) == result.count == 3
+    assert [ids.tolist() for ids in result] == [["b", "c"], ["a", "e"], ["d"]]
+    assert result[-1].tolist() == ["d"] and result[np.int64(0)].tolist() == ["b", "c"]
+    assert "a" in result and "z" not in result and result
+    for wrong, error in ((3, IndexError), (-4, IndexError), ("a", TypeError), (True, TypeError)):
+        with pytest.raises(error):
+            result[wrong]
+    empty = ew.connected_components(ew.Graph.from_edges([], []))
+    assert len(empty) == 0 and empty and list(empty) == []
+    strong = ew.strongly_connected_components(ew.Graph.from_edges([0, 1, 1], [1, 0, 2], directed=True))
+    assert sorted(map(len, strong)) == [1, 2]
+
+
+def test_components_are_tables_to_other_libraries():
+    result = ew.connected_components(ew.Graph.from_edges(["a"], ["b"]))
+    pa = pytest.importorskip("pyarrow")
+    assert pa.table(result).column_names == ["id", "component"]
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ValueError):  # and no table of members
+        pd.DataFrame(result)
+    pl = pytest.importorskip("polars")
+    assert pl.DataFrame(result).columns == ["id", "component"]
+
+
+def test_a_stream_is_shown():
+    stream = ew.ComponentsStream(4)
+    stream.add([0, 1], [1, 2])
+    assert repr(stream) == "<ComponentsStream: 4 vertices, 2 edges so far>"

@@ -16,6 +16,7 @@ from edgewise.device import arrays
 from edgewise.errors import FileError, GraphError, OptionError, argument
 from edgewise.ingest.id_types import describe, of_ordered_bytes
 from edgewise.method import is_number
+from edgewise.result import counted
 
 ENDS = ("sources", "targets")
 #: Version of the files that streams are saved in.
@@ -39,6 +40,10 @@ class EdgeStream:
         self._numbers: Any = None
         #: The Arrow type of ids that are numbered as bytes, else ``None``.
         self._type: Any = None
+
+    def __repr__(self: Any) -> str:
+        vertices, edges = counted(self.n_vertices, "vertex"), counted(self.edges, "edge")
+        return f"<{type(self).__name__}: {vertices}, {edges} so far>"
 
     @property
     def edges(self) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from edgewise.cached_property import cached_property
 from edgewise.components.sizes import ComponentSizes
 from edgewise.device import arrays, each, threads
+from edgewise.method import is_number
 from edgewise.primitives import histogram
 from edgewise.result import Result, check_column, counted
 
@@ -99,6 +100,9 @@ class ClusterResult(Result):
 class Components(ClusterResult):
     """Connected components of a graph.
 
+    ``len(result)`` is their number, ``result[0]`` are the ids in the first one, ``for ids in result`` goes
+    over all, and ``id in result`` tells whether there is a vertex with that id.
+
     Attributes
     ----------
     graph, method, seconds, devices
@@ -109,6 +113,33 @@ class Components(ClusterResult):
 
     _labels: Any
     merge: str | None = None
+
+    def __len__(self) -> int:
+        """Number of components, as :attr:`count`."""
+        return self.count
+
+    def __bool__(self) -> bool:
+        return True  # also without components
+
+    def __contains__(self, id: Any) -> bool:
+        return id in self.graph
+
+    # With __iter__, pandas.DataFrame(result) would be a table of the members, rather than an error.
+    def __getitem__(self, number: int) -> np.ndarray | pyarrow.Array:
+        """The ids in a component, in vertex order; the components are in the order of the roots."""
+        if not is_number(number, whole=True):
+            raise TypeError(f"components are numbered by integers, not by {type(number).__name__}")
+        if not -self.count <= number < self.count:
+            raise IndexError(f"there is no component {number}; there are {self.count:,}")
+        order, stops = self._grouped
+        number = range(self.count)[number]
+        return self.graph.ids_of(order[stops[number - 1] if number else 0 : stops[number]])
+
+    @cached_property
+    def _grouped(self):
+        """The vertices by components, and where each component ends, on the host."""
+        order = np.argsort(arrays.move(self._labels, "cpu"), kind="stable")
+        return order, np.cumsum(arrays.move(self.sizes(), "cpu"))
 
     @property
     def _naming(self) -> Name:
