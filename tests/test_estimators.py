@@ -37,20 +37,27 @@ def test_single_linkage_is_that_of_scipy(points, metric):
         assert ew.ComponentsClustering(**how).fit_predict(points).tolist() == expected
 
 
+@pytest.mark.interpreter
 def test_distances_may_be_given(points):
     square = squareform(pdist(points))
     sparse = csr_array(np.where(square < 0.3, square, 0))
     expected = ew.SingleLinkage(n_clusters=None, distance_threshold=0.2).fit(points).labels_.tolist()
+    for distance, labels in (2, [0, 0]), (1.99, [0, 1]):
+        how = {"distance_threshold": distance, "metric": "precomputed"}
+        assert ew.ComponentsClustering(**how).fit_predict([[0, 2], [2, 0]]).tolist() == labels
     for distances in (square, sparse):
         how = {"distance_threshold": 0.2, "metric": "precomputed"}
         assert ew.ComponentsClustering(**how).fit_predict(distances).tolist() == expected
         assert ew.SingleLinkage(n_clusters=None, **how).fit_predict(distances).tolist() == expected
 
 
+@pytest.mark.interpreter
 def test_nearest_neighbours_are_enough(points):
-    whole = ew.SingleLinkage(n_clusters=5).fit(points)
-    near = ew.SingleLinkage(n_clusters=5, n_neighbors=12).fit(points)
-    assert near.labels_.tolist() == whole.labels_.tolist()
+    for metric in ("euclidean", "cityblock", "chebyshev"):
+        whole = ew.SingleLinkage(n_clusters=5, metric=metric).fit(points)
+        near = ew.SingleLinkage(n_clusters=5, n_neighbors=12, metric=metric).fit(points)
+        assert near.labels_.tolist() == whole.labels_.tolist()
+        assert sorted(near.linkage_[:, 2]) == pytest.approx(sorted(whole.linkage_[:, 2]))
     apart = np.concatenate([points, points + 100])
     with pytest.raises(OptionError, match="the points fall into 2 components, which no distance joins"):
         ew.SingleLinkage(n_clusters=1, n_neighbors=12).fit(apart)

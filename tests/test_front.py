@@ -12,6 +12,8 @@ from edgewise.device import arrays, threads
 from edgewise.errors import DeviceError, OptionError
 from edgewise.front import CallOptions, front, reporter
 
+pytestmark = pytest.mark.interpreter
+
 FRONTS = [
     "all_pairs_shortest_paths",
     "bfs",

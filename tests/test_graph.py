@@ -276,6 +276,20 @@ class TestFromFrame:
 
 
 @pytest.mark.interpreter
+def test_a_degree_has_a_direction():
+    graph = ew.Graph.from_edges(["a", "b", "c"], ["b", "c", "b"], directed=True)
+    assert [graph.degree("b", direction=direction) for direction in ("out", "in", "both")] == [1, 2, 3]
+
+
+@pytest.mark.interpreter
+def test_weights_of_vertices_stay_with_a_graph():
+    rows = {"offsets": [0, 1, 2], "neighbours": [1, 0], "vertex_weights": [4, 5]}
+    graph = ew.Graph.from_csr(**rows, directed=True)
+    assert graph.with_both_forms().vertex_weights.tolist() == [4, 5]
+    assert graph.with_weights([1, 2]).vertex_weights.tolist() == [4, 5]
+
+
+@pytest.mark.interpreter
 def test_ids_that_end_as_vertex_numbers_do_are_kept():
     graph = ew.Graph.from_edges([-5], [1])
     assert graph.ids.tolist() == [-5, 1]

@@ -10,6 +10,8 @@ from edgewise import plots
 from edgewise.cycles import Cycles
 from edgewise.errors import FileError, OptionError
 
+pytestmark = pytest.mark.interpreter
+
 
 def components(n, *edges):
     sources, targets = zip(*edges) if edges else ((), ())
@@ -74,3 +76,16 @@ def test_histograms(values, tmp_path):
     labels = plots.Labels("distances", "distance", "vertices")
     plots.histogram(np.array(values), tmp_path / "distances.png", labels)
     assert (tmp_path / "distances.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("values", ([3], [0, 1, 1, 5], [-2, 7], [0.5, 2.25, 1e6], list(range(500))))
+def test_every_value_is_in_a_bar(values, tmp_path, monkeypatch):
+    axes, counts = pytest.importorskip("matplotlib.axes").Axes, []
+    own = axes.hist
+    monkeypatch.setattr(axes, "hist", lambda *of, **how: counts.append(own(*of, **how)[0]))
+    plots.histogram(np.array(values), tmp_path / "a.png", plots.Labels("distances", "distance", "vertices"))
+    assert counts[0].sum() == len(values)
+
+
+def test_a_span_begins_at_a_power():
+    assert plots._counts_in_spans(np.array([1, 2, 3, 4, 7, 8, 8]), 2).tolist() == [1, 2, 2, 2]

@@ -164,6 +164,7 @@ def test_weight_has_one_meaning(name):
     assert getattr(ew, name).__doc__.count("\nweight : ") + (name == "evaluate_partition") == 1
 
 
+@pytest.mark.interpreter
 @pytest.mark.parametrize("name", fronts())
 def test_weights_that_are_not_there(name):
     call, named = fronts()[name], ew.Graph.from_frame(NAMES)
@@ -199,6 +200,7 @@ def test_scores_that_are_meant():
     assert scored.assumed_weights == "score"
 
 
+@pytest.mark.interpreter
 def test_what_is_derived_is_kept():
     graph = ew.Graph.from_frame(NAMES)
     found = [ew.distance_measures(graph, weight=weight).graph for weight in (False, False, "km", True)]

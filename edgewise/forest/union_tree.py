@@ -42,7 +42,7 @@ def merge_in_order(sources, targets, parent, merges, sizes):
             other = parent[other]
         if one == other:  # a cycle, which a forest does not have
             continue
-        if sizes[one] < sizes[other] or (sizes[one] == sizes[other] and other < one):
+        if sizes[one] < sizes[other]:
             one, other = other, one
         parent[other] = one
         merges[other] = merge
@@ -75,12 +75,3 @@ def joining_merge(tree, one, other):
 def find_joining_merges(item, ones, others, tree, found):
     """The merge that joins each of some pairs of vertices."""
     found[item] = joining_merge(tree, np.int64(ones[item]), np.int64(others[item]))
-
-
-@each
-def find_root_before(vertex, tree, merge, roots):
-    """The root of a vertex when ``merge`` merges have been made."""
-    root = vertex
-    while tree.merges[root] < merge:
-        root = tree.parent[root]
-    roots[vertex] = root

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from edgewise.command import report
+from edgewise.result import duration
 from edgewise.timer import Scope
 
 pytestmark = [pytest.mark.interpreter]
@@ -39,6 +40,11 @@ def test_times():
     clock = Scope("edgewise")
     clock["read"].seconds, clock["compute"].seconds = 1.234, 0.5
     assert report.times(clock) == "read 1.23 s, computed 0.50 s"
+
+
+def test_durations():
+    words = ["0.31 ms", "0.04 s", "9.99 s", "61 s"]
+    assert [duration(seconds) for seconds in (0.00031, 0.0416, 9.99, 61.2)] == words
 
 
 def test_json(capsys):

@@ -10,6 +10,8 @@ import typer
 
 from edgewise.command import help_text, run, values
 
+pytestmark = pytest.mark.interpreter
+
 Colour = StrEnum("Colour", {"red": "red", "dark-red": "dark-red"})
 LIMITED = Annotated[int | None, typer.Option(min=1, max=9)]
 

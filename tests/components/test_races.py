@@ -232,6 +232,16 @@ def test_ranges_that_overlap_lose_edges():
     assert any(in_ranges(seed, **anywhere) != [0] * 7 for seed in SEEDS)
 
 
+def test_the_first_vertex_of_the_next_range_is_outside():
+    """Part 0 must not join vertex 3, which part 1 begins with."""
+    sources, targets, parent = np.array([0, 2, 3, 4]), np.array([1, 3, 4, 5]), np.empty(6, np.int64)
+    ranges = rem_ranges.ranges_of(6, sources, 2)
+    assert ranges.vertices.tolist() == [0, 3, 6]
+    rem_ranges.splice_inside(2, parent, sources, targets, ranges)
+    rem_ranges.unite_crossing(2, parent, sources, targets, ranges)
+    assert [root(parent, vertex) for vertex in range(6)] == [0, 0, 2, 2, 2, 2]
+
+
 def hung_and_joined(seed, join_early):
     """Components by three threads that hang all edges; one joins them by Rem, perhaps without waiting."""
     scheduler = jitter.Scheduler(seed)

@@ -147,6 +147,7 @@ def test_column_of_the_records_may_not_be_in_the_way():
         ew.connected_components(graph, thresholds=[0.5]).to_frame()
 
 
+@interpreter
 @pytest.mark.parametrize(
     ("thresholds", "problem"),
     [

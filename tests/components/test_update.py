@@ -10,6 +10,8 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError, GraphError
 
+pytestmark = pytest.mark.interpreter
+
 
 def random_pairs(rng, n, m, kind):
     ends = rng.integers(0, n, (m, 2))

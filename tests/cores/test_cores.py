@@ -161,3 +161,9 @@ def test_the_command(tmp_path, capsys):
     assert '"largest": 2' in capsys.readouterr().out
     assert run(["cores", str(pairs), "--directed"]) == 2
     assert "directed" in capsys.readouterr().err
+
+
+@pytest.mark.interpreter
+def test_a_core_has_the_vertices_of_its_number():
+    result = ew.core_numbers(ew.Graph.from_edges([0, 1, 2, 2, 5], [1, 2, 0, 3, 4]))
+    assert [result.subgraph(k).n_vertices for k in range(4)] == [6, 6, 3, 0]

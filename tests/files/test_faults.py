@@ -243,6 +243,17 @@ def test_messages_are_one_line_whatever_the_names_are(tmp_path):
 
 
 @pytest.mark.interpreter
+@pytest.mark.parametrize("neighbour", [2, -1, 2**31 - 1])
+def test_neighbours_in_gap_are_vertices(tmp_path, neighbour):
+    ew.write(ew.Graph.from_edges([0], [1]), tmp_path / "a.sg")
+    content = bytearray((tmp_path / "a.sg").read_bytes())
+    content[-4:] = neighbour.to_bytes(4, "little", signed=True)
+    (tmp_path / "a.sg").write_bytes(content)
+    with pytest.raises(ew.errors.FileError, match=r"a neighbour is outside 0 \.\. 1"):
+        ew.read(tmp_path / "a.sg")
+
+
+@pytest.mark.interpreter
 @pytest.mark.parametrize("directed", [None, True])
 @pytest.mark.parametrize("neighbour", [0, 3])
 def test_neighbours_in_metis_are_numbered_from_one(tmp_path, neighbour, directed):

@@ -83,6 +83,7 @@ SYMMETRIES = [
 ]
 
 
+@pytest.mark.interpreter
 @pytest.mark.parametrize(("symmetry", "values", "rows", "expected", "directed"), SYMMETRIES)
 @pytest.mark.parametrize("field", ["real", "integer", "complex"])
 def test_symmetries(tmp_path, field, symmetry, values, rows, expected, directed):

@@ -20,6 +20,7 @@ MANY = 20_000
     "ids",
     [
         ("007", "008"),
+        ("09", "9"),
         ("7", "-0"),
         ("0x7", "9"),
         ('"007"', "9"),
@@ -44,6 +45,13 @@ def test_a_column_with_one_such_id_is_text(tmp_path, above, ids, third):
         return
     with pytest.raises(FileError, match="0x7"):  # no number by the rule
         ew.read(tmp_path / "a.csv", ids="integer")
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("digit", range(10))
+def test_a_zero_before_any_digit(tmp_path, digit):
+    (tmp_path / "a.csv").write_text(f"from,to\n0{digit},1{digit}\n{digit},1{digit}\n")
+    assert set(ew.read(tmp_path / "a.csv").ids.to_pylist()) == {f"0{digit}", f"1{digit}", f"{digit}"}
 
 
 def test_other_columns_do_not_matter(tmp_path):

@@ -127,3 +127,8 @@ def test_a_number_without_end():
     with pytest.raises(ValueError):
         unsigned_at(b"\xff" * (1 << 20), 0)
     assert unsigned_at(b"\xff" * 9 + b"\x01", 0) == ((1 << 64) - 1, 10)
+
+
+def test_numbers_of_several_bytes():
+    for number, written in (127, [127]), (128, [128, 1]), (300, [172, 2]), (2**21, [128, 128, 128, 1]):
+        assert unsigned_at(bytes([*written, 5]), 0) == (number, len(written))

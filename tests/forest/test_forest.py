@@ -359,3 +359,14 @@ def test_verifier_finds_what_is_wrong():
         wrong = replace(forest, _hooked_by=hooked, _labels=np.array(labels, np.uint32))
         with pytest.raises(VerificationError, match=message):
             wrong.verify()
+
+
+def test_of_equal_edges_the_first_is_in_the_forest():
+    from dataclasses import replace
+
+    forest = minimum_spanning_forest(ew.Graph.from_edges([0, 1, 0], [1, 0, 1], weights=[5, 5, 6]))
+    assert forest.verify().edges.tolist() == [0]
+    for edge in (1, 2):
+        wrong = replace(forest, _hooked_by=np.array([-1, edge]))
+        with pytest.raises(VerificationError, match=f"edge 0 should be in the forest instead of edge {edge}"):
+            wrong.verify()

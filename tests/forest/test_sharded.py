@@ -7,7 +7,7 @@ import pytest
 import edgewise as ew
 from edgewise.errors import FileError, OptionError
 
-pytestmark = pytest.mark.usefixtures("divided")
+pytestmark = [pytest.mark.interpreter, pytest.mark.usefixtures("divided")]
 
 
 def stored(folder, kind, dtype=np.int64, ending="parquet"):

@@ -4,6 +4,7 @@ from collections import Counter
 from unittest import mock
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ def test_symmetry(arcs, both, weighted):
         assert any(keys[lonely[::-1] + (w,)] != keys[lonely + (w,)] for w in weights.tolist() + [0])
 
 
+@pytest.mark.interpreter
 def test_signs_of_zero_are_one_weight():
     for few in (0, 1 << 12):
         with mock.patch.multiple(symmetry, FEW=few, FEW_AT_FIRST=few):

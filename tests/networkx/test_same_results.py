@@ -171,6 +171,15 @@ def test_results_and_errors_are_networkx_s(kind, size, directed):
     check(graph, calls)
 
 
+def test_centers_and_peripheries_of_small_graphs():
+    """Bounds decide some vertices before a search from them."""
+    for seed in range(120):
+        n = 5 + seed % 12
+        graph = nx.gnm_random_graph(n, n + seed % 7, seed=seed)
+        if nx.is_connected(graph):
+            check(graph, [("diameter",), ("radius",), ("center",), ("periphery",)])
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_matrices_are_networkx_s(size, directed):

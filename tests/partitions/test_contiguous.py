@@ -106,3 +106,12 @@ def test_a_star_cannot_be_balanced():
 def test_unknown_value():
     with pytest.raises(OptionError, match="contiguous='yes' must be True or False"):
         partition(ew.generate.grid(2, 2), 2, contiguous="yes")
+
+
+def test_a_piece_may_fill_a_part():
+    """Vertex 2 of part 0 is apart from its core, and has most edges to part 1, where it just finds room."""
+    graph = ew.Graph.from_edges([0, 0, 2, 2, 3], [1, 3, 3, 4, 4], weights=[9, 1, 5, 1, 1], n_vertices=5)
+    for room, expected in (2, [0, 0, 1, 1, 2]), (1, [0, 0, 2, 1, 2]):
+        level, _ = level_of(graph, np.ones(5, np.int64), None)
+        found = make_contiguous(level, np.array([0, 0, 0, 1, 2]), np.array([3, room, 9]))
+        assert found.tolist() == expected

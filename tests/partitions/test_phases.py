@@ -208,6 +208,13 @@ def test_bisection_finds_the_bridge():
     assert parts.reshape(4, 20).max(axis=1).tolist() == parts.reshape(4, 20).min(axis=1).tolist()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_bisection_cuts_a_grid_in_the_middle(seed):
+    graph = ew.generate.grid(8, 8, shuffle=True, seed=seed)
+    parts = recursive_bisection(level_of(graph), np.full(2, 35), np.full(2, 0.5), Settings(tries=1))
+    assert np.count_nonzero(parts[graph.sources] != parts[graph.targets]) <= 10
+
+
 def test_mix_is_a_permutation():
     numbers = [0, 1, 2, 255, 65535, 65536, 123456789, 2**31, 2**32 - 1]
     for salt in (0, 77, 2**32 - 1):

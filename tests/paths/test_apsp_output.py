@@ -31,6 +31,7 @@ def expected(**options):
     return all_pairs_shortest_paths(GRAPH, **options).distances
 
 
+@pytest.mark.interpreter
 @pytest.mark.parametrize("method", ["sssp", "floyd-warshall", "johnson"])
 def test_file_holds_what_memory_would(goal, method):
     blocks = []

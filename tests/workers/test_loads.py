@@ -5,6 +5,8 @@ import pytest
 
 from edgewise.workers import LoadQueue
 
+pytestmark = pytest.mark.interpreter
+
 HEAVY = np.sort(np.random.default_rng(3).pareto(1.5, 20_000))[::-1]
 
 
