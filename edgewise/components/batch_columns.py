@@ -12,7 +12,7 @@ import numpy as np
 from edgewise.device import arrays
 from edgewise.errors import GraphError
 from edgewise.ingest.arrow import is_text, is_utf8, value_type, without_views
-from edgewise.ingest.columns import KINDS, TYPED, as_column, is_arrow, is_object_array, unmasked
+from edgewise.ingest.columns import KINDS, TYPED, as_column, is_arrow, is_null, is_object_array, unmasked
 from edgewise.ingest.id_types import (
     are_comparable,
     as_ordered_bytes,
@@ -79,7 +79,7 @@ def _is_typed(values):
         return True
     if not (isinstance(values, list | tuple) or is_object_array(values)):
         return False
-    first = next((one for one in values if one is not None and one == one), None)
+    first = next((one for one in values if not is_null(one)), None)
     return isinstance(first, OBJECTS + KINDS["tuples"])
 
 

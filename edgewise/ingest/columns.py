@@ -34,6 +34,8 @@ NULLS = ("NoneType", "NAType", "NaTType", "MaskedConstant")
 TYPED = frozenset(("UUIDs", "decimals", "timestamps", "dates", "times", "durations", "tuples"))
 #: Classes of those that Arrow, or some version of it, does not take.
 OBJECT_KINDS = (UUID, tuple)
+#: Classes among whose values NaN is a missing one, as in pandas; Arrow takes it for a number.
+NAN_IS_NULL = (Decimal, datetime.date, datetime.time, datetime.timedelta)
 #: Kinds of the types of NumPy that ids may have.
 ID_KINDS = "iuUOTMm"
 
@@ -174,10 +176,7 @@ def _of_objects(values, name):
     """The object array, after a check of its values; integers as an array of 64 bits."""
     kinds = kinds_of(values)
     check_one_kind(kinds, name)
-    if (
-        "others" in kinds
-        and (null := next((i for i, value in enumerate(values) if _is_null(value)), -1)) >= 0
-    ):
+    if "others" in kinds and (null := next((i for i, value in enumerate(values) if is_null(value)), -1)) >= 0:
         raise null_error(name, null)
     if kinds & TYPED:
         return of_python(values.tolist(), kinds, name)
@@ -193,7 +192,7 @@ def of_python(values, kinds, name):
     """An Arrow array of a list of Python values of one of the kinds that are :data:`TYPED`."""
     import pyarrow as pa
 
-    null = next((i for i, value in enumerate(values) if _is_null(value)), -1)
+    null = next((i for i, value in enumerate(values) if is_null(value)), -1)
     if null >= 0:
         raise null_error(name, null)
     if "others" in kinds:
@@ -257,7 +256,7 @@ def _of_tuples(values, name):
     return of_columns([arrow_array(column) for column in columns])
 
 
-def _is_null(value):
+def is_null(value) -> bool:
     """Whether a Python value stands for a missing one, in one of the libraries that have such values."""
     missing = type(value).__name__ in NULLS or (isinstance(value, float | np.floating) and value != value)
     return missing or (isinstance(value, np.datetime64 | np.timedelta64) and bool(np.isnat(value)))

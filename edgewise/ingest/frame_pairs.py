@@ -1,18 +1,15 @@
 """Graphs of tables in memory with one pair per row: data frames, dicts of columns, structured arrays."""
 
-import numpy as np
-
 from edgewise.errors import GraphError, OptionError, argument, check_names
 from edgewise.ingest.arrow import checked, is_text, is_utf8, value_type
-from edgewise.ingest.columns import check_one_kind, is_arrow, kinds_of
+from edgewise.ingest.columns import check_one_kind, is_null, kinds_of
 from edgewise.ingest.default_columns import choose_columns
-from edgewise.ingest.frames import arrow_table, kind_of
+from edgewise.ingest.frames import arrow_table, columns_of_objects, kind_of
 from edgewise.ingest.id_types import plain_type
 from edgewise.ingest.joined_columns import JoinedColumns
 from edgewise.ingest.pair_columns import CHOICE, PairColumns, Pairs, numbers_in
 from edgewise.ingest.scores import Kept, weight_column
 
-OBJECTS = np.dtype(object)
 #: Arguments of :meth:`edgewise.Graph.from_frame` about the rows of the table.
 FRAME_OPTIONS = ("source", "target", "weight", "null", "vertices", "vertex_id", *Kept._fields)
 
@@ -62,6 +59,13 @@ def _with_any_ids(table, names):
     return table
 
 
+def _check_others(kinds, values, name):
+    """Raise if there are values of no kind among those of one, which Arrow may convert to these."""
+    other = next((one for one in values if kinds_of([one]) == {"others"} and not is_null(one)), None)
+    if other is not None:
+        raise GraphError(f"{name} holds {other!r} among {min(kinds - {'others'})}; convert them to one")
+
+
 def _records(given, id_column):
     """The records in a table of vertices, if there is one."""
     from edgewise.ingest.records import Records, records_of_table
@@ -76,11 +80,12 @@ def _records(given, id_column):
 def _check_values(frame, pairs, joined):
     """Raise if the columns of ids hold Python values of several kinds, which Arrow may have made equal."""
     untyped = False
-    for name in list(frame.keys()) if isinstance(frame, dict) or hasattr(frame, "iloc") else ():
-        values = frame[name]
-        typed = is_arrow(values) or getattr(values, "dtype", OBJECTS) != OBJECTS
-        if str(name) in joined.stored(pairs.id_columns) and not typed:
-            check_one_kind(kinds_of(values), f"column {name!r}")
+    for name in columns_of_objects(frame):
+        if str(name) in joined.stored(pairs.id_columns):
+            values = list(frame[name])
+            check_one_kind(kinds := kinds_of(values), f"column {name!r}")
+            if "others" in kinds and len(kinds) > 1:
+                _check_others(kinds, values, f"column {name!r}")
             untyped = True
     left, right = pairs.kinds
     if untyped and is_text(left) and is_utf8(value_type(left)) != is_utf8(value_type(right)):

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from edgewise.errors import GraphError, OptionError, argument, one_of
-from edgewise.ingest.columns import OBJECT_KINDS, is_arrow, is_object_array, kinds_of, of_python
+from edgewise.ingest.columns import (
+    NAN_IS_NULL,
+    OBJECT_KINDS,
+    is_arrow,
+    is_null,
+    is_object_array,
+    kinds_of,
+    of_python,
+)
 from edgewise.ingest.record_arrays import batches_of, schema_of
 
 if TYPE_CHECKING:
@@ -114,12 +122,26 @@ def arrow_table(frame):
         raise GraphError(f"the table cannot be read as Arrow: {problem}") from None
 
 
+def columns_of_objects(frame) -> list:
+    """Names of the columns of a table that hold Python objects."""
+    if kind_of(frame) == "polars":
+        return [name for name, kind in frame.schema.items() if str(kind) == "Object"]
+    if not isinstance(frame, dict) and not hasattr(frame, "iloc"):
+        return []
+    objects = np.dtype(object)
+    return [
+        name
+        for name in list(frame.keys())
+        if not is_arrow(frame[name]) and getattr(frame[name], "dtype", objects) == objects
+    ]
+
+
 def _with_objects(frame):
     """The Arrow table of a table whose columns may hold objects of Python that Arrow does not know."""
     import pyarrow as pa
 
     if kind_of(frame) == "polars":
-        return pa.table(_in_64_bits(frame))
+        return _of_polars(frame)
     if isinstance(frame, dict):
         return pa.table({name: _column(values) for name, values in frame.items()})
     if kind_of(frame) != "pandas" or not frame.columns.is_unique:
@@ -140,15 +162,15 @@ def _column(values):
 
     if is_arrow(values) or not (isinstance(values, list | tuple) or is_object_array(values)):
         return values
-    first = next((one for one in values if one is not None and one == one), None)
+    first = next((one for one in values if not is_null(one)), None)
+    if isinstance(first, int) and not isinstance(first, bool):
+        return _of_integers(values)
+    if isinstance(first, NAN_IS_NULL):
+        return pa.array(list(values), from_pandas=True)
     if not isinstance(first, OBJECT_KINDS):
         return values
     listed = list(values)
-    here = [
-        at
-        for at, one in enumerate(listed)
-        if one is not None and type(one).__name__ not in ("NAType", "float")
-    ]
+    here = [at for at, one in enumerate(listed) if not is_null(one)]
     known = [listed[at] for at in here]
     column = of_python(known, kinds_of(known), "a column")
     if len(known) == len(listed):
@@ -156,6 +178,30 @@ def _column(values):
     positions = np.full(len(listed), -1)
     positions[here] = np.arange(len(here))
     return column.take(pa.array(positions, mask=positions < 0))
+
+
+def _of_integers(values):
+    """A list of integers as an Arrow array, also of those beyond int64."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except OverflowError:
+        if kinds_of(values) == {"integers"} and min(values) >= 0 and max(values) < 2**64:
+            return pa.array(values, pa.uint64())
+        raise OverflowError("integers do not all fit into 64 bits; give them as strings") from None
+
+
+def _of_polars(frame):
+    """The Arrow table of a frame of Polars, which exports addresses in the place of Python objects."""
+    import pyarrow as pa
+
+    objects = columns_of_objects(frame)
+    table = pa.table(_in_64_bits(frame.drop(objects)))
+    for name in objects:
+        column = _column(frame[name].to_list())
+        table = table.add_column(frame.columns.index(name), name, pa.array(column))
+    return table
 
 
 def _in_64_bits(frame):
