@@ -107,7 +107,7 @@ def _gather(parts, how, progress, wanted, records):
         with reading(source.path, passing=Mismatch):
             stored = table_of(source, *how, schema)
             if wanted.weight is not None and isinstance(stored, TextTable):
-                stored.check_numbers(wanted.weight)
+                stored.expect_numbers(wanted.weight)
             table = with_joined(stored, wanted[:2])
             table.settle(choose_id_columns(table.schema, *wanted[:2]) if pairs is None else pairs.id_columns)
             if pairs is None:

@@ -21,7 +21,7 @@ from edgewise.files.text import (
     locate_error,
     shorten,
 )
-from edgewise.ingest.numerals import about_number
+from edgewise.ingest.numerals import about_number, is_integer
 
 #: An integer as a program would write it; blanks around it change nothing.
 PLAIN_INTEGER = "^[ \\t]*(0|-?[1-9][0-9]*)?[ \\t]*$"
@@ -95,16 +95,20 @@ class TextTable:
         self.schema = pa.schema([(field.name, kinds[field.name]) for field in self.schema])
         self.texts = [name for name in id_columns if name in kinds and types.is_string(kinds[name])]
 
-    def check_numbers(self, name):
-        """Raise if a column that should hold numbers begins with other text."""
-        from pyarrow import types
+    def expect_numbers(self, name):
+        """Take a column as numbers, also where they look odd (``-0``); raise if there is other text."""
+        import pyarrow as pa
 
-        if name in self.schema.names and types.is_string(self.schema.field(name).type):
-            position = self.names.index(name)
-            rows = (fields_of(line, self.delimiter) for line in self.beginning.splitlines())
-            for field in (row[position] for row in rows if position < len(row) and row[position]):
-                if problem := about_number(field, self.source.decimal):
-                    raise self.source.error(f"column {name!r}: {problem}")
+        position = self.schema.get_field_index(name)
+        if position < 0 or not pa.types.is_string(self.schema.field(position).type):
+            return
+        rows = (fields_of(line, self.delimiter) for line in self.beginning.splitlines())
+        fields = [row[position] for row in rows if position < len(row) and row[position]]
+        for field in fields:
+            if problem := about_number(field, self.source.decimal):
+                raise self.source.error(f"column {name!r}: {problem}")
+        kind = pa.int64() if all(map(is_integer, fields)) else pa.float64()
+        self.schema = self.schema.set(position, pa.field(name, kind))
 
     def _are_decimal(self, name):
         """Whether all of the first fields of a column are numbers such as ``1.0``, as of pandas."""

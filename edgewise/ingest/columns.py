@@ -294,5 +294,5 @@ def weight_type(field):
         return np.float64
     problem = f"column {field.name!r} holds {kind}; weights are integers or floats"
     if types.is_string(kind) or types.is_large_string(kind):
-        problem += f" (numbers with a decimal comma are read with {argument('decimal', ',')})"
+        problem += f" (those of files with a decimal comma are read with {argument('decimal', ',')})"
     raise GraphError(problem)

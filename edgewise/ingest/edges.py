@@ -11,6 +11,8 @@ from edgewise.ingest.columns import as_array, as_column, check_no_nulls, is_arro
 from edgewise.primitives import count, pack
 
 WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
+#: Sums of whole weights are below this, with room for the rounding of float64.
+LARGEST_SUM = 2**63 - 2**12
 #: What may be done with self-loops, and with repeated edges.
 SELF_LOOPS, REPEATED = ("keep", "drop"), ("keep", "first", "sum", "min", "max")
 
@@ -159,11 +161,26 @@ def _merge(xp, weights, begins, repeated):
         return merged
     run = xp.cumsum(begins) - 1
     if repeated == "sum":
+        _check_sums(xp, weights, run)
         merged = xp.zeros(len(merged), np.int64 if weights.dtype.kind == "i" else np.float64)
         xp.add.at(merged, run, weights.astype(merged.dtype))
     else:
         (xp.minimum if repeated == "min" else xp.maximum).at(merged, run, weights)
     return merged
+
+
+def _check_sums(xp, weights, run):
+    """Raise if a sum of whole weights may not fit into 64 bits; ``run`` is the number of the edge of each."""
+    if weights.dtype.kind != "i" or not len(weights):
+        return
+    largest = max(abs(int(weights.min())), abs(int(weights.max())))
+    if largest * int(xp.bincount(run).max()) < LARGEST_SUM:
+        return
+    sums = xp.zeros(int(run[-1]) + 1, np.float64)
+    xp.add.at(sums, run, xp.abs(weights.astype(np.float64)))
+    if float(sums.max()) >= LARGEST_SUM:
+        remedy = f"convert them to float64, or choose another {argument('repeated')}"
+        raise GraphError(f"the weights of repeated edges may add up to more than 64 bits hold; {remedy}")
 
 
 def rows(offsets, neighbours):

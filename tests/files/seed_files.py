@@ -41,8 +41,14 @@ BY_HAND = {
         "a;b\nx;y\ny;z\n",
         "source,target,weight\n007,008,1\n008,9,2\n",
         "u,v\n1,\n2,3\n,4\n",
+        "left_id;right_id;score\na;b;0,95\nb;c;0,40\n",
+        'l,r,score\nx,y,"0,95"\ny,z,"0,5"\n',
     ],
-    "tsv": ["from\tto\tw\n1\t2\t0.5\n2\t3\t1e3\n", "x\ty\na\tb\nb\tc d\n"],
+    "tsv": [
+        "a\tb\tw\n1\t2\tnan\n2\t3\t-inf\n",
+        "from\tto\tw\n1\t2\t0.5\n2\t3\t1e3\n",
+        "x\ty\na\tb\nb\tc d\n",
+    ],
     "jsonl": ['{"a": "x", "b": "y"}\n{"a": "y", "b": "z"}\n', '{"source":1,"target":2,"w":0.5}\n' * 3],
     "mtx": [
         "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 0.5\n3 2 1e3\n",
@@ -51,6 +57,8 @@ BY_HAND = {
         "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 1 0\n2 1 3 0\n",
         "%%MatrixMarket matrix array integer general\n2 2\n0\n1\n1\n0\n",
         "%%MatrixMarket matrix array real symmetric\n2 2\n0.5\n1\n2.5\n",
+        f"%%MatrixMarket matrix coordinate integer general\n3 3 2\n2 1 {2**63 - 1}\n3 2 -{2**63}\n",
+        "%%MatrixMarket matrix coordinate real general\n3 3 2\n2 1 nan\n3 2 -inf\n",
     ],
     "graph": [
         "3 2 011\n5 2 1\n4 1 1 3 7\n1 2 7\n",
@@ -73,12 +81,18 @@ BY_HAND = {
         "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 value 2 ] ]\n",
         'Creator "x"\ngraph [\n  directed 1\n  node [ id 7 label "a" ]\n  node [ id 9 ]\n'
         "  edge [ source 7 target 9 weight 0.5 ]\n  edge [ source 9 target 9 weight 1 ]\n]\n",
+        'graph [ node [ id "é" ] node [ id "b" ] edge [ source "é" target "b" weight "2" ] ]\n',
     ],
     "graphml": [
         '<?xml version="1.0"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
         '<key id="k" for="edge" attr.name="weight" attr.type="double"/>\n<graph edgedefault="undirected">\n'
         '<node id="a"/><node id="b"/><node id="c"/>\n<edge source="a" target="b"><data key="k">0.5</data>'
-        '</edge>\n<edge source="b" target="c"><data key="k">2</data></edge>\n</graph></graphml>\n'
+        '</edge>\n<edge source="b" target="c"><data key="k">2</data></edge>\n</graph></graphml>\n',
+        '<graphml><key id="k" attr.name="weight" attr.type="long"><default>3</default></key>\n'
+        '<key id="t" for="all" attr.name="value" attr.type="boolean"><default>true</default></key>\n'
+        '<graph edgedefault="directed"><edge source="1" target="2"/>\n'
+        '<edge source="2" target="5"><data key="k">7</data><data key="t">false</data></edge>\n'
+        "</graph></graphml>\n",
     ],
 }
 PROPERTIES = "graph.a.directed = true\ngraph.a.vertex-file = a.v\n"
@@ -202,6 +216,10 @@ def of_hand() -> dict[str, list]:
     for kind in ("gz", "bz2", "xz", "zst"):
         for suffix in ("el", "csv", "mtx", "graph", "gml", "gr"):
             families[kind].append({f"a.{suffix}.{kind}": pack(BY_HAND[suffix][0].encode(), kind)})
+    for encoding in ("utf-16", "utf-32", "utf-8-sig", "utf-16-le", "latin-1"):
+        for suffix in ("csv", "tsv", "el", "jsonl", "mtx", "graph", "gr", "gml", "graphml"):
+            text = "l;r;w\né;b;0,5\nb;ü;1,5\n" if suffix == "csv" else BY_HAND[suffix][0]
+            families[f"text in {encoding}"].append({f"a.{suffix}": text.encode(encoding)})
     parts = {"a.v": b"1\n2\n5\n9\n", "a.e": b"1 2 0.5\n2 5 1\n", "a.properties": PROPERTIES.encode()}
     families["ldbc"] += [parts, {"a.e": parts["a.e"], "a.v": parts["a.v"]}]
     return families

@@ -22,7 +22,7 @@ TEXTS = {
     "jlg": "3,2,u\n1,2\n2,3\n",
     "smat": "3 3 2\n0 1 5\n1 2 -1\n",
     "tntp": "<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 1\n<END OF METADATA>\n~\ta\tb\tlength\t;\n\t1\t2\t5\t;\n",
-    "ncol": "a b\nb c 2\n",
+    "ncol": "a b 1\nb c 2\n",
     "gml": "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 value 2 ] ]\n",
 }
 

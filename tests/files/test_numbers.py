@@ -189,7 +189,7 @@ def test_percent(tmp_path, capsys):
         ew.read(late)
     assert caught.value.line == 20_002
     with pytest.raises(
-        EdgewiseError, match=r"holds string; weights are integers or floats .numbers with a dec"
+        EdgewiseError, match=r"holds string; weights are integers or floats .those of files with a dec"
     ):
         ew.stream_forest(path, weight="score")
 
@@ -266,6 +266,24 @@ def test_limits_of_integers(tmp_path):
     for suffix in ".gr", ".graph":
         ew.write(floats, tmp_path / f"b{suffix}")
         assert sorted(ew.read(tmp_path / f"b{suffix}").weights.tolist()) == [0, 2**62]
+
+
+@pytest.mark.parametrize("fields", [("1", "-0"), ("05", "7"), ("-0", "1.5"), ("+1", "2")])
+def test_weights_that_would_be_odd_ids(tmp_path, fields):
+    path = store(tmp_path, "a.csv", "a,b,weight\nx,y,{}\ny,z,{}\n".format(*fields))
+    for options in {}, {"weight": "weight"}, {"where": "a IS NOT NULL"}:
+        assert ew.read(path, **options).weights.tolist() == list(map(float, fields))
+
+
+def test_sums_of_weights(tmp_path):
+    path = store(tmp_path, "a.txt", f"1 2 {2**62}\n2 1 {2**62}\n3 4 5\n")
+    with pytest.raises(EdgewiseError, match="repeated edges may add up to more than 64 bits hold; convert"):
+        ew.read(path, repeated="sum")
+    assert ew.read(path, repeated="max").weights.tolist() == [2**62, 5]
+    path.write_text(f"1 2 {2**62}\n2 1 {2**61}\n3 4 {-(2**62)}\n4 3 5\n")
+    assert ew.read(path, repeated="sum").weights.tolist() == [2**62 + 2**61, 5 - 2**62]
+    path.write_text(f"1 2 {2**62}.5\n2 1 {2**62}\n")
+    assert ew.read(path, repeated="sum").weights.tolist() == [2.0**63]
 
 
 @pytest.mark.parametrize("weight", [1e300, -1, 0.5, math.nan, 2**63])
