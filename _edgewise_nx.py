@@ -104,11 +104,13 @@ PAGES = {
 NOTES = {
     "average_shortest_path_length": "sums of floats may be rounded in another order",
     "boruvka_mst_edges": "the edges are those of Kruskal's algorithm, in its order",
-    "floyd_warshall": "sums of floats may be rounded in another order",
+    "condensation": "the nodes of a component are in another order",
+    "floyd_warshall": "floats may be rounded in another order; distances are in the order of the nodes",
     "floyd_warshall_numpy": "sums of floats may be rounded in another order",
     "floyd_warshall_predecessor_and_distance": "distances are in the order of the nodes",
     "from_pandas_edgelist": 'returns a graph of this backend; only with `backend="edgewise"`',
     "from_scipy_sparse_array": 'returns a graph of this backend; only with `backend="edgewise"`',
+    "generalized_degree": "the entries of a counter are in ascending order",
     "kruskal_mst_edges": "the edges are those of Kruskal's algorithm, in its order",
     "maximum_spanning_edges": "the edges are those of Kruskal's algorithm, in its order",
     "maximum_spanning_tree": "the edges are those of Kruskal's algorithm, in its order",
@@ -117,6 +119,7 @@ NOTES = {
     "prim_mst_edges": "the edges are those of Kruskal's algorithm, in its order",
     "shortest_path": "`shortest_path(G)` returns an iterator, as NetworkX does",
     "shortest_path_length": "`shortest_path_length(G)` returns an iterator, as NetworkX does",
+    "square_clustering": "zeros are floats",
 }
 # </notes>
 

@@ -81,8 +81,8 @@ def _neighbours(adjacency: dict, numbers: dict | None) -> Iterable[Any]:
     return neighbours if numbers is None else map(numbers.__getitem__, neighbours)
 
 
-def weights_of(adjacency: dict, name: Any, *, default: Any = 1, multigraph: bool = False) -> np.ndarray:
-    """Weight of every entry of :func:`entries_of`: int64 or float64; of parallel edges the least.
+def weights_of(adjacency: dict, name: Any, *, multigraph: bool = False, mixed: bool = True) -> np.ndarray:
+    """Weight of each entry of :func:`entries_of`, else 1: int64 or float64; of parallel edges the least.
 
     Raises
     ------
@@ -91,15 +91,19 @@ def weights_of(adjacency: dict, name: Any, *, default: Any = 1, multigraph: bool
     """
     edges = chain.from_iterable(map(dict.values, adjacency.values()))
     if not multigraph:
-        return as_weights([data.get(name, default) for data in edges], name)
+        return as_weights([data.get(name, 1) for data in edges], name, mixed=mixed)
     try:
-        return as_weights([min(data.get(name, default) for data in keyed.values()) for keyed in edges], name)
+        least = [min(data.get(name, 1) for data in keyed.values()) for keyed in edges]
     except TypeError:
         raise WeightError(f"weights {name!r} of parallel edges cannot be compared") from None
+    return as_weights(least, name, mixed=mixed)
 
 
-def as_weights(values: list, name: Any) -> np.ndarray:
-    """Numbers as an int64 or float64 array, once it is clear that no one is rounded."""
+def as_weights(values: list, name: Any, *, mixed: bool = True) -> np.ndarray:
+    """Numbers as an int64 or float64 array, once it is clear that no one is rounded.
+
+    Unless ``mixed``, integers beside floats are refused, because sums in Python are of either type.
+    """
     kinds = set(map(type, values))
     try:
         if all(issubclass(kind, (int, np.integer, np.bool_)) for kind in kinds):
@@ -109,7 +113,9 @@ def as_weights(values: list, name: Any) -> np.ndarray:
         if all(issubclass(kind, (int, float, np.integer)) for kind in kinds):
             whole = (abs(int(value)) for value in values if not isinstance(value, float))
             if max(whole) <= MAX_EXACT:
-                return np.fromiter(values, np.float64, len(values))
+                if mixed:
+                    return np.fromiter(values, np.float64, len(values))
+                raise WeightError(f"weights {name!r} are integers and floats, and so are their sums")
     except (OverflowError, TypeError):
         pass
     odd = [kind for kind in kinds if not issubclass(kind, (int, float, np.integer))]

@@ -134,7 +134,8 @@ def relax(rows, sources, heuristic, relaxed, queue):
         for entry in range(offsets[vertex], offsets[vertex + 1]):
             other, longer = np.int64(neighbours[entry]), distance + weights[entry]
             relaxed.tails[entry] = vertex
-            if not is_met[other] or longer < distances[other]:
+            # A vertex is not reached by an infinite path.
+            if longer < distances[other] if is_met[other] else longer < np.inf:
                 if heuristic and note_update(vertex, other, queue):
                     append_predecessor(other, entry, relaxed)
                     return n_met, other
@@ -151,7 +152,7 @@ def relax(rows, sources, heuristic, relaxed, queue):
                 relaxed.first[other] = NONE
                 append_predecessor(other, entry, relaxed)
                 queue.causes[other] = vertex
-            elif longer == distances[other]:
+            elif is_met[other] and longer == distances[other]:
                 append_predecessor(other, entry, relaxed)
     return n_met, np.int64(NONE)
 
@@ -314,7 +315,13 @@ def all_pairs_bellman_ford_path(G, weight="weight"):
     return ((node, paths_from(G, node, weight)) for node in G)
 
 
-@implements(why_not=no_callable)
+def _frozen(get):
+    if getattr(get("G"), "frozen", False):
+        return "the graph is frozen, and NetworkX adds a node to it"
+    return no_callable(get)
+
+
+@implements(why_not=_frozen)
 def negative_edge_cycle(G, weight="weight", heuristic=True):
     rows = rows_by(G, weight)
     if not len(rows.weights) or rows.weights.min() >= 0:
@@ -353,6 +360,8 @@ def _cycle_through(relaxed, vertex):
 @implements(why_not=no_callable)
 def johnson(G, weight="weight"):
     rows = rows_by(G, weight)
+    if rows.weights.dtype.kind == "f" and not np.isfinite(rows.weights).all():
+        raise NotImplementedError("a weight is infinite")
     relaxed, cycle = search(rows, np.arange(G.n))
     if cycle != NONE:
         raise _unbounded()

@@ -56,7 +56,11 @@ def is_connected(G):
     return _is_one(G)
 
 
-@implements(cost=LESS)
+def _is_view(get):
+    return "the graph is a view, whose errors are others" if hasattr(get("G"), "_NODE_OK") else None
+
+
+@implements(cost=LESS, why_not=_is_view)
 def node_connected_component(G, n):
     vertex = G.find(n)
     if vertex is None:

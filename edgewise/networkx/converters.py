@@ -51,6 +51,13 @@ def _made(n, ends, weights, directed, ids=None):
     return edgewise.Graph(n, edges=columns, directed=directed, ids=ids)
 
 
+def _by_first_appearance(graph):
+    """Vertices in the order in which the edges name them, each with its source first."""
+    ends = np.stack([graph.sources, graph.targets], 1).ravel()
+    vertices, first = np.unique(ends, return_index=True)
+    return vertices[np.argsort(first)]
+
+
 @implements(note=NOTE, why_not=_not_a_table, nodes=0)
 def from_pandas_edgelist(
     df, source="source", target="target", edge_attr=None, create_using=None, edge_key=None
@@ -63,6 +70,9 @@ def from_pandas_edgelist(
         raise NotImplementedError(f"the column {edge_attr!r} has the type {weights.dtype}")
     try:
         graph = edgewise.Graph.from_edges(df[source], df[target], weights=weights)
+        if isinstance(graph.ids, np.ndarray):  # ascending, and wanted in the order of the rows
+            ids = graph.ids[_by_first_appearance(graph)]
+            graph = edgewise.Graph.from_edges(df[source], df[target], weights=weights, ids=ids)
     except GraphError as error:
         raise NotImplementedError(str(error)) from None
     made = _made(graph.n_vertices, (graph.sources, graph.targets), graph.weights, directed, graph.ids)

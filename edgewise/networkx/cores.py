@@ -19,8 +19,16 @@ def _directed(get):
     return "the graph is directed" if get("G").is_directed() else None
 
 
-def _directed_without_numbers(get):
+def _cannot_select(get):
+    if hasattr(get("G"), "_NODE_OK"):
+        return "the graph is a view, whose subgraphs have the order of another graph"
+    if not (get("k") is None or isinstance(get("k"), (int, float))):
+        return "k is no number"
     return None if get("core_number") is not None else _directed(get)
+
+
+def _cannot_select_corona(get):
+    return "k is no number" if get("k") is None else _cannot_select(get)
 
 
 def cores_of(G):
@@ -38,6 +46,8 @@ def _numbers(G, given):
     """Core numbers that are given as a dict, or else computed: (n,) array."""
     if given is None:
         return cores_of(G)
+    if list(given) != list(G):
+        raise NotImplementedError("core_number has not all nodes, or in another order")
     try:
         numbers = np.array([given[node] for node in G], np.int64)
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -52,25 +62,25 @@ def core_number(G):
     return G.by_node(cores_of(G))
 
 
-@implements(why_not=_directed_without_numbers)
+@implements(why_not=_cannot_select)
 def k_core(G, k=None, core_number=None):
     numbers = _numbers(G, core_number)
     return G.part(numbers >= (max(numbers.tolist()) if k is None else k))
 
 
-@implements(why_not=_directed_without_numbers)
+@implements(why_not=_cannot_select)
 def k_shell(G, k=None, core_number=None):
     numbers = _numbers(G, core_number)
     return G.part(numbers == (max(numbers.tolist()) if k is None else k))
 
 
-@implements(why_not=_directed_without_numbers)
+@implements(why_not=_cannot_select)
 def k_crust(G, k=None, core_number=None):
     numbers = _numbers(G, core_number)
     return G.part(numbers <= (max(numbers.tolist()) - 1 if k is None else k))
 
 
-@implements(why_not=_directed_without_numbers)
+@implements(why_not=_cannot_select_corona)
 def k_corona(G, k, core_number=None):
     numbers = _numbers(G, core_number)
     _, neighbours = G.outgoing()

@@ -1,5 +1,7 @@
 """Distances of all pairs by the algorithm of Floyd and Warshall."""
 
+from itertools import chain
+
 import networkx as nx
 import numpy as np
 
@@ -8,6 +10,7 @@ from edgewise.device import compiled
 from edgewise.errors import GraphError
 from edgewise.networkx.registry import implements, without_callable
 from edgewise.networkx.weighted import rows_by
+from edgewise.paths.result import unreached
 
 no_callable = without_callable("weight")
 
@@ -27,6 +30,19 @@ def floyd_warshall_in_order(n, distances, parents):
                     parents[source * n + target] = parents[middle * n + target]
 
 
+def _kind(G, weight):
+    """The type of NetworkX's distances: int, or float if edges lack the weight; both are left to it."""
+    if G.adjacency is None:
+        return int if rows_by(G, weight).weights.dtype.kind == "i" else float
+    edges = chain.from_iterable(map(dict.values, G.adjacency.values()))
+    if G.is_multigraph():
+        edges = chain.from_iterable(map(dict.values, edges))
+    kinds = {type(data.get(weight, 1.0)) for data in edges}
+    if len(kinds) > 1 or not kinds <= {int, float}:
+        raise NotImplementedError("weights are not all integers, or all floats; missing ones are 1.0")
+    return kinds.pop() if kinds else int
+
+
 def _matrix(G, weight):
     """Distances of all pairs: (n, n) array with the largest value of its type, or infinity, for none."""
     weights = rows_by(G, weight).weights
@@ -38,20 +54,30 @@ def _matrix(G, weight):
         raise NotImplementedError(str(error)) from None
 
 
-def _as_lists(distances):
-    """Rows as lists, with infinity where there is no path."""
-    if distances.dtype.kind == "f":
-        return distances.tolist()
-    none, infinity = np.iinfo(distances.dtype).max, float("inf")
-    return [[infinity if value == none else value for value in row] for row in distances.tolist()]
+def _as_lists(distances, kind):
+    """Rows as lists of a type; infinity where no path leads, and the integer 0 from a node to itself."""
+    rows, infinity, none = distances.tolist(), float("inf"), unreached(distances.dtype)
+    rows = [[infinity if value == none else kind(value) for value in row] for row in rows]
+    for at, row in enumerate(rows):
+        row[at] = row[at] or 0
+    return rows
 
 
-@implements(why_not=no_callable, note="sums of floats may be rounded in another order")
+NOTE = "floats may be rounded in another order; distances are in the order of the nodes"
+
+
+@implements(why_not=no_callable, note=NOTE)
 def floyd_warshall(G, weight="weight"):
-    return {node: dict(zip(G, row)) for node, row in zip(G, _as_lists(_matrix(G, weight)))}
+    rows = _as_lists(_matrix(G, weight), _kind(G, weight))
+    return {node: dict(zip(G, row)) for node, row in zip(G, rows)}
 
 
-@implements(why_not=no_callable, note="sums of floats may be rounded in another order")
+def _no_list(get):
+    is_list = isinstance(get("nodelist"), (list, tuple, type(None)))
+    return no_callable(get) if is_list else "nodelist is no list"
+
+
+@implements(why_not=_no_list, note="sums of floats may be rounded in another order")
 def floyd_warshall_numpy(G, nodelist=None, weight="weight"):
     if nodelist is not None:
         nodelist = list(nodelist)
@@ -85,9 +111,7 @@ def floyd_warshall_predecessor_and_distance(G, weight="weight"):
     np.minimum.at(distances, pairs, weights)
     parents[pairs] = sources
     floyd_warshall_in_order(n, distances, parents)
-    lengths = distances.reshape(n, n).tolist()
-    if whole:
-        lengths = [[value if value == np.inf else int(value) for value in row] for row in lengths]
+    lengths = _as_lists(distances.reshape(n, n), _kind(G, weight))
     before = {}
     for source, row in zip(G, parents.reshape(n, n).tolist()):
         found = {target: G.name(parent) for target, parent in zip(G, row) if parent >= 0}

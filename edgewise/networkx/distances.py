@@ -34,6 +34,11 @@ def _no_nodes(get):
     return without_callable("weight")(get) if len(get("G")) else "the graph has no nodes"
 
 
+def _cannot_bound(get):
+    is_weighted = get("usebounds") is True and get("weight") is not None
+    return "bounds of weighted distances are wanted" if is_weighted else _no_nodes(get)
+
+
 def measures_of(G, weight):
     """Eccentricities and average distance, computed once."""
 
@@ -97,7 +102,7 @@ def _infinite(G):
 def eccentricity(G, v=None, sp=None, weight=None):
     vertices, single = G.wanted(v)
     if vertices is None:
-        return G.by_node(eccentricities(G, weight))
+        return dict(zip(G, _as_numbers(eccentricities(G, weight))))
     found = _of_some(G, vertices, weight)
     return found[0] if single else dict(zip(map(G.name, vertices), found))
 
@@ -109,8 +114,13 @@ def _of_some(G, vertices, weight):
         run = search.run(one(vertex))
         if len(run.order) < G.n:
             raise _infinite(G)
-        found.append((run.levels if weight is None else run.distances)[run.order[-1]].item())
-    return found
+        found.append((run.levels if weight is None else run.distances)[run.order[-1]])
+    return _as_numbers(np.array(found))
+
+
+def _as_numbers(found):
+    """Eccentricities as a list; NetworkX's largest of zeros is that of the source, an integer."""
+    return [value or 0 for value in found.tolist()]
 
 
 class Bounds:
@@ -171,25 +181,25 @@ def _can_bound(G, weight):
     return weight is None and not G.is_directed() and G.n > 0
 
 
-@implements(why_not=_no_nodes)
+@implements(why_not=_cannot_bound)
 def diameter(G, e=None, usebounds=False, weight=None):
     if e is not None:
         return max(e.values())
     if _can_bound(G, weight) and (bounds := _bounded(G, _undecided_diameter, usebounds)) is not None:
         return int(bounds.lower.max())
-    return max(eccentricities(G, weight).tolist())
+    return max(_as_numbers(eccentricities(G, weight)))
 
 
-@implements(why_not=_no_nodes)
+@implements(why_not=_cannot_bound)
 def radius(G, e=None, usebounds=False, weight=None):
     if e is not None:
         return min(e.values())
     if _can_bound(G, weight) and (bounds := _bounded(G, _undecided_radius, usebounds)) is not None:
         return int(bounds.upper.min())
-    return min(eccentricities(G, weight).tolist())
+    return min(_as_numbers(eccentricities(G, weight)))
 
 
-@implements(why_not=_no_nodes)
+@implements(why_not=_cannot_bound)
 def periphery(G, e=None, usebounds=False, weight=None):
     if e is not None:
         return [node for node, value in e.items() if value == max(e.values())]
@@ -199,7 +209,7 @@ def periphery(G, e=None, usebounds=False, weight=None):
     return G.names(np.flatnonzero(found == found.max()))
 
 
-@implements(why_not=_no_nodes)
+@implements(why_not=_cannot_bound)
 def center(G, e=None, usebounds=False, weight=None):
     if e is not None:
         return [node for node, value in e.items() if value == min(e.values())]

@@ -52,13 +52,13 @@ def _paths_to(G, target, weight, method):
     """Paths from a target along reversed edges."""
     if method == "bellman-ford":
         return bellman_ford.paths_from(G, target, weight, reverse=True)
-    return paths_in_order(G, _search_back(G, target, weight, method))
+    return paths_in_order(G, _search_back(G, target, weight, method, "Source {} not in G"))
 
 
-def _search_back(G, target, weight, method):
-    """A search from a target along reversed edges."""
+def _search_back(G, target, weight, method, message):
+    """A search from a target along reversed edges; ``message`` is that of one without weights."""
     if method == "unweighted":
-        vertex = weighted.vertex_of(G, target, "Source {} not in G")
+        vertex = weighted.vertex_of(G, target, message)
         return Search(G.incoming()).run(weighted.one(vertex))
     vertex = weighted.vertex_of(G, target, "Node {} not found in graph")
     return NearestFirst(weighted.rows_by(G, weight, reverse=True)).run(weighted.one(vertex))
@@ -96,7 +96,7 @@ def _lengths_to(G, target, weight, method):
     """Lengths of the paths to a target."""
     if method == "bellman-ford":
         return bellman_ford.lengths_from(G, target, weight, reverse=True)
-    found = _search_back(G, target, weight, method)
+    found = _search_back(G, target, weight, method, "Source {} is not in G")
     return (lengths_in_order if method == "unweighted" else weighted.lengths_in_order)(G, found)
 
 

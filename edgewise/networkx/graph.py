@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
@@ -137,6 +137,9 @@ class Graph:
         if vertex is not None:
             return [vertex], True
         try:
+            nodes = list(nodes)
+            if not all(isinstance(node, Hashable) for node in nodes):
+                raise NotImplementedError("a node cannot be hashed")
             return [vertex for node in nodes if (vertex := self.find(node)) is not None], False
         except TypeError:
             import networkx as nx
@@ -215,7 +218,7 @@ class Graph:
                     weights = weights_read_once(self, name)
                     if weights is not None:
                         return weights
-                return weights_of(adjacency, name, multigraph=self._multigraph)
+                return weights_of(adjacency, name, multigraph=self._multigraph, mixed=False)
             except WeightError as error:
                 raise NotImplementedError(str(error)) from None
         values = self._reversed().csr_weights if reverse else self.graph.csr_weights
@@ -244,8 +247,15 @@ class Graph:
         return self.cached(("parallel", name), lambda: self._parallel(name))
 
     def _parallel(self, name):
-        if not self._multigraph:
+        if self.adjacency is None:
             return self.weighted(name)
+        if not self._multigraph:
+            try:
+                weights = weights_of(self.adjacency, name)
+            except WeightError as error:
+                raise NotImplementedError(str(error)) from None
+            rows = *self.outgoing(), weights
+            return edgewise.Graph(self.n, rows=rows, directed=self.is_directed())
         keyed = list(chain.from_iterable(map(dict.values, self.adjacency.values())))
         copies = np.fromiter(map(len, keyed), np.int64, len(keyed))
         ends = np.repeat(self.rows(), copies), np.repeat(self.outgoing()[1], copies)
@@ -260,19 +270,20 @@ class Graph:
         """The NetworkX graph of some nodes, a (n,) bool array, and the edges between them; no multigraph."""
         import networkx as nx
 
+        if self.adjacency is not None:  # as NetworkX does it, in the order of its set of nodes
+            whole = (nx.DiGraph if self.is_directed() else nx.Graph)()
+            (whole._node, whole.graph), whole._adj = self.attributes, self.adjacency
+            if self.is_directed():
+                whole._succ, whole._pred = self.adjacency, self.predecessors
+            return whole.subgraph(self.names(np.flatnonzero(is_wanted))).copy()
         sources, targets = self.rows(), self.outgoing()[1]
         inside = is_wanted[sources] & is_wanted[targets]
         if not self.is_directed():
             inside &= sources <= targets
         ends = self.names(sources[inside]), self.names(targets[inside])
-        made, attributes = (nx.DiGraph if self.is_directed() else nx.Graph)(), self.attributes[0]
-        made.graph.update(self.attributes[1])
-        made.add_nodes_from(
-            (node, attributes.get(node, {})) for node in self.names(np.flatnonzero(is_wanted))
-        )
-        if self.adjacency is not None:
-            made.add_edges_from((u, v, self.adjacency[u][v]) for u, v in zip(*ends))
-        elif self.graph.csr_weights is None:
+        made = (nx.DiGraph if self.is_directed() else nx.Graph)()
+        made.add_nodes_from(self.names(np.flatnonzero(is_wanted)))
+        if self.graph.csr_weights is None:
             made.add_edges_from(zip(*ends))
         else:
             made.add_weighted_edges_from(zip(*ends, self.graph.csr_weights[inside].tolist()), self.weight)

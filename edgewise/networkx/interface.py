@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cache, partial
 from importlib import import_module
 from typing import Any
@@ -22,6 +23,8 @@ def function_named(name: str) -> Function:
 
 #: Arguments that limit a search.
 LIMITS = ("cutoff", "depth_limit")
+#: Arguments that are a node; NetworkX's errors for what is none, such as a list, differ from each other.
+ENDS = ("source", "target", "n")
 
 
 @cache
@@ -64,6 +67,9 @@ class _Backend:
         get = partial(argument_of, function, args, kwargs)
         if "G" in function.positions and (changed := changed_by(get("G").__class__)):
             return f"the class of the graph has its own {changed}"
+        for end in ENDS:
+            if end in function.positions and not isinstance(get(end), Hashable):
+                return f"{end} cannot be hashed"
         return (function.why_not and function.why_not(get)) or True
 
     def should_run(self, name: str, args: tuple, kwargs: dict) -> bool | str:

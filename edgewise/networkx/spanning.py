@@ -104,12 +104,20 @@ def _raised(G, graph, at, asked):
     yield
 
 
+def _edges_of_others(G, asked):
+    """Spanning edges where NetworkX's algorithm is not Kruskal's; each names another NaN, or none."""
+    weights = G.parallel(asked.weight).weights
+    if weights.dtype.kind == "f" and not np.isfinite(weights).all():
+        raise NotImplementedError("a weight is NaN or infinite")
+    return _edges(G, asked)
+
+
 def _spanning_edges(G, algorithm, asked):
     if algorithm not in ALGORITHMS:
         raise ValueError(f"{algorithm} is not a valid choice for an algorithm.")
     if algorithm in ALGORITHMS[:2] and G.is_multigraph():
         raise nx.NetworkXNotImplemented("not implemented for multigraph type")
-    return _edges(G, asked)
+    return (_edges if algorithm == "kruskal" else _edges_of_others)(G, asked)
 
 
 @implements(note=NOTE, why_not=_no_callable)
@@ -143,7 +151,7 @@ def maximum_spanning_tree(G, weight="weight", algorithm="kruskal", ignore_nan=Fa
 
 @implements(note=NOTE, why_not=_undirected)
 def boruvka_mst_edges(G, minimum=True, weight="weight", keys=IS_3_7, data=True, ignore_nan=False):
-    return _edges(G, _Request(weight, not minimum, keys, data, ignore_nan))
+    return _edges_of_others(G, _Request(weight, not minimum, keys, data, ignore_nan))
 
 
 @implements(note=NOTE, why_not=_undirected_without_partition)
@@ -153,4 +161,4 @@ def kruskal_mst_edges(G, minimum, weight="weight", keys=True, data=True, ignore_
 
 @implements(note=NOTE, why_not=_undirected)
 def prim_mst_edges(G, minimum, weight="weight", keys=True, data=True, ignore_nan=False):
-    return _edges(G, _Request(weight, not minimum, keys, data, ignore_nan))
+    return _edges_of_others(G, _Request(weight, not minimum, keys, data, ignore_nan))

@@ -41,7 +41,11 @@ def is_strongly_connected(G):
     return not ends_here and ranks_of(G)[1] == 1
 
 
-@implements(nodes=SOME_NODES, why_not=lambda get: "scc is given" if get("scc") is not None else None)
+def _given(get):
+    return "scc is given" if get("scc") is not None else None
+
+
+@implements(nodes=SOME_NODES, why_not=_given, note="the nodes of a component are in another order")
 def condensation(G, scc=None):
     made = nx.DiGraph()
     made.graph["mapping"] = mapping = {}

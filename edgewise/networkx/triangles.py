@@ -79,7 +79,7 @@ def transitivity(G):
     return clustering_of(G).transitivity or 0
 
 
-@implements(why_not=_is_directed)
+@implements(why_not=_is_directed, note="zeros are floats")
 def square_clustering(G, nodes=None):
     return _values(G, nodes, clustering_of(G).squares)
 
@@ -98,7 +98,7 @@ def _edge_triangles(G):
     return G.cached("edge triangles", count)
 
 
-@implements()
+@implements(note="the entries of a counter are in ascending order")
 def generalized_degree(G, nodes=None):
     _simple(G)
     rows, through = _edge_triangles(G)

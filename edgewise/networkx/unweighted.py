@@ -107,7 +107,11 @@ def bidirectional_shortest_path(G, source, target):
     return _meeting_path(G, source, target)
 
 
-@implements(cost=LESS)
+def _no_ends(get):
+    return "an end is None" if None in (get("source"), get("target")) else None
+
+
+@implements(cost=LESS, why_not=_no_ends)
 def has_path(G, source, target):
     try:
         _meeting_path(G, source, target)

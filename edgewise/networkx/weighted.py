@@ -21,10 +21,10 @@ def rows_by(G, weight, *, reverse=False):
 
 
 def check_weights(weights, n):
-    """Leave weights to NetworkX that are NaN, or whose sums may be too large for int64."""
+    """Leave weights to NetworkX that are NaN or minus infinity, or whose sums may be too large for int64."""
     if weights.dtype.kind == "f":
-        if np.isnan(weights).any():
-            raise NotImplementedError("a weight is NaN")
+        if not (weights > -np.inf).all():
+            raise NotImplementedError("a weight is NaN or minus infinity")
     elif len(weights) and max(int(weights.max()), -int(weights.min())) * (n + 1) > MAX_SUM:
         raise NotImplementedError("a distance may pass 2**62")
 
@@ -91,7 +91,11 @@ def _path_to(G, sources, target, cutoff, weight):
     return found.distances[vertex].item(), _path(G, found, vertex)
 
 
-@implements(nodes=SOME_NODES, why_not=no_callable)
+def _no_sources(get):
+    return "sources is a string" if isinstance(get("sources"), str) else no_callable(get)
+
+
+@implements(nodes=SOME_NODES, why_not=_no_sources)
 def multi_source_dijkstra_path_length(G, sources, cutoff=None, weight="weight"):
     return lengths_in_order(G, _search(G, sources, weight, cutoff))
 
@@ -101,7 +105,7 @@ def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
     return multi_source_dijkstra_path_length(G, [source], cutoff, weight)
 
 
-@implements(nodes=SOME_NODES, why_not=no_callable)
+@implements(nodes=SOME_NODES, why_not=_no_sources)
 def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight"):
     if target is not None and sources:
         return _path_to(G, sources, target, cutoff, weight)
@@ -114,7 +118,7 @@ def single_source_dijkstra(G, source, target=None, cutoff=None, weight="weight")
     return multi_source_dijkstra(G, [source], target, cutoff, weight)
 
 
-@implements(nodes=SOME_NODES, why_not=no_callable)
+@implements(nodes=SOME_NODES, why_not=_no_sources)
 def multi_source_dijkstra_path(G, sources, cutoff=None, weight="weight"):
     return paths_in_order(G, _search(G, sources, weight, cutoff))
 

@@ -80,7 +80,8 @@ def weights_read_once(G, name):
     n, neighbours, sources = G.n, G.outgoing()[1], G.rows()
     leads_back = neighbours < sources
     data = chain.from_iterable(map(dict.values, G.adjacency.values()))
-    once = as_weights([one.get(name, 1) for one in compress(data, (~leads_back).tobytes())], name)
+    values = [one.get(name, 1) for one in compress(data, (~leads_back).tobytes())]
+    once = as_weights(values, name, mixed=False)
     counts = np.bincount(sources[leads_back], minlength=n)
     limits = np.cumsum(counts)
     begins = limits - counts

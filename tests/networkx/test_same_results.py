@@ -1,5 +1,6 @@
 """Every function returns what NetworkX returns, in its order, or raises what it raises."""
 
+import math
 import random
 from collections.abc import Iterator
 
@@ -240,3 +241,68 @@ def test_subgraphs_by_core_numbers_are_networkx_s(kind, size, directed):
                 continue
             found, expected = (getattr(nx, name)(graph, **options, **one) for one in (EDGEWISE, NETWORKX))
             assert nx.utils.graphs_equal(found, expected), (name, options)
+
+
+def odd_graph(*weights, kind=nx.DiGraph):
+    graph = kind()
+    graph.add_edges_from((f"n{at}", f"n{at + 1}", {"weight": one}) for at, one in enumerate(weights))
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("single_source_bellman_ford_path_length", ("n0",)),
+        ("single_source_bellman_ford", ("n0",)),
+        ("bellman_ford_predecessor_and_distance", ("n0",)),
+        ("all_pairs_bellman_ford_path_length", ()),
+        ("all_pairs_bellman_ford_path", ()),
+        ("bellman_ford_path", ("n0", "n3")),
+        ("single_source_dijkstra", ("n0",)),
+    ],
+)
+@pytest.mark.parametrize("weights", [(1.0, math.inf, 2.0), (math.inf, 2.0, 1.0)], ids=str)
+def test_infinite_weights(weights, name, arguments):
+    graph = odd_graph(*weights)
+    assert outcome(name, graph, "edgewise", arguments, {}) == outcome(name, graph, "networkx", arguments, {})
+
+
+@pytest.mark.parametrize("name", ["k_core", "k_shell", "k_crust", "k_corona"])
+def test_subgraphs_by_core_numbers_have_networkx_s_order(name):
+    for seed in range(8):
+        graph = nx.relabel_nodes(nx.gnp_random_graph(30, 0.15, seed), lambda node: (f"n{node}", node))
+        found, expected = (getattr(nx, name)(graph, 2, **one) for one in (EDGEWISE, NETWORKX))
+        assert list(found) == list(expected) and list(found.edges) == list(expected.edges)
+        assert found.adj == expected.adj and list(map(list, found.adj.values())) == list(
+            map(list, expected.adj.values())
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "graph", "options"),
+    [
+        ("single_source_dijkstra_path_length", odd_graph(1, 0.5), {"source": "n0"}),
+        ("dijkstra_path", odd_graph(1, 2), {"source": [], "target": "n0"}),
+        ("johnson", odd_graph(1.0, math.inf), {}),
+        ("bellman_ford_path", odd_graph(1.0, -math.inf), {"source": "n0", "target": "n1"}),
+        ("negative_edge_cycle", nx.freeze(odd_graph(1, 2)), {}),
+        ("has_path", odd_graph(1, 2), {"source": None, "target": "n0"}),
+        ("k_core", odd_graph(1, 2, 1, kind=nx.Graph).subgraph(["n0", "n1"]), {}),
+        ("k_corona", odd_graph(1, kind=nx.Graph), {"k": None}),
+        ("minimum_spanning_tree", odd_graph(1.0, math.nan, kind=nx.Graph), {"algorithm": "boruvka"}),
+        ("floyd_warshall", odd_graph(True, 2), {}),
+        ("radius", odd_graph(1, kind=nx.Graph), {"usebounds": True, "weight": "weight"}),
+        ("multi_source_dijkstra_path", odd_graph(1), {"sources": "n0"}),
+        ("triangles", odd_graph(1, kind=nx.Graph), {"nodes": [{}]}),
+    ],
+)
+def test_calls_that_are_left_to_networkx(name, graph, options):
+    with pytest.raises(NotImplementedError):
+        getattr(nx, name)(graph, **options, **EDGEWISE)
+
+
+def test_the_rows_of_a_table_name_the_nodes_in_their_order():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"source": [7, 3, 9], "target": [5, 7, 3], "w": [1, 2, 3]})
+    found = nx.from_pandas_edgelist(table, edge_attr="w", **EDGEWISE).to_networkx()
+    assert shown(found) == shown(nx.from_pandas_edgelist(table, edge_attr="w", **NETWORKX))
