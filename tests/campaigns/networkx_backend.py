@@ -4,8 +4,9 @@
 
 In each case a small random graph, whose nodes and weights are odd, is given to twenty functions of the
 backend, with random arguments.  Values, types, the order of dicts and of nodes, and errors with their texts
-must be NetworkX's.  A node is equal to another one if NetworkX takes them for the same, as 1 and 1.0.  Where
-the documentation names a difference (``NOTES`` of ``_edgewise_nx.py``), the rest must be equal.
+must be NetworkX's.  A node is equal to another one if NetworkX takes them for the same, as 1 and 1.0; none is
+NaN, with which NetworkX's union-find does not end.  Where the documentation names a difference (``NOTES`` of
+``_edgewise_nx.py``), the rest must be equal.
 The last line is one of JSON, with the counts for each function.
 """
 
@@ -51,7 +52,7 @@ NODES = {
     "strings": lambda draw, n: draw.sample(("", "a", "b", "é", "1", "None", "nan", "a b", "\0", "λ"), n),
     "tuples": lambda draw, n: draw.sample([(), (1,), (1, 2), (1, (2,)), ("a",), (0, 0.5), (None,)] * 2, n),
     "odd": lambda draw, n: draw.sample(
-        (frozenset(), frozenset((1,)), b"a", 1j, Ellipsis, int, NOT_A_NUMBER, math.inf, Fraction(1, 3), "x"),
+        (frozenset(), frozenset((1,)), b"a", 1j, Ellipsis, int, math.inf, Fraction(1, 3), "x"),
         n,
     ),
     "mixed": lambda draw, n: draw.sample((0, "0", (0,), 1.5, -1, frozenset((2,)), "z", 2**64, True, b""), n),
