@@ -18,8 +18,11 @@ HALF = tests/paths tests/cycles tests/experiments tests/partitions
 ON_CPU = NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-$$(n=$$(getconf _NPROCESSORS_ONLN); [ $$n -gt 2 ] && echo $$n || echo 2)} \
 	$(TEST)/python -m pytest -q --durations=10
 
-.PHONY: demo test lint types imports engine-simulator engine-interpreter engine-cpu engine-cpu-half engine-cpu-rest engine-fallbacks \
-	docs dist smoke clean
+# The oldest versions of the dependencies were built for these only.
+FLOORS_PYTHON ?= $(shell for p in python3.11 python3.12; do $$p -c '' 2>/dev/null && echo $$p && break; done)
+
+.PHONY: demo test lint types imports floors engine-simulator engine-interpreter engine-cpu engine-cpu-half engine-cpu-rest engine-fallbacks \
+	floors-there docs dist smoke clean
 
 demo: .venv-demo/ready
 	@mkdir -p $(DEMO)
@@ -29,7 +32,7 @@ demo: .venv-demo/ready
 	@echo "The pairs are in $(DEMO)/pairs.parquet, the clusters in $(DEMO)/clusters.parquet."
 
 # Two run at a time, since compiling keeps only one core busy; so the CPU's tests are two halves.
-test: lint types imports
+test: lint types imports floors
 	+@$(MAKE) --no-print-directory -j 2 engine-cpu engine-simulator engine-interpreter engine-fallbacks
 
 lint: .venv-test/ready
@@ -42,6 +45,18 @@ types: .venv-test/ready
 
 imports: .venv-test/ready
 	$(TEST)/lint-imports --no-cache
+
+# An installed package and the readers, with the oldest versions that pyproject.toml allows.
+floors:
+	@if test -n "$(FLOORS_PYTHON)"; then $(MAKE) --no-print-directory floors-there; \
+		else echo "floors: left out, since there is no Python 3.11 or 3.12"; fi
+
+floors-there: .venv-floors/ready
+	.venv-floors/bin/python $(PIP) --no-deps --force-reinstall .
+	folder=$$(mktemp -d) && cp tests/smoke.py $$folder && cd $$folder && \
+		EDGEWISE_CACHE_DIR=$$folder/cache $(CURDIR)/.venv-floors/bin/python smoke.py $$folder && rm -rf $$folder
+	NUMBA_DISABLE_JIT=1 .venv-floors/bin/python -m pytest -q -m interpreter tests/files \
+		--ignore=tests/files/test_composite_ids.py --ignore=tests/files/test_memory.py
 
 engine-simulator: .venv-test/ready
 	NUMBA_ENABLE_CUDASIM=1 $(TEST)/python -m pytest -q -m simulator
@@ -77,7 +92,7 @@ dist: .venv-release/ready
 
 smoke:
 	@test -f dist/*.tar.gz || { echo "dist has no source distribution; run make dist first"; exit 1; }
-	@for version in 3.11 3.12 3.13 3.14; do \
+	@for version in 3.11 3.12 3.13; do \
 		python$$version -c '' 2> /dev/null || { echo "Python $$version: not there"; continue; }; \
 		folder=$$(mktemp -d) && python$$version -m venv $$folder/venv && \
 		$$folder/venv/bin/python $(PIP) dist/*.tar.gz && cp tests/smoke.py $$folder && \
@@ -86,12 +101,18 @@ smoke:
 	done
 
 clean:
-	rm -rf .venv-demo .venv-test .venv-docs .venv-release $(DEMO) docs/_build docs/api/generated build dist .pytest_cache
+	rm -rf .venv-demo .venv-test .venv-docs .venv-release .venv-floors $(DEMO) docs/_build docs/api/generated build dist .pytest_cache
 
 .venv-demo/ready: WHAT = .
 .venv-test/ready: WHAT = '.[test]'
 .venv-docs/ready: WHAT = '.[docs]'
 .venv-release/ready: WHAT = '.[release]'
+
+.venv-floors/ready: pyproject.toml tests/floors.txt
+	@echo "making the virtual environment .venv-floors ..."
+	@$(FLOORS_PYTHON) -m venv --clear .venv-floors
+	@.venv-floors/bin/python $(PIP) --constraint tests/floors.txt . pytest hypothesis pandas networkx
+	@touch $@
 
 .venv-%/ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "edgewise needs Python 3.11 or newer; none found (set PYTHON=...)"; exit 1; }

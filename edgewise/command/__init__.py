@@ -234,7 +234,7 @@ def _about_numbers(error, arguments):
     """What to do about an argument that is a number with a decimal comma, or in percent."""
     from edgewise.ingest.numerals import about_number, is_foreign
 
-    if "valid number" not in error.format_message():
+    if not re.search("valid (number|float)", error.format_message()):  # newer and older versions of typer
         return ""
     given = (word.partition("=")[2] or word for word in arguments)
     return next((f": {about_number(word)}" for word in given if is_foreign(word)), "")
