@@ -242,7 +242,8 @@ def test_files_of_tasks_that_have_changed(kind, threads, tmp_path, monkeypatch):
     assert len(done) > 2
     for path in sorted(state.iterdir()):
         content = path.read_bytes()
-        path.write_bytes(content[: len(content) // 2] + b"\0" + content[len(content) // 2 + 1 :])
+        changed = bytes([content[len(content) // 2] ^ 1])
+        path.write_bytes(content[: len(content) // 2] + changed + content[len(content) // 2 + 1 :])
         if path.name in done or path.suffix == ".json" or path.name == tasks.INPUTS:
             with pytest.raises(FileError, match=r"(damaged|is not what was written).*; remove"):
                 ew.stream_components(folder, client=threads, checkpoint=state)
