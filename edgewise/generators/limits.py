@@ -45,10 +45,12 @@ Examples
 def family(make: Callable[P, R]) -> Callable[P, R]:
     """Check ``seed`` and ``device`` of a generator, run it on the device, and complete its docstring."""
     names = inspect.signature(make).parameters
+    is_open = any(one.kind is one.VAR_KEYWORD for one in names.values())
 
     @wraps(make)
     def checked(*arguments: P.args, **options: P.kwargs) -> R:
-        check_names(make.__name__, options, names)
+        if not is_open:
+            check_names(make.__name__, options, names)
         options["seed"] = check_whole("seed", options.get("seed", 0), most=MAX_SEED)
         options["device"] = where = arrays.resolve(str(options.get("device", "cpu")))
         with arrays.on(where):

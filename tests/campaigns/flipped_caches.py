@@ -57,7 +57,8 @@ KINDS = {
 def use(kind, folder):
     """Run a process that uses the kernels of a folder; return its status, output and messages."""
     script, settings = KINDS[kind]
-    own = {"EDGEWISE_CACHE_DIR": str(folder), "PYTHONPATH": str(ROOT), "NUMBA_NUM_THREADS": "2"}
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    own = {"EDGEWISE_CACHE_DIR": str(folder), "PYTHONPATH": path, "NUMBA_NUM_THREADS": "2"}
     with subprocess.Popen(
         [sys.executable, "-c", script],
         env={**os.environ, "EDGEWISE_QUIET": "0", **own, **settings},

@@ -163,7 +163,7 @@ def test_lengths_that_are_none(length):
     ("options", "error", "words"),
     [
         ({"method": "guess"}, OptionError, "method='guess' is unknown; use one of auto, "),
-        ({"method": "dfs", "depth": 3}, OptionError, "method dfs has no option 'depth' .it has: none."),
+        ({"method": "dfs", "depth": 3}, OptionError, "cycle_counts.. has no option 'depth'; it has graph"),
         ({"depth": 3}, OptionError, "cycle_counts.. has no option 'depth'"),
         ({"schedule": "magic"}, OptionError, "schedule='magic' is unknown; use one of auto, static,"),
         ({"schedule": "auto:3"}, OptionError, "schedule auto takes no number; leave out :3"),

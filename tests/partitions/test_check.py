@@ -69,7 +69,7 @@ def test_arguments_of_pymetis():
         ew.part_graph(2, adjacency=[[1], [], [1]])
     with pytest.raises(OptionError, match="give either adjacency, or xadj and adjncy"):
         ew.part_graph(2)
-    with pytest.raises(OptionError, match="no argument 'weights'"):
+    with pytest.raises(OptionError, match="no option 'weights'; did you mean vweights"):
         ew.part_graph(2, adjacency=adjacency, weights=[1])
     assert ew.part_graph(2, adjacency=adjacency, contiguous=True) == (cut, parts)
     with pytest.raises(GraphError, match="2 components, so its parts cannot all be contiguous"):
@@ -129,7 +129,7 @@ def test_mistakes_in_arguments_of_nxmetis():
         (LikeNetworkX(nodes, [(0, 1, {})]), {}, "the weight of a node is 1.5; use integers"),
         (LikeNetworkX(nodes, [(0, 1, {"weight": "x"})]), {"node_weight": None}, "of an edge is 'x'"),
         (LikeNetworkX(nodes, []), {"ubvec": 0.5}, "ubvec=0.5 must be one number of 1 or more"),
-        (LikeNetworkX(nodes, []), {"weight": "w"}, "no argument 'weight'"),
+        (LikeNetworkX(nodes, []), {"weight": "w"}, "no option 'weight'; did you mean node_weight"),
     ):
         with pytest.raises((GraphError, OptionError), match=problem):
             partition_networkx(graph, 2, **how)
