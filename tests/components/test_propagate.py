@@ -132,7 +132,7 @@ def test_lanes_of_a_warp_meet_in_registers(index):
 def test_unknown_rows_are_refused():
     with pytest.raises(OptionError, match="rows='grid' is unknown; use one of auto, thread, warp, block"):
         labels_of("propagate", *ZOO["grid"], rows="grid")
-    with pytest.raises(OptionError, match="no option 'row'; did you mean rows[?]"):
+    with pytest.raises(OptionError, match=r"no option 'row'; did you mean rows[?]"):
         labels_of("propagate", *ZOO["grid"], row="warp")
     with pytest.raises(OptionError, match=r"no option 'iterations' \(it has: rows\)"):
         labels_of("propagate", *ZOO["grid"], iterations=1)
