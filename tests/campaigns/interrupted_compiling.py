@@ -37,7 +37,7 @@ COMMANDS = (
     ("forest", "weighted.csv", "-o", "out.csv"),
     ("cycles", "edges.csv", "--length", "3", "-o", "out.csv"),
     ("partition", "edges.csv", "4", "-o", "out.csv"),
-    ("generate", "pairs", "20000000", "-o", "out.csv"),
+    ("generate", "pairs", "200000", "-o", "out.csv"),
 )
 SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 #: Prints a line before the first compilation, one at the interrupt, and the answer.
