@@ -151,7 +151,7 @@ def in_words(result):
     """The result in a few words."""
     cut = f"{result.edge_cut:,}" if isinstance(result.edge_cut, int) else f"{result.edge_cut:,.6g}"
     parts = report.counted(result.k, "part")
-    return f"{parts}, cut {cut}, imbalance {100 * result.imbalance:.2f} %"
+    return f"{parts}, cut {cut}, imbalance {100 * result.imbalance:.2f} %{result.why_unbalanced()}"
 
 
 def print_measures(own):

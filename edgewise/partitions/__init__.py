@@ -23,7 +23,7 @@ from edgewise.partitions.check import checked_parts, evaluate_partition
 from edgewise.partitions.compatible import part_graph, partition_networkx
 from edgewise.partitions.contiguous import check_connected, make_contiguous
 from edgewise.partitions.heavy import Problem, limits_of
-from edgewise.partitions.input import level_of, targets_of, total_weight, vertex_weights_of
+from edgewise.partitions.input import level_of, positive, targets_of, total_weight, vertex_weights_of
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.loads import loads_of
 from edgewise.partitions.multilevel import multilevel
@@ -94,7 +94,7 @@ def partition(
     Parameters
     ----------
     graph : Graph
-        Undirected.  The weights of its edges are integers of 1 or more, if it has weights; repeated edges
+        Undirected.  The weights of its edges are integers of 0 or more, if it has weights; repeated edges
         count each, self-loops do not.
     parts : int
         Number of parts, 1 or more.
@@ -111,17 +111,19 @@ def partition(
         ``"cpu"``, ``"gpu"``, ``"cuda:1"`` or ``"auto"`` (a GPU if there is one); by default that of the
         graph.
     **options
-        * ``vertex_weights`` : (n_vertices,) integers of 1 or more. By default those of the graph, or 1 for
+        * ``vertex_weights`` : (n_vertices,) integers of 0 or more. By default those of the graph, or 1 for
           each vertex.
         * ``target_weights`` : (parts,) positive numbers. Shares of the total weight that the parts are to
           have; by default all are equal.
         * ``method`` : str. A name in ``METHODS``, or ``"auto"``.
         * ``initial`` : (n_vertices,) integers. A partition to improve.
         * ``tries`` : int. Whole runs with different seeds, of which the best is returned.
+        * ``patience`` : int. Iterations of refinement without a smaller cut after which a search ends; by
+          default 12. More of them give a smaller cut for more time.
         * ``contiguous`` : bool. Whether the vertices of each part are to be connected inside of the part.
           What is not connected to the rest of its part is moved to other parts.
         * ``scale`` : float. Weights of edges that are floats are multiplied by this number and rounded, to 1
-          at least.
+          at least unless they are 0.
 
     Returns
     -------
@@ -131,7 +133,7 @@ def partition(
     Raises
     ------
     GraphError
-        A directed graph; a weight that is negative, zero or no integer; weights whose sum is too large;
+        A directed graph; a weight that is negative or no integer; weights whose sum is too large;
         several weights for each vertex; a graph that is not connected, where parts are to be contiguous.
     OptionError
         Fewer than one part, a negative imbalance, an unknown preset, method or option, target weights or a
@@ -155,7 +157,7 @@ def partition(
     check_graph(graph)
     given = _options(options)
     check_method(given["method"], METHODS, {})
-    k = _checked(parts, imbalance, preset, seed, given["tries"])
+    k = _checked(parts, imbalance, preset, {"seed": seed} | given)
     if graph.directed:
         raise GraphError("a partition needs an undirected graph; use Graph.undirected()")
     graph = on_device(graph, device)
@@ -164,27 +166,32 @@ def partition(
     name, record = _method(given["method"], preset), Record()
     if given["contiguous"]:
         check_connected(graph)
+    counted, unit = positive(sizes)
     with arrays.guard(graph.device):
-        level, total = level_of(graph, sizes, given["scale"])
+        level, total, is_exact = level_of(graph, counted, given["scale"], connects=given["contiguous"])
         arrays.synchronize(graph.device)
         begin = perf_counter()
         settings = PRESETS[preset]._replace(seed=int(seed), shift=max(0, total.bit_length() - 31))
+        if given["patience"] is not None:
+            settings = settings._replace(patience=given["patience"])
         if start is not None:
             start = arrays.move(start.astype(level.neighbours.dtype), graph.device)
             start = start, cut_of(level, start)
         run = METHODS[name].run
         if METHODS[name].transactions:
             run = partial(run, record=record)
-        problem = Problem(run, settings, imbalance, given["tries"])
-        found, limits = problem.solve(level, sizes, targets, start)
+        problem = Problem(run, settings, imbalance, given["tries"], unit)
+        found, limits = problem.solve(level, counted, targets, start)
         if given["contiguous"]:
             found = make_contiguous(level, found, limits)
         arrays.synchronize(graph.device)
         seconds = perf_counter() - begin
-        cut = cut_of(level, found) if given["scale"] is None else _real_cut(graph, found)
-        weights = loads_of(level.sizes, found, k)
-    why = "parts are to be contiguous" if given["contiguous"] else "weights are uneven"
-    _warn(sizes, weights, limits_of(total_weight(sizes), targets, imbalance), limits, why)
+        cut = cut_of(level, found) if is_exact else _real_cut(graph, found)
+        weights = loads_of(level.sizes if counted is sizes else arrays.move(sizes, graph.device), found, k)
+    limits = limits_of(total_weight(sizes), targets, imbalance)
+    _warn(
+        sizes, weights, limits, "parts are to be contiguous" if given["contiguous"] else "weights are uneven"
+    )
     own = found, cut, weights, limits, preset, int(seed), given["vertex_weights"]
     transactions = record.finish() if METHODS[name].transactions else None
     devices = worker_names(graph.device)
@@ -212,6 +219,7 @@ def _options(options):
         "method": "auto",
         "initial": None,
         "tries": 1,
+        "patience": None,
         "scale": None,
         "contiguous": False,
     }
@@ -224,9 +232,12 @@ def _options(options):
     return given
 
 
-def _checked(parts, imbalance, preset, seed, tries):
+def _checked(parts, imbalance, preset, given):
     """The number of parts, once this and the other numbers are checked."""
-    for name, value, least in (("parts", parts, 1), ("seed", seed, 0), ("tries", tries, 1)):
+    whole = {"parts": (parts, 1), "seed": (given["seed"], 0), "tries": (given["tries"], 1)}
+    if given["patience"] is not None:
+        whole["patience"] = given["patience"], 1
+    for name, (value, least) in whole.items():
         if not is_number(value, True) or value < least:
             raise OptionError(f"{argument(name, value)} must be a whole number, {least} or more")
     if parts > MAX_PARTS:
@@ -256,22 +267,23 @@ def cut_of(level, part):
 
 
 def _real_cut(graph, part):
-    """The same with the weights of the graph, which are floats."""
+    """The same with the weights of the graph, which may be floats."""
     host, part = graph.to("cpu"), arrays.move(part, "cpu")
-    return float(host.weights[part[host.sources] != part[host.targets]].sum(dtype=np.float64))
+    kind = np.float64 if host.weights.dtype.kind == "f" else np.int64
+    return host.weights[part[host.sources] != part[host.targets]].sum(dtype=kind).item()
 
 
-def _warn(sizes, weights, wanted, limits, why):
+def _warn(sizes, weights, limits, why):
     """Say why a partition is not as balanced as was asked for."""
     n, k, most = len(sizes), len(weights), int(weights.max(initial=0))
     if n < k:
         problem = f"{k} parts of {n} vertices: {k - n} parts are empty"
-    elif (weights <= wanted).all():
+    elif (weights <= limits).all():
         return
-    elif len(sizes) and sizes.max() > wanted.max():
+    elif len(sizes) and sizes.max() > limits.max():
         heaviest = int(sizes.argmax())
         problem = (
-            f"vertex {heaviest} weighs {sizes[heaviest]}, more than the {wanted.max()} that a part may; "
+            f"vertex {heaviest} weighs {sizes[heaviest]}, more than the {limits.max()} that a part may; "
             "it is alone in a part, and the other vertices share the other parts"
         )
     else:

@@ -14,6 +14,8 @@ from edgewise.front import named
 from edgewise.graph import Graph, check_same_graph
 from edgewise.ingest.edges import row_numbers
 from edgewise.method import check_graph
+from edgewise.partitions.input import vertex_weights_of
+from edgewise.partitions.loads import imbalance_of
 from edgewise.partitions.ratings import NO_LABEL, clear_slots, mask_of, slot_of
 from edgewise.weights import with_weight
 
@@ -77,7 +79,8 @@ class Measures(NamedTuple):
     communication_volume : int
         Sum over the vertices of the number of other parts that they have neighbours in.
     imbalance : float
-        Largest weight of a part over that of an even share, which is rounded up, less 1.
+        Largest weight of a part over that of an even share, less 1.  The share is rounded up, except where
+        there is less than 1 for each part.
     balance : float
         Largest weight of a part over that of an even share, as METIS reports it.
     weights : (k,) int64 array
@@ -160,7 +163,8 @@ def evaluate_partition(
     Raises
     ------
     GraphError
-        The graph is directed, or the parts are not one integer from 0 to ``k - 1`` for each vertex.
+        The graph is directed, the parts are not one integer from 0 to ``k - 1`` for each vertex, or a weight
+        of a vertex is negative or no integer.
 
     Examples
     --------
@@ -176,12 +180,7 @@ def evaluate_partition(
     host = graph.to("cpu")
     parts = checked_parts(host, parts, k)
     k = int(parts.max(initial=-1)) + 1 if k is None else k
-    weights = host.vertex_weights if vertex_weights is None else np.asarray(vertex_weights)
-    weights = np.ones(len(parts), np.int64) if weights is None else weights
-    if weights.dtype.kind not in "iu":
-        raise GraphError(f"vertex weights have type {weights.dtype}; use integers")
-    if weights.shape != parts.shape:
-        raise GraphError(f"vertex weights have shape {weights.shape}; {parts.shape} is needed")
+    weights = vertex_weights_of(host, vertex_weights)
     rows = host.offsets, host.neighbours, host.csr_weights
     rows = (*rows[:2], np.empty(0, np.int64) if rows[2] is None else rows[2])
     sums = Sums(
@@ -199,7 +198,7 @@ def evaluate_partition(
     return Measures(
         cut,
         int(sums.volumes.sum()),
-        most / max(1, -(-total // max(k, 1))) - 1 if total else 0.0,
+        imbalance_of(loads),
         most * k / total if total else 1.0,
         loads,
         sums.cuts,
@@ -256,6 +255,6 @@ def verify(graph, partition):
     if (weights != partition.weights).any():
         one = int(np.flatnonzero(weights != partition.weights)[0])
         raise VerificationError(f"part {one} weighs {int(weights[one])}, not {partition.weights[one]}")
-    empty = np.flatnonzero(weights == 0)
+    empty = np.flatnonzero(np.bincount(parts, minlength=partition.k) == 0)
     if len(empty) and len(parts) >= partition.k:
         raise VerificationError(f"part {empty[0]} is empty")

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from edgewise.errors import GraphError, OptionError, argument, check_names
+from edgewise.errors import GraphError, OptionError, argument, check_names, warn
 from edgewise.graph import Graph
+from edgewise.ingest.symmetry import first_unmatched_entry
+from edgewise.partitions.metis_options import requested
 
 #: Arguments of nxmetis, beside those that are named.
 KNOWN_OF_NXMETIS = ("node_size", "tpwgts", "ubvec", "options", "recursive")
-#: Arguments of pymetis, and what they mean here.
-KNOWN = ("vweights", "eweights", "tpwgts", "recursive", "contiguous", "options", "symmetrize")
+#: Arguments of pymetis, beside those that are named.
+KNOWN = (
+    *("vweights", "vsize", "eweights", "tpwgts", "recursive", "contiguous", "options", "warn_on_copies"),
+    "symmetrize",
+)
+#: Most parts that pymetis makes by recursive bisection unless it is told otherwise.
+RECURSIVE = 8
+
+
+class GraphPartition(NamedTuple):
+    """What :func:`part_graph` returns, as in pymetis.
+
+    Attributes
+    ----------
+    edge_cuts : int
+        Sum of the weights of the edges between parts.
+    vertex_part : list of int
+        The part of each vertex.
+    """
+
+    edge_cuts: int
+    vertex_part: list[int]
 
 
 def part_graph(
@@ -21,44 +45,53 @@ def part_graph(
     xadj: Any = None,
     adjncy: Any = None,
     *,
-    imbalance: float = 0.03,
+    imbalance: float | None = None,
     preset: str = "default",
     **others: Any,
-) -> tuple[Any, list[int]]:
+) -> GraphPartition:
     """Partition a graph with the arguments of ``pymetis.part_graph``.
 
     Parameters
     ----------
     nparts : int
-    adjacency : sequence of sequences of int, optional
-        The neighbours of each vertex, or an object with ``adj_starts`` and ``adjacent``.
+    adjacency : sequence or mapping, optional
+        The neighbours of each vertex, by its number; or an object with ``adj_starts`` and ``adjacent``, such
+        as ``pymetis.CSRAdjacency``.
     xadj, adjncy : integer array-like, optional
         Instead of ``adjacency``: the rows, as offsets and neighbours.
-    imbalance : float
-        As in :func:`edgewise.partition`.
+    imbalance : float, optional
+        As in :func:`edgewise.partition`.  By default as in METIS: 0.001 for recursive bisection, which is
+        what pymetis takes for up to eight parts, and 0.03 otherwise.
     preset : str
         As in :func:`edgewise.partition`.
     **others
-        * ``vweights`` : (n,) integers. Weights of the vertices.
-        * ``eweights`` : (entries,) integers. Weights of the entries.
+        * ``vweights`` : (n,) integers of 0 or more. Weights of the vertices.
+        * ``eweights`` : (entries,) integers of 0 or more. Weights of the entries.
         * ``tpwgts`` : (nparts,) numbers. Shares of the parts.
-        * ``symmetrize`` : bool. Whether edges that are in one row only are added to the other.
-        * ``options`` : object. Its ``seed`` is used, if it has one of 0 or more.
+        * ``options`` : object or mapping. Options of METIS, such as ``pymetis.Options``. Each is honoured or
+          refused by name: ``seed``, ``ncuts``, ``niter``, ``ufactor`` (the imbalance) and ``contig`` are
+          honoured; a table in the guide has all of them.
         * ``contiguous`` : bool. Whether the vertices of each part are to be connected inside of it.
-        * ``recursive`` : bool. Accepted and not used.
+        * ``recursive`` : bool. Whether the imbalance by default is that of recursive bisection; the parts are
+          made in the same way.
+        * ``symmetrize`` : bool. By default an edge that is in one row only is an edge, but no edge may have
+          two weights. ``True`` takes the larger weight then, and ``False`` refuses rows that differ.
+        * ``warn_on_copies`` : bool. Whether there is a :class:`BytesWarning` if rows or weights are not
+          arrays of 32-bit or 64-bit integers, and so are converted first.
 
     Returns
     -------
-    n_cuts : int
-    membership : list of int
+    GraphPartition
+        ``edge_cuts`` and ``vertex_part``, also as the two items of a tuple.
 
     Raises
     ------
     GraphError
-        The rows are not symmetric, with the first edge that is in one row only; or the graph is not connected
-        and ``contiguous=True``.
+        A neighbour that is no vertex; weights that are negative, or differ in the two rows of an edge; or a
+        graph that is not connected, where parts are to be contiguous.
     OptionError
-        Neither or both forms of the graph are given, or an unknown argument.
+        Neither or both forms of the graph are given, an unknown argument, or an option of METIS that is not
+        honoured.
 
     Examples
     --------
@@ -66,6 +99,8 @@ def part_graph(
     >>> cut, membership = ew.part_graph(2, adjacency=[[1], [0, 2], [1, 3], [2]])
     >>> cut, sorted(membership)
     (1, [0, 0, 1, 1])
+    >>> ew.part_graph(2, {0: [1], 1: [0]}, options={"seed": 1, "ncuts": 3}).edge_cuts
+    1
     """
     from edgewise.partitions import partition
 
@@ -74,40 +109,115 @@ def part_graph(
     )
     if (adjacency is None) == (xadj is None or adjncy is None):
         raise OptionError("give either adjacency, or xadj and adjncy")
+    if others.get("vsize") is not None:
+        problem = f"{argument('vsize')} counts for the communication volume alone (objtype VOL)"
+        raise OptionError(f"{problem}, and parts are made for a small cut; leave it out")
     if adjacency is not None:
         xadj, adjncy = _rows(adjacency)
-    weights = others.get("eweights")
-    if others.get("symmetrize"):
-        offsets, neighbours = np.asarray(xadj, np.int64), np.asarray(adjncy)
-        rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        graph = Graph.from_edges(
-            rows, neighbours, weights=weights, n_vertices=len(offsets) - 1, self_loops="drop", repeated="max"
-        )
-    else:
-        graph = Graph.from_csr(xadj, adjncy, weights=None if weights is None else np.asarray(weights))
-    seed = getattr(others.get("options"), "seed", 0)
+    given = {"xadj": xadj, "adjncy": adjncy} | {name: others.get(name) for name in ("vweights", "eweights")}
+    if others.get("warn_on_copies"):
+        _warn_of_copies(given)
+    asked = requested(others.get("options"), preset)
+    recursive = others.get("recursive")
     found = partition(
-        graph,
+        _graph_of(given, others.get("symmetrize")),
         nparts,
-        imbalance=imbalance,
+        imbalance=asked.allowed(imbalance, nparts <= RECURSIVE if recursive is None else recursive),
         preset=preset,
-        seed=max(0, int(seed)),
-        vertex_weights=others.get("vweights"),
-        target_weights=others.get("tpwgts"),
-        contiguous=bool(others.get("contiguous")),
+        seed=asked.seed,
+        tries=asked.tries,
+        patience=asked.patience,
+        contiguous=_contiguous(others.get("contiguous"), asked),
+        vertex_weights=_one_each(_whole("vweights", given["vweights"]), len(given["xadj"]) - 1),
+        target_weights=_shares(others.get("tpwgts")),
     )
-    return found.edge_cut, found.parts.tolist()
+    return GraphPartition(found.edge_cut, found.parts.tolist())
+
+
+def _contiguous(given, asked):
+    """Whether parts are to be contiguous, by the argument or by the option ``contig``."""
+    if given is not None and asked.contiguous not in (None, bool(given)):
+        option = f"the option contig={int(asked.contiguous)} of METIS"
+        raise OptionError(f"{argument('contiguous', given)} and {option} contradict each other; give one")
+    return bool(asked.contiguous if given is None else given)
+
+
+def _shares(tpwgts):
+    """Shares of the parts; none, if there are none, as in pymetis."""
+    return None if tpwgts is None or len(tpwgts) == 0 else tpwgts
+
+
+def _whole(name, values):
+    """Weights as an array of integers, one for each vertex or entry, or ``None``."""
+    if values is None:
+        return None
+    weights = values if hasattr(values, "dtype") else np.asarray(values)
+    if weights.dtype.kind not in "iu" and len(weights):
+        problem = f"{argument(name)} are {weights.dtype}, and METIS has integers"
+        raise GraphError(f"{problem}; round multiples of them, such as 1000 times each")
+    return weights if len(weights) else weights.astype(np.int64)
+
+
+def _one_each(weights, n):
+    """Weights of the vertices; several for each, one behind the other as in METIS, are a matrix."""
+    several = (
+        weights is not None and weights.ndim == 1 and n > 0 and len(weights) > n and len(weights) % n == 0
+    )
+    return weights.reshape(n, -1) if several else weights
+
+
+def _warn_of_copies(given):
+    """Warn of what is not an array that is taken as it is."""
+    for name, values in given.items():
+        kind = getattr(values, "dtype", type(values).__name__)
+        if values is not None and kind not in (np.int32, np.int64):
+            warn(f"{name} is converted from {kind}; give an array of int32 or int64", BytesWarning)
 
 
 def _rows(adjacency):
     """Offsets and neighbours of an adjacency list."""
     if hasattr(adjacency, "adj_starts"):
         return adjacency.adj_starts, adjacency.adjacent
-    rows = [np.asarray(row, np.int64) for row in adjacency]
+    if isinstance(adjacency, Mapping):
+        missing = next((vertex for vertex in range(len(adjacency)) if vertex not in adjacency), None)
+        if missing is not None:
+            raise GraphError(f"adjacency has {len(adjacency)} vertices, but no {missing}; number them from 0")
+        adjacency = [adjacency[vertex] for vertex in range(len(adjacency))]
+    rows = [np.asarray(row if hasattr(row, "__getitem__") else list(row)) for row in adjacency]
     if any(row.ndim != 1 for row in rows):
         raise GraphError("adjacency is one sequence of neighbours for each vertex")
+    wrong = next((vertex for vertex, row in enumerate(rows) if len(row) and row.dtype.kind not in "iu"), None)
+    if wrong is not None:
+        raise GraphError(f"the neighbours of vertex {wrong} are {rows[wrong].dtype}; use numbers of vertices")
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    return offsets, np.concatenate([np.empty(0, np.int64), *rows])
+    return offsets, np.concatenate([np.empty(0, np.int64), *(row.astype(np.int64) for row in rows)])
+
+
+def _graph_of(given, symmetrize):
+    """The graph of rows of METIS, whose edges may be in one row only, or an error."""
+    weights = _whole("eweights", given["eweights"])
+    arcs = Graph.from_csr(given["xadj"], given["adjncy"], weights=weights, directed=True)
+    rows = arcs.offsets, arcs.neighbours, arcs.csr_weights
+    entry = first_unmatched_entry(*rows)
+    if entry is None:
+        return Graph(arcs.n_vertices, rows=rows)
+    if symmetrize is not None and not symmetrize:
+        alike = "" if weights is None else " with the same weight"
+        problem = f"vertex {entry[0]} lists {entry[1]}, but not the other way round{alike}"
+        raise GraphError(f"{problem}; correct it, or leave out {argument('symmetrize', False)}")
+    merge = partial(
+        Graph.from_edges, arcs.sources, arcs.targets, n_vertices=arcs.n_vertices, self_loops="drop"
+    )
+    graph = merge(weights=arcs.weights, repeated="max")
+    if weights is not None and not symmetrize:
+        wrong = np.flatnonzero(graph.weights != merge(weights=arcs.weights, repeated="min").weights)
+        if len(wrong):
+            ends = f"{graph.sources[wrong[0]]} and {graph.targets[wrong[0]]}"
+            problem = f"the edge between vertices {ends} has two weights"
+            raise GraphError(
+                f"{problem}; correct {argument('eweights')}, or give {argument('symmetrize', True)}"
+            )
+    return graph
 
 
 def partition_networkx(
@@ -128,15 +238,18 @@ def partition_networkx(
         ``is_directed`` will do.
     nparts : int
     node_weight, edge_weight : str, optional
-        Attributes that are integers of 1 or more; nodes and edges without them weigh 1.
+        Attributes that are integers of 0 or more; nodes and edges without them weigh 1.
     preset : str
         As in :func:`edgewise.partition`.
     **others
         * ``tpwgts`` : (nparts,) numbers. Shares of the parts.
         * ``ubvec`` : a number or a sequence of one. The largest weight of a part over its share; by default
-          1.03.
-        * ``options`` : object. Its ``seed`` and ``contig`` are used, if it has them.
-        * ``node_size`` and ``recursive`` are accepted and not used.
+          1.03, or 1.001 with ``recursive``.
+        * ``options`` : object or mapping. Options of METIS, each honoured or refused as by
+          :func:`part_graph`.
+        * ``recursive`` : bool. As in :func:`part_graph`.
+        * ``node_size`` : str. Sizes count for the communication volume alone, so an attribute that nodes
+          have is refused.
 
     Returns
     -------
@@ -148,9 +261,9 @@ def partition_networkx(
     Raises
     ------
     GraphError
-        The graph is directed, or a weight is no integer of 1 or more.
+        The graph is directed, or a weight is no integer of 0 or more.
     OptionError
-        This is no graph of NetworkX, or an unknown argument.
+        This is no graph of NetworkX, an unknown argument, or an option of METIS that is not honoured.
 
     Examples
     --------
@@ -169,6 +282,11 @@ def partition_networkx(
         )
     if graph.is_directed():
         raise GraphError("a partition needs an undirected graph; use its to_undirected()")
+    size = others.get("node_size")
+    if size is not None and any(one is not None for _, one in graph.nodes(data=size, default=None)):
+        problem = f"{argument('node_size', size)} counts for the communication volume alone (objtype VOL)"
+        raise OptionError(f"{problem}, and parts are made for a small cut; leave it out")
+    asked, recursive = requested(others.get("options"), preset), bool(others.get("recursive"))
     nodes = list(graph.nodes(data=node_weight, default=1) if node_weight else ((v, 1) for v in graph.nodes))
     edges = graph.edges(data=edge_weight, default=1) if edge_weight else ((u, v, 1) for u, v in graph.edges())
     place = {node: at for at, (node, _) in enumerate(nodes)}
@@ -179,12 +297,14 @@ def partition_networkx(
             sources, targets, weights=_integers([edge[2] for edge in columns], "edge"), n_vertices=len(nodes)
         ),
         nparts,
-        imbalance=_imbalance_of(others.get("ubvec")),
+        imbalance=asked.allowed(_imbalance_of(others.get("ubvec")), recursive),
         preset=preset,
-        seed=max(0, int(getattr(others.get("options"), "seed", 0))),
+        seed=asked.seed,
+        tries=asked.tries,
+        patience=asked.patience,
         vertex_weights=_integers([weight for _, weight in nodes], "node"),
-        target_weights=others.get("tpwgts"),
-        contiguous=getattr(others.get("options"), "contig", 0) in (1, True),
+        target_weights=_shares(others.get("tpwgts")),
+        contiguous=bool(asked.contiguous),
     )
     parts: list[list[Any]] = [[] for _ in range(nparts)]
     for (node, _), part in zip(nodes, found.parts.tolist()):
@@ -204,9 +324,9 @@ def _integers(values, of):
 
 
 def _imbalance_of(ubvec):
-    """The imbalance that METIS' ``ubvec`` allows."""
+    """The imbalance that METIS' ``ubvec`` allows, if it is given."""
     if ubvec is None:
-        return 0.03
+        return None
     values = np.atleast_1d(np.asarray(ubvec))
     if values.shape != (1,) or values.dtype.kind not in "iuf" or not 1 <= values[0] < np.inf:
         raise OptionError(f"{argument('ubvec', ubvec)} must be one number of 1 or more, such as 1.03")

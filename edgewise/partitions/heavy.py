@@ -35,10 +35,13 @@ class Problem:
     settings : Settings
     imbalance : float
     tries : int
+    unit : int
+        What a weight of 1 of the caller is; see :func:`~edgewise.partitions.input.positive`.
     """
 
-    def __init__(self, run, settings, imbalance, tries):
+    def __init__(self, run, settings, imbalance, tries, unit=1):
         self.run, self.settings, self.imbalance, self.tries = run, settings, imbalance, tries
+        self.unit = unit
 
     def solve(self, level, sizes, targets, start=None):
         """Divide a level; ``sizes`` are its weights on the host.
@@ -47,7 +50,8 @@ class Problem:
         """
         n, k, where = len(sizes), len(targets), arrays.device_of(level.offsets)
         kind = level.neighbours.dtype
-        limits = limits_of(total_weight(sizes), targets, self.imbalance)
+        total = total_weight(sizes) if self.unit == 1 else int((sizes // self.unit).sum())
+        limits = self.unit * limits_of(total, targets, self.imbalance) + self.unit - 1
         if k == 1 or n <= k:
             part = np.zeros(n, kind) if k == 1 else self._each_alone(sizes, limits)
             limits = limits if k == 1 else np.maximum(limits, sizes.max(initial=0))

@@ -13,6 +13,8 @@ MOST_WEIGHT = 2**53
 #: Entries that one thread adds up.
 BLOCK = 1 << 12
 _NONE = 2**62
+#: What a weight of 1 becomes beside vertices or edges of weight 0, which weigh 1 then.
+UNIT = 256
 
 
 def vertex_weights_of(graph, given):
@@ -27,17 +29,41 @@ def vertex_weights_of(graph, given):
     weights = arrays.move(weights, "cpu") if hasattr(weights, "dtype") else np.asarray(weights)
     if weights.ndim == 2 and weights.shape[1] == 1:
         weights = weights[:, 0]
+    if weights.ndim == 2 and len(weights) == n:
+        problem = (
+            f"the graph has {weights.shape[1]} weights for each vertex (ncon={weights.shape[1]} in METIS)"
+        )
+        raise GraphError(f"{problem}, and parts are balanced by one; choose a column or add them up")
     if weights.shape != (n,):
         problem = f"vertex weights have shape {weights.shape}; one for each of {n} vertices is needed"
         raise GraphError(f"{problem}; give {argument('vertex_weights')}")
     if weights.dtype.kind not in "iu":
         raise GraphError(f"vertex weights have type {weights.dtype}; use integers, such as rounded multiples")
-    wrong = np.flatnonzero(weights < 1)
+    wrong = np.flatnonzero(weights < 0)
     if len(wrong):
-        raise GraphError(f"the weight of vertex {wrong[0]} is {weights[wrong[0]]}; use 1 or more")
+        raise GraphError(f"the weight of vertex {wrong[0]} is {weights[wrong[0]]}; use 0 or more")
     if weights.astype(np.float64).sum() >= MOST_WEIGHT:
         raise GraphError("the vertex weights add up to 2**53 or more; divide them by a number")
     return weights.astype(np.int64)
+
+
+def positive(sizes):
+    """Weights of 1 or more in place of weights of 0 or more, both on the host, and the unit of the former.
+
+    A part that is within its limit by the new weights is so by the old ones: with a unit ``u``, the new limit
+    is ``u * limit + u - 1``.  Where all weights are 0, so that nothing is to be balanced, vertices weigh 1.
+    """
+    if is_one_number(sizes) or sizes.all():
+        return (sizes, 1) if len(sizes) == 0 or sizes[0] else (np.broadcast_to(np.int64(1), len(sizes)), 1)
+    total = int(sizes.sum())
+    if not total:
+        return np.broadcast_to(np.int64(1), len(sizes)), 1
+    unit = min(UNIT, (MOST_WEIGHT - len(sizes)) // total)
+    if unit < 2:
+        raise GraphError(
+            "the vertex weights, some of which are 0, add up to 2**52 or more; divide them by a number"
+        )
+    return np.maximum(unit * sizes, 1), unit
 
 
 def is_one_number(sizes):
@@ -66,20 +92,26 @@ def _find_self_loop(row, lane, lanes, offsets, neighbours, found):
 
 @each
 def _survey(block, weights, firsts, sums):
-    """Add up the weights of a block, and note the first one that is too small."""
+    """Add up the weights of a block; note the first one that is negative, and whether one is 0."""
     whole, real = np.int64(0), 0.0
     for entry in range(block * BLOCK, min((block + 1) * BLOCK, len(weights))):
         weight = weights[entry]
-        if not weight >= 1:
+        if not weight >= 0:
             fetch_min(firsts, 0, entry)
+        elif weight == 0:
+            store(firsts, 2, 1)
         whole += np.int64(weight)
         real += np.float64(weight)
     fetch_add(firsts, 1, whole)
     fetch_add(sums, 0, real)
 
 
-def level_of(graph, sizes, scale):
-    """The finest level of a graph, and the total weight of its entries, or an error."""
+def level_of(graph, sizes, scale, *, connects=False):
+    """The finest level of a graph, the total weight of its entries, and whether its weights are the graph's.
+
+    Edges of weight 0, which no cut counts, are left out, or weigh 1 beside edges of much larger weights if
+    they are to connect parts.
+    """
     offsets, neighbours, weights = graph.offsets, graph.neighbours, graph.csr_weights
     where = graph.device
     if neighbours.dtype != np.uint32:
@@ -88,28 +120,44 @@ def level_of(graph, sizes, scale):
     _find_self_loop(len(sizes), offsets, neighbours, found, width="warp")
     if int(found[0]):
         rows = row_numbers(offsets, neighbours.dtype)
-        kept = rows != neighbours
-        weights = None if weights is None else arrays.move(weights[kept], where)
-        kept_of_row = arrays.namespace(rows).bincount(rows[kept], minlength=len(sizes))
-        offsets = exclusive_scan(arrays.move(kept_of_row, where))
-        neighbours = arrays.move(neighbours[kept], where)
-    total = len(neighbours)
+        offsets, neighbours, weights = _kept(rows != neighbours, rows, (offsets, neighbours, weights))
+    total, has_zeros = len(neighbours), False
     if weights is None:
         weights = arrays.empty(0, np.int32 if total <= NARROW else np.int64, where)
     else:
-        weights, total = _checked_weights(graph, weights, scale)
+        weights, total, has_zeros = _checked_weights((offsets, neighbours, weights), scale)
+        if has_zeros and connects:
+            unit = max(1, min(UNIT, (MOST_WEIGHT - len(weights)) // max(total, 1)))
+            weights, total = (
+                arrays.namespace(weights).maximum(weights.astype(np.int64) * unit, 1),
+                unit * total,
+            )
+            weights = arrays.move(weights, where)
+        elif has_zeros:
+            rows = row_numbers(offsets, neighbours.dtype)
+            offsets, neighbours, weights = _kept(weights > 0, rows, (offsets, neighbours, weights))
     none = arrays.empty(0, neighbours.dtype, where)
     if is_one_number(sizes):
         sizes = arrays.full(len(sizes), sizes[0], np.int64, where)
     else:
         sizes = arrays.move(sizes, where)
     level = Level(offsets, neighbours, weights, sizes, none)
-    return with_rows(level), total
+    return with_rows(level), total, not (has_zeros and connects) and scale is None
 
 
-def _checked_weights(graph, weights, scale):
-    """Weights as integers of 1 or more, and their sum."""
-    where = graph.device
+def _kept(is_kept, rows, form):
+    """Offsets, neighbours and weights (or ``None``) of some of the entries; ``rows`` are those of all."""
+    offsets, neighbours, weights = form
+    where = arrays.device_of(offsets)
+    counts = arrays.namespace(rows).bincount(rows[is_kept], minlength=len(offsets) - 1)
+    weights = None if weights is None else arrays.move(weights[is_kept], where)
+    return exclusive_scan(arrays.move(counts, where)), arrays.move(neighbours[is_kept], where), weights
+
+
+def _checked_weights(form, scale):
+    """Weights as integers of 0 or more, their sum, and whether there are any that are 0."""
+    offsets, neighbours, weights = form
+    where = arrays.device_of(offsets)
     if weights.dtype.kind == "f":
         if scale is None:
             raise GraphError(
@@ -119,21 +167,22 @@ def _checked_weights(graph, weights, scale):
         xp = arrays.namespace(weights)
         if not bool(xp.isfinite(weights).all()) or bool((weights < 0).any()):
             raise GraphError("a weight is negative, infinite or NaN; use positive numbers")
-        weights = xp.maximum(xp.rint(xp.minimum(weights * scale, float(MOST_WEIGHT))), 1).astype(np.int64)
-        weights = arrays.move(weights, where)
-    firsts, sums = arrays.full(2, _NONE, np.int64, where), arrays.zeros(1, np.float64, where)
-    firsts[1] = 0
+        scaled = xp.maximum(xp.rint(xp.minimum(weights * scale, float(MOST_WEIGHT))), 1)
+        weights = arrays.move(xp.where(weights > 0, scaled, 0).astype(np.int64), where)
+    firsts, sums = arrays.full(3, _NONE, np.int64, where), arrays.zeros(1, np.float64, where)
+    firsts[1:] = 0
     _survey(-(-len(weights) // BLOCK), weights, firsts, sums)
     first = int(firsts[0])
     if first != _NONE:
-        row = int(np.searchsorted(arrays.move(graph.offsets, "cpu"), first, side="right")) - 1
-        ends = f"{row} and {int(graph.neighbours[first])}"
+        row = int(np.searchsorted(arrays.move(offsets, "cpu"), first, side="right")) - 1
+        ends = f"{row} and {int(neighbours[first])}"
         problem = f"the weight of the edge between vertices {ends} is {weights[first]}"
-        raise GraphError(f"{problem}; use 1 or more, or leave the edge out")
+        raise GraphError(f"{problem}; use 0 or more, or leave the edge out")
     if float(sums[0]) >= MOST_WEIGHT:
         raise GraphError("the weights of the edges add up to 2**53 or more; divide them by a number")
     total = int(firsts[1])
-    return weights.astype(np.int32 if total <= NARROW else np.int64, copy=False), total
+    weights = weights.astype(np.int32 if total <= NARROW else np.int64, copy=False)
+    return weights, total, bool(int(firsts[2]))
 
 
 def targets_of(given, k):

@@ -1,4 +1,4 @@
-"""The weights of the parts: sums over the vertices, on the device where these are."""
+"""The weights of the parts: sums over the vertices, on the device where these are, and how even they are."""
 
 from functools import partial
 
@@ -40,3 +40,20 @@ def part_weights(sizes, part, k):
 def loads_of(sizes, part, k):
     """The weights of ``k`` parts, (k,) int64 on the host."""
     return arrays.move(part_weights(sizes, part, k), "cpu")
+
+
+def imbalance_of(weights):
+    """Largest weight of a part over that of an even share, less 1; 0 if there is no weight.
+
+    The share is rounded up, as no partition of integers is more even, except where there is less than 1 for
+    each part, so that parts are empty.
+
+    Examples
+    --------
+    >>> imbalance_of(np.array([2, 3])), imbalance_of(np.array([1, 1, 0, 0, 0]))
+    (0.0, 1.5)
+    """
+    total, k = int(weights.sum()), len(weights)
+    if not total:
+        return 0.0
+    return int(weights.max()) / (-(-total // k) if total >= k else total / k) - 1

@@ -15,6 +15,8 @@ from edgewise.files.atomic_write import atomic_write
 from edgewise.graph import Graph
 from edgewise.ingest.origin import take_origin
 from edgewise.partitions.check import Measures, evaluate_partition, verify
+from edgewise.partitions.input import count_above, vertex_weights_of
+from edgewise.partitions.loads import imbalance_of
 from edgewise.partitions.plain import is_plain
 from edgewise.partitions.transactional import Transactions
 from edgewise.result import Result, counted
@@ -36,7 +38,7 @@ class Partition(Result):
     weights : (k,) int64 array
         Weight of each part, on the host.
     limits : (k,) int64 array
-        Largest weight that each part may have, on the host.
+        Largest weight that each part may have for the imbalance that was asked for, on the host.
     preset : str
     seed : int
     transactions : Transactions or None
@@ -67,14 +69,29 @@ class Partition(Result):
 
     @property
     def imbalance(self) -> float:
-        """Largest weight of a part over that of an even share, which is rounded up, less 1."""
-        total = int(self.weights.sum())
-        return int(self.weights.max()) / -(-total // self.k) - 1 if total else 0.0
+        """Largest weight of a part over that of an even share, less 1.
+
+        The share is rounded up, except where there is less than 1 for each part, as with more parts than
+        vertices: parts that are empty for that reason count.
+        """
+        return imbalance_of(self.weights)
 
     @property
     def is_balanced(self) -> bool:
-        """Whether no part is above its limit."""
-        return bool((self.weights <= self.limits).all())
+        """Whether no part is above its limit, and none is empty for want of vertices.
+
+        It is false exactly where there has been an :class:`~edgewise.errors.ImbalanceWarning`.
+        """
+        return self.k <= self.graph.n_vertices and bool((self.weights <= self.limits).all())
+
+    @cached_property
+    def heavy_vertices(self):
+        """Vertices that are heavier than any part may be: (h,) int64 array on the host.
+
+        Each is alone in a part, as long as there are parts, and no partition is balanced.
+        """
+        sizes, limit = vertex_weights_of(self.graph, self._vertex_weights), self.limits.max()
+        return np.flatnonzero(sizes > limit) if count_above(sizes, limit) else np.empty(0, np.int64)
 
     @cached_property
     def measures(self) -> Measures:
@@ -116,10 +133,12 @@ class Partition(Result):
 
     def report(self) -> dict[str, Any]:
         """Return what a report has: the measures, the preset, the seed and the time, by name."""
+        found = {"edge_cut": self.edge_cut, "limit": int(self.limits.max()), "is_balanced": self.is_balanced}
+        found["heavy_vertices"] = 0 if self.is_balanced else len(self.heavy_vertices)
         how = {"method": self.method, "preset": self.preset, "seed": self.seed, "seconds": self.seconds}
         if self.transactions is not None:
             how |= self.transactions.report()
-        return self.measures.report() | {"edge_cut": self.edge_cut, "limit": int(self.limits.max())} | how
+        return self.measures.report() | found | how
 
     def write(self, path: str | Path) -> None:
         """Write the parts to a file, whole or not at all.
@@ -168,7 +187,16 @@ class Partition(Result):
         plots.coloured_points(points, ends, arrays.move(self.parts, "cpu"), path, title)
 
     def _answer(self):
-        return f"{counted(self.k, 'part')}, cut {self.edge_cut:,}, imbalance {100 * self.imbalance:.1f} %"
+        parts = f"{counted(self.k, 'part')}, cut {self.edge_cut:,}"
+        return f"{parts}, imbalance {100 * self.imbalance:.1f} %{self.why_unbalanced()}"
+
+    def why_unbalanced(self) -> str:
+        """Return why there is no balanced partition, as the end of a sentence; empty if there may be one."""
+        if self.graph.n_vertices < self.k:
+            return f", {counted(self.k - self.graph.n_vertices, 'part')} empty"
+        if self.is_balanced or not len(self.heavy_vertices):
+            return ""
+        return f", {counted(len(self.heavy_vertices), 'vertex')} heavier than a part may be"
 
     def _columns(self):
         return {"part": self.parts}

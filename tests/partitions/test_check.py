@@ -57,25 +57,6 @@ def test_bad_partitions():
         ew.evaluate_partition(graph, [0] * 4, vertex_weights=[0.5] * 4)
 
 
-def test_arguments_of_pymetis():
-    adjacency = [[1, 2], [0, 2], [0, 1, 3], [2, 4, 5], [3, 5], [3, 4]]
-    cut, parts = ew.part_graph(2, adjacency=adjacency)
-    assert cut == 1 and sorted((tuple(parts[:3]), tuple(parts[3:]))) == [(0, 0, 0), (1, 1, 1)]
-    xadj = np.cumsum([0] + [len(row) for row in adjacency])
-    adjncy = np.concatenate(adjacency)
-    assert ew.part_graph(2, xadj=xadj, adjncy=adjncy, vweights=[1] * 6, eweights=[1] * 14) == (cut, parts)
-    assert ew.part_graph(2, adjacency=[[1], [], [1]], symmetrize=True, imbalance=0.5)[0] == 1
-    with pytest.raises(GraphError):
-        ew.part_graph(2, adjacency=[[1], [], [1]])
-    with pytest.raises(OptionError, match="give either adjacency, or xadj and adjncy"):
-        ew.part_graph(2)
-    with pytest.raises(OptionError, match="no option 'weights'; did you mean vweights"):
-        ew.part_graph(2, adjacency=adjacency, weights=[1])
-    assert ew.part_graph(2, adjacency=adjacency, contiguous=True) == (cut, parts)
-    with pytest.raises(GraphError, match="2 components, so its parts cannot all be contiguous"):
-        ew.part_graph(2, adjacency=[[1], [0], []], contiguous=True)
-
-
 class LikeNetworkX:
     """A graph with what the front reads of NetworkX, which need not be installed."""
 
@@ -111,7 +92,13 @@ def test_arguments_of_nxmetis():
     pairs = ("ab", "bc", "ca", "cd", "de", "ef", "fd")
     graph = LikeNetworkX(nodes, [(*pair, {}) for pair in pairs])
     halves = {frozenset("abc"), frozenset("def")}
-    for how in ({}, {"options": Options()}, {"node_weight": None, "edge_weight": None}, {"ubvec": [1.2]}):
+    for how in (
+        {},
+        {"options": Options()},
+        {"options": {"ufactor": 300, "ncuts": 2}},
+        {"node_weight": None, "edge_weight": None},
+        {"ubvec": [1.2]},
+    ):
         cut, parts = partition_networkx(graph, 2, **how)
         assert cut == 1 and set(map(frozenset, parts)) == halves
     nodes["a"]["weight"], heavy = 3, LikeNetworkX(nodes, [(*pair, {"weight": 4}) for pair in pairs])
@@ -130,6 +117,9 @@ def test_mistakes_in_arguments_of_nxmetis():
         (LikeNetworkX(nodes, [(0, 1, {"weight": "x"})]), {"node_weight": None}, "of an edge is 'x'"),
         (LikeNetworkX(nodes, []), {"ubvec": 0.5}, "ubvec=0.5 must be one number of 1 or more"),
         (LikeNetworkX(nodes, []), {"weight": "w"}, "no option 'weight'; did you mean node_weight"),
+        (LikeNetworkX(nodes, []), {"options": {"minconn": 1}}, "the option minconn=1 of METIS is refused"),
+        (LikeNetworkX(nodes, []), {"ubvec": 1.2, "options": {"ufactor": 30}}, "ufactor=30 differ; give one"),
+        (LikeNetworkX(nodes, []), {"node_size": "weight"}, "node_size='weight' counts for the communication"),
     ):
         with pytest.raises((GraphError, OptionError), match=problem):
             partition_networkx(graph, 2, **how)

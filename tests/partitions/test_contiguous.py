@@ -38,7 +38,7 @@ def pieces(graph, parts):
 def mended(graph, parts, slack):
     """Contiguous parts made of others, and whether they are balanced."""
     sizes = np.ones(graph.n_vertices, np.int64)
-    level, _ = level_of(graph, sizes, None)
+    level = level_of(graph, sizes, None)[0]
     limits = np.full(max(parts) + 1, -(-graph.n_vertices // (max(parts) + 1)) + slack, np.int64)
     found = make_contiguous(level, np.array(parts, np.uint32), limits).tolist()
     return found, bool((np.bincount(found, minlength=len(limits)) <= limits).all())
@@ -112,6 +112,6 @@ def test_a_piece_may_fill_a_part():
     """Vertex 2 of part 0 is apart from its core, and has most edges to part 1, where it just finds room."""
     graph = ew.Graph.from_edges([0, 0, 2, 2, 3], [1, 3, 3, 4, 4], weights=[9, 1, 5, 1, 1], n_vertices=5)
     for room, expected in (2, [0, 0, 1, 1, 2]), (1, [0, 0, 2, 1, 2]):
-        level, _ = level_of(graph, np.ones(5, np.int64), None)
+        level = level_of(graph, np.ones(5, np.int64), None)[0]
         found = make_contiguous(level, np.array([0, 0, 0, 1, 2]), np.array([3, room, 9]))
         assert found.tolist() == expected

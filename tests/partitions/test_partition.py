@@ -60,7 +60,12 @@ def check(graph, k, sizes=None, **how):
     limit = (103 * -(-sum(sizes) // k)) // 100
     assert max(loads, default=0) <= limit and found.limits.max() == limit
     assert k > n or min(loads) > 0
-    assert found.imbalance <= 0.03 and found.is_balanced
+    assert found.is_balanced == (k <= n)
+    assert (
+        found.imbalance <= 0.03
+        if k <= n
+        else found.imbalance == pytest.approx(max(loads) * k / n - 1 if n else 0)
+    )
     found.verify()
     return found
 
@@ -124,17 +129,18 @@ def test_gpu_s_parts_are_the_cpu_s(small_levels):
 def test_any_graph(data):
     n, m = data.draw(st.integers(1, 12)), data.draw(st.integers(0, 25))
     ends = st.lists(st.integers(0, n - 1), min_size=m, max_size=m)
-    weights = data.draw(st.none() | st.lists(st.integers(1, 50), min_size=m, max_size=m))
+    weights = data.draw(st.none() | st.lists(st.integers(0, 50), min_size=m, max_size=m))
     graph = of((n, data.draw(ends), data.draw(ends)), None if weights is None else np.array(weights, int))
-    sizes = data.draw(st.lists(st.integers(1, 30), min_size=n, max_size=n))
+    sizes = data.draw(st.lists(st.integers(0, 30), min_size=n, max_size=n))
     k = data.draw(st.integers(1, n + 2))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ImbalanceWarning)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
         imbalance = data.draw(st.sampled_from([0, 0.03, 0.5]))
         found = partition(graph, k, vertex_weights=sizes, imbalance=imbalance)
+    assert found.is_balanced == (not seen)
     cut, loads = oracle(graph, found.parts.tolist(), sizes, k)
     assert (found.edge_cut, found.weights.tolist()) == (cut, loads)
-    assert k > n or min(loads) > 0
+    assert k > n or len(set(found.parts.tolist())) == k
     assert max(loads) <= (1 + imbalance) * -(-sum(sizes) // k) + max(sizes)
     found.verify()
 
@@ -145,12 +151,78 @@ def test_a_heavy_vertex_is_alone():
         found = partition(ew.generate.grid(10, 10), 4, vertex_weights=sizes)
     assert sorted(found.weights.tolist())[3] == 200 and found.weights.sum() == 299
     assert sorted(found.weights.tolist())[:3] >= [31, 31, 31]
+    assert (
+        found.heavy_vertices.tolist() == [0] and not found.is_balanced and found.limits.tolist() == [77] * 4
+    )
+    assert ", 1 vertex heavier than a part may be" in str(found)
+    assert (found.report()["is_balanced"], found.report()["heavy_vertices"]) == (False, 1)
+    balanced = partition(ew.generate.grid(4, 4), 4)
+    assert len(balanced.heavy_vertices) == 0 and balanced.report()["is_balanced"]
 
 
 def test_more_parts_than_vertices():
     with pytest.warns(ImbalanceWarning, match="5 parts of 2 vertices: 3 parts are empty"):
         found = partition(of("one edge"), 5)
     assert sorted(found.parts.tolist()) == [0, 1]
+    assert found.imbalance == found.measures.imbalance == 1.5 and not found.is_balanced
+    assert "imbalance 150.0 %, 3 parts empty" in str(found)
+
+
+def test_vertices_of_weight_0():
+    """They may be anywhere; the others are balanced as if they were alone, and no part is empty."""
+    graph = ew.generate.grid(12, 12)
+    sizes = np.where(np.arange(144) % 3 == 0, 6, 0)
+    found = check_zeros(graph, 4, sizes)
+    assert found.weights.sum() == 288 and (found.weights <= 74).all()
+    for sizes in (np.zeros(144, int), np.where(np.arange(144) == 5, 1, 0), [0, 2**40] * 72):
+        found = check_zeros(graph, 4, sizes)
+        assert len(set(found.parts.tolist())) == 4
+    assert max(np.bincount(check_zeros(graph, 4, np.zeros(144, int)).parts)) <= 37
+    with pytest.raises(GraphError, match="the weight of vertex 1 is -1; use 0 or more"):
+        partition(graph, 4, vertex_weights=[0, -1] * 72)
+    with pytest.raises(GraphError, match="some of which are 0, add up to"):
+        partition(graph, 4, vertex_weights=[0, 2**46] * 72)
+
+
+def check_zeros(graph, k, sizes):
+    found = partition(graph, k, vertex_weights=sizes)
+    cut, loads = oracle(graph, found.parts.tolist(), np.asarray(sizes).tolist(), k)
+    assert (found.edge_cut, found.weights.tolist()) == (cut, loads)
+    assert found.is_balanced and found.verify().measures.empty_parts == 0
+    return found
+
+
+def test_edges_of_weight_0():
+    """No cut counts them, but they connect a part."""
+    grid = ew.generate.grid(8, 8)
+    along = (grid.sources // 8 == grid.targets // 8).astype(
+        int
+    ) * 5  # rows are connected, columns weigh nothing
+    graph = grid.with_weights(along)
+    found = partition(graph, 4)
+    assert found.edge_cut == 0 and found.is_balanced
+    assert found.verify().measures.boundary > 0
+    assert partition(grid.with_weights(along * 0), 4).edge_cut == 0
+    joined = partition(graph, 4, contiguous=True)
+    assert joined.edge_cut == 0 and joined.measures.components.tolist() == [1] * 4
+    assert partition(grid.with_weights(along / 10), 4, scale=100).edge_cut == 0
+    with pytest.raises(GraphError, match=r"between vertices 0 and 1 is -5; use 0 or more"):
+        partition(grid.with_weights(-along), 4)
+
+
+def test_several_weights_of_a_vertex():
+    grid = ew.generate.grid(4, 4)
+    with pytest.raises(GraphError, match=r"2 weights for each vertex \(ncon=2 in METIS\)"):
+        partition(grid, 2, vertex_weights=np.ones((16, 2), int))
+    assert partition(grid, 2, vertex_weights=np.ones((16, 1), int)).is_balanced
+
+
+def test_patience():
+    graph = ew.generate.rmat(7, edge_factor=4, seed=1)
+    assert partition(graph, 4, patience=60).edge_cut <= partition(graph, 4, patience=1).edge_cut
+    assert partition(graph, 4, patience=12).edge_cut == partition(graph, 4).edge_cut
+    with pytest.raises(OptionError, match="patience=0 must be a whole number, 1 or more"):
+        partition(graph, 4, patience=0)
 
 
 def test_target_weights():
@@ -219,9 +291,9 @@ def test_bad_options(how, message):
     [
         ({"vertex_weights": [1] * 34}, "have shape \\(34,\\); one for each of 35 vertices"),
         ({"vertex_weights": [0.5] * 35}, "have type float64; use integers"),
-        ({"vertex_weights": [1] * 34 + [0]}, "the weight of vertex 34 is 0; use 1 or more"),
+        ({"vertex_weights": [1] * 34 + [-2]}, "the weight of vertex 34 is -2; use 0 or more"),
         ({"vertex_weights": [2**60] * 35}, "add up to 2\\*\\*53 or more"),
-        ({"vertex_weights": np.ones((35, 2), int)}, "have shape \\(35, 2\\)"),
+        ({"vertex_weights": np.ones((35, 2), int)}, "2 weights for each vertex"),
         ({"initial": [0] * 34}, "34 vertices"),
         ({"initial": [0] * 34 + [2]}, "parts\\[34\\] is 2; parts are numbered from 0 to 1"),
         ({"initial": [0.5] * 35}, "parts have type float64; use integers"),
@@ -234,7 +306,7 @@ def test_bad_weights_of_vertices(how, message):
 
 @pytest.mark.parametrize(
     ("weight", "message"),
-    [(0, "between vertices 2 and 3 is 0"), (-3, "is -3; use 1 or more"), (2**60, "2\\*\\*53 or more")],
+    [(-3, "between vertices 2 and 3 is -3; use 0 or more"), (2**60, "2\\*\\*53 or more")],
 )
 def test_bad_weights_of_edges(weight, message):
     weights = np.ones(32, np.int64)

@@ -463,6 +463,6 @@ def test_parts_do_not_depend_on_the_type_of_the_weights(monkeypatch):
     graph = ew.generate.grid(20, 20)
     parts = ew.partition(graph, 4, seed=1).parts.tolist()
     monkeypatch.setattr(inputs, "NARROW", 100)
-    level, _ = inputs.level_of(graph, np.ones(400, np.int64), None)
+    level = inputs.level_of(graph, np.ones(400, np.int64), None)[0]
     assert level.weights.dtype == np.int64 and not len(level.weights)
     assert ew.partition(graph, 4, seed=1).parts.tolist() == parts
