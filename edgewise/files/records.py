@@ -18,7 +18,7 @@ from edgewise.files.sniffing import sniff
 from edgewise.files.streams import Source, check_path, reading, styled
 from edgewise.files.text_table import ATTEMPTS, Mismatch, TextTable
 from edgewise.ingest.frames import arrow_table
-from edgewise.ingest.records import Records, id_column_of, records_of_table
+from edgewise.ingest.records import Records, id_column_of, records_of_table, with_valid_text
 
 #: Formats of tables of records.
 TABLES = ("parquet", "arrow", "csv", "tsv")
@@ -107,7 +107,7 @@ class RecordFiles:
                 if isinstance(table, TextTable):  # settles the ids of every block
                     needed = list(dict.fromkeys([self.id_column, *columns]))
                 for batch in batches_ahead(table, needed):
-                    yield batch.select(columns)
+                    yield with_valid_text(batch.select(columns))
 
     def _check_columns(self, source, schema):
         """Raise unless a file has the columns of the first one."""

@@ -186,8 +186,8 @@ class PairBatches:
             if str(self.joint).startswith("decimal"):  # one that holds all, or integers; other types remain
                 self.joint = joint
         if self.unweighted:
-            for name in schema.names:
-                self.check_late(name, schema.field(name).type)
+            for field in schema:  # not by name, which two columns may share
+                self.check_late(field.name, field.type)
         self.begun = self.rows - row
 
     def check_late(self, name, kind):

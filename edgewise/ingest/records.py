@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from edgewise.errors import GraphError, argument
-from edgewise.ingest.arrow import BATCH_ROWS, check_column, is_text
+from edgewise.ingest.arrow import BATCH_ROWS, check_column, is_text, is_utf8
 from edgewise.ingest.id_types import plain_type, refusal
 from edgewise.ingest.known_ids import known_ids
 
@@ -65,9 +65,21 @@ def records_of_table(table, id_column=None, name="the records") -> Records:
     check_column(table.column(id_column), f"column {id_column!r} of {name}")
 
     def batches(columns):
-        return table.select(columns).to_batches()
+        return map(with_valid_text, table.select(columns).to_batches())
 
     return Records(table.schema, id_column, batches, name, table.num_rows)
+
+
+def with_valid_text(batch):
+    """A record batch, after a check that its strings are UTF-8, which readers of Arrow do not make."""
+    for name, column in zip(batch.schema.names, batch.columns):
+        text = column.dictionary if hasattr(column, "dictionary") else column
+        if is_utf8(text.type):
+            try:
+                text.validate(full=True)
+            except ValueError:
+                raise GraphError(f"column {name!r} has text that is not UTF-8; write it again") from None
+    return batch
 
 
 def id_column_of(schema, given, name) -> str:

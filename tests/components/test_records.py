@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import edgewise as ew
 from edgewise.components.cluster_table import ClusterTable
-from edgewise.errors import EdgewiseWarning, FileError, GraphError, OptionError
+from edgewise.errors import EdgewiseError, EdgewiseWarning, FileError, GraphError, OptionError
 
 PEOPLE = {"id": ["zoe", "bob", "ann", "anna", "rob"], "zip": ["1", "02", "3", None, ""]}
 PAIRS = {"left_id": ["ann", "rob", "ann"], "right_id": ["anna", "bob", "ann"]}
@@ -228,3 +228,22 @@ def test_no_pairs_at_all(tmp_path):
     assert ew.connected_components(graph).to_frame()["size"].to_pylist() == [1, 1]
     empty = ew.Graph.from_frame({"l": [], "r": []}, vertices=pa.table({"id": pa.array([], pa.string())}))
     assert ew.connected_components(empty).to_frame().column_names == ["id", "cluster", "size"]
+
+
+@pytest.mark.interpreter
+@pytest.mark.parametrize("coded", [False, True])
+def test_text_of_records_that_is_not_utf8(coded, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    text = pa.array([b"ann", b"b\xffb"], pa.binary()).view(pa.string())
+    note = pa.DictionaryArray.from_arrays(pa.array([1, 0], pa.int32()), text) if coded else text
+    table = pa.table({"id": ["a", "b"], "note": note})
+    pq.write_table(table, tmp_path / "records.parquet")
+    (tmp_path / "pairs.csv").write_text("source,target\na,b\n")
+    for records in (table, tmp_path / "records.parquet"):
+        with pytest.raises(EdgewiseError, match="column 'note' has text that is not UTF-8"):
+            ew.connected_components(ew.read(tmp_path / "pairs.csv", vertices=records)).write(
+                tmp_path / "c.csv"
+            )
+        assert not (tmp_path / "c.csv").exists()

@@ -292,3 +292,8 @@ def test_formats_without_scores_have_weights(tmp_path):
     (tmp_path / "plain.csv").write_text("a,b\nx,y\n")
     with pytest.raises(FileError, match="no column of scores"):
         ew.read(tmp_path / "plain.csv", weight=True)
+
+
+def test_columns_without_names(tmp_path):
+    (tmp_path / "a.csv").write_text(",,r,score\nx,y,z,0.5\ny,z,a,0.7\n")
+    assert ew.read(tmp_path / "a.csv").n_vertices == 4
