@@ -24,6 +24,7 @@ from edgewise.partitions.compatible import part_graph, partition_networkx
 from edgewise.partitions.contiguous import check_connected, make_contiguous
 from edgewise.partitions.heavy import Problem, limits_of
 from edgewise.partitions.input import level_of, positive, targets_of, total_weight, vertex_weights_of
+from edgewise.partitions.iterations import MOST_STEPS
 from edgewise.partitions.levels import weight_at
 from edgewise.partitions.loads import loads_of
 from edgewise.partitions.multilevel import multilevel
@@ -173,7 +174,7 @@ def partition(
         begin = perf_counter()
         settings = PRESETS[preset]._replace(seed=int(seed), shift=max(0, total.bit_length() - 31))
         if given["patience"] is not None:
-            settings = settings._replace(patience=given["patience"])
+            settings = settings._replace(patience=min(given["patience"], MOST_STEPS))
         if start is not None:
             start = arrays.move(start.astype(level.neighbours.dtype), graph.device)
             start = start, cut_of(level, start)

@@ -11,6 +11,7 @@ import numpy as np
 from edgewise.errors import GraphError, OptionError, argument, check_names, warn
 from edgewise.graph import Graph
 from edgewise.ingest.symmetry import first_unmatched_entry
+from edgewise.method import is_number
 from edgewise.partitions.metis_options import requested
 
 #: Arguments of nxmetis, beside those that are named.
@@ -109,6 +110,9 @@ def part_graph(
     )
     if (adjacency is None) == (xadj is None or adjncy is None):
         raise OptionError("give either adjacency, or xadj and adjncy")
+    if not is_number(nparts, True):
+        raise OptionError(f"{argument('nparts', nparts)} must be a whole number, 1 or more")
+    _check_flags(others)
     if others.get("vsize") is not None:
         problem = f"{argument('vsize')} counts for the communication volume alone (objtype VOL)"
         raise OptionError(f"{problem}, and parts are made for a small cut; leave it out")
@@ -134,6 +138,13 @@ def part_graph(
     return GraphPartition(found.edge_cut, found.parts.tolist())
 
 
+def _check_flags(others):
+    """Raise unless what is to be true or false is."""
+    for name in ("recursive", "contiguous", "symmetrize", "warn_on_copies"):
+        if others.get(name) not in (None, True, False):
+            raise OptionError(f"{argument(name, others[name])} must be True or False")
+
+
 def _contiguous(given, asked):
     """Whether parts are to be contiguous, by the argument or by the option ``contig``."""
     if given is not None and asked.contiguous not in (None, bool(given)):
@@ -144,14 +155,19 @@ def _contiguous(given, asked):
 
 def _shares(tpwgts):
     """Shares of the parts; none, if there are none, as in pymetis."""
-    return None if tpwgts is None or len(tpwgts) == 0 else tpwgts
+    return None if tpwgts is None or np.size(tpwgts) == 0 else tpwgts
 
 
 def _whole(name, values):
     """Weights as an array of integers, one for each vertex or entry, or ``None``."""
     if values is None:
         return None
-    weights = values if hasattr(values, "dtype") else np.asarray(values)
+    try:
+        weights = values if hasattr(values, "dtype") else np.asarray(values)
+    except (TypeError, ValueError, OverflowError):
+        raise GraphError(f"{argument(name)} are not one integer each") from None
+    if weights.ndim == 0:
+        raise GraphError(f"{argument(name, values)} is one value; give one for each vertex or entry")
     if weights.dtype.kind not in "iu" and len(weights):
         problem = f"{argument(name)} are {weights.dtype}, and METIS has integers"
         raise GraphError(f"{problem}; round multiples of them, such as 1000 times each")
@@ -183,7 +199,10 @@ def _rows(adjacency):
         if missing is not None:
             raise GraphError(f"adjacency has {len(adjacency)} vertices, but no {missing}; number them from 0")
         adjacency = [adjacency[vertex] for vertex in range(len(adjacency))]
-    rows = [np.asarray(row if hasattr(row, "__getitem__") else list(row)) for row in adjacency]
+    try:
+        rows = [np.asarray(row if hasattr(row, "__getitem__") else list(row)) for row in adjacency]
+    except (TypeError, ValueError, OverflowError):
+        rows = [np.empty((0, 0))]
     if any(row.ndim != 1 for row in rows):
         raise GraphError("adjacency is one sequence of neighbours for each vertex")
     wrong = next((vertex for vertex, row in enumerate(rows) if len(row) and row.dtype.kind not in "iu"), None)
@@ -282,6 +301,7 @@ def partition_networkx(
         )
     if graph.is_directed():
         raise GraphError("a partition needs an undirected graph; use its to_undirected()")
+    _check_flags(others)
     size = others.get("node_size")
     if size is not None and any(one is not None for _, one in graph.nodes(data=size, default=None)):
         problem = f"{argument('node_size', size)} counts for the communication volume alone (objtype VOL)"

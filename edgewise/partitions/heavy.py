@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from edgewise.device import arrays
-from edgewise.partitions.input import count_above, total_weight
+from edgewise.partitions.input import MOST_WEIGHT, count_above, total_weight
 from edgewise.partitions.levels import Level, with_rows
 from edgewise.partitions.settle import settled
 
@@ -17,12 +17,14 @@ from edgewise.partitions.settle import settled
 def limits_of(total, targets, imbalance):
     """Largest weight of each part: (k,) int64.
 
-    ``floor((1 + imbalance) * ceil(total * share))``, exactly for equal shares.
+    ``floor((1 + imbalance) * ceil(total * share))``, exactly for equal shares, and at most ``MOST_WEIGHT``,
+    which no weights add up to.
     """
     factor, k = 1 + Fraction(str(imbalance)), len(targets)
     if (targets == targets[0]).all():
-        return np.full(k, int(factor * -(-total // k)), np.int64)
-    return np.array([int(factor * -int(-(total * share) // 1)) for share in targets.tolist()], np.int64)
+        return np.full(k, min(int(factor * -(-total // k)), MOST_WEIGHT), np.int64)
+    limits = [int(factor * -int(-(total * share) // 1)) for share in targets.tolist()]
+    return np.array([min(limit, MOST_WEIGHT) for limit in limits], np.int64)
 
 
 class Problem:

@@ -117,6 +117,7 @@ def test_mistakes_in_arguments_of_nxmetis():
         (LikeNetworkX(nodes, [(0, 1, {"weight": "x"})]), {"node_weight": None}, "of an edge is 'x'"),
         (LikeNetworkX(nodes, []), {"ubvec": 0.5}, "ubvec=0.5 must be one number of 1 or more"),
         (LikeNetworkX(nodes, []), {"weight": "w"}, "no option 'weight'; did you mean node_weight"),
+        (LikeNetworkX(nodes, []), {"recursive": "no"}, "recursive='no' must be True or False"),
         (LikeNetworkX(nodes, []), {"options": {"minconn": 1}}, "the option minconn=1 of METIS is refused"),
         (LikeNetworkX(nodes, []), {"ubvec": 1.2, "options": {"ufactor": 30}}, "ufactor=30 differ; give one"),
         (LikeNetworkX(nodes, []), {"node_size": "weight"}, "node_size='weight' counts for the communication"),

@@ -9,6 +9,7 @@ import pytest
 import edgewise as ew
 from edgewise.errors import GraphError, ImbalanceWarning, OptionError
 from edgewise.partitions import PRESETS
+from edgewise.partitions.heavy import limits_of
 from edgewise.partitions.metis_options import (
     AS_IT_IS,
     HONOURED,
@@ -129,6 +130,35 @@ def test_weights_of_pymetis():
     ):
         with pytest.raises(error, match=problem):
             ew.part_graph(2, **rows, **more)
+
+
+def test_what_is_no_argument_of_pymetis():
+    """Values of a wrong kind are errors with the name of the argument."""
+    for adjacency in (5, [None, None], [1, 0], [[[1], [0, 1]], [0]]):
+        with pytest.raises(GraphError, match="adjacency is one sequence of neighbours for each vertex"):
+            ew.part_graph(2, adjacency)
+    for nparts in ("2", None, 2.0, True):
+        with pytest.raises(OptionError, match=f"nparts={nparts!r} must be a whole number"):
+            ew.part_graph(nparts, TRIANGLES)
+    for more, problem in (
+        ({"tpwgts": 5}, "target_weights= must be one number for each of 2 parts"),
+        ({"vweights": 3}, "vweights=3 is one value; give one for each"),
+        ({"eweights": 3}, "eweights=3 is one value; give one for each"),
+        ({"vweights": [[1], [1, 2], [1], [1], [1], [1]]}, "vweights= are not one integer each"),
+        ({"contiguous": "no"}, "contiguous='no' must be True or False"),
+        ({"recursive": "x"}, "recursive='x' must be True or False"),
+        ({"symmetrize": "x"}, "symmetrize='x' must be True or False"),
+    ):
+        with pytest.raises((GraphError, OptionError), match=problem):
+            ew.part_graph(2, TRIANGLES, **more)
+
+
+def test_large_options():
+    """Limits and iterations that no partition reaches are no limits."""
+    for options in ({"ufactor": 10**30}, {"niter": 10**30}, {"seed": 2**70}):
+        assert ew.part_graph(2, TRIANGLES, options=options).edge_cuts <= 1
+    assert limits_of(100, np.ones(2) / 2, 1e300).tolist() == [2**53] * 2
+    assert limits_of(100, np.array([0.8, 0.2]), 1e300).tolist() == [2**53] * 2
 
 
 def test_warn_on_copies():
