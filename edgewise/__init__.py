@@ -32,8 +32,10 @@ _HOMES = {
     "largest_component": ("edgewise.strong.largest", "largest_component"),
     "minimum_spanning_forest": ("edgewise.forest", "minimum_spanning_forest"),
     "part_graph": ("edgewise.partitions.compatible", "part_graph"),
+    "part_mesh": ("edgewise.partitions.mesh", "part_mesh"),
     "partition": ("edgewise.partitions", "partition"),
     "read": ("edgewise.files", "read"),
+    "read_mesh": ("edgewise.files.mesh", "read_mesh"),
     "shortest_paths": ("edgewise.paths.sssp", "shortest_paths"),
     "single_linkage": ("edgewise.forest.linkage", "single_linkage"),
     "stream_components": ("edgewise.components.file_stream", "stream_components"),
@@ -67,8 +69,10 @@ __all__ = [
     "largest_component",
     "minimum_spanning_forest",
     "part_graph",
+    "part_mesh",
     "partition",
     "read",
+    "read_mesh",
     "shortest_paths",
     "single_linkage",
     "stream_components",
@@ -94,6 +98,7 @@ if TYPE_CHECKING:
     from edgewise.estimators import SingleLinkage as SingleLinkage
     from edgewise.files import read as read
     from edgewise.files import write as write
+    from edgewise.files.mesh import read_mesh as read_mesh
     from edgewise.forest import minimum_spanning_forest as minimum_spanning_forest
     from edgewise.forest.batch_stream import ForestStream as ForestStream
     from edgewise.forest.best_links import best_links as best_links
@@ -103,6 +108,7 @@ if TYPE_CHECKING:
     from edgewise.partitions import partition as partition
     from edgewise.partitions.check import evaluate_partition as evaluate_partition
     from edgewise.partitions.compatible import part_graph as part_graph
+    from edgewise.partitions.mesh import part_mesh as part_mesh
     from edgewise.paths.apsp import all_pairs_shortest_paths as all_pairs_shortest_paths
     from edgewise.paths.bfs import bfs as bfs
     from edgewise.paths.has_path import has_path as has_path

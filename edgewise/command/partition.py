@@ -10,23 +10,26 @@ from edgewise.command import options, report
 from edgewise.command.outputs import check_outputs, check_writable, on_terminal, or_standard_output
 from edgewise.command.stages import finish, stages
 from edgewise.device import threads
-from edgewise.errors import GraphError
+from edgewise.errors import GraphError, OptionError, argument
 from edgewise.files.destinations import goes_to_standard_output
 from edgewise.files.inputs import name_of
+from edgewise.files.mesh import GTYPES, is_mesh_file
 from edgewise.partitions import METHODS, PRESETS
 from edgewise.partitions.plain import is_plain, read_numbers
 
 EXAMPLES = (
     "edgewise partition mesh.graph 64 -o mesh.graph.part.64",
     "edgewise partition mesh.graph 64 --preset strong --seed 1",
+    "edgewise partition --mesh wing.vtu 64 -o parts.vtu",
     "edgewise partition pairs.parquet 8 --scale 1000 -o parts.parquet",
 )
 DOCUMENTATION = "partitions.md"
 
 Method = options.choice("Method", "How to compute", METHODS)
 Preset = StrEnum("Preset", {name: name for name in PRESETS})
+GraphOfMesh = StrEnum("GraphOfMesh", {name: name for name in GTYPES})
 Form = StrEnum("Form", {"text": "text", "json": "json"})
-DEFAULT_PRESET, TEXT = Preset("default"), Form("text")
+DEFAULT_PRESET, TEXT, DUAL = Preset("default"), Form("text"), GraphOfMesh("dual")
 Parts = Annotated[int, typer.Argument(metavar="PARTS", help="Number of parts.", min=1)]
 Output = options.output(
     "File to write: a name that ends in .part or .part.64 has one part a line, as gpmetis writes it; others "
@@ -56,6 +59,18 @@ Scale = Annotated[
 Contiguous = Annotated[
     bool, typer.Option("--contiguous", help="Keep the vertices of each part connected inside of it.")
 ]
+Mesh = Annotated[
+    bool,
+    typer.Option("--mesh", help="FILE is a mesh (VTK, VTU, Gmsh, Abaqus, METIS ...), and OUT has its parts."),
+]
+Gtype = Annotated[
+    GraphOfMesh,
+    typer.Option("--gtype", metavar="dual|nodal", help="Divide the elements of a mesh, or its nodes."),
+]
+Ncommon = Annotated[
+    int | None,
+    typer.Option("--ncommon", metavar="N", help="Nodes that neighbours share; by default those of a face."),
+]
 Report = Annotated[Form, typer.Option("--report", metavar="text|json", help="Form of the report.")]
 
 
@@ -74,6 +89,9 @@ def partition(
     target_weights: Targets = None,
     scale: Scale = None,
     contiguous: Contiguous = False,
+    mesh: Mesh = False,
+    gtype: Gtype = DUAL,
+    ncommon: Ncommon = None,
     plot: Plot = None,
     verify: Verify = False,
     report_form: Report = TEXT,
@@ -87,16 +105,14 @@ def partition(
     """Read a graph, divide its vertices into parts of nearly equal weight, and report the cut."""
     json = json or str(report_form) == "json"
     output = or_standard_output(output, to, shown=False)
-    _check_outputs(output, plot, graph, to, json)
+    if not mesh and (ncommon is not None or str(gtype) != "dual"):
+        raise OptionError("--gtype and --ncommon are for meshes; give --mesh too")
+    _check_outputs(output, plot, graph, to, json, mesh)
     threads.use(thread_count)
     team = options.team(device, None)
     with stages(quiet or json or on_terminal(output), team.synchronize) as (stage, clock):
         with stage("read", f"reading {name_of(graph)}") as progress:
-            read = edgewise.read(graph, progress=progress, **reading)
-            if read.directed:
-                raise GraphError(
-                    f"{name_of(graph)} is directed; --undirected takes its edges in both directions"
-                )
+            whole, read = _read(graph, progress, reading, (str(gtype), ncommon) if mesh else None)
             more: dict[str, Any] = {"tries": tries, "scale": scale, "method": str(method)}
             more["contiguous"] = contiguous
             more |= _from_files(initial, read.n_vertices, target_weights, parts)
@@ -108,7 +124,10 @@ def partition(
         finish(stage, result, "checking every edge" if verify else "", plot=plot)
         if output is not None:
             with stage("write", f"writing {output}"):
-                _write(result, output, to)
+                if whole is not None and (to is None and (is_plain(output) or is_mesh_file(output))):
+                    whole.write(output, result.on_host().parts, gtype=str(gtype))
+                else:
+                    _write(result, output, to)
     if json:
         own.pop("seconds")
         facts = report.facts(result, team, clock, own | report.devices(result, team), verify, output, plot)
@@ -123,8 +142,24 @@ def partition(
         report.profile(clock)
 
 
-def _check_outputs(output, plot, graph, to, json):
-    if output is not None and is_plain(output):
+def _read(graph, progress, reading, of_mesh):
+    """The mesh, or ``None``, and the graph that is divided."""
+    if of_mesh is not None:
+        gtype, ncommon = of_mesh
+        if reading:
+            raise OptionError(f"{argument(min(reading))} means nothing for a mesh; leave it out")
+        if ncommon is not None and gtype == "nodal":
+            raise OptionError("--ncommon is for the dual graph, not for --gtype nodal; leave it out")
+        whole = edgewise.read_mesh(graph)
+        return whole, whole.nodal_graph() if gtype == "nodal" else whole.dual_graph(ncommon)
+    read = edgewise.read(graph, progress=progress, **reading)
+    if read.directed:
+        raise GraphError(f"{name_of(graph)} is directed; --undirected takes its edges in both directions")
+    return None, read
+
+
+def _check_outputs(output, plot, graph, to, json, mesh):
+    if output is not None and (is_plain(output) or (mesh and to is None and is_mesh_file(output))):
         check_writable(output, [graph])
         output = None
     check_outputs(output, plot, [graph], to=to, json=json)

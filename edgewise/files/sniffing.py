@@ -23,6 +23,9 @@ FOREIGN = {
     b"\x80\x05\x95": "is a Python pickle; write the edges to Parquet or .npz",
     b"SQLite": "is an SQLite database; export the edges to CSV",
 }
+#: First characters of meshes, and the header of a METIS mesh.
+MESH = re.compile(rb"\s*(?:# vtk DataFile|\$MeshFormat|MeshVersionFormatted|(?:<\?xml[^>]*>\s*)?<VTKFile)")
+METIS_MESH = re.compile(rb"(?:%[^\n]*\n|\s)*\d+(?:[ \t]+\d+)?[ \t\r]*\n[ \t]*\d")
 #: First characters of rows that are of no text format read as rows.
 MARKUP = {b"{": "JSON", b"[": "JSON", b"<": "XML or HTML"}
 TEXT = (
@@ -61,6 +64,10 @@ def sniff(source, options) -> str:
         head = source.head
     if not head.strip():
         raise source.error("holds nothing but blanks; a graph file has at least a header or one edge")
+    if MESH.match(head) or (source.suffix == ".mesh" and METIS_MESH.match(head)):
+        problem = "is a mesh, not a graph; read it with ew.read_mesh, or divide it with"
+        edges = f"; if it holds edges, pass {argument('format', 'el')}" if source.suffix == ".mesh" else ""
+        raise source.error(f"{problem} edgewise partition --mesh{edges}")
     return next((name for name, pattern in TEXT if pattern.match(head)), None) or _rows(source, options)
 
 

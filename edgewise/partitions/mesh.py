@@ -1,0 +1,152 @@
+"""Partitions of meshes with the arguments and values of pymetis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from edgewise.errors import GraphError, OptionError, argument
+from edgewise.files import mesh_graphs
+from edgewise.partitions.metis_options import requested
+
+#: METIS' names of the graphs of a mesh, by their numbers and as they are written.
+GTYPES = {0: "dual", 1: "nodal", "dual": "dual", "nodal": "nodal"}
+
+
+class MeshPartition(NamedTuple):
+    """What :func:`part_mesh` returns, as in pymetis.
+
+    Attributes
+    ----------
+    edge_cuts : int
+        Number of the edges of the graph between parts.
+    element_part : list of int
+        The part of each element.
+    vertex_part : list of int
+        The part of each node.
+    """
+
+    edge_cuts: int
+    element_part: list[int]
+    vertex_part: list[int]
+
+
+def part_mesh(
+    n_parts: int,
+    connectivity: Sequence[Sequence[int]],
+    options: Any = None,
+    tpwgts: Sequence[float] | None = None,
+    gtype: Any = None,
+    ncommon: int = 1,
+) -> MeshPartition:
+    """Partition a mesh with the arguments of ``pymetis.part_mesh``.
+
+    Parameters
+    ----------
+    n_parts : int
+    connectivity : sequence of sequences of int
+        The nodes of each element, counted from 0; a matrix if all have the same number of them.
+    options : object or mapping, optional
+        Options of METIS, as in :func:`part_graph`.
+    tpwgts : sequence of float, optional
+        Shares of the parts.
+    gtype : optional
+        The graph that is divided: ``"nodal"``, the default, ``"dual"``, or one of ``pymetis.GType``.
+    ncommon : int
+        Elements with at least so many nodes in common, or with all nodes but one of the smaller of them, are
+        neighbours in the dual graph.
+
+    Returns
+    -------
+    MeshPartition
+        ``edge_cuts``, ``element_part`` and ``vertex_part``, also as the items of a tuple. In the graph that
+        is not divided each element (or node) has the part of most of its nodes (or elements), and of several
+        such parts the first. A node without elements has the part 0, if the dual graph is divided.
+
+    Raises
+    ------
+    GraphError
+        There are no elements, or an element without nodes, or a node is no whole number of 0 or more.
+    OptionError
+        An option of METIS that is not honoured, an unknown ``gtype`` or a wrong ``ncommon``.
+
+    Examples
+    --------
+    >>> import edgewise as ew
+    >>> found = ew.part_mesh(2, [[0, 1, 2], [0, 2, 3]], gtype="dual", ncommon=2)
+    >>> found.edge_cuts, sorted(found.element_part)
+    (1, [0, 1])
+    """
+    from edgewise.partitions import partition
+
+    kind = _gtype(gtype)
+    mesh_graphs.check_ncommon(ncommon)
+    offsets, nodes = _rows(connectivity)
+    n_nodes = int(nodes.max()) + 1
+    if kind == "dual":
+        graph = mesh_graphs.dual_by_nodes(offsets, nodes, n_nodes, ncommon)
+    else:
+        graph = mesh_graphs.nodal(offsets, nodes, n_nodes)
+    asked = requested(options)
+    found = partition(
+        graph,
+        n_parts,
+        imbalance=asked.allowed(None, False),
+        seed=asked.seed,
+        tries=asked.tries,
+        patience=asked.patience,
+        contiguous=bool(asked.contiguous),
+        target_weights=None if tpwgts is None or len(tpwgts) == 0 else tpwgts,
+    )
+    parts = found.parts.astype(np.int64)
+    elements = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    if kind == "dual":
+        both = parts, _most(nodes, parts[elements], n_nodes, n_parts)
+    else:
+        both = _most(elements, parts[nodes], len(offsets) - 1, n_parts), parts
+    return MeshPartition(found.edge_cut, both[0].tolist(), both[1].tolist())
+
+
+def _gtype(given):
+    """The graph that is divided."""
+    if given is None:
+        return "nodal"
+    name = getattr(given, "name", given)
+    name = name.lower() if isinstance(name, str) else name
+    if not isinstance(name, str | int) or isinstance(name, bool) or name not in GTYPES:
+        raise OptionError(f"{argument('gtype', given)} is unknown; use 'nodal' or 'dual'")
+    return GTYPES[name]
+
+
+def _rows(connectivity):
+    """Offsets and nodes of the elements."""
+    try:
+        rows = np.asarray(connectivity)
+    except ValueError:  # elements of several lengths
+        rows = None
+    if rows is None or rows.ndim != 2 or rows.dtype.kind not in "iu" or not rows.size:
+        rows = [np.asarray(row) for row in connectivity]
+    if not len(rows):
+        raise GraphError("a mesh without elements; give the nodes of each")
+    for number, row in enumerate(rows if isinstance(rows, list) else ()):
+        if row.ndim != 1 or not len(row) or row.dtype.kind not in "iu":
+            raise GraphError(f"element {number} is no sequence of numbers of nodes")
+    if isinstance(rows, list):
+        offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+        nodes = np.concatenate(rows).astype(np.int64)
+    else:
+        offsets, nodes = np.arange(0, rows.size + 1, rows.shape[1]), rows.ravel().astype(np.int64)
+    if nodes.min() < 0 or nodes.max() > np.iinfo(np.int32).max:
+        mesh_graphs.check_nodes(offsets, nodes, np.iinfo(np.int32).max + 1)
+    return offsets, nodes
+
+
+def _most(owners, parts, n, n_parts):
+    """The part that each owner has most often, the first of several; 0 for those without any."""
+    key, counts = np.unique(owners * n_parts + parts, return_counts=True)
+    order = np.lexsort((-(key % n_parts), counts, key // n_parts))
+    found = np.zeros(n, np.int64)
+    found[key[order] // n_parts] = key[order] % n_parts  # the last of each owner counts
+    return found
