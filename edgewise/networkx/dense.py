@@ -37,7 +37,10 @@ def _kind(G, weight):
     edges = chain.from_iterable(map(dict.values, G.adjacency.values()))
     if G.is_multigraph():
         edges = chain.from_iterable(map(dict.values, edges))
-    kinds = {type(data.get(weight, 1.0)) for data in edges}
+    values = [data.get(weight, 1.0) for data in edges]
+    kinds = set(map(type, values))
+    if any(value != value for value in values):
+        raise NotImplementedError("a weight is NaN")  # of parallel edges, too
     if len(kinds) > 1 or not kinds <= {int, float}:
         raise NotImplementedError("weights are not all integers, or all floats; missing ones are 1.0")
     return kinds.pop() if kinds else int
@@ -92,7 +95,7 @@ def floyd_warshall_numpy(G, nodelist=None, weight="weight"):
         return distances
     chosen = [G.find(node) for node in nodelist]
     if None in chosen:
-        raise nx.NetworkXError(f"The node {nodelist[chosen.index(None)]} is not in the graph.")
+        raise NotImplementedError("nodelist has others than the nodes")
     return distances[np.ix_(chosen, chosen)]
 
 

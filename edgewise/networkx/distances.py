@@ -13,6 +13,7 @@ import networkx as nx
 import numpy as np
 
 import edgewise
+from edgewise.ingest.networkx_graphs import MAX_EXACT
 from edgewise.networkx.breadth_first import Search
 from edgewise.networkx.components import labels_of
 from edgewise.networkx.nearest_first import NearestFirst
@@ -72,6 +73,8 @@ def eccentricities(G, weight):
     found = measures_of(G, weight).eccentricities
     if not np.isfinite(found).all():
         raise _infinite(G)
+    if found.max(initial=0) >= MAX_EXACT:
+        raise NotImplementedError("an eccentricity passes 2**53")
     return found.astype(np.int64)
 
 

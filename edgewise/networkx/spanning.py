@@ -99,6 +99,7 @@ def _raised(G, graph, at, asked):
     u, v = G.name(int(graph.sources[at])), G.name(int(graph.targets[at]))
     edge = u, v
     if G.adjacency is not None:
+        v = next(other for other in G.adjacency[u] if other is v or other == v)  # 1 may be True there
         (edge,) = _described(G, ([u], [v]), np.array([at]), asked)
     raise ValueError(f"NaN found as an edge weight. Edge {edge}")
     yield

@@ -65,8 +65,10 @@ def one(vertex):
 
 
 def _search(G, sources, weight, cutoff, target=-1):
-    sources, cutoff = vertices_of(G, sources), cutoff_of(cutoff)
-    return NearestFirst(rows_by(G, weight)).run(sources, target, cutoff)
+    sources, cutoff, rows = vertices_of(G, sources), cutoff_of(cutoff), rows_by(G, weight)
+    if len(sources) > 1 and len(rows.weights) and rows.weights.min() < 0:
+        raise NotImplementedError("there are several sources, and one may have a path to another below 0")
+    return NearestFirst(rows).run(sources, target, cutoff)
 
 
 def _path(G, found, vertex):

@@ -294,6 +294,9 @@ def test_subgraphs_by_core_numbers_have_networkx_s_order(name):
         ("radius", odd_graph(1, kind=nx.Graph), {"usebounds": True, "weight": "weight"}),
         ("multi_source_dijkstra_path", odd_graph(1), {"sources": "n0"}),
         ("triangles", odd_graph(1, kind=nx.Graph), {"nodes": [{}]}),
+        ("radius", odd_graph(2**53 + 1, kind=nx.Graph), {"weight": "weight"}),
+        ("multi_source_dijkstra", odd_graph(1, -1), {"sources": ["n0", "n2"]}),
+        ("floyd_warshall_numpy", odd_graph(1), {"nodelist": ["n0", "n7"]}),
     ],
 )
 def test_calls_that_are_left_to_networkx(name, graph, options):
@@ -306,3 +309,13 @@ def test_the_rows_of_a_table_name_the_nodes_in_their_order():
     table = pandas.DataFrame({"source": [7, 3, 9], "target": [5, 7, 3], "w": [1, 2, 3]})
     found = nx.from_pandas_edgelist(table, edge_attr="w", **EDGEWISE).to_networkx()
     assert shown(found) == shown(nx.from_pandas_edgelist(table, edge_attr="w", **NETWORKX))
+
+
+def test_the_edge_that_is_named_has_its_nodes_as_they_were_given():
+    graph = nx.Graph([(2, 0, {"weight": math.nan}), (True, 3)])
+    graph.add_edge(False, 2.0)
+    calls = (outcome("minimum_spanning_tree", graph, name, (), {}) for name in ("edgewise", "networkx"))
+    assert len(set(calls)) == 1
+    parallel = nx.MultiGraph([("a", "b", {"weight": 2.0}), ("a", "b", {"weight": math.nan})])
+    with pytest.raises(NotImplementedError):
+        nx.floyd_warshall_predecessor_and_distance(parallel, **EDGEWISE)
