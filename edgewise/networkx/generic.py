@@ -151,6 +151,8 @@ def _predecessors(G, source, weight, method):
     method = "unweighted" if weight is None else method
     if method == "unweighted":
         return Nearer(G, source)
+    if method in METHODS and (weighted.rows_by(G, weight).weights <= 0).any():
+        raise NotImplementedError("a cycle may have the length 0, and NetworkX repeats paths along it")
     if method == "dijkstra":
         return weighted.dijkstra_predecessor_and_distance(G, source, None, weight)[0]
     if method == "bellman-ford":

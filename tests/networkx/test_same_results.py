@@ -296,6 +296,7 @@ def test_subgraphs_by_core_numbers_have_networkx_s_order(name):
         ("triangles", odd_graph(1, kind=nx.Graph), {"nodes": [{}]}),
         ("radius", odd_graph(2**53 + 1, kind=nx.Graph), {"weight": "weight"}),
         ("multi_source_dijkstra", odd_graph(1, -1), {"sources": ["n0", "n2"]}),
+        ("all_shortest_paths", odd_graph(0, 1), {"source": "n0", "target": "n2", "weight": "weight"}),
         ("floyd_warshall_numpy", odd_graph(1), {"nodelist": ["n0", "n7"]}),
     ],
 )
