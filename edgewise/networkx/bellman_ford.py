@@ -194,8 +194,8 @@ def _searched(G, source, weight, reverse=False, heuristic=True):
 
 def _lengths(G, relaxed):
     values = relaxed.distances[relaxed.order].tolist()
-    if values and relaxed.distances.dtype.kind == "f" and relaxed.first[relaxed.order[0]] == NONE:
-        values[0] = 0
+    if values:
+        values[0] = values[0] or 0  # the source's is an integer
     return dict(zip(G.names(relaxed.order), values))
 
 

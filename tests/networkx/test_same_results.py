@@ -320,3 +320,11 @@ def test_the_edge_that_is_named_has_its_nodes_as_they_were_given():
     parallel = nx.MultiGraph([("a", "b", {"weight": 2.0}), ("a", "b", {"weight": math.nan})])
     with pytest.raises(NotImplementedError):
         nx.floyd_warshall_predecessor_and_distance(parallel, **EDGEWISE)
+
+
+def test_the_distance_of_the_source_is_an_integer_on_a_cycle_of_length_0():
+    graph = odd_graph(1.5, -0.5)
+    graph.add_edge("n2", "n0", weight=-1.0)
+    name = "single_source_bellman_ford_path_length"
+    calls = (outcome(name, graph, backend, ("n0",), {}) for backend in ("edgewise", "networkx"))
+    assert list(calls) == ["{'n0': 0, 'n1': 1.5, 'n2': 1.0}"] * 2
