@@ -38,6 +38,8 @@ class Relaxed(NamedTuple):
         The next entry of the same list.
     tails : (entries,) int64 array
         Row of each entry.
+    repeats : (1,) bool array
+        Whether NetworkX lists a predecessor twice: a shorter path to it has the same sum, by rounding.
     """
 
     order: Any
@@ -47,6 +49,7 @@ class Relaxed(NamedTuple):
     last: Any
     following: Any
     tails: Any
+    repeats: Any
 
 
 class Queue(NamedTuple):
@@ -90,6 +93,7 @@ def append_predecessor(vertex, entry, relaxed):
     listed = relaxed.first[vertex]
     while listed != NONE:
         if listed == entry:
+            relaxed.repeats[0] = True
             return
         listed = relaxed.following[listed]
     relaxed.following[entry] = NONE
@@ -163,7 +167,7 @@ def search(rows, sources, heuristic=True):
     numbers = [np.full(n, NONE, np.int64) for _ in range(3)]
     links = [np.full(entries, NONE, np.int64) for _ in range(2)]
     distances, is_met = np.zeros(n, rows.weights.dtype), np.zeros(n, bool)
-    relaxed = Relaxed(np.empty(n, np.int64), distances, is_met, *numbers[:2], *links)
+    relaxed = Relaxed(np.empty(n, np.int64), distances, is_met, *numbers[:2], *links, np.zeros(1, bool))
     items, visits = np.empty(max(n, 1), np.int64), np.zeros(n, np.int64)
     queue = Queue(items, np.zeros(n, bool), visits, np.full(2 * n, NONE, np.int64), numbers[2])
     n_met, vertex = relax(rows, sources, heuristic, relaxed, queue)
@@ -293,6 +297,8 @@ def bellman_ford_predecessor_and_distance(G, source, target=None, weight="weight
     relaxed, cycle = search(rows_by(G, weight), one(vertex), heuristic)
     if cycle != NONE:
         raise _unbounded()
+    if relaxed.repeats[0]:
+        raise NotImplementedError("a sum is rounded, and NetworkX lists a predecessor twice")
     pred = {G.name(v): [G.name(u) for u in predecessors(relaxed, v)] for v in relaxed.order.tolist()}
     return pred, _lengths(G, relaxed)
 

@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 
 import edgewise
-from edgewise.ingest.networkx_graphs import MAX_EXACT
+from edgewise.errors import GraphError
 from edgewise.networkx.breadth_first import Search
 from edgewise.networkx.components import labels_of
 from edgewise.networkx.nearest_first import NearestFirst
@@ -46,12 +46,22 @@ def measures_of(G, weight):
     def measure():
         if weight is None:
             return distance_measures(_plain(G))
-        weights = rows_by(G, weight).weights
-        if len(weights) and (weights.min() < 0 or not np.isfinite(weights).all()):
-            raise NotImplementedError("a weight is negative or infinite")
-        return distance_measures(G.weighted(weight))
+        if not np.isfinite(_not_negative(G, weight).weights).all():
+            raise NotImplementedError("a weight is infinite")
+        try:
+            return distance_measures(G.weighted(weight))
+        except GraphError as error:
+            raise NotImplementedError(str(error)) from error  # a distance is not a float64
 
     return G.cached(("measures", weight), measure)
+
+
+def _not_negative(G, weight):
+    """The rows with weights, along which the vertex that is settled last is the farthest."""
+    rows = rows_by(G, weight)
+    if rows.weights.min(initial=0) < 0:
+        raise NotImplementedError("a weight is negative")
+    return rows
 
 
 def _plain(G):
@@ -67,14 +77,12 @@ def _plain(G):
 
 def eccentricities(G, weight):
     """Eccentricity of every node: (n,) int64 array, or float64 where weights are floats."""
-    rows = None if weight is None else rows_by(G, weight)
+    rows = None if weight is None else _not_negative(G, weight)
     if rows is not None and rows.weights.dtype.kind == "f":
         return G.cached(("eccentricities", weight), lambda: _of_floats(G, rows))
     found = measures_of(G, weight).eccentricities
     if not np.isfinite(found).all():
         raise _infinite(G)
-    if found.max(initial=0) >= MAX_EXACT:
-        raise NotImplementedError("an eccentricity passes 2**53")
     return found.astype(np.int64)
 
 
@@ -112,7 +120,7 @@ def eccentricity(G, v=None, sp=None, weight=None):
 
 def _of_some(G, vertices, weight):
     """Eccentricities of some vertices."""
-    search, found = Search(G.outgoing()) if weight is None else NearestFirst(rows_by(G, weight)), []
+    search, found = Search(G.outgoing()) if weight is None else NearestFirst(_not_negative(G, weight)), []
     for vertex in vertices:
         run = search.run(one(vertex))
         if len(run.order) < G.n:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import numpy as np
 
 from edgewise.device import arrays, each
-from edgewise.errors import VerificationError
+from edgewise.errors import GraphError, VerificationError, argument
 from edgewise.front import front, reporter
 from edgewise.graph import Graph
 from edgewise.method import check_graph, check_method, on_device, worker_names
@@ -191,7 +191,8 @@ def distance_measures(
     Raises
     ------
     GraphError
-        Weights that are NaN or minus infinity, a negative cycle, distances too large for any type.
+        Weights that are NaN or minus infinity, a negative cycle, distances too large for any type,
+        eccentricities that are integers beyond 2**53 and would be rounded.
     OptionError
         An unknown method or option.
     DeviceError, OutOfMemoryError
@@ -235,8 +236,23 @@ def distance_measures(
     if not np.isfinite(eccentricities).all():
         average = np.inf
     run = graph, search.name, perf_counter() - start
+    _check_exact(graph, farthest, eccentricities)
     measures = eccentricities, closeness, inverse
     return DistanceMeasures(*run, search.weighted, *measures, average, devices=names)
+
+
+def _check_exact(graph, farthest, eccentricities):
+    """Refuse eccentricities that are integers and no float64."""
+    if farthest.dtype != np.int64:
+        return
+    with np.errstate(invalid="ignore"):
+        rounded = np.isfinite(eccentricities) & (eccentricities.astype(np.int64) != farthest)
+    if rounded.any():
+        vertex = int(rounded.argmax())
+        raise GraphError(
+            f"the eccentricity of vertex {graph.ids_of([vertex])[0]} is {farthest[vertex]}, which a float64 "
+            f"does not hold exactly; use {argument('dtype', 'float64')} for rounded distances"
+        )
 
 
 def _searched(search, blocks):

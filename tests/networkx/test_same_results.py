@@ -278,6 +278,11 @@ def test_subgraphs_by_core_numbers_have_networkx_s_order(name):
         )
 
 
+#: A shorter path to n3 is found late, and the sum to n4 is the same along both.
+ROUNDED = odd_graph(0.1, 0.1, 0.1, 1e300)
+ROUNDED.add_edge("n0", "n3", weight=0.5)
+
+
 @pytest.mark.parametrize(
     ("name", "graph", "options"),
     [
@@ -298,6 +303,10 @@ def test_subgraphs_by_core_numbers_have_networkx_s_order(name):
         ("multi_source_dijkstra", odd_graph(1, -1), {"sources": ["n0", "n2"]}),
         ("all_shortest_paths", odd_graph(0, 1), {"source": "n0", "target": "n2", "weight": "weight"}),
         ("floyd_warshall_numpy", odd_graph(1), {"nodelist": ["n0", "n7"]}),
+        ("eccentricity", odd_graph(-1.5), {"v": "n0", "weight": "weight"}),
+        ("eccentricity", odd_graph(2**53 + 1, kind=nx.Graph), {"weight": "weight"}),
+        ("average_shortest_path_length", odd_graph(2**53 + 1, kind=nx.Graph), {"weight": "weight"}),
+        ("bellman_ford_predecessor_and_distance", ROUNDED, {"source": "n0"}),
     ],
 )
 def test_calls_that_are_left_to_networkx(name, graph, options):
@@ -328,3 +337,18 @@ def test_the_distance_of_the_source_is_an_integer_on_a_cycle_of_length_0():
     name = "single_source_bellman_ford_path_length"
     calls = (outcome(name, graph, backend, ("n0",), {}) for backend in ("edgewise", "networkx"))
     assert list(calls) == ["{'n0': 0, 'n1': 1.5, 'n2': 1.0}"] * 2
+
+
+def test_centers_along_negative_weights_are_left_to_networkx():
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([("a", "b", -0.5), ("b", "c", 2.0), ("c", "a", 4.0)])
+    for name in ("center", "periphery", "diameter", "radius"):
+        with pytest.raises(NotImplementedError):
+            getattr(nx, name)(graph, weight="weight", **EDGEWISE)
+
+
+def test_integers_up_to_2_to_the_53_are_exact():
+    for weights in ((2**52, 2**52), (2**53, 2**53 - 2), (2**60,)):
+        graph = odd_graph(*weights, kind=nx.Graph)
+        calls = [(name, {"weight": "weight"}) for name in ("eccentricity", "center", "diameter", "radius")]
+        check(graph, calls)

@@ -108,3 +108,15 @@ def test_what_is_refused():
         distance_measures(graph, method="x")
     with pytest.raises(OptionError, match="a Graph is needed"):
         distance_measures([])
+
+
+@pytest.mark.parametrize("weight", [2**53 + 1, 2**60 + 1])
+def test_an_eccentricity_that_would_be_rounded_is_refused(weight):
+    graph = ew.Graph.from_edges(["a", "b"], ["b", "c"], weights=[1, weight - 1]).to(PLACE)
+    with pytest.raises(GraphError, match=f"vertex a is {weight}, which .* dtype='float64'"):
+        distance_measures(graph)
+    assert distance_measures(graph, dtype="float64").diameter == float(weight)
+    exact = ew.Graph.from_edges([0, 1], [1, 2], weights=[2**53, 2**53]).to(PLACE)
+    assert distance_measures(exact).eccentricities.tolist() == [2**54, 2**53, 2**54]
+    apart = ew.Graph.from_edges([0], [1], weights=[2**60], n_vertices=3).to(PLACE)
+    assert distance_measures(apart).eccentricities.tolist() == [np.inf] * 3
