@@ -29,13 +29,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[0] = str(ROOT)
 
 from _edgewise_nx import PAGES  # noqa: E402
-from edgewise.device.target import INTERPRETED  # noqa: E402
-from edgewise.paths.apsp import floyd_warshall  # noqa: E402
 from tests.campaigns import batches  # noqa: E402
 from tests.networkx import conftest  # noqa: E402, F401  (NetworkX knows the backend)
 
-if INTERPRETED:
-    floyd_warshall.TILE = 16  # more than half of the time went to tiles of 64 * 64, of which most is padding
 #: Calls of a case, items of an iterator that are compared, and outcomes that are right.
 CALLS, MOST_ITEMS = 20, 300
 RIGHT = {"equal", "equal error", "equal as documented", "declined"}
