@@ -105,8 +105,7 @@ def partition(
     """Read a graph, divide its vertices into parts of nearly equal weight, and report the cut."""
     json = json or str(report_form) == "json"
     output = or_standard_output(output, to, shown=False)
-    if not mesh and (ncommon is not None or str(gtype) != "dual"):
-        raise OptionError("--gtype and --ncommon are for meshes; give --mesh too")
+    _check_mesh(mesh, str(gtype), ncommon)
     _check_outputs(output, plot, graph, to, json, mesh)
     threads.use(thread_count)
     team = options.team(device, None)
@@ -124,10 +123,7 @@ def partition(
         finish(stage, result, "checking every edge" if verify else "", plot=plot)
         if output is not None:
             with stage("write", f"writing {output}"):
-                if whole is not None and (to is None and (is_plain(output) or is_mesh_file(output))):
-                    whole.write(output, result.on_host().parts, gtype=str(gtype))
-                else:
-                    _write(result, output, to)
+                _write(result, output, to, whole, str(gtype))
     if json:
         own.pop("seconds")
         facts = report.facts(result, team, clock, own | report.devices(result, team), verify, output, plot)
@@ -142,14 +138,19 @@ def partition(
         report.profile(clock)
 
 
+def _check_mesh(mesh, gtype, ncommon):
+    if not mesh and (ncommon is not None or gtype != "dual"):
+        raise OptionError("--gtype and --ncommon are for meshes; give --mesh too")
+    if ncommon is not None and gtype == "nodal":
+        raise OptionError("--ncommon is for the dual graph, not for --gtype nodal; leave it out")
+
+
 def _read(graph, progress, reading, of_mesh):
     """The mesh, or ``None``, and the graph that is divided."""
     if of_mesh is not None:
         gtype, ncommon = of_mesh
         if reading:
             raise OptionError(f"{argument(min(reading))} means nothing for a mesh; leave it out")
-        if ncommon is not None and gtype == "nodal":
-            raise OptionError("--ncommon is for the dual graph, not for --gtype nodal; leave it out")
         whole = edgewise.read_mesh(graph)
         return whole, whole.nodal_graph() if gtype == "nodal" else whole.dual_graph(ncommon)
     read = edgewise.read(graph, progress=progress, **reading)
@@ -175,8 +176,11 @@ def _from_files(initial, n_vertices, target_weights, parts):
     return found
 
 
-def _write(result, output, to):
-    if is_plain(output):
+def _write(result, output, to, whole, gtype):
+    """Write the parts: of a mesh, one a line, or as a table."""
+    if whole is not None and to is None and (is_plain(output) or is_mesh_file(output)):
+        whole.write(output, result.on_host().parts, gtype=gtype)
+    elif is_plain(output):
         result.write(output)
     else:
         edgewise.files.formats.write(result.to_frame(), output, to)
