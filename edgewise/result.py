@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 from edgewise.errors import EdgewiseError, OptionError, argument, one_of
 from edgewise.graph import check_same_graph
@@ -51,6 +53,15 @@ class Result:
     method: str
     seconds: float
     devices: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                vars(self)[name] = readonly(value)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        Result.__post_init__(self)  # pickled arrays are writable again
 
     def __str__(self) -> str:
         """The answer, the weights, the method, its time, and the devices if they are not the CPU alone."""
@@ -224,6 +235,26 @@ class Result:
     def _plot(self, path: Any) -> None:
         """Draw the result into a file."""
         raise NotImplementedError
+
+
+def readonly(values: Any) -> Any:
+    """A view of a NumPy array that cannot be written to, also in a tuple; all else itself."""
+    if type(values) is tuple:
+        return tuple(map(readonly, values))
+    if isinstance(values, np.ndarray) and values.flags.writeable:
+        values = values.view()
+        values.flags.writeable = False
+    return values
+
+
+class cached_array(cached_property):
+    """A cached property of a result that is an array, or a tuple of arrays; those of NumPy are read-only."""
+
+    def __init__(self, function: Any) -> None:
+        def found(result: Any) -> Any:
+            return readonly(function(result))
+
+        super().__init__(update_wrapper(found, function))
 
 
 def check_column(column: str | None, names: Sequence[str]) -> None:

@@ -1,8 +1,10 @@
 """What all results have in common: their answer, their tables in any library, their dicts."""
 
+import pickle
 import sys
 from importlib.util import find_spec
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -209,3 +211,40 @@ def test_numbers_are_their_own_ids(device):
     assert result.to_dict() == {0: 0, 1: 1, 2: 1, 3: 3, 4: 3, 5: 5}
     assert str(result).startswith("4 clusters of 6 vertices, largest 2; ")
     assert "<td>5</td>" in result._repr_html_()
+
+
+#: Attributes with which a result hands out an array.
+HANDED_OUT = (
+    *("labels", "roots", "counts", "edge_counts", "distances", "parents", "sources", "targets", "weights"),
+    *("eccentricities", "closeness", "triangles", "squares", "edges", "ranked", "parts", "order", "cores"),
+)
+
+
+@pytest.mark.interpreter
+def test_arrays_are_read_only():
+    graph = graph_of()
+    results = [*calls(graph).values(), ew.core_numbers(graph)]
+    seen = set()
+    for result in results:
+        for name in HANDED_OUT:
+            array = getattr(result, name, None)
+            if isinstance(array, np.ndarray) and len(array):
+                seen.add(name)
+                with pytest.raises(ValueError, match="read-only"):
+                    array[:1] = 0
+        result.verify()
+    assert seen == set(HANDED_OUT)
+
+
+@pytest.mark.interpreter
+def test_arrays_of_a_pickled_result_are_read_only():
+    result = pickle.loads(pickle.dumps(ew.core_numbers(ew.Graph.from_edges([0, 1], [1, 2]))))
+    with pytest.raises(ValueError, match="read-only"):
+        result.cores[0] = 5
+
+
+@pytest.mark.interpreter
+def test_arrays_of_the_input_stay_writable():
+    sources, targets = np.array([0, 1, 2]), np.array([1, 2, 3])
+    ew.bfs(ew.Graph.from_edges(sources, targets), sources[:1])
+    assert sources.flags.writeable and targets.flags.writeable

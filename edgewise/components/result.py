@@ -16,7 +16,7 @@ from edgewise.components.sizes import ComponentSizes
 from edgewise.device import arrays, each, threads
 from edgewise.method import is_number
 from edgewise.primitives import histogram
-from edgewise.result import Result, check_column, counted
+from edgewise.result import Result, cached_array, check_column, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,7 +156,7 @@ class Components(ClusterResult):
         """Roots and sizes on a GPU; ``None`` on the host."""
         return None if arrays.device_of(self._labels) == "cpu" else ComponentSizes(self._labels)
 
-    @cached_property
+    @cached_array
     def _roots_and_sizes(self):
         with arrays.guard(arrays.device_of(self._labels)):
             if self._gpu_sizes is None:

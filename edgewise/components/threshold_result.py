@@ -17,7 +17,7 @@ from edgewise.errors import OptionError, argument
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import arrow_array
 from edgewise.primitives import count
-from edgewise.result import counted
+from edgewise.result import cached_array, counted
 
 if TYPE_CHECKING:
     from edgewise.ingest.frames import Frame, Kind
@@ -89,7 +89,7 @@ class ThresholdComponents(ClusterResult):
         labels = self._labels[self.thresholds.index(threshold)]
         return Components(self.graph, self.method, self.seconds, labels, devices=self.devices)
 
-    @cached_property
+    @cached_array
     def _counts_and_largest(self):
         n, device = self.graph.n_vertices, arrays.device_of(self._labels)
         with arrays.guard(device):
@@ -114,7 +114,7 @@ class ThresholdComponents(ClusterResult):
         """Size of the largest component at each threshold: (thresholds,) int64 array on the host."""
         return self._counts_and_largest[1]
 
-    @cached_property
+    @cached_array
     def edge_counts(self) -> np.ndarray:
         """Number of edges of at least each threshold: (thresholds,) int64 array on the host."""
         with arrays.guard(arrays.device_of(self._weights)):

@@ -25,7 +25,7 @@ from edgewise.device import arrays, each
 from edgewise.errors import VerificationError
 from edgewise.front import CallOptions, front
 from edgewise.graph import Graph
-from edgewise.result import Result, counted
+from edgewise.result import Result, cached_array, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,7 +96,7 @@ class Clustering(Result):
         coefficients = arrays.move(self.coefficients, "cpu")
         return float(coefficients.mean()) if len(coefficients) else 0.0
 
-    @cached_property
+    @cached_array
     def squares(self) -> np.ndarray:
         """Square clustering coefficient of each vertex, counted on first use: (n_vertices,) float64 array.
 

@@ -132,6 +132,7 @@ def is_ours(name: str) -> bool:
 
 def keep(dispatcher, name: str):
     """Keep what ``dispatcher`` (an ``njit`` function) compiles; ``name`` must be unique to it."""
+    cpu_compiler().share_with_readonly(dispatcher)
     path = folder() if is_ours(name) else None
     if path is None:
         prepare_cpu_compiler()

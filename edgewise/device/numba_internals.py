@@ -349,6 +349,41 @@ def with_fast_records(dispatcher):
     return dispatcher if _fingerprint is None else RecordCalls(dispatcher)
 
 
+# -- read-only arrays ----------------------------------------------------------------------------------------
+
+
+def share_with_readonly(dispatcher):
+    """Make ``dispatcher`` run the code for writable arrays on read-only ones, which Numba types differently.
+
+    The arrays of results are read-only.  No kernel writes to an argument that its caller did not make for it,
+    so a second compilation would give the same code.
+    """
+    compile_writable = dispatcher.compile
+
+    def compile_shared(signature):
+        if not isinstance(signature, tuple):
+            return compile_writable(signature)
+        writable = tuple(map(_writable, signature))
+        entry_point = compile_writable(writable)
+        if signature not in dispatcher.overloads:
+            found = dispatcher.overloads[writable]
+            dispatcher.add_overload(found._replace(signature=found.signature.replace(args=signature)))
+        return entry_point
+
+    dispatcher.compile = compile_shared
+
+
+def _writable(kind):
+    """The type with writable arrays in place of read-only ones, in tuples as well."""
+    if isinstance(kind, types.Array):
+        return kind if kind.mutable else kind.copy(readonly=False)
+    if isinstance(kind, types.BaseTuple):
+        return types.BaseTuple.from_types(
+            [_writable(one) for one in kind], getattr(kind, "instance_class", None)
+        )
+    return kind
+
+
 # -- CPU kernels on disk ------------------------------------------------------------------------------------
 
 (_CompileResult,) = _private("numba.core.compiler", "CompileResult")

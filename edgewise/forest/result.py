@@ -18,7 +18,7 @@ from edgewise.forest.positions import positions_of, rows_of
 from edgewise.forest.trees import kept_entries
 from edgewise.method import Option, is_number
 from edgewise.primitives import count
-from edgewise.result import Result, check_column, counted
+from edgewise.result import Result, cached_array, check_column, counted
 from edgewise.transactions.statistics import Rounds
 
 if TYPE_CHECKING:
@@ -52,14 +52,14 @@ class SpanningForest(Result):
     def _uses_weights(self):
         return True
 
-    @cached_property
+    @cached_array
     def _entries(self):
         """Positions of the edges in the arrays that the method has read, ascending."""
         with arrays.guard(arrays.device_of(self._hooked_by)):
             n_entries = len(self.graph.neighbours) if self._of_rows else self.graph.n_edges
             return kept_entries(self._hooked_by, n_entries)
 
-    @cached_property
+    @cached_array
     def edges(self) -> np.ndarray:
         """Positions of the edges in the edge list of the graph, ascending: (n_edges,) int64 array."""
         if not self._of_rows:
@@ -67,7 +67,7 @@ class SpanningForest(Result):
         with arrays.guard(self.graph.device):
             return positions_of(self._entries, self.sources, self.graph)
 
-    @cached_property
+    @cached_array
     def sources(self) -> np.ndarray:
         """First end of each edge: (n_edges,) vertex numbers."""
         if not self._of_rows:
@@ -75,12 +75,12 @@ class SpanningForest(Result):
         with arrays.guard(self.graph.device):
             return rows_of(self._entries, self.graph)
 
-    @cached_property
+    @cached_array
     def targets(self) -> np.ndarray:
         """Second end of each edge: (n_edges,) vertex numbers."""
         return (self.graph.neighbours if self._of_rows else self.graph.targets)[self._entries]
 
-    @cached_property
+    @cached_array
     def weights(self) -> np.ndarray:
         """Weight of each edge: (n_edges,) array."""
         return (self.graph.csr_weights if self._of_rows else self.graph.weights)[self._entries]
@@ -339,7 +339,7 @@ class SpanningForest(Result):
 
         return single_linkage(self)
 
-    @cached_property
+    @cached_array
     def ranked(self) -> np.ndarray:
         """Positions among :attr:`edges`, the lightest edge first: (n_edges,) int64 array on the host.
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from edgewise.cached_property import cached_property
 from edgewise.components.checkpoint import check_labels
 from edgewise.device import arrays
 from edgewise.errors import GraphError
@@ -16,6 +15,7 @@ from edgewise.forest.reduction import Edges, Goal, Reducer, capacity_for
 from edgewise.forest.result import SpanningForest
 from edgewise.index_type import index_type
 from edgewise.primitives import count
+from edgewise.result import cached_array
 
 #: Types of weights, and those that hold them exactly.
 HELD_BY = {"int32": ("int64", "float64"), "float32": ("float64",)}
@@ -35,17 +35,17 @@ class StreamedForest(SpanningForest):
     _targets: Any = None
     _weights: Any = None
 
-    @cached_property
+    @cached_array
     def sources(self):
         """First end of each edge: (n_edges,) vertex numbers."""
         return self._sources
 
-    @cached_property
+    @cached_array
     def targets(self):
         """Second end of each edge: (n_edges,) vertex numbers."""
         return self._targets
 
-    @cached_property
+    @cached_array
     def weights(self):
         """Weight of each edge: (n_edges,) array."""
         return self._weights

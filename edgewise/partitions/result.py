@@ -19,7 +19,7 @@ from edgewise.partitions.input import count_above, vertex_weights_of
 from edgewise.partitions.loads import imbalance_of
 from edgewise.partitions.plain import is_plain
 from edgewise.partitions.transactional import Transactions
-from edgewise.result import Result, counted
+from edgewise.result import Result, cached_array, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +98,7 @@ class Partition(Result):
         """Cut, communication volume, boundary and connectivity; see :func:`edgewise.evaluate_partition`."""
         return evaluate_partition(self.graph, self._parts, k=self.k, vertex_weights=self._vertex_weights)
 
-    @cached_property
+    @cached_array
     def order(self):
         """The vertices by part, then by number: (n_vertices,) int64 array on the host."""
         return np.argsort(arrays.move(self._parts, "cpu"), kind="stable")

@@ -13,7 +13,7 @@ from edgewise.cached_property import cached_property
 from edgewise.device import arrays
 from edgewise.errors import OptionError, VerificationError
 from edgewise.primitives import count, filled
-from edgewise.result import Result, counted
+from edgewise.result import Result, cached_array, counted
 
 if TYPE_CHECKING:
     from typing import Self
@@ -66,7 +66,7 @@ class Distances(Result):
         """The distances of a local search; ``None`` where there is an array of all distances."""
         return self._distances if isinstance(self._distances, SparseDistances) else None
 
-    @cached_property
+    @cached_array
     def distances(self) -> np.ndarray:
         """Distance of each vertex: (n_vertices,) array on the device of the graph.
 
@@ -123,7 +123,7 @@ class Distances(Result):
             raise OptionError("sizes() counts levels of a search without weights; use edgewise.bfs")
         return np.bincount(self._reached[1])
 
-    @cached_property
+    @cached_array
     def parents(self) -> np.ndarray:
         """Smallest vertex before each vertex on a shortest path: (n_vertices,) int64 array.
 

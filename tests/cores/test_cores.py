@@ -1,6 +1,7 @@
 """Core numbers of small graphs are the oracle's, and of larger ones NetworkX's, by every method."""
 
 import os
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -119,9 +120,8 @@ def test_wrong_results_are_found():
         ([2, 2, 2, 0], "vertex 3 is in a larger core than 0"),
         ([2, 2, 2, -1], "vertex 3 has core number -1"),
     ):
-        result.cores[:] = cores
         with pytest.raises(VerificationError, match=complaint):
-            result.verify()
+            replace(result, cores=np.array(cores, result.cores.dtype)).verify()
 
 
 @pytest.mark.interpreter

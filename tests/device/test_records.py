@@ -239,3 +239,19 @@ def test_kernels_take_one_parameter_for_each_word(capability):
 def n_words(kinds):
     """Words of arguments: seven for an array, one for a number."""
     return sum(n_words(kind[1]) if isinstance(kind, tuple) else 7 if "[" in kind else 1 for kind in kinds)
+
+
+@pytest.mark.skipif(INTERPRETED or SIMULATED or DEVICE != "cpu", reason="needs the CPU compiler")
+def test_read_only_arrays_are_no_second_compilation(monkeypatch):
+    job = job_of()
+    sum_each(4, job, 1.0)
+    compiler, signatures = type(sum_each.cpu.function.dispatcher._compiler), []
+    compile_as = compiler.compile
+    monkeypatch.setattr(
+        compiler, "compile", lambda self, *kinds: signatures.append(kinds) or compile_as(self, *kinds)
+    )
+    for array in job.rows[:2]:
+        array.flags.writeable = False
+    sum_each(4, job, 1.0)
+    assert sums_of(job) == expected()
+    assert not signatures

@@ -1,6 +1,7 @@
 """All pairs: every method, type and engine gives the distances that the plainest loops give."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -296,9 +297,10 @@ def test_types_as_numpy_names_them_and_weights_they_hold():
 def test_short_distances_are_checked_as_exactly_as_they_are(dtype):
     shape = 5, np.array([0, 2, 3]), np.array([1, 3, 4])
     result = all_pairs_shortest_paths(graph_of(shape, np.array([1e6, 1, 1], dtype))).verify().on_host()
-    result.distances[2, 3] = 1.01
+    distances = result.distances.copy()
+    distances[2, 3] = 1.01
     with pytest.raises(VerificationError, match="the distance from 2 to"):
-        result.verify()
+        replace(result, distances=distances).verify()
 
 
 def test_verifier_finds_what_is_wrong():
@@ -306,9 +308,10 @@ def test_verifier_finds_what_is_wrong():
     weights = np.array([2, 3])
     for row, column, value in ((0, 2, 4), (0, 2, 6), (0, 0, 1), (0, 3, 7), (0, 1, None)):
         result = all_pairs_shortest_paths(graph_of(shape, weights)).on_host()
-        result.distances[row, column] = unreached(result.distances.dtype) if value is None else value
+        distances = result.distances.copy()
+        distances[row, column] = unreached(distances.dtype) if value is None else value
         with pytest.raises(VerificationError, match="the distance from 0 to"):
-            result.verify()
+            replace(result, distances=distances).verify()
     result = all_pairs_shortest_paths(graph_of(shape, weights))
     assert result.verify(graph_of(shape, weights)) is result
     with pytest.raises(VerificationError, match="the distance from 0 to 1 is wrong"):
