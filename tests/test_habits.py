@@ -19,6 +19,7 @@ FUNCTIONS |= {
     for name in ("from_edges", "from_csr", "from_scipy", "from_igraph", "from_frame", "from_networkx")
 }
 FUNCTIONS = {name: one for name, one in FUNCTIONS.items() if callable(one)}
+del FUNCTIONS["generate.named"]  # takes the options of any family
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -20,7 +20,7 @@ from edgewise.partitions.plain import is_plain, read_numbers
 EXAMPLES = (
     "edgewise partition mesh.graph 64 -o mesh.graph.part.64",
     "edgewise partition mesh.graph 64 --preset strong --seed 1",
-    "edgewise partition --mesh wing.vtu 64 -o parts.vtu",
+    "edgewise partition --mesh wing.mesh 2 -o parts.csv",
     "edgewise partition pairs.parquet 8 --scale 1000 -o parts.parquet",
 )
 DOCUMENTATION = "partitions.md"

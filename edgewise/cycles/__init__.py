@@ -47,6 +47,9 @@ class CycleOptions(CallOptions, total=False):
     force: bool
     cap: int
     client: Any
+    small: int
+    large: int
+    all_from: int
 
 
 @front

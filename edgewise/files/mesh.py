@@ -22,6 +22,7 @@ from edgewise.files.inputs import local
 from edgewise.files.layout import count_in
 from edgewise.files.streams import Source, check_path
 from edgewise.files.text import line_of_row, read_fields, shorten
+from edgewise.front import named
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -196,6 +197,7 @@ def _meshio(path):
     return meshio
 
 
+@named
 def read_mesh(path: str | PathLike) -> Mesh:
     """Read a mesh, by meshio or from a file of METIS.
 

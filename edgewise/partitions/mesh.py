@@ -9,6 +9,7 @@ import numpy as np
 
 from edgewise.errors import GraphError, OptionError, argument
 from edgewise.files import mesh_graphs
+from edgewise.front import named
 from edgewise.partitions.metis_options import requested
 
 #: METIS' names of the graphs of a mesh, by their numbers and as they are written.
@@ -33,6 +34,7 @@ class MeshPartition(NamedTuple):
     vertex_part: list[int]
 
 
+@named
 def part_mesh(
     n_parts: int,
     connectivity: Sequence[Sequence[int]],

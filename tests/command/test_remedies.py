@@ -28,6 +28,7 @@ PYTHON_ONLY = {
         "k",
         "kind",
     ),
+    *("eweights", "node_size", "nparts", "options", "symmetrize", "vsize"),  # as METIS' users know them
     *("log", "metric", "n_clusters", "n_neighbors", "operation", "parts", "path", "progress", "protocol"),
     *("sources", "targets", "ubvec", "vertex_weights", "workload"),
 }
