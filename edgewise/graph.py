@@ -52,6 +52,10 @@ class Graph(Representation):
     assumed_columns : tuple of str, or None
         Columns of a table of more than three columns that were taken as the ids by their names, although the
         caller did not name them.
+    left_out : dict, or None
+        Number of rows of a table that a threshold or condition left out although nothing was known of them:
+        of each column of numbers that it compares, the rows with null or NaN there.  Columns without such
+        rows are not in it.  ``None`` if they were not counted: in a stream by tasks, or one that was resumed.
     records : object or None
         The table of the vertices, if they came with one; :meth:`Components.to_frame` then has its columns.
     frame_kind : {'arrow', 'pandas', 'polars'}
@@ -69,6 +73,7 @@ class Graph(Representation):
         self.assumed_weights: str | None = None
         self.records: Any = None
         self.assumed_columns: tuple[str, ...] | None = None
+        self.left_out: dict[str, int] | None = {}
         self.frame_kind: Kind = "arrow"
         self.made_of = ("edges",) * (edges is not None) + ("rows",) * (rows is not None)
         self._cache: dict[Any, Any] = {}

@@ -83,7 +83,7 @@ def convert(
         report.as_json(graph_facts(read) | {"seconds": seconds(clock), "output": str(output)})
     elif not quiet:
         weights = f" {words}" if (words := weights_in_words(read)) else ""
-        words = report.columns_in_words(read) + report.times(clock)
+        words = report.left_out_in_words(read) + report.columns_in_words(read) + report.times(clock)
         report.close(f"{report.graph_in_words(read)}{weights}; {words}", output)
     if profile:
         report.profile(clock)

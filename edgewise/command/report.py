@@ -68,6 +68,7 @@ def facts(result, team, clock, own, verified, *files) -> dict:
         "vertices": result.graph.n_vertices,
         "edges": result.graph.n_edges,
         "columns": result.graph.assumed_columns,
+        "left_out": result.graph.left_out,
         "weights": name_of_weights(result.graph) if result._uses_weights() else None,
         **own,
         "threads": threads.count() if "cpu" in team.devices else None,
@@ -90,7 +91,7 @@ def closing_line(result, found, how, clock, output):
     """Print the graph, what was found in it, the times and where the result is."""
     taken = columns_in_words(result.graph)
     words = f"{graph_in_words(result.graph)}: {found}{result._along()}"
-    close(f"{words}; {taken}{times(clock)} ({how})", output)
+    close(f"{words}; {left_out_in_words(result.graph)}{taken}{times(clock)} ({how})", output)
 
 
 def close(words, output):
@@ -122,6 +123,12 @@ def device_in_words(team) -> str:
 def columns_in_words(graph) -> str:
     """What was taken as the ids, if several columns could be and none was named: ``ids: 'l' and 'r', ``."""
     return "ids: {} and {}, ".format(*graph.assumed_columns) if graph.assumed_columns else ""
+
+
+def left_out_in_words(graph) -> str:
+    """How many pairs a condition left out for want of a number: ``2 pairs without 'score' left out, ``."""
+    counts = (graph.left_out or {}).items()
+    return printable("".join(f"{counted(n, 'pair')} without {name!r} left out, " for name, n in counts))
 
 
 def graph_in_words(graph) -> str:

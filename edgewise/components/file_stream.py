@@ -252,6 +252,7 @@ class FileStream:
         self.stopping = False
         #: The Arrow type in which the ids come out, or ``None``: as they are numbered.
         self.ids_type: Any = None
+        self.unknown: dict[str, int] | None = None
         self.checkpoint = None if checkpoint is None else Checkpoint(checkpoint, self._inputs())
 
     def _max_vertices(self):
@@ -301,6 +302,7 @@ class FileStream:
         files = len(self.shards.paths)
         graph = StreamedGraph(len(labels), self.edges, ids=ids, files=files, resumed=self.resumed)
         graph.assumed_columns, graph.ids_type = self.shards.assumed, self.ids_type
+        graph.left_out = self.unknown
         return graph
 
     def _run(self, attempt, saved, progress):
@@ -318,6 +320,9 @@ class FileStream:
             self._read_in_thread(pairs, attempt, n_rows, progress)
             self._warn_if_empty(pairs)
             self.ids_type = pairs.type_to_restore()
+            self.unknown = (
+                pairs.unknown if saved is None else None
+            )  # those before the checkpoint were not saved
             with timer("number ids"):
                 return self._finish(pairs)
         finally:

@@ -18,6 +18,7 @@ class StreamedGraph(Graph):
     def __init__(self, n_vertices, n_edges, device="cpu", ids=None, files=0, resumed=0):
         super().__init__(n_vertices)
         self._n_edges, self._device, self._ids = n_edges, device, ids
+        self.left_out = None  # not counted, unless the stream says so
         #: The Arrow type in which the ids come out, or ``None``: as they were numbered.
         self.ids_type = None
         self.files, self.resumed = files, resumed

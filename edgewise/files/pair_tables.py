@@ -58,14 +58,14 @@ def read_pairs(path, wanted, progress=None, ids=None, records=None) -> Graph:
         ids = ids or "string"
     for attempt in ATTEMPTS:
         try:
-            edges = _gather(parts, (attempt, ids), progress, wanted, records)
+            edges, left_out = _gather(parts, (attempt, ids), progress, wanted, records)
             break
         except Mismatch:
             continue
     pa.default_memory_pool().release_unused()  # what decoding has left in Arrow's pool
     sources, targets, weights, names, count = edges
     graph = Graph(count, edges=(sources, targets, weights), ids=names)
-    graph.records = records
+    graph.records, graph.left_out = records, left_out
     return graph
 
 
@@ -99,7 +99,7 @@ def is_part(path: Path) -> bool:
 
 
 def _gather(parts, how, progress, wanted, records):
-    """Edges, ids and count of the pairs in all parts."""
+    """Edges, ids and count of the pairs in all parts, and the rows that were left out without a value."""
     pairs = schema = None
     known = None if records is None else records.known_ids()
     for part in parts:
@@ -118,7 +118,7 @@ def _gather(parts, how, progress, wanted, records):
                 table.late = pairs.check_late
             _take_all(pairs, table, progress)
     with reading(source.path), timer("number ids"):
-        return pairs.finish()
+        return pairs.finish(), pairs.unknown
 
 
 def _take_all(pairs, table, progress):

@@ -42,6 +42,7 @@ def from_frame(graph_class, frame, directed, given):
     sources, targets, weights, ids, count = pairs.finish()
     graph = graph_class(count, edges=(sources, targets, weights), directed=directed, ids=ids)
     graph.records, graph.frame_kind = records, kind_of(frame)
+    graph.left_out = pairs.unknown
     graph.weight_name = columns.weight
     graph.assumed_weights = columns.weight if given.get("weight") is None else None
     graph.assumed_columns = columns[:2] if columns.assumed else None

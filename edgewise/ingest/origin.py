@@ -8,7 +8,7 @@ from edgewise.errors import GraphError
 from edgewise.printable import printable
 
 #: Attributes of a graph that say where its vertices and weights come from.
-ATTRIBUTES = ("weight_name", "assumed_weights", "assumed_columns", "records", "frame_kind")
+ATTRIBUTES = ("weight_name", "assumed_weights", "assumed_columns", "left_out", "records", "frame_kind")
 
 
 def take_origin(graph, other) -> None:

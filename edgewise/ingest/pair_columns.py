@@ -58,7 +58,8 @@ class Chosen(NamedTuple):
 
     ``batch`` has the needed columns of the rows that ``keep`` marks, all of them if that is ``None``.
     ``left_out`` is the batch as it was if the condition kept none of its rows, and ``missing`` the name of a
-    column and the row, from 0 on, where it must not be null but is; else they are ``None``.
+    column and the row, from 0 on, where it must not be null but is; else they are ``None``.  ``unknown`` has
+    the number of rows that the condition left out without a value of a column of numbers that it compares.
     """
 
     rows: int
@@ -66,6 +67,7 @@ class Chosen(NamedTuple):
     keep: Any
     left_out: Any
     missing: Any
+    unknown: dict[str, int]
 
 
 def as_text(schema):
@@ -170,6 +172,7 @@ class PairBatches:
         self.known_columns = frozenset(schema.names)
         self.rows = self.begun = 0
         self.kept_any = self.condition is None
+        self.unknown: dict[str, int] = {}
         self._selected = None
 
     def begin(self, schema, row=0):
@@ -218,6 +221,8 @@ class PairBatches:
             self.kept_any = chosen.left_out is None
             if chosen.left_out is not None:
                 self.condition.note_range(chosen.left_out)
+        for name, count in chosen.unknown.items():
+            self.unknown[name] = self.unknown.get(name, 0) + count
         if chosen.missing is not None:
             name, row = chosen.missing
             remedy = f"use {argument('null', 'drop')} to leave such rows out"
@@ -239,9 +244,11 @@ class PairBatches:
     def _choose(self, batch):
         """The needed columns of the rows that meet the condition and are complete."""
         keep = left_out = missing = None
+        unknown: dict[str, int] = {}
         if self.condition is not None:
             keep = self.condition.rows(batch)
             left_out = None if keep.true_count else batch
+            unknown = _count_unknown(batch, self.condition.columns, keep)
         for name in self.needed:
             if batch.column(name).null_count:
                 import pyarrow.compute as pc
@@ -255,7 +262,7 @@ class PairBatches:
             keep = None
         rows, batch = batch.num_rows, _changed(batch.select(self.needed), without_views)
         batch = batch if keep is None else batch.filter(keep)
-        return Chosen(rows, self._plain(batch), keep, left_out, missing)
+        return Chosen(rows, self._plain(batch), keep, left_out, missing, unknown)
 
     def _plain(self, batch):
         """The batch with ids as what they are numbered as."""
@@ -282,6 +289,29 @@ class PairBatches:
         if self.rows and not self.kept_any:
             kept = f"the condition {self.condition.text!r} keeps none of {self.rows:,} rows"
             warn(f"{kept}; {self.condition.ranges()}")
+
+
+def _count_unknown(batch, names, keep):
+    """Number of rows that are left out with null or NaN in a column of numbers, by column."""
+    import pyarrow.compute as pc
+
+    from edgewise.ingest.comparisons import column_of  # imports pyarrow.compute
+
+    counts = {}
+    for name in names if keep.true_count < len(keep) else ():
+        column = column_of(batch, name)
+        if _holds_numbers(column.type):
+            unknown = pc.is_null(column, nan_is_null=True)
+            counts[name] = pc.and_not(unknown, keep).true_count if unknown.true_count else 0
+    return {name: count for name, count in counts.items() if count}
+
+
+def _holds_numbers(kind):
+    """Whether a type is one of numbers, or of nulls alone."""
+    from pyarrow import types
+
+    kinds = types.is_integer, types.is_floating, types.is_decimal, types.is_null
+    return any(test(kind) for test in kinds)
 
 
 def _first_missing(here, keep):

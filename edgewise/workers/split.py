@@ -61,6 +61,7 @@ class SplitGraph:
         self.parts, self.cuts, self.by = list(parts), list(cuts), by
         self.team = DeviceTeam(part.worker for part in self.parts)
         self.assumed_columns: tuple[str, ...] | None = None
+        self.left_out: dict[str, int] | None = {}
         self.records: Any = None
         self.frame_kind: Kind = "arrow"
 
