@@ -68,7 +68,7 @@ def test_labels_of_workers_are_merged():
     merges = ["auto", *LABEL_MERGES]
     for merge in merges if all_access(team) else (name for name in merges if name != "peer"):
         parents = [
-            ew.connected_components(ew.Graph.from_edges(*ends, n_vertices=6).to(device))._labels
+            ew.connected_components(ew.Graph.from_edges(*ends, n_vertices=6).to(device))._labels.copy()
             for device, *ends in zip(team.devices, ([1, 4], [0, 2]), ([2, 5], [3, 1]))
         ]
         merged = merge_labels(team, parents, merge)
