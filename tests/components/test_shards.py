@@ -387,7 +387,6 @@ def test_an_interrupt_is_no_damage(error, tmp_path, monkeypatch):
     assert same(folder, checkpoint=checkpoint).graph.resumed > 0
 
 
-@pytest.mark.interpreter
 @pytest.mark.parametrize("ending", ("csv", "tsv", "parquet", "arrow"))
 @pytest.mark.parametrize("client", (False, True))
 def test_tables_without_rows(ending, client, tmp_path, threads):
