@@ -359,7 +359,7 @@ def test_from_networkx_and_back():
     assert ew.Graph.from_networkx(graph).weights is None
     tuples = nx.grid_2d_graph(2, 2)
     assert set(ew.Graph.from_networkx(tuples).to_networkx().nodes) == set(tuples.nodes)
-    with pytest.raises(GraphError, match=r"relabel|tuples that are ids have one length"):
+    with pytest.raises(GraphError, match="tuples that are ids have one length"):
         ew.Graph.from_networkx(nx.Graph([((0, 1), (0, 1, 2))]))
     with pytest.raises(GraphError, match="4 of 4 edges lack weight='cost'"):
         ew.Graph.from_networkx(nx.cycle_graph(4), weight="cost")
