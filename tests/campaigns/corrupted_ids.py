@@ -12,31 +12,27 @@ edgewise in one line; and what is sound may not be refused.  Child processes run
 watchdog.  The last line is one of JSON.
 """
 
-import argparse
 import datetime
 import decimal
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
-import time
 import uuid
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-#: Cases of a child process, and the seconds that they may take on a busy machine.
-BATCH, WATCHDOG = 125, 600
+sys.path[0] = str(ROOT)
+
+from tests.campaigns import batches  # noqa: E402
+
 WAYS = ("from_edges", "from_frame", "csv", "parquet", "arrow", "jsonl")
 CORRUPTIONS = ("type", "width", "sign", "encoding", "null", "nesting", "none")
 KINDS = ("small", "large", "strings", "digits", "bytes", "UUIDs", "decimals", "dates", "timestamps", "tuples")
-#: Outcomes that are right.
-RIGHT = {"equal", "refused"}
+#: Outcomes that are right; ``unfit`` are tables that Arrow or Polars cannot make.
+RIGHT = {"equal", "refused", "unfit"}
 
 
 def ids_of(draw, kind):
@@ -427,69 +423,15 @@ def run(number, seed):
         table = Table(draw)
         with tempfile.TemporaryDirectory() as folder:
             outcome, what = check(way, random.Random(f"{seed} {number} {way}"), table, folder)
-        outcomes.append(
-            [way, table.how, outcome, f"{table.kind}, {table.how}: {what} of {table.columns}"[:900]]
-        )
+        told = f"{way}, {table.kind}: {what} of {table.columns}"[:900]
+        outcomes.append([outcome, table.how, told])
     return outcomes
-
-
-def batch(first, count, seed):
-    """Run some cases in this process, and print a line of JSON for each."""
-    for number in range(first, first + count):
-        print(json.dumps([number, run(number, seed)]), flush=True)
-
-
-def in_child(first, count, seed):
-    """Run some cases in a process of their own; return the outcomes by number."""
-    arguments = ["--batch", "--first", str(first), "--cases", str(count), "--seed", str(seed)]
-    settings = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_NUM_THREADS": "2", "PYTHONWARNINGS": "ignore"}
-    command = [sys.executable, __file__, *arguments]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=settings, text=True
-    ) as child:
-        try:
-            said, complaints = child.communicate(timeout=WATCHDOG)
-            ended = "crash", f"status {child.returncode}: {complaints[-300:]}"
-        except subprocess.TimeoutExpired:
-            child.kill()
-            said, _ = child.communicate()
-            ended = "hang", ""
-    done = [json.loads(line) for line in said.splitlines() if line.endswith("]")]
-    if len(done) < count:
-        done.append([first + len(done), [["any", "any", *ended]]])
-        rest = first + len(done)
-        done += in_child(rest, first + count - rest, seed) if rest < first + count else []
-    return done
 
 
 def main(arguments=None):
     """Run the cases; return the counts by outcome."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument("--first", type=int, default=0, help="number of the first case")
-    parser.add_argument("--batch", action="store_true", help="run the cases in this process")
-    wanted = parser.parse_args(arguments)
-    if wanted.batch:
-        batch(wanted.first, wanted.cases, wanted.seed)
-        return Counter()
-    began, outcomes, by_corruption = time.perf_counter(), Counter(), {}
-    last = wanted.first + wanted.cases
-    with ThreadPoolExecutor(wanted.processes) as pool:
-        starts = range(wanted.first, last, BATCH)
-        for done in pool.map(lambda start: in_child(start, min(BATCH, last - start), wanted.seed), starts):
-            for number, ways in done:
-                for way, how, outcome, what in ways:
-                    outcomes[outcome] += 1
-                    by_corruption.setdefault(how, Counter())[outcome] += 1
-                    if outcome not in RIGHT | {"unfit"}:
-                        reproducer = f"--seed {wanted.seed} --first {number} --cases 1"
-                        print(f"{outcome}: {way}, {what} ({reproducer})", flush=True)
-    seconds = round(time.perf_counter() - began, 1)
-    print(json.dumps({"cases": wanted.cases, **outcomes, "corruptions": by_corruption, "seconds": seconds}))
-    return outcomes
+    return batches.main(__file__, run, RIGHT, arguments)
 
 
 if __name__ == "__main__":
-    sys.exit(not set(main()) <= RIGHT | {"unfit"})
+    sys.exit(not set(main()) <= RIGHT)

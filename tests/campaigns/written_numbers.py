@@ -9,25 +9,20 @@ every reader that can: edges and weights must be those of the graph, float32 wit
 of that type.  Child processes run batches of cases under a watchdog.  The last line is one of JSON.
 """
 
-import argparse
 import io
-import json
 import math
-import os
 import random
-import subprocess
 import sys
 import tempfile
-import time
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-#: Cases of a child process, and the seconds that they may take on a busy machine.
-BATCH, WATCHDOG = 250, 600
+sys.path[0] = str(ROOT)
+
+from tests.campaigns import batches  # noqa: E402
+
 #: Suffixes, by what is written: ids or numbers of vertices, and as text or not.
 TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow")
 LISTS = (".txt", ".el", ".wel", ".txt.gz")
@@ -200,7 +195,7 @@ def check(graph, suffix, folder):
 
 
 def run(number, seed):
-    """Run one case; return its outcome, and what tells more of it."""
+    """Run one case; return its outcome."""
     from edgewise.errors import EdgewiseError
 
     draw = random.Random(f"{seed} {number}")
@@ -208,74 +203,22 @@ def run(number, seed):
     try:
         graph = graph_of(draw)
     except EdgewiseError as error:  # weights of uint64 that no graph holds
-        return "refused by the graph", suffix, str(error)
+        return [["refused by the graph", suffix, str(error)]]
     try:
         with tempfile.TemporaryDirectory() as folder:
             outcome, what = check(graph, suffix, folder)
     except Exception as error:  # a fault of edgewise, whatever it is
         outcome, what = "error", f"{type(error).__name__}: {error}"
-    return outcome, suffix, what
+    return [[outcome, suffix, what]]
 
 
 #: Outcomes that are right.
 RIGHT = {"equal", "refused", "refused by the graph"}
 
 
-def batch(first, count, seed):
-    """Run some cases in this process, and print a line of JSON for each."""
-    for number in range(first, first + count):
-        print(json.dumps([number, *run(number, seed)]), flush=True)
-
-
-def in_child(first, count, seed):
-    """Run some cases in a process of their own; return the outcomes by number, and why it ended too early."""
-    arguments = ["--batch", "--first", str(first), "--cases", str(count), "--seed", str(seed)]
-    settings = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_NUM_THREADS": "2"}
-    command = [sys.executable, __file__, *arguments]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=settings, text=True
-    ) as child:
-        try:
-            said, complaints = child.communicate(timeout=WATCHDOG)
-            ended = f"status {child.returncode}: {complaints[-300:]}"
-        except subprocess.TimeoutExpired:
-            child.kill()
-            said, _ = child.communicate()
-            ended = "hang"
-    done = [json.loads(line) for line in said.splitlines() if line.endswith("]")]
-    if len(done) < count:
-        done.append([first + len(done), "hang" if ended == "hang" else "crash", "", ended])
-        rest = first + len(done)
-        done += in_child(rest, first + count - rest, seed) if rest < first + count else []
-    return done
-
-
 def main(arguments=None):
     """Run the cases; return the counts by outcome."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--cases", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument("--first", type=int, default=0, help="number of the first case")
-    parser.add_argument("--batch", action="store_true", help="run the cases in this process")
-    wanted = parser.parse_args(arguments)
-    if wanted.batch:
-        batch(wanted.first, wanted.cases, wanted.seed)
-        return Counter()
-    began, outcomes = time.perf_counter(), Counter()
-    last = wanted.first + wanted.cases
-    with ThreadPoolExecutor(wanted.processes) as pool:
-        starts = range(wanted.first, last, BATCH)
-        batches = pool.map(lambda start: in_child(start, min(BATCH, last - start), wanted.seed), starts)
-        for done in batches:
-            for number, outcome, suffix, what in done:
-                outcomes[outcome] += 1
-                if outcome not in RIGHT:
-                    reproducer = f"--seed {wanted.seed} --first {number} --cases 1"
-                    print(f"{outcome}: {suffix}, {what} ({reproducer})", flush=True)
-    seconds = round(time.perf_counter() - began, 1)
-    print(json.dumps({"cases": wanted.cases, **outcomes, "seconds": seconds}))
-    return outcomes
+    return batches.main(__file__, run, RIGHT, arguments)
 
 
 if __name__ == "__main__":
