@@ -114,7 +114,7 @@ def test_a_count_on_a_gpu_enters_few_pages(monkeypatch):
     finally:
         sys.setprofile(None)
     assert "cycles/counting/pentagons.py" in entered and "device/launch.py" in entered
-    # 18 before the page of results made their arrays read-only, 14 before edges were ranked by way of their rows
+    # 18 before results made their arrays read-only, 14 before edges were ranked by way of their rows
     assert len(entered) <= 19, sorted(entered)
 
 
