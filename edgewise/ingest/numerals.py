@@ -24,15 +24,13 @@ NAMED = rf"(?i)^[ \t]*{NOT_FINITE}[ \t]*$"
 NUMBER_OF_ARROW = f"(?i)^({FINITE}|{NOT_FINITE})$"
 HEXADECIMAL = r"^[ \t]*-?0[xX]"
 #: Numbers as they are written in other places: with a decimal comma, perhaps with thousands, and in percent.
-COMMA = re.compile(
-    r"[-+]?([0-9]+|[0-9]{1,3}([. '\u00a0\u202f][0-9]{3})+)?,[0-9]+(e[-+]?[0-9]+)?", re.IGNORECASE
-)
-PERCENT = re.compile(r"[-+]?[0-9]+([.,][0-9]+)?[ \u00a0\u202f]?%")
+COMMA = r"(?i)[-+]?([0-9]+|[0-9]{1,3}([. '\u00a0\u202f][0-9]{3})+)?,[0-9]+(e[-+]?[0-9]+)?"
+PERCENT = r"[-+]?[0-9]+([.,][0-9]+)?[ \u00a0\u202f]?%"
 #: Numbers in groups of digits, in hexadecimal digits, or with a power of ten as Fortran writes it.
 GROUPED = r"[-+]?([0-9]{1,3}([,' \u00a0\u202f][0-9]{3})+|[0-9]+(_[0-9]+)+)(\.[0-9]*)?"
 HEXADECIMAL_NUMBER = r"[-+]?0x[0-9a-f.]+(p[-+]?[0-9]+)?"
 FORTRAN = r"[-+]?[0-9]*\.?[0-9]*d[-+]?[0-9]+"
-OTHERS = re.compile(f"{GROUPED}|{HEXADECIMAL_NUMBER}|{FORTRAN}", re.IGNORECASE)
+OTHERS = f"(?i){GROUPED}|{HEXADECIMAL_NUMBER}|{FORTRAN}"
 #: Characters of a field that a message shows.
 LONGEST = 60
 #: Digits and points, which names of columns hardly are.
@@ -63,7 +61,7 @@ def is_foreign(field: str) -> bool:
     >>> [is_foreign(field) for field in ("0.5", "0,5", "95%", "0x1f", "1_000", "nan", "ann", "2026.01.31")]
     [False, True, True, True, True, False, False, False]
     """
-    return any(form.fullmatch(field) for form in (COMMA, PERCENT, OTHERS))
+    return any(re.fullmatch(form, field) for form in (COMMA, PERCENT, OTHERS))
 
 
 def looks_numeric(field: str) -> bool:
@@ -84,14 +82,14 @@ def about_number(field: str, decimal: str | None = None) -> str:
     if is_number(field, mark):
         finite = "n" in field.lower() or math.isfinite(float(field.replace(mark, ".")))
         return "" if finite else f"{shown} is beyond float64; correct it"
-    if PERCENT.fullmatch(field):
+    if re.fullmatch(PERCENT, field):
         remedy = f"write a fraction (0{mark}95 for 95%)"
-    elif mark == "." and COMMA.fullmatch(field):
+    elif mark == "." and re.fullmatch(COMMA, field):
         choice = f"pass {argument('decimal', ',')} if the comma is the decimal mark"
         remedy = choice if decimal else "write the decimal mark as a point"
     elif mark != "." and is_number(field):
         remedy = f"leave {argument('decimal')} out if the point is the decimal mark"
-    elif OTHERS.fullmatch(field):
+    elif re.fullmatch(OTHERS, field):
         remedy = f"write it in decimal digits, such as 1000 or 0{mark}5"
     else:
         remedy = "correct it"

@@ -38,7 +38,7 @@ class Representation:
         return text_of(self)
 
     def _repr_html_(self) -> str:
-        return page_of(self)
+        return in_notebook(self)
 
     if not TYPE_CHECKING:  # which know the attributes
 
@@ -61,7 +61,7 @@ def text_of(graph) -> str:
     )
 
 
-def page_of(graph) -> str:
+def in_notebook(graph) -> str:
     """The line of a graph for a notebook, and its first edges if it holds a list of them."""
     import pyarrow as pa
 
