@@ -52,6 +52,8 @@ def pytest_configure():
     Keep the simulator on one core: its threads take turns, which takes twice as long on several.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP"):  # which nohup ignores
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if engine() == "simulator" and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
