@@ -117,6 +117,8 @@ def arrow_table(frame):
         )
     try:
         return frame.read_all() if reader else _with_objects(frame)
+    except GraphError:  # of ids that say what is wrong themselves
+        raise
     except (pa.ArrowException, ArithmeticError, OSError, TypeError, ValueError) as error:
         problem = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise GraphError(f"the table cannot be read as Arrow: {problem}") from None
