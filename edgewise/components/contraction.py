@@ -403,21 +403,24 @@ class ContractedStream(StoredStream):
     def _label(self, folder, attempt, states, how):
         """Add up the sizes from the highest range on, and write the tables from the lowest one on."""
         sizes: dict[str, dict] = {}
-        numbers = Ranges(*how["ranges"]).numbers
+        numbers = []
         with timer("add sizes"):
-            for number in reversed(numbers):
+            for number in reversed(Ranges(*how["ranges"]).numbers):
                 given = {"number": number, "state": states.get(number), "how": how}
                 given["higher"] = _with_rows(sizes, number)
+                if number and not (how["all_occur"] or given["state"] or given["higher"]):
+                    continue  # no id of the range occurs
                 name, spent = f"{attempt}-sizes-{number:05}", State.files(states.get(number))
                 task = Task(name, weighed, given, "adding up sizes", spent=spent)
                 sizes |= self.task_run.run([task])
+                numbers.append(number)
         found = list(sizes.values())[::-1]
         vertices, last = sum(one["vertices"] for one in found), max(one["last"] for one in found)
         how |= {"vertices": vertices, "ids": how["ids"] if vertices <= last else "int64"}
         answers: dict[str, dict] = {}
         base = 0
         with self.writing(folder) as write:
-            for number, one in zip(numbers, found):
+            for number, one in zip(reversed(numbers), found):
                 if one["vertices"] or not number:
                     files = {"state": f"{attempt}-sizes-{number:05}", "lower": _with_rows(answers, number)}
                     files["higher"] = _with_rows(sizes, number)

@@ -349,7 +349,10 @@ def _of_strings(graph, known, wanted):
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
         wrong = next((one for one in wanted if not isinstance(one, str)), wanted[0])
         raise GraphError(f"vertex {wrong!r} is not in the graph: its ids are strings") from None
-    return numpy_array(pc.fill_null(pc.index_in(column, value_set=known), -1)).astype(np.int64)
+    found = pc.index_in(column, value_set=known)
+    vertices = np.full(len(found), -1, np.int64)  # ``fill_null`` and ``to_numpy`` would import pandas
+    vertices[numpy_array(found.is_valid().cast("uint8")).view(bool)] = numpy_array(found.drop_null())
+    return vertices
 
 
 def _strings_of(wanted, kind):

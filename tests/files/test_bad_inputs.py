@@ -30,6 +30,8 @@ REFUSED = {
     "igraph-fuzz-seed/t3.el": (3, "2 columns expected"),
     "igraph-fuzz-seed/t4.el": (1, "4 columns"),
     "igraph-fuzz-seed/t5.el": (3, "'foo' is not an integer"),
+    "igraph-fuzz-seed/graph1.ncol": (1, "a row without a weight"),
+    **{f"igraph-fuzz-seed/wa{number}.graphml": (None, "is not a number") for number in (4, 5, 6, 7)},
 }
 #: Vertices and edges of the odd files that are accepted, as docs/files.md tells.
 ACCEPTED = {
@@ -40,7 +42,6 @@ ACCEPTED = {
     "metis-mtkahypar/graph_empty_lines.graph": (15, 3),
     "metis-mtkahypar/graph_no_newline.graph": (7, 11),
     "metis-mtkahypar/unweighted_graph.graph": (8, 11),
-    "igraph-fuzz-seed/graph1.ncol": (3, 3),
     "igraph-fuzz-seed/simple.max": (6, 8),
     "mtx-fmm-permissive/permissive_lines_indented.mtx": (1, 1),
     "galois-convert/sample.csv": (4, 3),
@@ -65,6 +66,12 @@ def test_each_file(data, name, expected):
     graph = ew.read(data / "bad-inputs" / name)
     if name in ACCEPTED:
         assert (graph.n_vertices, graph.n_edges) == ACCEPTED[name]
+
+
+@pytest.mark.parametrize("name", ["graph1.ncol", *(f"wa{number}.graphml" for number in (4, 5, 6, 7))])
+def test_files_whose_weights_are_refused_are_read_without_them(data, name):
+    graph = ew.read(data / "bad-inputs" / "igraph-fuzz-seed" / name, weight=False)
+    assert not graph.is_weighted and graph.n_edges > 2
 
 
 def test_errors_name_the_line(data):
