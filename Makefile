@@ -32,8 +32,9 @@ demo: .venv-demo/ready
 	@echo "The pairs are in $(DEMO)/pairs.parquet, the clusters in $(DEMO)/clusters.parquet."
 
 # Two run at a time, since compiling keeps only one core busy; so the CPU's tests are two halves.
-test: lint types imports floors
-	+@$(MAKE) --no-print-directory -j 2 engine-cpu engine-simulator engine-interpreter engine-fallbacks
+test:
+	+@$(MAKE) --no-print-directory -j 2 lint types imports engine-cpu engine-simulator engine-interpreter \
+		floors engine-fallbacks
 
 lint: .venv-test/ready
 	$(TEST)/ruff check .
