@@ -309,7 +309,7 @@ def test_file_systems_of_fsspec():
 def storage():
     """The address of a server on this machine that speaks as S3 does."""
     if find_spec("moto") is None or find_spec("flask") is None:
-        pytest.skip("needs an S3 server: pip install 'moto[server]'")
+        pytest.skip("needs an S3 server: pip install 'moto[s3]' flask flask-cors")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from moto.server import ThreadedMotoServer
