@@ -1,9 +1,10 @@
 """METIS and Chaco ``.graph`` (also the format of the 10th DIMACS challenge).
 
 Line ``v`` lists the neighbours of vertex ``v``, counted from one, after a header ``n m [fmt [ncon]]``.  The
-digits of ``fmt`` say, from the left, whether each line begins with a vertex size (ignored), then ``ncon``
-vertex weights, and whether every neighbour is followed by the weight of its edge.  See Karypis, "METIS, a
-software package for partitioning unstructured graphs", version 5.1, section 4.1.
+digits of ``fmt`` say, from the left, whether each line begins with a vertex size, then ``ncon`` vertex
+weights, and whether every neighbour is followed by the weight of its edge.  See Karypis, "METIS, a software
+package for partitioning unstructured graphs", version 5.1, section 4.1.  Sizes weigh the communication volume
+of METIS' ``-objtype=vol`` alone.  Graphs here have none, so sizes other than 1 are left out with a warning.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from edgewise.errors import argument
+from edgewise.errors import argument, warn
 from edgewise.files.contents import Rows, numbered_from_one
 from edgewise.files.layout import count_in
 from edgewise.files.text import line_of_row, read_fields, shorten
@@ -47,12 +48,15 @@ def read(source, options) -> Rows:
     fields, lengths = read_fields(source, header.skip, COMMENTS, "int64", _complaint)
     lengths = _one_row_each(source, header, lengths)
     promised = header.edges * (1 + header.edge_weights)
-    for sizes in dict.fromkeys((header.sizes, 0)):
-        header.sizes = sizes
-        entries, starts, vertex_weights = _without_prefix(source, header, fields, lengths)
-        if entries is not None and len(entries) in (2 * promised, promised):  # in both rows, or in one
-            return _rows(source, header, options, (entries, starts, vertex_weights))
-    count = len(entries) // (1 + header.edge_weights)
+    announced = dict.fromkeys((header.sizes, 0))
+    parts = {sizes: _without_prefix(source, header, (fields, lengths), sizes) for sizes in announced}
+    for wanted in (2 * promised, promised):  # in both rows, or in one
+        for sizes, (entries, *others) in parts.items():
+            if entries is not None and len(entries) == wanted:
+                if sizes:
+                    _check_sizes(source, header, fields[np.cumsum(lengths) - lengths])
+                return _rows(source, header, options, (entries, *others))
+    count = len(parts[0][0]) // (1 + header.edge_weights)
     problem = f"{header.edges} edges need {2 * header.edges} entries, but {count} found"
     raise source.error(f"{problem}; the file is cut off or the header is wrong", header.skip)
 
@@ -88,14 +92,14 @@ def _one_row_each(source, header, lengths):
     return lengths[: header.vertices]
 
 
-def _without_prefix(source, header, fields, lengths):
+def _without_prefix(source, header, rows, sizes):
     """Split the fields into neighbours (with their weights) and vertex weights."""
-    prefix = header.sizes + header.vertex_weights
+    (fields, lengths), prefix = rows, sizes + header.vertex_weights
     starts = np.concatenate([[0], np.cumsum(lengths)])
     if not prefix:
         return fields, starts, None
     short = np.flatnonzero(lengths < prefix)
-    if len(short) and header.sizes:
+    if len(short) and sizes:
         return None, starts, None
     if len(short):
         line = line_of_row(source, header.skip, COMMENTS, int(short[0]))
@@ -103,10 +107,21 @@ def _without_prefix(source, header, fields, lengths):
     prefixes = starts[:-1, None] + np.arange(prefix)
     is_entry = np.ones(len(fields), bool)
     is_entry[prefixes] = False
-    weights = fields[prefixes[:, header.sizes :]] if header.vertex_weights else None
+    weights = fields[prefixes[:, sizes:]] if header.vertex_weights else None
     if weights is not None and header.vertex_weights == 1:
         weights = weights[:, 0]
     return fields[is_entry], starts - prefix * np.arange(len(starts)), weights
+
+
+def _check_sizes(source, header, sizes):
+    """Warn that the sizes of the vertices are left out, unless each is 1, as without sizes."""
+    if len(negative := np.flatnonzero(sizes < 0)):
+        line = line_of_row(source, header.skip, COMMENTS, int(negative[0]))
+        raise source.error(f"the vertex size {sizes[negative[0]]} is negative; correct it", line)
+    if (sizes != 1).any():
+        left_out = "the vertex sizes that fmt announces are left out"
+        meaning = "they weigh the communication volume of METIS alone, where every vertex counts once here"
+        warn(f"{source.path}:{header.skip}: {left_out}; {meaning}")
 
 
 def _rows(source, header, options, parts):

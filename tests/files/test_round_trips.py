@@ -102,6 +102,56 @@ def test_metis(tmp_path, weights, vertex_weights):
     assert ew.read(tmp_path / "a.graph", weight=False).weights is None
 
 
+@pytest.mark.interpreter
+@pytest.mark.parametrize("fmt", ["100", "101", "110", "111"])
+def test_vertex_sizes_of_metis_are_left_out_with_a_warning(tmp_path, fmt):
+    path, target = tmp_path / "a.graph", tmp_path / "b.graph"
+
+    def write(sizes):
+        neighbours = {1: [2], 2: [1, 3], 3: [2]}
+        rows = [f"4 2 {fmt}"]
+        for vertex, size in enumerate(sizes, 1):
+            weight = [10 * vertex] if fmt[1] == "1" else []
+            ends = [f"{one} 7" if fmt[2] == "1" else one for one in neighbours.get(vertex, [])]
+            rows.append(" ".join(map(str, [*size, *weight, *ends])))
+        path.write_text("\n".join(["% sizes", *rows]) + "\n")
+
+    def check(graph):
+        assert list(zip(graph.sources.tolist(), graph.targets.tolist())) == [(0, 1), (1, 2)]
+        assert (graph.vertex_weights is None) == (fmt[1] == "0") and (graph.weights is None) == (
+            fmt[2] == "0"
+        )
+        assert graph.vertex_weights is None or graph.vertex_weights.tolist() == [10, 20, 30, 40]
+        assert graph.weights is None or graph.weights.tolist() == [7, 7]
+        ew.write(graph, target)
+        assert target.read_text().splitlines()[0].split()[2:] == ([f"0{fmt[1:]}"] if fmt != "100" else [])
+        assert ew.read(target).n_edges == 2
+
+    write([[5], [1], [0], [1]])
+    with pytest.warns(
+        ew.errors.EdgewiseWarning, match=r"a\.graph:2: the vertex sizes .* are left out"
+    ) as seen:
+        check(ew.read(path))
+    assert len(seen) == 1 and seen[0].filename == __file__
+    write([[1], [1], [1], [1]])  # what vertices without sizes have
+    check(ew.read(path))
+    write([[], [], [], []])  # announced, but not there, as in files of the 10th DIMACS challenge
+    check(ew.read(path))
+    write([[1], [1], [-2], [1]])
+    with pytest.raises(ew.errors.FileError, match="vertex size -2 is negative") as caught:
+        ew.read(path)
+    assert caught.value.line == 5
+
+
+@pytest.mark.interpreter
+def test_a_triangle_whose_sizes_are_not_there_is_undirected(tmp_path):
+    path = tmp_path / "a.graph"
+    path.write_text("3 3 100\n2 3\n1 3\n1 2\n")  # with sizes there would be m entries
+    assert (ew.read(path).n_edges, ew.read(path).directed) == (3, False)
+    path.write_text("3 3 100\n1 2 3\n1 1 3\n1 1 2\n")
+    assert (ew.read(path).n_edges, ew.read(path).directed) == (3, False)
+
+
 @pytest.mark.parametrize("suffix", [*EXACT, ".graph", ".gr", ".sg", ".txt.gz"])
 @pytest.mark.parametrize("vertices", [0, 1, 5])
 def test_graphs_without_edges(tmp_path, suffix, vertices):
