@@ -306,7 +306,7 @@ class Graph(Representation):
             names, such as ``unique_id_l`` and ``unique_id_r``, or the first two of at most three.
         weight : str or bool, optional
             Column with the weights; ``False`` for none, ``True`` for the column of the scores.  By default a
-            third column of numbers.
+            third column of numbers, unless the columns of ids are named.
         where : str, optional
             Condition on the columns, such as ``"score >= 0.9"``; other rows are left out.
         directed : bool
@@ -328,7 +328,7 @@ class Graph(Representation):
         --------
         >>> import edgewise as ew
         >>> pairs = {"unique_id_l": ["a", "b"], "unique_id_r": ["b", "c"], "match_probability": [0.9, 0.4]}
-        >>> ew.Graph.from_frame(pairs, threshold=0.5).ids.to_pylist()
+        >>> ew.Graph.from_frame(pairs, threshold=0.5).ids.tolist()
         ['a', 'b']
         >>> people = {"id": ["d", "c", "b", "a"], "age": [70, 30, 31, 32]}
         >>> graph = ew.Graph.from_frame(pairs, threshold=0.5, vertices=people)

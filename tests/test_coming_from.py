@@ -90,6 +90,7 @@ def arguments_named(text, folder):
     names = {"ew": ew, "g": g, **ends, **several}
     columns = {"a": g.sources, "b": g.targets}
     names |= {"edges": np.stack([g.sources, g.targets], 1), "sources": g.sources, "targets": g.targets}
+    names["weights"] = weights
     if text == "ew.shortest_paths(g, sources)":
         names["sources"] = [0, 2]
     if "(df" in text:

@@ -85,7 +85,7 @@ class ComponentsStream(EdgeStream):
     >>> names.add(["ann", "bob"], ["bob", "eve"])
     >>> names.connected("ann", ["eve", "tom"]).tolist()
     [True, False]
-    >>> names.result().labels.tolist(), names.result().graph.ids.to_pylist()
+    >>> names.result().labels.tolist(), list(names.result().graph)
     ([0, 0, 0], ['ann', 'bob', 'eve'])
     """
 

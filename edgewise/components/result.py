@@ -292,7 +292,7 @@ class Components(ClusterResult):
         --------
         >>> import edgewise as ew
         >>> graph = ew.Graph.from_edges(["a", "c"], ["b", "d"])
-        >>> ew.connected_components(graph).members("d").to_pylist()
+        >>> ew.connected_components(graph).members("d").tolist()
         ['c', 'd']
         """
         labels = self.labels
@@ -327,7 +327,7 @@ class Components(ClusterResult):
         --------
         >>> import edgewise as ew
         >>> result = ew.connected_components(ew.Graph.from_edges(["a", "c"], ["b", "d"]))
-        >>> result.component_of("d"), result.component_of(["b", "d", "a"]).to_pylist()
+        >>> result.component_of("d"), result.component_of(["b", "d", "a"]).tolist()
         ('c', ['a', 'c', 'a'])
         """
         from pyarrow.types import is_integer

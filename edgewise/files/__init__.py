@@ -54,7 +54,8 @@ def read(
         columns.
     weight : str, int or bool, optional
         Column, or attribute, with the weights; ``False`` for none, ``True`` for the column of the scores.  By
-        default a third column of numbers, or the weights that the format has.
+        default a third column of numbers, unless the columns of ids are named, or the weights that the format
+        has.
     where : str, optional
         Tables only: a condition such as ``"score >= 0.9"``; other rows are left out.
     format : str, optional

@@ -16,8 +16,8 @@ _FIXED = "a graph does not change; make another one with Graph.from_edges"
 ELSEWHERE = {
     "add": _FIXED,
     "remove": _FIXED,
-    "nodes": "list(graph) has the ids, and graph.ids all of them as an array",
-    "vertices": "list(graph) has the ids, and graph.ids all of them as an array",
+    "nodes": "list(graph) has the ids, and graph.id_column() has them as an Arrow array",
+    "vertices": "list(graph) has the ids, and graph.id_column() has them as an Arrow array",
     "edges": "graph.sources and graph.targets are vertex numbers, and graph.ids_of(...) their ids",
     "neighbors": "graph.neighbours and graph.offsets are the rows of all vertices; "
     "the neighbours of one are bfs(graph, id, cutoff=1)",
@@ -27,6 +27,8 @@ ELSEWHERE = {
     "vcount": "use graph.n_vertices",
     "ecount": "use graph.n_edges",
     "has_node": "use id in graph",
+    "to_igraph": "use igraph.Graph(graph.n_vertices, numpy.stack([graph.sources, graph.targets], 1), "
+    "directed=graph.directed, vertex_attrs={'name': list(graph)})",
     "is_directed": "use graph.directed",
 }
 
