@@ -176,21 +176,30 @@ def wedges():
 
 
 def thresholds():
-    canvas = Canvas(1, width=5.2, height=3.0)
+    canvas = Canvas(1, width=6.6, height=3.0)
     (panel,) = canvas.panels
     panel.set_aspect("auto")
-    merges = (((0, 1), 0.95), ((2, 3), 0.9), ((4, 5), 0.86), ((0.5, 2.5), 0.7), ((1.5, 4.5), 0.45))
-    at = dict.fromkeys(range(6), 1.0)
+    names = ("ann", "anne", "anna", "hanna", "johanna", "bob", "rob", "robin")
+    merges = (
+        ((0, 1), 0.97),
+        ((0.5, 2), 0.91),
+        ((3, 4), 0.88),
+        ((1.25, 3.5), 0.62),
+        ((5, 6), 0.95),
+        ((5.5, 7), 0.83),
+    )
+    at = dict.fromkeys(range(len(names)), 1.0)
     for (one, other), score in merges:
         xs = [one, one, other, other]
         panel.plot(xs, [at[one], score, score, at[other]], color=INK, linewidth=1.6)
         at[(one + other) / 2] = score
     for cut, words in ((0.8, "at 0.8: three clusters"), (0.6, "at 0.6: two clusters")):
         panel.axhline(cut, color=COLOURS[1], linestyle="--", linewidth=1.2)
-        note(panel, (5.3, cut + 0.03), words, colour=COLOURS[1], align="left")
-    colours = [COLOURS[0]] * 2 + [COLOURS[2]] * 2 + [COLOURS[3]] * 2
-    vertices(panel, [(x, 1.03) for x in range(6)], colours, list("abcdef"))
-    panel.set(xlim=(-0.5, 7.6), ylim=(0.38, 1.12))
+        note(panel, (7.3, cut + 0.03), words, colour=COLOURS[1], align="left")
+    colours = [COLOURS[0]] * 3 + [COLOURS[2]] * 2 + [COLOURS[3]] * 3
+    for x, (name, colour) in enumerate(zip(names, colours)):
+        note(panel, (x, 1.03), name, colour=colour)
+    panel.set(xlim=(-0.5, 9.6), ylim=(0.53, 1.08))
     canvas.save("thresholds")
 
 
