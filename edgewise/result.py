@@ -247,14 +247,18 @@ def readonly(values: Any) -> Any:
     return values
 
 
-class cached_array(cached_property):
-    """A cached property of a result that is an array, or a tuple of arrays; those of NumPy are read-only."""
+if TYPE_CHECKING:  # type checkers know the value of this one
+    cached_array = cached_property
+else:
 
-    def __init__(self, function: Any) -> None:
-        def found(result: Any) -> Any:
-            return readonly(function(result))
+    class cached_array(cached_property):
+        """A cached property that is an array, or a tuple of arrays; those of NumPy are read-only."""
 
-        super().__init__(update_wrapper(found, function))
+        def __init__(self, function):
+            def found(result):
+                return readonly(function(result))
+
+            super().__init__(update_wrapper(found, function))
 
 
 def check_column(column: str | None, names: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 import inspect
 import pickle
 from copy import copy
+from typing import assert_type
 
 import numpy as np
 import pytest
@@ -162,6 +163,19 @@ def test_components_are_tables_to_other_libraries():
         pd.DataFrame(result)
     pl = pytest.importorskip("polars")
     assert pl.DataFrame(result).columns == ["id", "component"]
+
+
+def test_type_checkers_know_the_arrays_of_results() -> None:
+    graph = ew.Graph.from_edges([0, 1, 0], [1, 2, 2], weights=[1, 2, 3])
+    distances, forest = ew.bfs(graph, 0), ew.minimum_spanning_forest(graph)
+    assert_type(distances.distances, np.ndarray)
+    assert_type(distances.parents, np.ndarray)
+    assert_type(forest.edges, np.ndarray)
+    assert_type(forest.weights, np.ndarray)
+    assert_type(ew.connected_components(graph).labels, np.ndarray)
+    assert_type(ew.core_numbers(graph).cores, np.ndarray)
+    assert_type(ew.partition(graph, 2).parts, np.ndarray)
+    assert_type(ew.cycle_counts(graph, 3).counts, np.ndarray)
 
 
 def test_a_stream_is_shown():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ class CoreNumbers(Result):
         Core number of each vertex; int64 beyond 2**31 - 1 vertices.
     """
 
-    cores: Any
+    cores: np.ndarray
 
     @property
     def largest(self) -> int:

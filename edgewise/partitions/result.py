@@ -58,7 +58,7 @@ class Partition(Result):
         return True
 
     @property
-    def parts(self):
+    def parts(self) -> np.ndarray:
         """Part of each vertex, from 0 on: (n_vertices,) int32 or int64 array on the device of the graph."""
         return as_labels(self._parts)
 
