@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -206,8 +207,12 @@ def check_streamed(path, partition) -> tuple[str, str]:
 
 def worker(numbers, folder: Path):
     """Try the cases with these numbers; print a line before and after each."""
+    from edgewise.errors import EdgewiseWarning
     from tests.files.seed_files import seed_files
 
+    warnings.simplefilter(
+        "ignore", EdgewiseWarning
+    )  # of what a file has and a graph has not; others are errors
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     with tempfile.TemporaryDirectory() as seeds:
         families = seed_files(Path(seeds))
