@@ -210,9 +210,8 @@ def worker(numbers, folder: Path):
     from edgewise.errors import EdgewiseWarning
     from tests.files.seed_files import seed_files
 
-    warnings.simplefilter(
-        "ignore", EdgewiseWarning
-    )  # of what a file has and a graph has not; others are errors
+    # Such as of what a file has and a graph has not; other warnings are errors.
+    warnings.simplefilter("ignore", EdgewiseWarning)
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     with tempfile.TemporaryDirectory() as seeds:
         families = seed_files(Path(seeds))
