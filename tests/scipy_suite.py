@@ -1,17 +1,19 @@
 """SciPy's own tests of ``scipy.sparse.csgraph`` with edgewise's functions in the place of SciPy's.
 
 ``python tests/scipy_suite.py`` runs the tests of the SciPy that is installed; further arguments are pytest's.
-Shortest paths, components and spanning trees are edgewise's; what it lacks remains SciPy's.  Labels of
-components are renumbered from 0 on.  Tests in ``EXPECTED`` fail, with the reasons.  The last line tells how
-many tests called edgewise.
+Shortest paths, components, spanning trees and breadth-first searches are edgewise's; what it lacks, as
+depth-first searches (``NOT_OFFERED``), remains SciPy's.  Labels of components are renumbered from 0 on.
+Tests in ``EXPECTED`` fail, with the reasons.  The last line tells how many tests called edgewise.
 """
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.sparse import csgraph, csr_array, csr_matrix, issparse, isspmatrix
+from scipy.sparse.csgraph import reconstruct_path
 from scipy.sparse.csgraph._validation import validate_graph
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -20,12 +22,15 @@ import edgewise as ew
 from edgewise.errors import GraphError
 
 #: Tests of functions that edgewise has, by module.
-MODULES = ("shortest_path", "spanning_tree", "connected_components", "pydata_sparse")
+MODULES = ("shortest_path", "spanning_tree", "connected_components", "traversal", "pydata_sparse")
+#: Functions of these modules that edgewise does not have, which remain SciPy's.
+NOT_OFFERED = ("depth_first_order", "depth_first_tree", "yen")
 #: Reasons of failures, by the name of the test.
 EXPECTED = {
     "test_predecessors": "of several predecessors it is the least vertex",
 }
 NONE = -9999
+NO_PARAMETERS = SimpleNamespace(params={})
 METHODS = {"FW": "floyd-warshall", "D": "sssp", "BF": "johnson", "J": "johnson", "auto": "auto"}
 reached: set = set()
 current = [""]
@@ -138,6 +143,24 @@ def minimum_spanning_tree(csgraph, overwrite=False):
     return kind((graph.weights[found], ends), shape=(n, n))
 
 
+def breadth_first_order(csgraph, i_start, directed=True, return_predecessors=True):
+    found = ew.bfs(graph_of(csgraph, directed), i_start)
+    parents = found.parents.astype(np.int32)
+    # as SciPy has it: by distance, the children of one parent together
+    at = {-1: -1}
+    for distance in range(int(found.distances.max()) + 1):
+        level = np.flatnonzero(found.distances == distance).tolist()
+        for vertex in sorted(level, key=lambda vertex: (at[int(parents[vertex])], vertex)):
+            at[vertex] = len(at) - 1
+    order = np.array(list(at)[1:], np.int32)
+    return (order, np.where(parents < 0, NONE, parents)) if return_predecessors else order
+
+
+def breadth_first_tree(csgraph, i_start, directed=True):
+    _, parents = breadth_first_order(csgraph, i_start, directed)
+    return reconstruct_path(csgraph, parents, directed)
+
+
 SHIM = {
     "shortest_path": shortest_path,
     "dijkstra": by("D"),
@@ -146,6 +169,8 @@ SHIM = {
     "floyd_warshall": floyd_warshall,
     "connected_components": connected_components,
     "minimum_spanning_tree": minimum_spanning_tree,
+    "breadth_first_order": breadth_first_order,
+    "breadth_first_tree": breadth_first_tree,
 }
 
 
@@ -157,6 +182,9 @@ class Plugin:
             for name, function in SHIM.items():
                 if hasattr(item.module, name):
                     setattr(item.module, name, function)
+            for name, value in getattr(item, "callspec", NO_PARAMETERS).params.items():
+                if callable(value):
+                    item.callspec.params[name] = SHIM.get(value.__name__, value)
             name = item.name.partition("[")[0]
             if name in EXPECTED:
                 item.add_marker(pytest.mark.xfail(reason=EXPECTED[name]))

@@ -8,6 +8,7 @@ out the files that tasks exchange, in different ways.
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -200,10 +201,34 @@ def worker_name() -> str:
     return f"process {os.getpid()}"
 
 
-def _started(distributed, workers):
+@contextmanager
+def _loop_of_workers(distributed):
+    """Context with the event loop of a cluster, whose processes do not get Ctrl-C.
+
+    A terminal sends it to them, too, and Python ends by a traceback while it starts.  A process has the
+    blocked signals of the thread that starts it, here of the loop; the cluster ends its processes itself.
+    """
+    from multiprocessing import resource_tracker
+
+    runner, block = distributed.utils.LoopRunner(), getattr(signal, "pthread_sigmask", None)
+    if block:
+        resource_tracker.ensure_running()  # whichever thread starts it gets Ctrl-C from then on
+    before = block(signal.SIG_BLOCK, {signal.SIGINT}) if block else ()
+    try:
+        runner.start()
+    finally:
+        if block:
+            block(signal.SIG_SETMASK, before)
+    try:
+        yield runner.loop
+    finally:
+        runner.stop()
+
+
+def _started(distributed, workers, loop):
     """A cluster of some workers on this machine."""
     try:
-        own = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
+        own = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0", "loop": loop}
         return distributed.LocalCluster(**own)
     except (OSError, RuntimeError, TimeoutError) as error:
         raise _not_started(error) from error
@@ -245,7 +270,11 @@ def connected(scheduler: str) -> Iterator[Any]:
         problem = f"{argument('scheduler', scheduler)} needs Dask, which is not installed"
         raise OptionError(f"{problem}; pip install 'edgewise[dask]'") from None
     if workers:
-        with _started(distributed, workers) as cluster, _client_of(distributed, cluster) as client:
+        with (
+            _loop_of_workers(distributed) as loop,
+            _started(distributed, workers, loop) as cluster,
+            _client_of(distributed, cluster) as client,
+        ):
             yield client
         return
     try:

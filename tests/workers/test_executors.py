@@ -1,5 +1,6 @@
 """Executors: the same four methods over threads and Dask; workers that cannot take part are named."""
 
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -182,3 +183,16 @@ def test_a_worker_that_ends_while_it_starts(what, monkeypatch):
         words = r"the workers of Dask on this machine did not start \(Nanny failed to start\.\); repeat"
         with pytest.raises(WorkerError, match=words):
             connected("local:2").__enter__()
+
+
+def blocked_signals():
+    return signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="there are no masks of signals")
+def test_workers_that_are_started_do_not_get_ctrl_c():
+    pytest.importorskip("distributed", reason="Dask is not installed (edgewise[dask])")
+    before = blocked_signals()
+    with connected("local:1") as client:
+        assert [signal.SIGINT in one for one in client.run(blocked_signals).values()] == [True]
+        assert blocked_signals() == before
