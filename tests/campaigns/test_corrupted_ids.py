@@ -1,11 +1,8 @@
 """A few cases of the campaign."""
 
-import pytest
-
 from tests.campaigns import corrupted_ids
 
 
-@pytest.mark.interpreter
 def test_corrupted_ids_make_right_clusters_or_one_clear_line():
     outcomes = corrupted_ids.main(["--cases", "30", "--seed", "5", "--processes", "1"])
     assert set(outcomes) <= corrupted_ids.RIGHT

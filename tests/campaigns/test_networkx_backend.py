@@ -6,7 +6,6 @@ pytest.importorskip("networkx", minversion="3.6", reason="NetworkX 3.6 or newer 
 from tests.campaigns import networkx_backend
 
 
-@pytest.mark.interpreter
 def test_calls_on_odd_graphs_are_networkx_s_or_declined():
     outcomes = networkx_backend.main(["--cases", "40", "--seed", "3", "--processes", "1"])
     assert set(outcomes) <= networkx_backend.RIGHT

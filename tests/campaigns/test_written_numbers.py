@@ -1,11 +1,8 @@
 """A few cases of the campaign."""
 
-import pytest
-
 from tests.campaigns import written_numbers
 
 
-@pytest.mark.interpreter
 def test_odd_weights_are_read_as_they_were_written():
     outcomes = written_numbers.main(["--cases", "60", "--seed", "2", "--processes", "1"])
     assert set(outcomes) <= written_numbers.RIGHT

@@ -101,7 +101,7 @@ def test_text_and_no_rows(tmp_path):
 
 def test_the_memory_of_a_task_is_that_of_a_range(threads, tmp_path):
     """The arrays over ids take no more than the limit, and all of them several times as much."""
-    count, memory = 1 << 21, 2_000_000
+    count, memory = 1 << 20, 2_000_000
     shards = stored(tmp_path / "shards", *np.random.default_rng(4).integers(0, count, (2, 1 << 16)))
     ew.stream_components(shards, output=tmp_path / "warm", memory=memory)
     peaks = {}

@@ -78,18 +78,15 @@ def test_arrow_gets_nothing_of_python_and_all_threads_end(tmp_path, monkeypatch,
 
 def test_processes_that_meet_a_bad_row_end_well(tmp_path):
     paths = [store(tmp_path, name, bad=name != "ring.graph") for name in FILES]
-    for _ in range(2):  # all at once, so that the cores are busy
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-c", ONE, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-            )
-            for path in paths
-        ]
-        with ended(*processes):
-            for path, process in zip(paths, processes):
-                out, error = process.communicate(timeout=120)
-                assert (process.returncode, error) == (0, b""), path
-                assert out.startswith(b"" if path.name == "ring.graph" else b"refused"), path
+    processes = [  # all at once, so that the cores are busy
+        subprocess.Popen([sys.executable, "-c", ONE, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for path in paths
+    ]
+    with ended(*processes):
+        for path, process in zip(paths, processes):
+            out, error = process.communicate(timeout=120)
+            assert (process.returncode, error) == (0, b""), path
+            assert out.startswith(b"" if path.name == "ring.graph" else b"refused"), path
 
 
 def test_a_caller_that_stops_leaves_no_thread(tmp_path):
