@@ -6,6 +6,7 @@ In each case a stream (of components or of a forest, of integers or of strings, 
 the workers of a scheduler) is started with a checkpoint, and gets a signal, SIGKILL, SIGTERM or SIGINT, after
 a time that is drawn; then it is started again, and again, up to three signals.  Half of the signals come at a
 call that is drawn, while the checkpoint is read or written: there an interrupt must not be taken for damage.
+Half of those for tasks go to the workers, too, as Ctrl-C in a terminal does.
 The last run gets no signal.  It must write, byte for byte, what a run without any signal writes.  A run that
 gets a signal must end with its status or be finished, say nothing but that, and leave no part of a file.
 
@@ -116,9 +117,9 @@ def start(words, at_call=(0, 0)):
     settings = {"PYTHONPATH": str(ROOT), "EDGEWISE_QUIET": "1", "NUMBA_NUM_THREADS": "2"}
     settings |= {"NUMBA_DISABLE_JIT": "1"}  # starts sooner
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
-    return subprocess.Popen(
-        [sys.executable, "-W", "error", *script, *words], env=os.environ | settings, **how
-    )
+    # a signal between the end of open() and the beginning of its with block leaves the file to Python
+    warnings = ["-W", "error", "-W", "ignore::ResourceWarning"]
+    return subprocess.Popen([sys.executable, *warnings, *script, *words], env=os.environ | settings, **how)
 
 
 def end(process):
@@ -158,7 +159,8 @@ def try_case(number, seed, inputs, expected):
             process.stdout.readline()
             if not at_call:
                 time.sleep(draw.random() * draw.choice((1.0, 2.0, LATEST)))
-                process.send_signal(chosen)
+                to_group = stream == "components by tasks" and draw.random() < 0.5  # as a terminal does
+                os.killpg(process.pid, chosen) if to_group else process.send_signal(chosen)
             status, messages = end(process)
             signals.append(signal.Signals(chosen).name)
             if chosen == signal.SIGKILL and stream == "components by tasks":
