@@ -30,7 +30,7 @@ PYTHON_ONLY = {
     ),
     *("eweights", "node_size", "nparts", "options", "symmetrize", "vsize"),  # as METIS' users know them
     *("log", "metric", "n_clusters", "n_neighbors", "operation", "parts", "path", "progress", "protocol"),
-    *("sources", "targets", "ubvec", "vertex_weights", "workload"),
+    *("similarity_threshold", "sources", "targets", "ubvec", "vertex_weights", "workload"),
 }
 #: Pages with variables of style sheets.
 STYLES = ("web_page.py",)
