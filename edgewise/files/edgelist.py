@@ -89,7 +89,10 @@ def is_headed(source, sample: Sample, options) -> bool:
         return False
     if options.header is None and source.suffix == UNNAMED and (options.format or options.names_columns):
         return options.names_columns or options.format.lower() in ("csv", "tsv")
-    return has_names(sample, source.suffix) if options.header is None else options.header
+    if options.header is not None:
+        return options.header
+    is_table = (options.format or "").lower() in ("csv", "tsv")
+    return has_names(sample, ".csv" if is_table else source.suffix)
 
 
 def _settled(source, options, sources, targets, weights) -> Edges:

@@ -97,10 +97,10 @@ def _length(source) -> int:
 
 
 def write(graph, stream) -> None:
-    """Write ``.sg``, or ``.wsg`` for a path with that suffix."""
+    """Write ``.wsg`` for a path with that suffix, or with another than ``.sg`` if there are weights."""
     if graph.n_vertices > MAX_VERTICES:
         raise stream.error(f"GAP graphs have at most {MAX_VERTICES} vertices; write .npz")
-    weighted, weights = stream.suffix == ".wsg", None
+    weighted, weights = stream.suffix == ".wsg" or (stream.suffix != ".sg" and graph.is_weighted), None
     if weighted and not graph.is_weighted:
         raise stream.error("a .wsg file needs weights; write .sg")
     if weighted:

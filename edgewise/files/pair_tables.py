@@ -15,8 +15,10 @@ from edgewise.cached_property import cached_property
 from edgewise.device import threads
 from edgewise.errors import FileError, GraphError
 from edgewise.files.json_lines import JsonTable, is_json_lines
+from edgewise.files.layout import look
 from edgewise.files.pair_records import DUPS, NPY, ZIP, DupsTable, NpyTable, NpzTable
 from edgewise.files.parquet_footer import column_sizes
+from edgewise.files.sniffing import magic
 from edgewise.files.store import shards_of
 from edgewise.files.streams import (
     AHEAD_IN_PIECE,
@@ -26,11 +28,13 @@ from edgewise.files.streams import (
     read_ahead,
     read_in_parallel,
     reading,
+    styled,
 )
 from edgewise.files.text_table import AS_INFERRED, ATTEMPTS, Mismatch, TextTable
 from edgewise.graph import Graph
 from edgewise.ingest.arrow import checked
 from edgewise.ingest.joined_columns import JoinedColumns
+from edgewise.ingest.numerals import looks_numeric
 from edgewise.ingest.pair_columns import Pairs, as_text, choose_id_columns
 from edgewise.timer import timer
 
@@ -84,6 +88,24 @@ def parts_of(path):
     if not parts:
         raise FileError(path, f"holds no file of pairs; endings looked for are {' '.join(PARTS)}")
     return parts
+
+
+def rows_first(parts, style):
+    """The files, with the first ones at the end if they have no rows and so show no types of columns."""
+    if len(parts) == 1:
+        return parts
+    first = next((at for at, part in enumerate(parts) if _has_rows(styled(part, style))), 0)
+    return parts[first:] + parts[:first]
+
+
+def _has_rows(path):
+    """Whether a file is anything but a text table that has a row of names and nothing else."""
+    with reading(path):
+        source = Source(path)
+        if magic(source) or is_json_lines(source):
+            return True
+        rows = look(source).rows
+        return len(rows) != 1 or any(map(looks_numeric, rows[0]))
 
 
 def _is_shown(part, folder):

@@ -22,6 +22,7 @@ from edgewise.files.pair_tables import (
     ParquetTable,
     check_rows,
     complete,
+    rows_first,
     table_of,
     with_joined,
 )
@@ -62,11 +63,11 @@ class PairFiles:
     """
 
     def __init__(self, paths, **given):
-        self.paths = [os.fspath(path) for path in paths]
-        self.stamps = [self._stamp(path) for path in self.paths]
-        self.facts = None
         options = Options(**given)
         self.style = options.style
+        self.paths = rows_first([os.fspath(path) for path in paths], self.style)
+        self.stamps = [self._stamp(path) for path in self.paths]
+        self.facts = None
         first = self._source(0)
         with reading(first.path):
             kind = self._kind(first, options)

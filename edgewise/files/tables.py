@@ -19,7 +19,7 @@ from edgewise.files.contents import Edges
 from edgewise.files.json_lines import is_json_lines
 from edgewise.files.layout import are_integers, look
 from edgewise.files.pair_records import ZIP, NpzTable
-from edgewise.files.pair_tables import check_rows, parts_of, read_pairs, table_of
+from edgewise.files.pair_tables import check_rows, parts_of, read_pairs, rows_first, table_of
 from edgewise.files.parallel_parquet import write_row_groups
 from edgewise.files.sniffing import MAGIC
 from edgewise.files.store import is_store
@@ -52,7 +52,7 @@ FEW = 1 << 16
 
 def read_several(path, options):
     """Read a folder, a pattern or a list of tables with the same columns, as the first of them is read."""
-    parts = [styled(part, options.style) for part in parts_of(path)]
+    parts = [styled(part, options.style) for part in rows_first(parts_of(path), options.style)]
     if len(parts) == 1:
         return formats.read_one(parts[0], options)
     first = Source(parts[0])

@@ -75,6 +75,8 @@ class TextTable:
         from pyarrow import types
 
         kinds = {field.name: field.type for field in self.schema}
+        if not self.beginning:  # without rows, nothing speaks against integers
+            kinds |= {name: pa.int64() for name in id_columns if types.is_null(kinds.get(name, pa.int64()))}
         of_ids = {name: kinds.get(name, pa.int64()) for name in id_columns}
         if self.attempt != WITH_STRINGS and any(map(types.is_null, of_ids.values())):
             raise Mismatch
@@ -216,8 +218,9 @@ def _inferred_schema(names, text, marks, like):
     import pyarrow as pa
     import pyarrow.csv as csv
 
+    known = {} if like is None else dict(zip(like.names, like.types))
     if not text:
-        return pa.schema([(name, pa.null()) for name in names])
+        return pa.schema([(name, known.get(name, pa.null())) for name in names])
 
     def parsed(types):
         skipping = csv.ParseOptions(delimiter=marks[0], invalid_row_handler=lambda row: "skip")
@@ -227,7 +230,6 @@ def _inferred_schema(names, text, marks, like):
 
     inferred = parsed(None).schema
     strings = parsed(dict.fromkeys(names, pa.string()))
-    known = {} if like is None else dict(zip(like.names, like.types))
 
     def kind_of(field, column):
         if field.name in known:

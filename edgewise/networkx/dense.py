@@ -46,6 +46,15 @@ def _kind(G, weight):
     return kinds.pop() if kinds else int
 
 
+def _check_loops(G, weight):
+    """Leave loops of the weight 0.0 to NetworkX, which takes it for the distance, where others have 0."""
+    offsets, neighbours, weights = rows_by(G, weight)
+    if weights.dtype.kind == "f" and not weights.all():
+        sources = np.repeat(np.arange(G.n), np.diff(offsets))
+        if (weights[sources == neighbours] == 0).any():
+            raise NotImplementedError("a self-loop has the weight 0.0")
+
+
 def _matrix(G, weight):
     """Distances of all pairs: (n, n) array with the largest value of its type, or infinity, for none."""
     weights = rows_by(G, weight).weights
@@ -71,6 +80,7 @@ NOTE = "floats may be rounded in another order; distances are in the order of th
 
 @implements(why_not=no_callable, note=NOTE)
 def floyd_warshall(G, weight="weight"):
+    _check_loops(G, weight)
     rows = _as_lists(_matrix(G, weight), _kind(G, weight))
     return {node: dict(zip(G, row)) for node, row in zip(G, rows)}
 
@@ -101,6 +111,7 @@ def floyd_warshall_numpy(G, nodelist=None, weight="weight"):
 
 @implements(why_not=no_callable, note="distances are in the order of the nodes")
 def floyd_warshall_predecessor_and_distance(G, weight="weight"):
+    _check_loops(G, weight)
     offsets, neighbours, weights = rows_by(G, weight)
     n, whole = G.n, weights.dtype.kind == "i"
     if len(weights) and (weights.min() < 0 or not np.isfinite(weights).all()):

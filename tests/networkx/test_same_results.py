@@ -296,6 +296,8 @@ ROUNDED.add_edge("n0", "n3", weight=0.5)
         ("k_corona", odd_graph(1, kind=nx.Graph), {"k": None}),
         ("minimum_spanning_tree", odd_graph(1.0, math.nan, kind=nx.Graph), {"algorithm": "boruvka"}),
         ("floyd_warshall", odd_graph(True, 2), {}),
+        ("floyd_warshall", nx.Graph([(0, 0, {"weight": 0.0}), (0, 1, {"weight": 1.5})]), {}),
+        ("floyd_warshall_predecessor_and_distance", nx.DiGraph([(0, 0, {"weight": 0.0})]), {}),
         ("radius", odd_graph(1, kind=nx.Graph), {"usebounds": True, "weight": "weight"}),
         ("multi_source_dijkstra_path", odd_graph(1), {"sources": "n0"}),
         ("triangles", odd_graph(1, kind=nx.Graph), {"nodes": [{}]}),

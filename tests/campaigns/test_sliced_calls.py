@@ -1,0 +1,20 @@
+"""A few cases of the campaign, and that the campaigns of slices meet every public call."""
+
+import pytest
+
+import edgewise as ew
+from tests.campaigns import sliced_calls, sliced_graphs
+
+pytestmark = pytest.mark.interpreter
+
+
+def test_every_public_call_is_met():
+    called = {name.partition(".")[0] for name, _, _ in sliced_graphs.problems()}
+    left = set(ew.__all__) - called - set(sliced_calls.CHECKS) - set(sliced_calls.LEFT_OUT)
+    assert not left, "add a check to sliced_calls.py, or a reason to LEFT_OUT"
+    assert set(sliced_calls.LEFT_OUT) <= set(ew.__all__)
+
+
+def test_small_graphs_and_slices_are_right_in_every_call():
+    outcomes = sliced_calls.main(["--cases", "8", "--seed", "3", "--processes", "1"])
+    assert set(outcomes) <= sliced_calls.RIGHT and outcomes["right"] > 100
